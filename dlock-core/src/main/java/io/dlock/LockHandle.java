@@ -1,0 +1,92 @@
+package io.dlock;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * A held lock. It may be used and released by any thread.
+ * <p>
+ * A lease that is over is <em>lost</em>, and stays lost: a handle never becomes valid
+ * again. Closing a handle more than once has no further effect.
+ *
+ * @since 0.1
+ */
+public interface LockHandle extends AutoCloseable {
+
+	/**
+	 * The locked key.
+	 * @return the key as it was requested
+	 */
+	String key();
+
+	/**
+	 * The fencing token: higher than that of every earlier holder of this key, also after
+	 * the store lost its data (as long as the store's clock is not behind the last
+	 * token). It was minted with the lock and never changes; nested handles share it.
+	 * Write it beside the data the lock protects, and refuse writes with a lower one.
+	 * <p>
+	 * The number does not fit a JavaScript {@code number}: send it as text.
+	 * @return the token, positive
+	 */
+	long token();
+
+	/**
+	 * Whether the lock is held. A local check of the deadline: it costs two clock
+	 * readings, never blocks, and is never {@code true} after the lease is over, whatever
+	 * the renewal is doing.
+	 * @return {@code true} until the lock is released or lost
+	 */
+	boolean isValid();
+
+	/**
+	 * How long the lock is certainly still held if it is not renewed.
+	 * @return the remaining validity, zero if released or lost
+	 */
+	Duration remaining();
+
+	/**
+	 * Check that the lock is held, as the last thing before a step that must not happen
+	 * without it.
+	 * @throws LockLostException if the lease is over
+	 * @throws IllegalStateException if this handle has been released
+	 */
+	void assertHeld();
+
+	/**
+	 * Be told when the lock is lost. The listener runs at once if it is lost already, and
+	 * never if the lock is released before. It runs on a thread that all listeners share;
+	 * what it throws is logged.
+	 * @param listener called once with this handle
+	 */
+	void onLost(Consumer<? super LockHandle> listener);
+
+	/**
+	 * Release the lock. It is free for others when this method returns. Should the store
+	 * not answer, the release is repeated in the background and the lock ends with its
+	 * lease at the latest; that is not an error of the caller, whose work was done under
+	 * the lock.
+	 * <p>
+	 * Works on an interrupted thread too, whose interrupt flag stays set.
+	 * @throws LockLostException if the lease was over before the release, on the first
+	 * call only
+	 */
+	void release();
+
+	/**
+	 * As {@link #release()}.
+	 */
+	@Override
+	default void close() {
+		release();
+	}
+
+	/**
+	 * The innermost lock that the calling thread holds.
+	 * @return the handle, or empty outside any lock
+	 */
+	static Optional<LockHandle> current() {
+		return LockContext.current();
+	}
+
+}

@@ -1,0 +1,20 @@
+package io.dlock;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who holds a lock, as a person wants to read it.
+ *
+ * @param key the key as it is stored: printable, long keys shortened and hashed
+ * @param holder the instance and thread that took the lock
+ * @param reason why, or {@code null}
+ * @param since when it was taken, by the store's clock
+ * @param until when the lease ends unless renewed, by the store's clock
+ * @param token the fencing token
+ * @since 0.1
+ */
+public record LockInfo(String key, String holder, @Nullable String reason, Instant since, Instant until, long token) {
+
+}

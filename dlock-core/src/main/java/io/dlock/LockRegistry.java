@@ -1,0 +1,152 @@
+package io.dlock;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * Acquires distributed locks. One registry stands for one process: its threads queue up
+ * locally, first come first served, and only the first of them talks to the store.
+ * <p>
+ * <strong>What a lock from this registry is.</strong> A lease: the store gives the lock
+ * to somebody else once the lease is over, whether or not the holder has noticed. Three
+ * things are promised. Two handles of one key are never both
+ * {@linkplain LockHandle#isValid() valid}. {@linkplain LockHandle#token() Fencing tokens}
+ * of a key rise from holder to holder. A holder that lost its lease knows by its local
+ * deadline at the latest. No lease lock promises more; use the fencing token where a
+ * stale write must be impossible.
+ * <p>
+ * All exceptions are unchecked. {@link LockBusyException}: somebody else holds the lock.
+ * {@link LockStoreException}: the store failed, which says nothing about the lock.
+ * {@link LockLostException}: the lease was over before the release.
+ * {@link LockInterruptedException}: the waiting thread was interrupted.
+ * {@link LockRegistryClosedException}: the application is shutting down.
+ * {@link IllegalArgumentException}: the request can not be honoured, see
+ * {@link #validate}.
+ *
+ * @since 0.1
+ */
+public interface LockRegistry {
+
+	/**
+	 * Acquire a lock, waiting for it as long as the request says.
+	 * <p>
+	 * A thread that already holds the key gets a nested handle which shares lease and
+	 * token with the first (unless the request is not {@linkplain LockRequest#reentrant()
+	 * reentrant}); the lock is released with the last of its handles.
+	 * @param request the key and how to hold it
+	 * @return the handle of the held lock, to be closed by the caller
+	 * @throws LockBusyException if the lock was not free within the wait time
+	 * @throws LockStoreException if the store failed; should the lock have been taken in
+	 * the store all the same, it is revoked in the background or ends with its lease
+	 * @throws LockLostException if the calling thread holds this key already but its
+	 * lease is lost
+	 * @throws LockInterruptedException if the thread is interrupted while it waits; its
+	 * interrupt flag stays set
+	 * @throws LockRegistryClosedException if the registry is shutting down
+	 */
+	LockHandle acquire(LockRequest request);
+
+	/**
+	 * Acquire a lock with the default lease and wait time.
+	 * @param key the key to lock
+	 * @return the handle of the held lock, to be closed by the caller
+	 * @see #acquire(LockRequest)
+	 */
+	default LockHandle acquire(String key) {
+		return acquire(LockRequest.of(key));
+	}
+
+	/**
+	 * As {@link #acquire(LockRequest)}, but a busy lock is an empty result instead of an
+	 * exception. A failure of the store is never reported as an empty result.
+	 * @param request the key and how to hold it
+	 * @return the handle, or empty if the lock was not free within the wait time
+	 */
+	Optional<LockHandle> tryAcquire(LockRequest request);
+
+	/**
+	 * Acquire a lock with the default lease if it becomes free within the given time.
+	 * @param key the key to lock
+	 * @param waitTime how long to wait at the most; zero tries exactly once
+	 * @return the handle, or empty if the lock was not free in time
+	 */
+	default Optional<LockHandle> tryAcquire(String key, Duration waitTime) {
+		return tryAcquire(LockRequest.builder(key).waitTime(waitTime).build());
+	}
+
+	/**
+	 * Acquire a lock without blocking the calling thread. Such a handle belongs to no
+	 * thread: it is not reentrant, it is not {@link LockHandle#current()}, and any thread
+	 * may release it.
+	 * <p>
+	 * Cancelling the future gives up the request; a lock that is granted at that moment
+	 * is released again. Dependent stages run on a thread of the library unless an
+	 * executor is given to them; they must not block it.
+	 * @param request the key and how to hold it
+	 * @return a future that completes with the handle, or exceptionally with what
+	 * {@link #acquire(LockRequest)} would have thrown
+	 */
+	CompletableFuture<LockHandle> acquireAsync(LockRequest request);
+
+	/**
+	 * Run an action under a lock.
+	 * @param request the key and how to hold it
+	 * @param action what to do while the lock is held
+	 * @param <T> the result of the action
+	 * @param <E> the exception the action may throw
+	 * @return what the action returned
+	 * @throws E what the action threw; a lost lease is then a suppressed exception
+	 * @throws LockLostException if the action returned but the lease was over by then:
+	 * somebody else may have done the same work meanwhile
+	 */
+	default <T extends @org.jspecify.annotations.Nullable Object, E extends Exception> T execute(LockRequest request,
+			LockedAction<T, E> action) throws E {
+		try (LockHandle handle = acquire(request)) {
+			return action.run(handle);
+		}
+	}
+
+	/**
+	 * A view of a key as a {@link Lock}. {@code lock()} waits until the lock is free and
+	 * is not interruptible, {@code tryLock()} tries once, and {@code unlock()} by a
+	 * thread that does not hold the lock throws {@link IllegalMonitorStateException}.
+	 * {@code unlock()} throws {@link LockLostException} if the lease was over before.
+	 * Conditions are not supported.
+	 * @param key the key to lock
+	 * @return a view with the default lease; views of one key are interchangeable
+	 */
+	default Lock lock(String key) {
+		return lock(LockRequest.of(key));
+	}
+
+	/**
+	 * A view of a request as a {@link Lock}. The wait time of the request is not used:
+	 * the methods of {@link Lock} say how long they wait.
+	 * @param request the key and how to hold it
+	 * @return the view
+	 * @see #lock(String)
+	 */
+	Lock lock(LockRequest request);
+
+	/**
+	 * Look up who holds a key now, in this process or any other. For people and
+	 * diagnostics: the answer is out of date when it arrives, and no ground to act on.
+	 * @param key the key to look up
+	 * @return the current holder as the store knows it, or empty if the key is free
+	 * @throws LockStoreException if the store failed
+	 */
+	Optional<LockInfo> find(String key);
+
+	/**
+	 * Check that a request can be honoured by this registry: its lease is at least four
+	 * command timeouts of the store, so that a renewal has time to fail and be repeated.
+	 * @param request the request to check
+	 * @throws IllegalArgumentException if it can not; the message says which value to
+	 * change
+	 */
+	default void validate(LockRequest request) {
+	}
+
+}

@@ -1,0 +1,201 @@
+package io.dlock;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to lock and how. Use {@link #of} or {@link #builder}: components may be added to
+ * this record in later versions.
+ *
+ * @param key the key to lock, not blank, up to {@value #MAX_KEY_LENGTH} characters. Keys
+ * are compared exactly: case, accents and trailing spaces count
+ * @param lease how long the lock is held without renewal, or {@code null} for the default
+ * of the registry
+ * @param waitTime how long to wait for the lock: zero tries once, {@link #FOREVER} waits
+ * until it is free, {@code null} is the default of the registry
+ * @param renew whether the lease is renewed until the lock is released
+ * @param reentrant whether a thread that already holds the key gets a nested handle; if
+ * not, it waits for itself and finds the lock busy
+ * @param reason why the lock is taken, shown to operators, or {@code null}
+ * @since 0.1
+ */
+public record LockRequest(String key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
+		boolean reentrant, @Nullable String reason) {
+
+	/**
+	 * The length of the longest key.
+	 */
+	public static final int MAX_KEY_LENGTH = 65_536;
+
+	/**
+	 * The longest lease: what is held longer is not a lock but a state, and belongs in a
+	 * table of yours.
+	 */
+	public static final Duration MAX_LEASE = Duration.ofDays(365);
+
+	/**
+	 * A wait time without an end.
+	 */
+	public static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+	public LockRequest {
+		checkKey(key);
+		if (lease != null) {
+			checkLease("'lease' of lock '" + abbreviate(key) + "'", lease);
+		}
+		if (waitTime != null && waitTime.isNegative()) {
+			throw new IllegalArgumentException(
+					"'waitTime' of lock '%s' must not be negative but is %s".formatted(abbreviate(key), waitTime));
+		}
+	}
+
+	/**
+	 * A request with the defaults of the registry.
+	 * @param key the key to lock
+	 * @return the request
+	 */
+	public static LockRequest of(String key) {
+		return new LockRequest(key, null, null, true, true, null);
+	}
+
+	/**
+	 * Start a request.
+	 * @param key the key to lock
+	 * @return a builder with the defaults of the registry
+	 */
+	public static Builder builder(String key) {
+		return new Builder(key);
+	}
+
+	/**
+	 * Start a request from this one.
+	 * @return a builder with the values of this request
+	 */
+	public Builder toBuilder() {
+		Builder builder = new Builder(this.key);
+		builder.lease = this.lease;
+		builder.waitTime = this.waitTime;
+		builder.renew = this.renew;
+		builder.reentrant = this.reentrant;
+		builder.reason = this.reason;
+		return builder;
+	}
+
+	static void checkLease(String what, Duration lease) {
+		if (lease.isNegative() || lease.isZero()) {
+			throw new IllegalArgumentException("%s must be positive but is %s".formatted(what, lease));
+		}
+		if (lease.compareTo(MAX_LEASE) > 0) {
+			throw new IllegalArgumentException(
+					"%s must not be longer than %s but is %s".formatted(what, MAX_LEASE, lease));
+		}
+	}
+
+	/**
+	 * Shorten a key for a message.
+	 * @param key the key
+	 * @return the key, or its first 200 characters and its length
+	 */
+	static String abbreviate(String key) {
+		return (key.length() <= 200) ? key : key.substring(0, 200) + "… (" + key.length() + " characters)";
+	}
+
+	@SuppressWarnings("NullAway") // for callers that are not null-checked
+	private static void checkKey(String key) {
+		if (key == null) {
+			throw new IllegalArgumentException("'key' must not be null: a null key would be one lock for everybody");
+		}
+		if (key.isBlank()) {
+			throw new IllegalArgumentException("'key' must not be blank: a blank key would be one lock for everybody");
+		}
+		if (key.length() > MAX_KEY_LENGTH) {
+			throw new IllegalArgumentException("'key' must not be longer than %d characters but has %d: '%s'"
+				.formatted(MAX_KEY_LENGTH, key.length(), abbreviate(key)));
+		}
+	}
+
+	/**
+	 * Builds a {@link LockRequest}.
+	 */
+	public static final class Builder {
+
+		private final String key;
+
+		private @Nullable Duration lease;
+
+		private @Nullable Duration waitTime;
+
+		private boolean renew = true;
+
+		private boolean reentrant = true;
+
+		private @Nullable String reason;
+
+		private Builder(String key) {
+			this.key = key;
+		}
+
+		/**
+		 * Set how long the lock is held without renewal.
+		 * @param lease a positive duration, or {@code null} for the registry's default
+		 * @return this builder
+		 */
+		public Builder lease(@Nullable Duration lease) {
+			this.lease = lease;
+			return this;
+		}
+
+		/**
+		 * Set how long to wait for the lock.
+		 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait without
+		 * an end, {@code null} for the registry's default
+		 * @return this builder
+		 */
+		public Builder waitTime(@Nullable Duration waitTime) {
+			this.waitTime = waitTime;
+			return this;
+		}
+
+		/**
+		 * Set whether the lease is renewed until the lock is released.
+		 * @param renew {@code false} to let the lease run out
+		 * @return this builder
+		 */
+		public Builder renew(boolean renew) {
+			this.renew = renew;
+			return this;
+		}
+
+		/**
+		 * Set whether a thread that holds the key may acquire it again.
+		 * @param reentrant {@code false} to exclude the holding thread as well
+		 * @return this builder
+		 */
+		public Builder reentrant(boolean reentrant) {
+			this.reentrant = reentrant;
+			return this;
+		}
+
+		/**
+		 * Set why the lock is taken.
+		 * @param reason a short text for operators, or {@code null}
+		 * @return this builder
+		 */
+		public Builder reason(@Nullable String reason) {
+			this.reason = reason;
+			return this;
+		}
+
+		/**
+		 * Build the request.
+		 * @return the request
+		 * @throws IllegalArgumentException if a value is out of range
+		 */
+		public LockRequest build() {
+			return new LockRequest(this.key, this.lease, this.waitTime, this.renew, this.reentrant, this.reason);
+		}
+
+	}
+
+}

@@ -1,0 +1,27 @@
+package io.dlock;
+
+/**
+ * What a {@link DistributedLocked} method does when its lock is lost while it runs.
+ *
+ * @since 0.1
+ */
+public enum OnLost {
+
+	/**
+	 * Let the method end, and throw {@link LockLostException} even if it returned. If it
+	 * threw something itself, that is thrown with the loss as a suppressed exception.
+	 */
+	THROW,
+
+	/**
+	 * Interrupt the thread that runs the method as soon as the loss is known, and then do
+	 * as {@link #THROW}.
+	 */
+	INTERRUPT,
+
+	/**
+	 * Do nothing but log a warning: for methods whose work may be done twice.
+	 */
+	IGNORE
+
+}

@@ -1,0 +1,88 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.function.Supplier;
+
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.context.EmbeddedValueResolverAware;
+import org.springframework.util.StringValueResolver;
+import org.springframework.util.function.SingletonSupplier;
+
+import io.dlock.LockRegistry;
+
+/**
+ * Makes {@link io.dlock.DistributedLocked} work: checks the annotated methods of every
+ * bean when it is created, and wraps the bean so that they run under their lock.
+ * <p>
+ * The lock is the outermost advice of what wraps the bean before, transactions above all,
+ * and is inside of what wraps it afterwards, {@code @Async} and {@code @Retryable}: it is
+ * released after the commit, taken by the thread that does the work, and taken anew for
+ * each attempt.
+ *
+ * @since 0.1
+ */
+public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+		implements EmbeddedValueResolverAware {
+
+	/**
+	 * Before the post-processors of {@code @Async} ({@code LOWEST_PRECEDENCE}) and
+	 * {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1}), which come to lie outside.
+	 */
+	public static final int ORDER = LOWEST_PRECEDENCE - 2;
+
+	private final transient Supplier<LockRegistry> registry;
+
+	private transient LockedOperations operations;
+
+	/**
+	 * Create the post-processor.
+	 * @param registry the registry, asked for when the first annotated bean is created
+	 */
+	public DistributedLockedBeanPostProcessor(Supplier<LockRegistry> registry) {
+		this.registry = SingletonSupplier.of(registry);
+		setBeforeExistingAdvisors(true);
+		setOrder(ORDER);
+		this.operations = useValues((value) -> value);
+	}
+
+	@Override
+	public void setEmbeddedValueResolver(StringValueResolver resolver) {
+		this.operations = useValues(resolver);
+	}
+
+	private LockedOperations useValues(StringValueResolver values) {
+		LockedOperations created = new LockedOperations(new LockedOperationParser(values), this.registry);
+		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(),
+				new DistributedLockedInterceptor(created, this.registry));
+		return created;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		Class<?> targetClass = AopUtils.getTargetClass(bean);
+		if (LockedOperations.isCandidate(targetClass)) {
+			this.operations.check(targetClass);
+		}
+		return super.postProcessAfterInitialization(bean, beanName);
+	}
+
+	/**
+	 * The pointcut.
+	 */
+	private static final class LockedMethods extends StaticMethodMatcherPointcut {
+
+		LockedMethods() {
+			setClassFilter(LockedOperations::isCandidate);
+		}
+
+		@Override
+		public boolean matches(Method method, Class<?> targetClass) {
+			return LockedOperations.isLocked(method, targetClass);
+		}
+
+	}
+
+}

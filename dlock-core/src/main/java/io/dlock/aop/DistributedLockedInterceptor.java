@@ -1,0 +1,106 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRegistry;
+import io.dlock.OnBusy;
+import io.dlock.OnLost;
+
+/**
+ * Runs a call of a locked method under its lock.
+ */
+final class DistributedLockedInterceptor implements MethodInterceptor {
+
+	private static final Log logger = LogFactory.getLog(DistributedLockedInterceptor.class);
+
+	private final LockedOperations operations;
+
+	private final Supplier<LockRegistry> registry;
+
+	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry) {
+		this.operations = operations;
+		this.registry = registry;
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass(invocation));
+		LockHandle handle;
+		try {
+			handle = this.registry.get()
+				.acquire(operation.request(operation.key().evaluate(invocation.getArguments())));
+		}
+		catch (LockBusyException ex) {
+			return busy(operation, invocation, ex);
+		}
+		return proceed(operation, invocation, handle);
+	}
+
+	private static Class<?> targetClass(MethodInvocation invocation) {
+		Object target = invocation.getThis();
+		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
+	}
+
+	private static @Nullable Object busy(LockedOperation operation, MethodInvocation invocation, LockBusyException ex)
+			throws Throwable {
+		Method fallback = operation.fallback();
+		if (fallback != null) {
+			return AopUtils.invokeJoinpointUsingReflection(invocation.getThis(), fallback, invocation.getArguments());
+		}
+		if (operation.onBusy() == OnBusy.SKIP) {
+			logger.debug("Skipped " + operation.reason(), ex);
+			return (invocation.getMethod().getReturnType() == Optional.class) ? Optional.empty() : null;
+		}
+		throw ex;
+	}
+
+	private static @Nullable Object proceed(LockedOperation operation, MethodInvocation invocation, LockHandle handle)
+			throws Throwable {
+		Object result;
+		try {
+			result = (operation.onLost() == OnLost.INTERRUPT) ? new InterruptibleBody(handle).run(invocation)
+					: invocation.proceed();
+		}
+		catch (Throwable ex) {
+			releaseAfter(ex, operation, handle);
+			throw ex;
+		}
+		release(operation, handle);
+		return result;
+	}
+
+	private static void release(LockedOperation operation, LockHandle handle) {
+		try {
+			handle.release();
+		}
+		catch (LockLostException ex) {
+			if (operation.onLost() != OnLost.IGNORE) {
+				throw ex;
+			}
+		}
+	}
+
+	private static void releaseAfter(Throwable failure, LockedOperation operation, LockHandle handle) {
+		try {
+			release(operation, handle);
+		}
+		catch (RuntimeException ex) {
+			if (ex != failure) {
+				failure.addSuppressed(ex);
+			}
+		}
+	}
+
+}

@@ -1,0 +1,66 @@
+package io.dlock.aop;
+
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockHandle;
+
+/**
+ * Interrupts a method that lost its lock, and nothing else: not the thread once it has
+ * moved on.
+ */
+final class InterruptibleBody {
+
+	private final ReentrantLock state = new ReentrantLock();
+
+	private final LockHandle handle;
+
+	private @Nullable Thread running;
+
+	private boolean interrupted;
+
+	InterruptibleBody(LockHandle handle) {
+		this.handle = handle;
+	}
+
+	@Nullable Object run(MethodInvocation invocation) throws Throwable {
+		this.running = Thread.currentThread();
+		this.handle.onLost((lost) -> interrupt());
+		try {
+			return invocation.proceed();
+		}
+		finally {
+			end();
+		}
+	}
+
+	private void interrupt() {
+		this.state.lock();
+		try {
+			if (this.running != null) {
+				this.interrupted = true;
+				this.running.interrupt();
+			}
+		}
+		finally {
+			this.state.unlock();
+		}
+	}
+
+	private void end() {
+		this.state.lock();
+		try {
+			this.running = null;
+			if (this.interrupted) {
+				// it was meant for the body, whose caller gets a LockLostException
+				Thread.interrupted();
+			}
+		}
+		finally {
+			this.state.unlock();
+		}
+	}
+
+}

@@ -1,0 +1,37 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockRequest;
+import io.dlock.OnBusy;
+import io.dlock.OnLost;
+
+/**
+ * What a {@link io.dlock.DistributedLocked} annotation says about a method: read and
+ * checked once.
+ *
+ * @param key how to get the key of a call
+ * @param lease the lease, or {@code null} for the default
+ * @param waitTime the wait time, or {@code null} for the default
+ * @param renew whether to renew
+ * @param onBusy what to do when the lock is busy and there is no fallback
+ * @param fallback what to call when the lock is busy, or {@code null}
+ * @param onLost what to do when the lock is lost
+ * @param reason why, for operators
+ */
+record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
+		@Nullable Method fallback, OnLost onLost, String reason) {
+
+	LockRequest request(String evaluatedKey) {
+		return LockRequest.builder(evaluatedKey)
+			.lease(this.lease)
+			.waitTime(this.waitTime)
+			.renew(this.renew)
+			.reason(this.reason)
+			.build();
+	}
+
+}

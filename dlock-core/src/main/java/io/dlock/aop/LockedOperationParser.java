@@ -1,0 +1,164 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
+import org.springframework.util.StringValueResolver;
+
+import io.dlock.DistributedLocked;
+import io.dlock.OnBusy;
+
+/**
+ * Reads a {@link DistributedLocked} annotation and refuses what can not be honoured.
+ */
+final class LockedOperationParser {
+
+	private static final Set<String> KOTLIN_ASYNC = Set.of("kotlin.coroutines.Continuation",
+			"kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Deferred");
+
+	private final StringValueResolver values;
+
+	LockedOperationParser(StringValueResolver values) {
+		this.values = values;
+	}
+
+	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass, boolean onMethod) {
+		if (onMethod) {
+			checkInterceptable(method, targetClass);
+		}
+		checkSynchronous(method);
+		String name = resolve(annotation.name(), "name", method);
+		Method fallback = fallback(annotation, method, targetClass);
+		checkSkip(annotation, method, fallback);
+		return new LockedOperation(LockKey.of(method, targetClass, name, resolve(annotation.key(), "key", method)),
+				duration(annotation.lease(), "lease", false, method),
+				duration(annotation.waitTime(), "waitTime", true, method), annotation.renew(), annotation.onBusy(),
+				fallback, annotation.onLost(), reason(annotation, method, targetClass));
+	}
+
+	private static void checkInterceptable(Method method, Class<?> targetClass) {
+		int modifiers = method.getModifiers();
+		String obstacle = Modifier.isPrivate(modifiers) ? "private"
+				: Modifier.isStatic(modifiers) ? "static" : Modifier.isFinal(modifiers) ? "final"
+						: Modifier.isFinal(targetClass.getModifiers()) ? "in a final class" : null;
+		if (obstacle != null) {
+			throw new InvalidLockedMethodException(method,
+					"would not be locked: it is " + obstacle + ", so that no proxy can intercept it",
+					"Make it an overridable method of a bean, or use the LockRegistry in it", null);
+		}
+	}
+
+	private static void checkSynchronous(Method method) {
+		Class<?> type = method.getReturnType();
+		boolean kotlin = KOTLIN_ASYNC.contains(type.getName()) || (method.getParameterCount() > 0
+				&& KOTLIN_ASYNC.contains(method.getParameterTypes()[method.getParameterCount() - 1].getName()));
+		if (kotlin || Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
+				|| type.getName().equals("org.reactivestreams.Publisher")) {
+			throw new InvalidLockedMethodException(method,
+					"returns %s before its work is done: the lock would be released too early"
+						.formatted(kotlin ? "to its caller" : type.getName()),
+					"Lock a synchronous method that does the work, or use LockRegistry.acquireAsync and release the handle when the work is done",
+					null);
+		}
+	}
+
+	private static void checkSkip(DistributedLocked annotation, Method method, @Nullable Method fallback) {
+		Class<?> type = method.getReturnType();
+		if (annotation.onBusy() != OnBusy.SKIP) {
+			return;
+		}
+		if (fallback != null) {
+			throw new InvalidLockedMethodException(method, "has both onBusy = SKIP and a fallback", "Use one of them",
+					null);
+		}
+		if (type.isPrimitive() && type != void.class) {
+			throw new InvalidLockedMethodException(method,
+					"can not be skipped: it returns the primitive " + type.getName() + ", which can not be null",
+					"Return " + ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName()
+							+ " or an Optional, use onBusy = THROW, or a fallback",
+					null);
+		}
+	}
+
+	private static @Nullable Method fallback(DistributedLocked annotation, Method method, Class<?> targetClass) {
+		if (!StringUtils.hasText(annotation.fallback())) {
+			return null;
+		}
+		Method fallback = ReflectionUtils.findMethod(targetClass, annotation.fallback(), method.getParameterTypes());
+		if (fallback == null) {
+			throw new InvalidLockedMethodException(method,
+					"names the fallback '%s', but %s has no such method with the same parameters".formatted(
+							annotation.fallback(), targetClass.getName()),
+					"Add the method, or correct the name", null);
+		}
+		if (!ClassUtils.isAssignable(method.getReturnType(), fallback.getReturnType())) {
+			throw new InvalidLockedMethodException(method,
+					"names the fallback '%s', which returns %s instead of %s".formatted(annotation.fallback(),
+							fallback.getReturnType().getName(), method.getReturnType().getName()),
+					"Change the return type of the fallback", null);
+		}
+		ReflectionUtils.makeAccessible(fallback);
+		return fallback;
+	}
+
+	private String reason(DistributedLocked annotation, Method method, Class<?> targetClass) {
+		String reason = resolve(annotation.reason(), "reason", method);
+		return StringUtils.hasText(reason) ? reason : targetClass.getSimpleName() + "." + method.getName();
+	}
+
+	private @Nullable Duration duration(String value, String attribute, boolean zeroAllowed, Method method) {
+		String text = resolve(value, attribute, method).trim();
+		if (text.isEmpty()) {
+			return null;
+		}
+		Duration duration = parseDuration(text, attribute, method);
+		if (duration.isNegative() || (duration.isZero() && !zeroAllowed)) {
+			throw new InvalidLockedMethodException(method, "has the %s '%s', which is not %s".formatted(attribute, text,
+					zeroAllowed ? "zero or more" : "more than zero"), "Use a duration like \"30s\"", null);
+		}
+		return duration;
+	}
+
+	private static Duration parseDuration(String text, String attribute, Method method) {
+		boolean bareNumber = text.chars().noneMatch(Character::isLetter);
+		try {
+			if (!bareNumber) {
+				return DurationFormatterUtils.detectAndParse(text);
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidLockedMethodException(method,
+					"has the %s '%s', which is no duration".formatted(attribute, text),
+					"Use a duration like \"30s\", \"500ms\" or \"PT1M\"", ex);
+		}
+		throw new InvalidLockedMethodException(method, "has the %s '%s', which has no unit".formatted(attribute, text),
+				"Add one: \"" + text + "s\" or \"" + text + "ms\"", null);
+	}
+
+	private String resolve(String value, String attribute, Method method) {
+		if (value.isEmpty()) {
+			return value;
+		}
+		try {
+			String resolved = this.values.resolveStringValue(value);
+			return (resolved != null) ? resolved : "";
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidLockedMethodException(method,
+					"has the %s '%s', which can not be resolved: %s".formatted(attribute, value, ex.getMessage()),
+					"Define the property, or give it a default: ${property:default}", ex);
+		}
+	}
+
+}

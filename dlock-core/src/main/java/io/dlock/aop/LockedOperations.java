@@ -1,0 +1,113 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ReflectionUtils;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockRegistry;
+
+/**
+ * The locked methods of the application: each annotation is read once, when its bean is
+ * created.
+ */
+final class LockedOperations {
+
+	private final Map<MethodClassKey, LockedOperation> operations = new ConcurrentHashMap<>();
+
+	private final LockedOperationParser parser;
+
+	private final Supplier<LockRegistry> registry;
+
+	LockedOperations(LockedOperationParser parser, Supplier<LockRegistry> registry) {
+		this.parser = parser;
+		this.registry = registry;
+	}
+
+	static boolean isCandidate(Class<?> targetClass) {
+		return AnnotationUtils.isCandidateClass(targetClass, DistributedLocked.class);
+	}
+
+	/**
+	 * Whether a call of the method takes a lock. A class-level annotation applies to
+	 * public methods; one on the method always does.
+	 * @param method the method
+	 * @param targetClass the class of the bean
+	 * @return whether it is locked
+	 */
+	static boolean isLocked(Method method, Class<?> targetClass) {
+		return annotation(method, targetClass) != null;
+	}
+
+	/**
+	 * Check all locked methods of a class.
+	 * @param targetClass the class of a bean
+	 * @throws InvalidLockedMethodException if one can not be honoured
+	 */
+	void check(Class<?> targetClass) {
+		ReflectionUtils.doWithMethods(targetClass, (method) -> {
+			if (isLocked(method, targetClass)) {
+				get(method, targetClass);
+			}
+		}, (method) -> !method.isBridge() && !method.isSynthetic());
+	}
+
+	LockedOperation get(Method method, Class<?> targetClass) {
+		MethodClassKey key = new MethodClassKey(method, targetClass);
+		LockedOperation operation = this.operations.get(key);
+		if (operation == null) {
+			operation = read(method, targetClass);
+			this.operations.put(key, operation);
+		}
+		return operation;
+	}
+
+	private LockedOperation read(Method method, Class<?> targetClass) {
+		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		DistributedLocked annotation = annotation(method, targetClass);
+		if (annotation == null) {
+			throw new IllegalStateException(method + " is not annotated");
+		}
+		LockedOperation operation = this.parser.parse(annotation, specific, targetClass,
+				onMethod(specific) != null || onMethod(method) != null);
+		try {
+			this.registry.get().validate(operation.request("key"));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidLockedMethodException(specific, "does not fit the configuration: " + ex.getMessage(),
+					"Change the annotation or dlock.command-timeout", ex);
+		}
+		return operation;
+	}
+
+	private static @Nullable DistributedLocked annotation(Method method, Class<?> targetClass) {
+		if (method.getDeclaringClass() == Object.class) {
+			return null;
+		}
+		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		DistributedLocked annotation = onMethod(specific);
+		if (annotation == null && Modifier.isPublic(specific.getModifiers())
+				&& !Modifier.isStatic(specific.getModifiers())) {
+			annotation = AnnotatedElementUtils.findMergedAnnotation(specific.getDeclaringClass(),
+					DistributedLocked.class);
+			if (annotation == null) {
+				annotation = AnnotatedElementUtils.findMergedAnnotation(targetClass, DistributedLocked.class);
+			}
+		}
+		return annotation;
+	}
+
+	private static @Nullable DistributedLocked onMethod(Method method) {
+		return AnnotatedElementUtils.findMergedAnnotation(method, DistributedLocked.class);
+	}
+
+}

@@ -1,0 +1,29 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Pauses that double up to a limit, each shortened by up to half at random so that
+ * waiters do not march in step.
+ */
+final class Backoff {
+
+	private static final long FIRST_NANOS = Duration.ofMillis(2).toNanos();
+
+	private final long limit;
+
+	private long next;
+
+	Backoff(Duration limit) {
+		this.limit = limit.toNanos();
+		this.next = Math.min(FIRST_NANOS, this.limit);
+	}
+
+	long nextNanos() {
+		long current = this.next;
+		this.next = Math.min(this.limit, current * 2);
+		return current - ThreadLocalRandom.current().nextLong(current / 2 + 1);
+	}
+
+}

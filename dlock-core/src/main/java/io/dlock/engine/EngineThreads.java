@@ -1,0 +1,144 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The threads of a registry, all daemons and started when needed. The timer never talks
+ * to the store, so that a deadline is noticed whatever the store does; renewals have a
+ * thread that nothing else can occupy; listeners have one that they may block.
+ */
+final class EngineThreads implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(EngineThreads.class);
+
+	private static final int WORKERS = 4;
+
+	private final ScheduledThreadPoolExecutor timer;
+
+	private final ThreadPoolExecutor renewals = pool("dlock-renewal", 1);
+
+	private final ThreadPoolExecutor workers = pool("dlock-worker", WORKERS);
+
+	private final ThreadPoolExecutor listeners = pool("dlock-listener", 1);
+
+	EngineThreads() {
+		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
+		this.timer.setRemoveOnCancelPolicy(true);
+	}
+
+	private static ThreadPoolExecutor pool(String name, int size) {
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(size, size, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+				daemons(name));
+		pool.allowCoreThreadTimeOut(true);
+		return pool;
+	}
+
+	private static ThreadFactory daemons(String name) {
+		AtomicInteger count = new AtomicInteger();
+		return (task) -> {
+			Thread thread = new Thread(task, name + "-" + count.incrementAndGet());
+			thread.setDaemon(true);
+			return thread;
+		};
+	}
+
+	/**
+	 * Run a short task that does not block after a delay.
+	 * @param task the task
+	 * @param delayNanos the delay
+	 * @return the scheduled task, or {@code null} if the registry is closed
+	 */
+	@Nullable Future<?> schedule(Runnable task, long delayNanos) {
+		try {
+			return this.timer.schedule(guarded(task), delayNanos, TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * Do some work, which may block, on a worker after a delay.
+	 * @param work the work
+	 * @param delayNanos the delay
+	 */
+	void workLater(Runnable work, long delayNanos) {
+		Future<?> scheduled = schedule(() -> work(work), delayNanos);
+		if (scheduled == null) {
+			logger.debug("The lock registry is closed");
+		}
+	}
+
+	/**
+	 * Do some work on a worker every now and then.
+	 * @param work the work, which may block
+	 * @param period the pause between two runs
+	 */
+	void repeat(Runnable work, Duration period) {
+		workLater(() -> {
+			try {
+				work.run();
+			}
+			finally {
+				repeat(work, period);
+			}
+		}, period.toNanos());
+	}
+
+	void renewal(Runnable work) {
+		execute(this.renewals, work);
+	}
+
+	void work(Runnable work) {
+		execute(this.workers, work);
+	}
+
+	void listener(Runnable work) {
+		execute(this.listeners, work);
+	}
+
+	private static void execute(Executor executor, Runnable work) {
+		try {
+			executor.execute(guarded(work));
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The lock registry is closed", ex);
+		}
+	}
+
+	/**
+	 * Nothing that goes wrong in one task may end the others.
+	 */
+	private static Runnable guarded(Runnable task) {
+		return () -> {
+			try {
+				task.run();
+			}
+			catch (Throwable ex) {
+				logger.warn("A background task of the lock registry failed", ex);
+			}
+		};
+	}
+
+	@Override
+	public void close() {
+		this.timer.shutdownNow();
+		this.renewals.shutdown();
+		this.workers.shutdown();
+		this.listeners.shutdown();
+	}
+
+}

@@ -1,0 +1,129 @@
+package io.dlock.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockHandle;
+import io.dlock.engine.MachineClock.Moment;
+import io.dlock.store.RenewResult;
+
+/**
+ * The alarm of a lease: rings when it is to be renewed and when it is over.
+ */
+final class KeptLease {
+
+	/** Renewed every third of the lease, so that two renewals may fail. */
+	private static final int RENEWALS_PER_LEASE = 3;
+
+	/** A failed renewal is repeated soon: this often in a lease. */
+	private static final int RETRIES_PER_LEASE = 12;
+
+	private final Lease lease;
+
+	private final LeaseKeeper keeper;
+
+	private final List<Runnable> lossListeners = new ArrayList<>(1);
+
+	private long renewAt;
+
+	private boolean renewing;
+
+	private boolean ended;
+
+	private @Nullable Future<?> alarm;
+
+	KeptLease(Lease lease, LeaseKeeper keeper) {
+		this.lease = lease;
+		this.keeper = keeper;
+		this.renewAt = lease.sent().nanos() + lease.length().toNanos() / RENEWALS_PER_LEASE;
+	}
+
+	Lease lease() {
+		return this.lease;
+	}
+
+	synchronized void setAlarm() {
+		if (this.ended) {
+			return;
+		}
+		long delay = Math.max(0, this.lease.validNanosLeft());
+		if (this.lease.isRenewed() && !this.renewing) {
+			delay = Math.min(delay, Math.max(0, this.renewAt - this.keeper.clock().nanoTime()));
+		}
+		if (this.alarm != null) {
+			this.alarm.cancel(false);
+		}
+		this.alarm = this.keeper.threads().schedule(this::ring, delay);
+	}
+
+	private void ring() {
+		if (!this.lease.isValid()) {
+			return;
+		}
+		if (startRenewal()) {
+			this.keeper.renew(this);
+		}
+		setAlarm();
+	}
+
+	private synchronized boolean startRenewal() {
+		if (this.ended || this.renewing || !this.lease.isRenewed()
+				|| this.keeper.clock().nanoTime() - this.renewAt < 0) {
+			return false;
+		}
+		this.renewing = true;
+		return true;
+	}
+
+	/**
+	 * Take the store's answer to a renewal.
+	 * @param result the answer
+	 * @param sent when the renewal was sent
+	 */
+	void renewalAnswered(RenewResult result, Moment sent) {
+		switch (result) {
+			case RENEWED -> this.lease.renewed(sent);
+			case REFUSED ->
+				this.lease.lose("the store refused its renewal, because it expired there or was taken away");
+			case UNKNOWN -> {
+				// the old deadline stands
+			}
+		}
+		endRenewal(result, sent);
+		setAlarm();
+	}
+
+	private synchronized void endRenewal(RenewResult result, Moment sent) {
+		long length = this.lease.length().toNanos();
+		this.renewing = false;
+		this.renewAt = (result == RenewResult.RENEWED) ? sent.nanos() + length / RENEWALS_PER_LEASE
+				: this.keeper.clock().nanoTime() + length / RETRIES_PER_LEASE;
+	}
+
+	/**
+	 * Remember whom to tell of a loss.
+	 * @param handle the handle to tell of
+	 * @param listener whom to tell
+	 * @return {@code false} if the lease has ended
+	 */
+	synchronized boolean addLossListener(LockHandle handle, Consumer<? super LockHandle> listener) {
+		return !this.ended && this.lossListeners.add(() -> listener.accept(handle));
+	}
+
+	/**
+	 * Stop the alarm.
+	 * @return whom to tell if the lease is lost
+	 */
+	synchronized List<Runnable> end() {
+		this.ended = true;
+		if (this.alarm != null) {
+			this.alarm.cancel(false);
+		}
+		return List.copyOf(this.lossListeners);
+	}
+
+}

@@ -1,0 +1,191 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.LockHandle;
+import io.dlock.engine.MachineClock.Moment;
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
+
+/**
+ * Keeps the leases of this process: renews what is due, all of it in one call to the
+ * store, and declares lost what is over.
+ */
+final class LeaseKeeper implements LeaseWatch {
+
+	private static final Log logger = LogFactory.getLog(LeaseKeeper.class);
+
+	private final LockStore store;
+
+	private final MachineClock clock;
+
+	private final EngineThreads threads;
+
+	private final Map<Lease, KeptLease> kept = new ConcurrentHashMap<>();
+
+	private final Queue<KeptLease> due = new ConcurrentLinkedQueue<>();
+
+	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
+
+	private final ReentrantLock emptying = new ReentrantLock();
+
+	private final Condition emptied = this.emptying.newCondition();
+
+	LeaseKeeper(LockStore store, MachineClock clock, EngineThreads threads) {
+		this.store = store;
+		this.clock = clock;
+		this.threads = threads;
+	}
+
+	MachineClock clock() {
+		return this.clock;
+	}
+
+	EngineThreads threads() {
+		return this.threads;
+	}
+
+	/**
+	 * Keep a lease. Done before anybody gets to see its handle.
+	 * @param lease the lease
+	 */
+	void keep(Lease lease) {
+		KeptLease keptLease = new KeptLease(lease, this);
+		this.kept.put(lease, keptLease);
+		keptLease.setAlarm();
+	}
+
+	/**
+	 * Stop keeping a lease that is being released.
+	 * @param lease the lease
+	 */
+	void forget(Lease lease) {
+		remove(lease);
+	}
+
+	@Override
+	public void lost(Lease lease, String reason) {
+		logger.warn("Lock '" + lease.key() + "' (token " + lease.token() + ") was lost: " + reason);
+		List<Runnable> listeners = remove(lease);
+		lease.turn().end();
+		listeners.forEach(this.threads::listener);
+	}
+
+	private List<Runnable> remove(Lease lease) {
+		KeptLease keptLease = this.kept.remove(lease);
+		if (this.kept.isEmpty()) {
+			signalEmptied();
+		}
+		return (keptLease != null) ? keptLease.end() : Collections.emptyList();
+	}
+
+	void onLost(HeldLock handle, Consumer<? super LockHandle> listener) {
+		KeptLease keptLease = this.kept.get(handle.lease());
+		if (keptLease != null && keptLease.addLossListener(handle, listener)) {
+			return;
+		}
+		if (handle.lease().isLost()) {
+			this.threads.listener(() -> listener.accept(handle));
+		}
+	}
+
+	void renew(KeptLease lease) {
+		this.due.add(lease);
+		if (this.renewalScheduled.compareAndSet(false, true)) {
+			this.threads.renewal(this::renewDue);
+		}
+	}
+
+	private void renewDue() {
+		this.renewalScheduled.set(false);
+		List<KeptLease> batch = new ArrayList<>();
+		for (KeptLease lease = this.due.poll(); lease != null; lease = this.due.poll()) {
+			batch.add(lease);
+		}
+		if (batch.isEmpty()) {
+			return;
+		}
+		Moment sent = this.clock.now();
+		List<RenewResult> results = renew(batch);
+		for (int i = 0; i < batch.size(); i++) {
+			batch.get(i).renewalAnswered(results.get(i), sent);
+		}
+	}
+
+	/**
+	 * Ask the store. Whatever goes wrong, every lease of the batch gets an answer and is
+	 * tried again.
+	 */
+	private List<RenewResult> renew(List<KeptLease> batch) {
+		try {
+			return this.store.renew(batch.stream()
+				.map(KeptLease::lease)
+				.map((lease) -> new RenewCommand(lease.key(), lease.owner(), lease.length()))
+				.toList());
+		}
+		catch (Throwable ex) {
+			logger.debug("The renewal of " + batch.size() + " locks failed and will be repeated", ex);
+			return Collections.nCopies(batch.size(), RenewResult.UNKNOWN);
+		}
+	}
+
+	List<Lease> leases() {
+		return List.copyOf(this.kept.keySet());
+	}
+
+	int size() {
+		return this.kept.size();
+	}
+
+	private void signalEmptied() {
+		this.emptying.lock();
+		try {
+			this.emptied.signalAll();
+		}
+		finally {
+			this.emptying.unlock();
+		}
+	}
+
+	/**
+	 * Wait until no lease is kept any more.
+	 * @param limit how long to wait at the most
+	 */
+	void awaitNone(Duration limit) {
+		long remaining = limit.toNanos();
+		boolean interrupted = false;
+		this.emptying.lock();
+		try {
+			while (!this.kept.isEmpty() && remaining > 0 && !interrupted) {
+				try {
+					remaining = this.emptied.awaitNanos(remaining);
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
+		}
+		finally {
+			this.emptying.unlock();
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+}

@@ -1,0 +1,375 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.SmartLifecycle;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockContext;
+import io.dlock.LockException;
+import io.dlock.LockHandle;
+import io.dlock.LockInfo;
+import io.dlock.LockInterruptedException;
+import io.dlock.LockRegistry;
+import io.dlock.LockRegistryClosedException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.LockStoreException;
+import io.dlock.store.LockStore;
+import io.dlock.store.StoreException;
+
+/**
+ * The lock registry: leases in a {@link LockStore}.
+ * <p>
+ * As a Spring bean it stops after the web server and the listener containers, and before
+ * what it is built on: it accepts no more requests, wakes the waiting ones with
+ * {@link LockRegistryClosedException}, gives running holders the shutdown timeout to
+ * finish, and then declares their locks lost and releases them. Without Spring, call
+ * {@link #close()}. The store is not closed by the registry.
+ *
+ * @since 0.1
+ */
+public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, AutoCloseable {
+
+	/**
+	 * When the registry stops: after the web server (phase {@code DEFAULT_PHASE - 2048})
+	 * and everything else that calls locked methods, before the Redis client (phase 0).
+	 */
+	public static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 4096;
+
+	private static final Log logger = LogFactory.getLog(LeaseLockRegistry.class);
+
+	private static final Duration SWEEP_PERIOD = Duration.ofMinutes(30);
+
+	private final LockStore store;
+
+	private final LockSettings settings;
+
+	private final MachineClock clock;
+
+	private final EngineThreads threads = new EngineThreads();
+
+	private final LocalQueues queues = new LocalQueues();
+
+	private final LeaseKeeper keeper;
+
+	private final Revoker revoker;
+
+	private volatile boolean open = true;
+
+	/**
+	 * Create a registry, which is open at once.
+	 * @param store where the leases are
+	 * @param settings defaults and limits
+	 */
+	public LeaseLockRegistry(LockStore store, LockSettings settings) {
+		this(store, settings, MachineClock.SYSTEM);
+	}
+
+	LeaseLockRegistry(LockStore store, LockSettings settings, MachineClock clock) {
+		this.store = store;
+		this.settings = settings;
+		this.clock = clock;
+		this.keeper = new LeaseKeeper(store, clock, this.threads);
+		this.revoker = new Revoker(store, clock, this.threads);
+		this.threads.repeat(store::sweep, SWEEP_PERIOD);
+	}
+
+	LockStore store() {
+		return this.store;
+	}
+
+	LockSettings settings() {
+		return this.settings;
+	}
+
+	EngineThreads threads() {
+		return this.threads;
+	}
+
+	LocalQueues queues() {
+		return this.queues;
+	}
+
+	LeaseKeeper keeper() {
+		return this.keeper;
+	}
+
+	Revoker revoker() {
+		return this.revoker;
+	}
+
+	@Override
+	public LockHandle acquire(LockRequest request) {
+		return acquire(request, this.settings.waitTimeOf(request), true);
+	}
+
+	@Override
+	public Optional<LockHandle> tryAcquire(LockRequest request) {
+		try {
+			return Optional.of(acquire(request));
+		}
+		catch (LockBusyException ex) {
+			return Optional.empty();
+		}
+	}
+
+	/**
+	 * Acquire a lock on the calling thread.
+	 * @param request the request
+	 * @param waitTime how long to wait
+	 * @param interruptible whether an interrupt ends the wait, or is kept for later
+	 * @return the handle, bound to the calling thread
+	 */
+	HeldLock acquire(LockRequest request, Duration waitTime, boolean interruptible) {
+		validate(request);
+		HeldLock nested = nested(request);
+		if (nested != null) {
+			return nested.bindToThread();
+		}
+		boolean interrupted = false;
+		if (interruptible) {
+			failIfInterrupted(request.key(), null);
+		}
+		else {
+			interrupted = Thread.interrupted();
+		}
+		Acquisition acquisition = new Acquisition(request, waitTime, this);
+		Turn turn = this.queues.join(request.key(), null);
+		Lease lease = null;
+		try {
+			while (lease == null) {
+				lease = step(acquisition, turn, interruptible);
+				if (lease == null && Thread.currentThread().isInterrupted()) {
+					if (interruptible) {
+						failIfInterrupted(request.key(), null);
+					}
+					interrupted |= Thread.interrupted();
+				}
+			}
+			return deliver(new HeldLock(this, lease)).bindToThread();
+		}
+		finally {
+			if (lease == null) {
+				acquisition.abandon();
+				turn.end();
+			}
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * A lock that was granted while the registry stopped would be nobody's to release.
+	 * @param handle the handle of a lease that is kept already
+	 * @return the handle
+	 */
+	HeldLock deliver(HeldLock handle) {
+		if (!this.open) {
+			handle.release();
+			throw new LockRegistryClosedException(handle.key());
+		}
+		return handle;
+	}
+
+	/**
+	 * Wait for the turn, or call the store once and pause.
+	 */
+	private @Nullable Lease step(Acquisition acquisition, Turn turn, boolean interruptible) {
+		failIfClosed(acquisition.request().key());
+		if (!turn.isFirst()) {
+			if (acquisition.deadline().isOver()) {
+				throw acquisition.busy();
+			}
+			turn.park(acquisition.deadline().remainingNanos());
+			return null;
+		}
+		Lease lease = acquisition.attempt(turn);
+		if (lease != null) {
+			return lease;
+		}
+		LockException reason = acquisition.giveUp();
+		if (reason != null) {
+			if (reason instanceof LockStoreException && Thread.currentThread().isInterrupted()) {
+				// the interrupt broke the call, not the store
+				if (interruptible) {
+					failIfInterrupted(acquisition.request().key(), reason);
+				}
+				return null;
+			}
+			throw reason;
+		}
+		turn.park(acquisition.pauseNanos());
+		return null;
+	}
+
+	private static void failIfInterrupted(String key, @Nullable Throwable cause) {
+		if (Thread.currentThread().isInterrupted()) {
+			throw new LockInterruptedException(key, cause);
+		}
+	}
+
+	void failIfClosed(String key) {
+		if (!this.open) {
+			throw new LockRegistryClosedException(key);
+		}
+	}
+
+	/**
+	 * A thread that holds the key gets another handle on its lease. One that held it and
+	 * lost it is told so: it believes to hold it.
+	 */
+	private @Nullable HeldLock nested(LockRequest request) {
+		if (!request.reentrant()) {
+			return null;
+		}
+		HeldLock outer = (HeldLock) LockContext
+			.find((handle) -> handle instanceof HeldLock held && held.belongsTo(this, request.key()));
+		if (outer == null) {
+			return null;
+		}
+		if (outer.lease().retain()) {
+			return new HeldLock(this, outer.lease());
+		}
+		if (outer.lease().isLost()) {
+			throw outer.lease().lostException();
+		}
+		return null;
+	}
+
+	@Override
+	public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
+		validate(request);
+		return new AsyncAcquisition(request, this).start();
+	}
+
+	/**
+	 * Release a lease whose last handle is closed.
+	 * @param lease the lease
+	 */
+	void release(Lease lease) {
+		boolean held = lease.beginRelease();
+		this.keeper.forget(lease);
+		boolean interrupted = Thread.interrupted();
+		try {
+			releaseInStore(lease);
+		}
+		finally {
+			lease.turn().end();
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+		if (!held) {
+			throw lease.lostException();
+		}
+	}
+
+	/**
+	 * That the store finds nothing to release is no news while the lease is valid: the
+	 * driver may have sent the request twice. Whether a lock is lost, the deadline and
+	 * the renewal tell.
+	 */
+	private void releaseInStore(Lease lease) {
+		try {
+			this.store.release(lease.key(), lease.owner());
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The release of lock '" + lease.key() + "' failed and will be repeated", ex);
+			this.revoker.revoke(lease.key(), lease.owner(), lease.sent(), lease.length());
+			return;
+		}
+		if (lease.unresolved() != null) {
+			this.revoker.revoke(lease.key(), lease.owner(), lease.unresolved(), lease.length());
+		}
+	}
+
+	@Override
+	public Lock lock(LockRequest request) {
+		validate(request);
+		return new LockView(this, request);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String key) {
+		LockRequest.of(key);
+		try {
+			return this.store.find(key)
+				.map((lock) -> new LockInfo(lock.storageKey(), lock.holder(),
+						lock.reason().isEmpty() ? null : lock.reason(), lock.since(), lock.until(),
+						lock.token() * Lease.TOKENS_PER_LEASE));
+		}
+		catch (StoreException ex) {
+			throw new LockStoreException(key, "look up", "Nothing is known about it", ex);
+		}
+	}
+
+	@Override
+	public void validate(LockRequest request) {
+		this.settings.validate(request);
+	}
+
+	/**
+	 * Accept requests again after {@link #stop()}.
+	 */
+	@Override
+	public void start() {
+		this.open = true;
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.open;
+	}
+
+	@Override
+	public int getPhase() {
+		return PHASE;
+	}
+
+	@Override
+	public void stop() {
+		if (!this.open) {
+			return;
+		}
+		this.open = false;
+		this.queues.signalAll();
+		this.keeper.awaitNone(this.settings.shutdownTimeout());
+		takeAway(this.keeper.leases());
+	}
+
+	/**
+	 * Holders are told first, so that nobody believes to hold what is being released. If
+	 * the store is down the leases end by themselves.
+	 */
+	private void takeAway(List<Lease> leases) {
+		List<Lease> lost = leases.stream()
+			.filter((lease) -> lease.lose("the application shut down while it was held"))
+			.toList();
+		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
+		for (Lease lease : lost) {
+			if (!limit.isOver()) {
+				releaseInStore(lease);
+			}
+		}
+		this.revoker.flush(limit);
+	}
+
+	/**
+	 * Stop for good, and end the threads.
+	 */
+	@Override
+	public void close() {
+		stop();
+		this.threads.close();
+	}
+
+}

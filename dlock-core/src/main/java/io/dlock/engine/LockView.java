@@ -1,0 +1,97 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockContext;
+import io.dlock.LockHandle;
+import io.dlock.LockInterruptedException;
+import io.dlock.LockRequest;
+
+/**
+ * A key as a {@link Lock}. The handle is not in the view but with the thread that locked
+ * it, so that views of one key are interchangeable.
+ */
+final class LockView implements Lock {
+
+	private final LeaseLockRegistry registry;
+
+	private final LockRequest request;
+
+	LockView(LeaseLockRegistry registry, LockRequest request) {
+		this.registry = registry;
+		this.request = request;
+	}
+
+	@Override
+	public void lock() {
+		this.registry.acquire(this.request, LockRequest.FOREVER, false);
+	}
+
+	@Override
+	public void lockInterruptibly() throws InterruptedException {
+		acquireInterruptibly(LockRequest.FOREVER);
+	}
+
+	@Override
+	public boolean tryLock() {
+		try {
+			this.registry.acquire(this.request, Duration.ZERO, false);
+			return true;
+		}
+		catch (LockBusyException ex) {
+			return false;
+		}
+	}
+
+	@Override
+	public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+		try {
+			acquireInterruptibly((time > 0) ? Duration.of(time, unit.toChronoUnit()) : Duration.ZERO);
+			return true;
+		}
+		catch (LockBusyException ex) {
+			return false;
+		}
+	}
+
+	private void acquireInterruptibly(Duration waitTime) throws InterruptedException {
+		if (Thread.interrupted()) {
+			throw new InterruptedException();
+		}
+		try {
+			this.registry.acquire(this.request, waitTime, true);
+		}
+		catch (LockInterruptedException ex) {
+			Thread.interrupted();
+			InterruptedException interrupted = new InterruptedException(ex.getMessage());
+			interrupted.initCause(ex);
+			throw interrupted;
+		}
+	}
+
+	@Override
+	public void unlock() {
+		LockHandle handle = LockContext.find(
+				(candidate) -> candidate instanceof HeldLock held && held.belongsTo(this.registry, this.request.key()));
+		if (handle == null) {
+			throw new IllegalMonitorStateException(
+					"Lock '" + this.request.key() + "' is not held by thread " + Thread.currentThread().getName());
+		}
+		handle.release();
+	}
+
+	@Override
+	public Condition newCondition() {
+		throw new UnsupportedOperationException("A distributed lock has no conditions");
+	}
+
+	@Override
+	public String toString() {
+		return "Lock[" + this.request.key() + "]";
+	}
+
+}

@@ -1,0 +1,71 @@
+package io.dlock.engine;
+
+/**
+ * The clocks of this machine. The only place where they are read, so that tests can turn
+ * them.
+ */
+interface MachineClock {
+
+	/**
+	 * The real clocks.
+	 */
+	MachineClock SYSTEM = new MachineClock() {
+
+		@Override
+		public long nanoTime() {
+			return System.nanoTime();
+		}
+
+		@Override
+		public long wallMillis() {
+			return System.currentTimeMillis();
+		}
+
+	};
+
+	/**
+	 * The monotonic clock.
+	 * @return nanoseconds from an arbitrary origin
+	 */
+	long nanoTime();
+
+	/**
+	 * The wall clock.
+	 * @return milliseconds since the epoch
+	 */
+	long wallMillis();
+
+	/**
+	 * Read both clocks.
+	 * @return this moment
+	 */
+	default Moment now() {
+		return new Moment(nanoTime(), wallMillis());
+	}
+
+	/**
+	 * How much time has passed: by the monotonic clock, or by the wall clock if that is
+	 * more. The monotonic clock stands still while a virtual machine or laptop is
+	 * suspended, and the store's clock does not. A wall clock that is set forward may
+	 * lose a lock for nothing, which is safe; one that is set back changes nothing.
+	 * @param since a moment of this clock
+	 * @return elapsed nanoseconds
+	 */
+	default long elapsedNanos(Moment since) {
+		long monotonic = nanoTime() - since.nanos();
+		long wallMillis = wallMillis() - since.wallMillis();
+		long wall = (wallMillis > Long.MAX_VALUE / 1_000_000) ? Long.MAX_VALUE : wallMillis * 1_000_000;
+		return Math.max(monotonic, wall);
+	}
+
+	/**
+	 * A reading of both clocks.
+	 *
+	 * @param nanos the monotonic clock
+	 * @param wallMillis the wall clock
+	 */
+	record Moment(long nanos, long wallMillis) {
+
+	}
+
+}

@@ -1,0 +1,82 @@
+package io.dlock.engine;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A place in the local queue of a key. Who is first may talk to the store and keeps the
+ * place as long as the lease lasts.
+ */
+final class Turn {
+
+	private final LocalQueues queues;
+
+	private final String key;
+
+	private final @Nullable Thread thread;
+
+	private final @Nullable Runnable onSignal;
+
+	private final AtomicBoolean ended = new AtomicBoolean();
+
+	private volatile boolean first;
+
+	/**
+	 * Create a place for a thread that waits, or for a callback.
+	 * @param queues the queues
+	 * @param key the key
+	 * @param onSignal what to call when the place becomes the first or the registry
+	 * closes, or {@code null} to wake the calling thread
+	 */
+	Turn(LocalQueues queues, String key, @Nullable Runnable onSignal) {
+		this.queues = queues;
+		this.key = key;
+		this.onSignal = onSignal;
+		this.thread = (onSignal == null) ? Thread.currentThread() : null;
+	}
+
+	String key() {
+		return this.key;
+	}
+
+	boolean isFirst() {
+		return this.first;
+	}
+
+	/**
+	 * Make this place the first. Called under the lock of the queue; {@link #signal()}
+	 * follows outside of it.
+	 */
+	void becomeFirst() {
+		this.first = true;
+	}
+
+	void signal() {
+		if (this.onSignal != null) {
+			this.onSignal.run();
+		}
+		else {
+			LockSupport.unpark(this.thread);
+		}
+	}
+
+	/**
+	 * Wait for a signal. May return without one, as {@link LockSupport#parkNanos} does.
+	 * @param nanos how long to wait at the most
+	 */
+	void park(long nanos) {
+		LockSupport.parkNanos(this, nanos);
+	}
+
+	/**
+	 * Give up the place, or the lock. Only the first call counts.
+	 */
+	void end() {
+		if (this.ended.compareAndSet(false, true)) {
+			this.queues.leave(this);
+		}
+	}
+
+}

@@ -1,0 +1,121 @@
+package io.dlock.store;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where the leases are. A store decides who holds a key; waiting, queueing, renewal,
+ * validity and reentrancy are the engine's.
+ * <p>
+ * The contract, which {@code LockStoreContractTests} checks on every store:
+ * <ul>
+ * <li>Every decision is atomic and is taken by the store's own clock. No time of the
+ * calling machine is sent or compared.</li>
+ * <li>{@link #acquire} is idempotent by owner: if the key is held by this owner already
+ * the answer is granted, with the same token and the lease started anew.</li>
+ * <li>Tokens of a key rise from owner to owner, also after the store lost its data or
+ * cleaned up: {@code max(stored + 1, store clock in µs)}.</li>
+ * <li>{@link #renew} and {@link #release} change nothing unless the owner holds the
+ * key.</li>
+ * <li>Each call returns or throws within the command timeout the store was made with,
+ * give or take the time to open a connection.</li>
+ * <li>A failure is a {@link StoreException} that tells whether the command can have taken
+ * effect. It is never an answer.</li>
+ * <li>Keys are compared exactly, whatever characters they contain; see
+ * {@link StorageKey}.</li>
+ * </ul>
+ * Methods added to this interface in later versions have default implementations.
+ *
+ * @since 0.1
+ */
+public interface LockStore extends AutoCloseable {
+
+	/**
+	 * Take a key if it is free, its lease is over, or this owner holds it.
+	 * @param command what to take, for whom and how long
+	 * @return granted or refused
+	 * @throws StoreException if there is no answer
+	 */
+	AcquireResult acquire(AcquireCommand command);
+
+	/**
+	 * Start the lease of each of these locks anew, in as few round trips as the store
+	 * allows. Never shortens a lease.
+	 * @param leases the leases
+	 * @return one result for each, in the same order; a failure of the store is
+	 * {@link RenewResult#UNKNOWN}, not an exception
+	 */
+	List<RenewResult> renew(List<RenewCommand> leases);
+
+	/**
+	 * Free a key if this owner holds it.
+	 * @param key the key
+	 * @param owner the owner
+	 * @return whether it was held and is free now; {@code false} says that this owner
+	 * does not hold it, which an earlier call may have caused
+	 * @throws StoreException if there is no answer
+	 */
+	boolean release(String key, String owner);
+
+	/**
+	 * Look up who holds a key.
+	 * @param key the key
+	 * @return the lock, or empty if it is free or its lease is over
+	 * @throws StoreException if there is no answer
+	 */
+	Optional<StoredLock> find(String key);
+
+	/**
+	 * Check at start-up that the store can be used: it answers, and what it needs is
+	 * there.
+	 * @throws StoreException if it does not answer
+	 * @throws StoreMisconfiguredException if something is missing; the message says what
+	 * and how to provide it
+	 */
+	void verify();
+
+	/**
+	 * Remove what expired long ago. Called now and then by each process; does nothing in
+	 * stores that clean up by themselves.
+	 */
+	default void sweep() {
+	}
+
+	/**
+	 * The store in one line, for people: kind and address, without credentials.
+	 * @return the description
+	 */
+	String describe();
+
+	/**
+	 * Close what the store opened for itself.
+	 */
+	@Override
+	void close();
+
+	/**
+	 * What to acquire.
+	 *
+	 * @param key the key as the user wrote it
+	 * @param owner the identity of this attempt, 128 random bits
+	 * @param lease how long to hold it
+	 * @param holder who, for people
+	 * @param reason why, for people; empty if not told
+	 */
+	record AcquireCommand(String key, String owner, Duration lease, String holder, String reason) {
+
+	}
+
+	/**
+	 * What to renew.
+	 *
+	 * @param key the key
+	 * @param owner the owner that holds it
+	 * @param lease the time from now until which to hold it
+	 */
+	record RenewCommand(String key, String owner, Duration lease) {
+
+	}
+
+}

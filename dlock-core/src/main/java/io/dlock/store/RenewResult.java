@@ -1,0 +1,19 @@
+package io.dlock.store;
+
+/**
+ * The store's answer to a renewal.
+ *
+ * @since 0.1
+ */
+public enum RenewResult {
+
+	/** The lease started anew. */
+	RENEWED,
+
+	/** The owner does not hold the key any more. */
+	REFUSED,
+
+	/** There is no answer: the lease may have started anew or not. */
+	UNKNOWN
+
+}

@@ -1,0 +1,96 @@
+package io.dlock.store;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/**
+ * Writes any key as printable ASCII of bounded length, so that no store, collation,
+ * normalisation or cluster hash tag can make two keys one or one key two.
+ * <p>
+ * Letters, digits and {@code . _ : / @ # = + , ; -} stand for themselves, everything else
+ * is the {@code %XX} of its UTF-8 bytes, and half of a surrogate pair, which has no
+ * UTF-8, is {@code %uXXXX}. What would be longer than {@value #MAX_LENGTH} characters is
+ * its beginning, a {@code ~} and the SHA-256 of the key; {@code ~} stands nowhere else.
+ *
+ * @since 0.1
+ */
+public final class StorageKey {
+
+	/**
+	 * The length of the longest storage key.
+	 */
+	public static final int MAX_LENGTH = 512;
+
+	private static final int HASHED_PREFIX_LENGTH = MAX_LENGTH - 1 - 64;
+
+	private static final String LITERALS = "._:/@#=+,;-";
+
+	private static final HexFormat HEX = HexFormat.of().withUpperCase();
+
+	private StorageKey() {
+	}
+
+	/**
+	 * Write a key.
+	 * @param key the key as the user wrote it
+	 * @return the storage key
+	 */
+	public static String of(String key) {
+		if (key.length() <= MAX_LENGTH && isLiteral(key)) {
+			return key;
+		}
+		String encoded = encode(key);
+		if (encoded.length() <= MAX_LENGTH) {
+			return encoded;
+		}
+		return encoded.substring(0, HASHED_PREFIX_LENGTH) + '~' + sha256(key);
+	}
+
+	private static boolean isLiteral(String key) {
+		for (int i = 0; i < key.length(); i++) {
+			if (!isLiteral(key.charAt(i))) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private static boolean isLiteral(char c) {
+		return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || LITERALS.indexOf(c) >= 0;
+	}
+
+	private static String encode(String key) {
+		StringBuilder encoded = new StringBuilder(key.length() + 16);
+		key.codePoints().forEach((codePoint) -> {
+			if (codePoint < 128 && isLiteral((char) codePoint)) {
+				encoded.append((char) codePoint);
+			}
+			else if (codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE) {
+				encoded.append("%u").append(HEX.toHexDigits((char) codePoint));
+			}
+			else {
+				for (byte b : Character.toString(codePoint).getBytes(StandardCharsets.UTF_8)) {
+					encoded.append('%').append(HEX.toHexDigits(b));
+				}
+			}
+		});
+		return encoded.toString();
+	}
+
+	private static String sha256(String key) {
+		try {
+			MessageDigest digest = MessageDigest.getInstance("SHA-256");
+			for (int i = 0; i < key.length(); i++) {
+				digest.update((byte) (key.charAt(i) >>> 8));
+				digest.update((byte) key.charAt(i));
+			}
+			return HexFormat.of().formatHex(digest.digest());
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Every Java platform has SHA-256", ex);
+		}
+	}
+
+}

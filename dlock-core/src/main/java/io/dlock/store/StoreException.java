@@ -1,0 +1,60 @@
+package io.dlock.store;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store gave no answer.
+ *
+ * @since 0.1
+ */
+public class StoreException extends RuntimeException {
+
+	private final Effect effect;
+
+	private final boolean lasting;
+
+	/**
+	 * Create the exception.
+	 * @param effect whether the command can have taken effect
+	 * @param lasting whether repeating it is pointless
+	 * @param message what happened
+	 * @param cause what the driver said, or {@code null}
+	 */
+	public StoreException(Effect effect, boolean lasting, String message, @Nullable Throwable cause) {
+		super(message, cause);
+		this.effect = effect;
+		this.lasting = lasting;
+	}
+
+	/**
+	 * Whether the command can have taken effect.
+	 * @return the effect
+	 */
+	public Effect effect() {
+		return this.effect;
+	}
+
+	/**
+	 * Whether the failure will not go away by itself: a missing table, wrong credentials.
+	 * @return {@code true} if repeating the command is pointless
+	 */
+	public boolean isLasting() {
+		return this.lasting;
+	}
+
+	/**
+	 * Whether a command that failed can have taken effect.
+	 */
+	public enum Effect {
+
+		/** The store did not execute the command. */
+		NONE,
+
+		/**
+		 * The store may have executed the command, or may execute it yet.
+		 */
+		UNKNOWN
+
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StorageKey;
+
+/**
+ * H2, for development and tests. {@code MERGE … USING} decides on the locked row; two
+ * first-ever acquires of a key may collide on the primary key, which is retried. (The
+ * short form {@code MERGE … KEY} would steal the lock.)
+ */
+final class H2LockDialect extends JdbcLockDialect {
+
+	private static final String NOW = "CURRENT_TIMESTAMP(6)";
+
+	private static final String NOW_MICROS = "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)";
+
+	private static final String ACQUIRE = """
+			SELECT token FROM FINAL TABLE (
+			  MERGE INTO %1$s l
+			  USING (VALUES (CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS BIGINT), CAST(? AS VARCHAR), CAST(? AS VARCHAR)))
+			    a (lock_key, owner, lease, holder, reason)
+			  ON l.lock_key = a.lock_key
+			  WHEN MATCHED AND (l.lease_until <= %2$s OR l.owner = a.owner) THEN UPDATE SET
+			    token = CASE WHEN l.owner = a.owner THEN l.token ELSE GREATEST(l.token + 1, %3$s) END,
+			    acquired_at = CASE WHEN l.owner = a.owner THEN l.acquired_at ELSE %2$s END,
+			    owner = a.owner,
+			    lease_until = DATEADD('MICROSECOND', a.lease, %2$s),
+			    renewals = 0,
+			    holder = a.holder,
+			    reason = a.reason
+			  WHEN NOT MATCHED THEN
+			    INSERT (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason)
+			    VALUES (a.lock_key, a.owner, %3$s, %2$s, DATEADD('MICROSECOND', a.lease, %2$s), 0, a.holder, a.reason))
+			""";
+
+	private static final String HOLDER = """
+			SELECT DATEDIFF('MICROSECOND', %2$s, lease_until), holder FROM %1$s WHERE lock_key = ?
+			""";
+
+	private final String acquire;
+
+	private final String holder;
+
+	H2LockDialect(String table) {
+		super(new Statements(
+				"""
+						UPDATE %s SET lease_until = GREATEST(lease_until, DATEADD('MICROSECOND', ?, %2$s)), renewals = renewals + 1
+						WHERE lock_key = ? AND owner = ? AND lease_until > %2$s
+						"""
+					.formatted(table, NOW),
+				"""
+						UPDATE %s SET owner = '', lease_until = %s WHERE lock_key = ? AND owner = ?
+						""".formatted(table, NOW),
+				"""
+						SELECT holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
+						  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros
+						FROM %s WHERE lock_key = ? AND lease_until > %s
+						"""
+					.formatted(table, NOW),
+				"""
+						DELETE FROM %s WHERE lease_until < DATEADD('MICROSECOND', -?, %s) FETCH FIRST %d ROWS ONLY
+						""".formatted(table, NOW, Statements.SWEEP_BATCH)));
+		this.acquire = ACQUIRE.formatted(table, NOW, NOW_MICROS);
+		this.holder = HOLDER.formatted(table, NOW);
+	}
+
+	@Override
+	String sessionSetup(Duration commandTimeout) {
+		long millis = commandTimeout.toMillis();
+		return "SET LOCK_TIMEOUT %d; SET QUERY_TIMEOUT %d".formatted(millis, millis);
+	}
+
+	@Override
+	AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException {
+		String key = StorageKey.of(command.key());
+		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
+			statement.setString(1, key);
+			statement.setString(2, command.owner());
+			statement.setLong(3, micros(command.lease()));
+			statement.setString(4, command.holder());
+			statement.setString(5, command.reason());
+			try (ResultSet row = statement.executeQuery()) {
+				if (row.next()) {
+					return new AcquireResult.Granted(row.getLong(1));
+				}
+			}
+		}
+		return holder(connection, key);
+	}
+
+	private AcquireResult holder(Connection connection, String key) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(this.holder)) {
+			statement.setString(1, key);
+			try (ResultSet row = statement.executeQuery()) {
+				return row.next() ? refused(row.getLong(1), row.getString(2)) : refused(0, null);
+			}
+		}
+	}
+
+}

@@ -1,0 +1,141 @@
+package io.dlock.store.jdbc;
+
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+import javax.sql.DataSource;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.StoredLock;
+
+/**
+ * Locks in a table of PostgreSQL, MySQL, MariaDB or H2. Every decision is one auto-commit
+ * statement by the database's clock, outside any transaction of the caller.
+ * <p>
+ * If the given {@code DataSource} is a HikariCP pool, the store opens a small pool of its
+ * own to the same database: a thread that holds the application's last connection can
+ * still take a lock. The table is made by the script {@code schema-<database>.sql} beside
+ * this class.
+ *
+ * @since 0.1
+ */
+public final class JdbcLockStore implements LockStore {
+
+	private static final int MAX_SWEEPS = 100;
+
+	private final JdbcLockStoreSettings settings;
+
+	private final LockConnections connections;
+
+	/**
+	 * Create a store. Nothing is opened before the first use.
+	 * @param dataSource the database
+	 * @param settings how to use it
+	 */
+	public JdbcLockStore(DataSource dataSource, JdbcLockStoreSettings settings) {
+		this.settings = settings;
+		this.connections = new LockConnections(dataSource, settings);
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireCommand command) {
+		return this.connections.execute(false, "acquire",
+				(dialect, connection) -> dialect.acquire(connection, command));
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewCommand> leases) {
+		List<RenewResult> results = new ArrayList<>(leases.size());
+		try {
+			this.connections.execute(true, "renew", (dialect, connection) -> {
+				while (results.size() < leases.size()) {
+					RenewCommand lease = leases.get(results.size());
+					results.add(dialect.renew(connection, lease) ? RenewResult.RENEWED : RenewResult.REFUSED);
+				}
+				return results;
+			});
+		}
+		catch (StoreException ex) {
+			// what failed for one lease fails for the next: do not spend a timeout on
+			// each
+			while (results.size() < leases.size()) {
+				results.add(RenewResult.UNKNOWN);
+			}
+		}
+		return results;
+	}
+
+	@Override
+	public boolean release(String key, String owner) {
+		return this.connections.execute(false, "release",
+				(dialect, connection) -> dialect.release(connection, key, owner));
+	}
+
+	@Override
+	public Optional<StoredLock> find(String key) {
+		return this.connections.execute(false, "find", (dialect, connection) -> dialect.find(connection, key));
+	}
+
+	@Override
+	public void verify() {
+		this.connections.execute(false, "check the lock table", (dialect, connection) -> {
+			String select = "SELECT lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason FROM "
+					+ this.settings.table() + " WHERE 1 = 0";
+			try (PreparedStatement statement = connection.prepareStatement(select)) {
+				statement.executeQuery().close();
+			}
+			catch (SQLException ex) {
+				if (SqlErrors.isMissingTableOrColumn(ex)) {
+					throw missingTable(ex);
+				}
+				throw ex;
+			}
+			dialect.verify(connection);
+			return true;
+		});
+		String owner = UUID.randomUUID().toString();
+		String key = "dlock/start-up-check";
+		acquire(new AcquireCommand(key, owner, Duration.ofSeconds(1), "start-up check", ""));
+		release(key, owner);
+	}
+
+	private StoreMisconfiguredException missingTable(SQLException cause) {
+		return new StoreMisconfiguredException(
+				"The lock table '%s' is missing or has other columns (%s).".formatted(this.settings.table(),
+						String.valueOf(cause.getMessage()).replaceAll("\\s+", " ").trim()),
+				"Create it with the script schema-<database>.sql of dlock-core (package io.dlock.store.jdbc), "
+						+ "or set dlock.jdbc.initialize-schema=always.",
+				cause);
+	}
+
+	@Override
+	public void sweep() {
+		for (int i = 0; i < MAX_SWEEPS; i++) {
+			boolean more = this.connections.execute(false, "sweep",
+					(dialect, connection) -> dialect.sweep(connection, this.settings.retention()));
+			if (!more) {
+				return;
+			}
+		}
+	}
+
+	@Override
+	public String describe() {
+		return "jdbc (" + this.connections.description() + ")";
+	}
+
+	@Override
+	public void close() {
+		this.connections.close();
+	}
+
+}

@@ -1,0 +1,87 @@
+package io.dlock.store.jdbc;
+
+import java.time.Duration;
+import java.util.regex.Pattern;
+
+/**
+ * How a {@link JdbcLockStore} uses the database. Create it with {@link #defaults()} and
+ * the {@code with} methods: components may be added in later versions.
+ *
+ * @param table the lock table, with or without its schema: letters, digits and
+ * underscores
+ * @param commandTimeout how long a statement may take
+ * @param poolSize how many connections the store opens for itself, one of which is kept
+ * free for renewals; zero to use the given {@code DataSource} as it is
+ * @param retention how long the row of a free lock is kept, with the token it had
+ * @since 0.1
+ */
+public record JdbcLockStoreSettings(String table, Duration commandTimeout, int poolSize, Duration retention) {
+
+	private static final Pattern TABLE = Pattern
+		.compile("[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?");
+
+	public JdbcLockStoreSettings {
+		if (!TABLE.matcher(table).matches()) {
+			throw new IllegalArgumentException(
+					"The lock table must be named by up to 63 letters, digits or underscores, "
+							+ "after a schema and a dot if need be, but is '" + table + "'");
+		}
+		if (commandTimeout.toMillis() < 1) {
+			throw new IllegalArgumentException("'commandTimeout' must be at least 1 ms but is " + commandTimeout);
+		}
+		if (poolSize < 0 || poolSize == 1 || poolSize > 64) {
+			throw new IllegalArgumentException(
+					"'poolSize' must be 2 to 64, one of them for renewals, or 0 for no pool of its own, but is "
+							+ poolSize);
+		}
+		if (retention.compareTo(Duration.ofMinutes(1)) < 0) {
+			throw new IllegalArgumentException("'retention' must be at least one minute but is " + retention);
+		}
+	}
+
+	/**
+	 * The defaults: table {@code dlock_lock}, a command timeout of one second, four
+	 * connections, a retention of one day.
+	 * @return the defaults
+	 */
+	public static JdbcLockStoreSettings defaults() {
+		return new JdbcLockStoreSettings("dlock_lock", Duration.ofSeconds(1), 4, Duration.ofDays(1));
+	}
+
+	/**
+	 * Change the table.
+	 * @param table the new table
+	 * @return the changed settings
+	 */
+	public JdbcLockStoreSettings withTable(String table) {
+		return new JdbcLockStoreSettings(table, this.commandTimeout, this.poolSize, this.retention);
+	}
+
+	/**
+	 * Change the command timeout.
+	 * @param commandTimeout the new timeout
+	 * @return the changed settings
+	 */
+	public JdbcLockStoreSettings withCommandTimeout(Duration commandTimeout) {
+		return new JdbcLockStoreSettings(this.table, commandTimeout, this.poolSize, this.retention);
+	}
+
+	/**
+	 * Change the size of the store's own pool.
+	 * @param poolSize the new size, zero for no pool of its own
+	 * @return the changed settings
+	 */
+	public JdbcLockStoreSettings withPoolSize(int poolSize) {
+		return new JdbcLockStoreSettings(this.table, this.commandTimeout, poolSize, this.retention);
+	}
+
+	/**
+	 * Change how long free rows are kept.
+	 * @param retention the new retention
+	 * @return the changed settings
+	 */
+	public JdbcLockStoreSettings withRetention(Duration retention) {
+		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, retention);
+	}
+
+}

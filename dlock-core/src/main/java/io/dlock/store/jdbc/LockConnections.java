@@ -1,0 +1,249 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.util.ClassUtils;
+
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+
+/**
+ * Where the store gets its connections from: a small pool of its own, like the
+ * application's but apart from it, so that threads which hold the application's
+ * connections can not wait for themselves. Opened at the first use, when the database can
+ * be asked what it is.
+ */
+final class LockConnections implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(LockConnections.class);
+
+	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
+			LockConnections.class.getClassLoader());
+
+	/** The shortest timeout HikariCP accepts. */
+	private static final long HIKARI_MIN_TIMEOUT = 250;
+
+	private final DataSource application;
+
+	private final JdbcLockStoreSettings settings;
+
+	private final ReentrantLock opening = new ReentrantLock();
+
+	private volatile @Nullable Opened opened;
+
+	LockConnections(DataSource dataSource, JdbcLockStoreSettings settings) {
+		this.application = outsideTransactions(dataSource);
+		this.settings = settings;
+	}
+
+	/**
+	 * A transaction-aware proxy would hand out the connection of the caller's
+	 * transaction, whose rollback would undo the lock.
+	 */
+	private static DataSource outsideTransactions(DataSource dataSource) {
+		if (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
+			return proxy.getTargetDataSource();
+		}
+		return dataSource;
+	}
+
+	/**
+	 * Run some work on a connection in auto-commit mode.
+	 * @param renewal whether this is a renewal, for which capacity is reserved
+	 * @param operation what the work is, for messages
+	 * @param work the work; repeated when it met a conflict that the database resolved
+	 * @return what the work returned
+	 */
+	<T> T execute(boolean renewal, String operation, Work<T> work) {
+		Opened current = open();
+		current.enter(renewal, this.settings.commandTimeout());
+		try (AutoCommitConnection connection = connect(current.dataSource())) {
+			return repeatOnConflict(current.dialect(), connection.get(), work);
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.translate(operation, ex);
+		}
+		finally {
+			current.leave(renewal);
+		}
+	}
+
+	private static <T> T repeatOnConflict(JdbcLockDialect dialect, Connection connection, Work<T> work)
+			throws SQLException {
+		int conflicts = 0;
+		while (true) {
+			try {
+				return work.run(dialect, connection);
+			}
+			catch (SQLException ex) {
+				if (!SqlErrors.isConflict(ex) || ++conflicts == 10) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	private AutoCommitConnection connect(DataSource dataSource) {
+		try {
+			return new AutoCommitConnection(dataSource.getConnection(), this.settings.commandTimeout());
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.notConnected(ex);
+		}
+	}
+
+	private Opened open() {
+		Opened current = this.opened;
+		if (current != null) {
+			return current;
+		}
+		this.opening.lock();
+		try {
+			current = this.opened;
+			if (current == null) {
+				current = createOpened();
+				this.opened = current;
+			}
+			return current;
+		}
+		finally {
+			this.opening.unlock();
+		}
+	}
+
+	private Opened createOpened() {
+		JdbcLockDialect dialect;
+		String url;
+		try (Connection connection = this.application.getConnection()) {
+			dialect = JdbcLockDialect.of(connection.getMetaData(), this.settings.table());
+			url = connection.getMetaData().getURL();
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.notConnected(ex);
+		}
+		String description = withoutParameters(url) + ", table " + this.settings.table();
+		DataSource own = (HIKARI && this.settings.poolSize() > 0) ? ownPool(dialect) : null;
+		if (own != null) {
+			return new Opened(dialect, own, new Semaphore(this.settings.poolSize() - 1), description);
+		}
+		if (this.settings.poolSize() > 0) {
+			logger.warn("Locks share the application's connections (" + this.application.getClass().getName()
+					+ " is not a HikariCP pool): threads that hold one while they wait for a lock can use up the pool. "
+					+ "Give the locks a DataSource of their own");
+		}
+		return new Opened(dialect, this.application, null, description);
+	}
+
+	private @Nullable DataSource ownPool(JdbcLockDialect dialect) {
+		try {
+			if (!this.application.isWrapperFor(HikariDataSource.class)) {
+				return null;
+			}
+			HikariConfig config = new HikariConfig();
+			this.application.unwrap(HikariDataSource.class).copyStateTo(config);
+			long timeout = Math.max(this.settings.commandTimeout().toMillis(), HIKARI_MIN_TIMEOUT);
+			config.setPoolName("dlock");
+			config.setMaximumPoolSize(this.settings.poolSize());
+			config.setMinimumIdle(1);
+			config.setConnectionTimeout(timeout);
+			config.setValidationTimeout(HIKARI_MIN_TIMEOUT);
+			config.setInitializationFailTimeout(-1);
+			config.setLeakDetectionThreshold(0);
+			config.setAutoCommit(true);
+			config.setReadOnly(false);
+			config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+			config.setConnectionInitSql(dialect.sessionSetup(this.settings.commandTimeout()));
+			return new HikariDataSource(config);
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.notConnected(ex);
+		}
+	}
+
+	/**
+	 * What comes after the address may be a password.
+	 */
+	private static String withoutParameters(@Nullable String url) {
+		if (url == null) {
+			return "jdbc";
+		}
+		return url.replaceFirst("[?;].*$", "").replaceFirst("//[^/@]*@", "//");
+	}
+
+	String description() {
+		Opened current = this.opened;
+		return (current != null) ? current.description() : "not connected yet, table " + this.settings.table();
+	}
+
+	@Override
+	public void close() {
+		Opened current = this.opened;
+		if (current != null && current.dataSource() != this.application
+				&& current.dataSource() instanceof HikariDataSource own) {
+			own.close();
+		}
+	}
+
+	/**
+	 * Some work on a connection.
+	 *
+	 * @param <T> the result
+	 */
+	@FunctionalInterface
+	interface Work<T> {
+
+		T run(JdbcLockDialect dialect, Connection connection) throws SQLException;
+
+	}
+
+	/**
+	 * What is known once the database has answered.
+	 *
+	 * @param dialect the dialect
+	 * @param dataSource where connections come from
+	 * @param others how many connections may be used by other things than renewals, or
+	 * {@code null} if the pool is not ours to divide
+	 * @param description the database, for people
+	 */
+	private record Opened(JdbcLockDialect dialect, DataSource dataSource, @Nullable Semaphore others,
+			String description) {
+
+		void enter(boolean renewal, Duration timeout) {
+			if (this.others == null || renewal) {
+				return;
+			}
+			try {
+				if (this.others.tryAcquire(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
+					return;
+				}
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw new StoreException(Effect.NONE, false, "Interrupted while waiting for a lock connection", ex);
+			}
+			throw new StoreException(Effect.NONE, false, "No lock connection became free within " + timeout.toMillis()
+					+ " ms: the database is slow or the pool of the locks too small", null);
+		}
+
+		void leave(boolean renewal) {
+			if (this.others != null && !renewal) {
+				this.others.release();
+			}
+		}
+
+	}
+
+}

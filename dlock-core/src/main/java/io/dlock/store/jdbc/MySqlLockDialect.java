@@ -1,0 +1,155 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.StorageKey;
+import io.dlock.store.StoreMisconfiguredException;
+
+/**
+ * MySQL and MariaDB. An update count says nothing here: with the drivers' defaults an
+ * upsert that was refused and one that was granted both count 1. Who owns the row
+ * afterwards is read back, which is the one additional round trip.
+ */
+final class MySqlLockDialect extends JdbcLockDialect {
+
+	private static final String NOW_MICROS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
+
+	private static final String LEASE_END = "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND";
+
+	/**
+	 * Assignments run from left to right, so the owner is decided on the old lease and
+	 * all that follows on the new owner; the lease comes last. {@code VALUES()} is
+	 * deprecated in MySQL, but what replaces it MariaDB does not know.
+	 */
+	private static final String ACQUIRE = """
+			INSERT INTO %1$s (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason)
+			VALUES (?, ?, %2$s, UTC_TIMESTAMP(6), %3$s, 0, ?, ?)
+			ON DUPLICATE KEY UPDATE
+			  token = IF(lease_until <= UTC_TIMESTAMP(6) AND owner <> VALUES(owner), GREATEST(token + 1, %2$s), token),
+			  acquired_at = IF(lease_until <= UTC_TIMESTAMP(6) AND owner <> VALUES(owner), UTC_TIMESTAMP(6), acquired_at),
+			  owner = IF(lease_until <= UTC_TIMESTAMP(6), VALUES(owner), owner),
+			  renewals = IF(owner = VALUES(owner), 0, renewals),
+			  holder = IF(owner = VALUES(owner), VALUES(holder), holder),
+			  reason = IF(owner = VALUES(owner), VALUES(reason), reason),
+			  lease_until = IF(owner = VALUES(owner), VALUES(lease_until), lease_until)
+			""";
+
+	private static final String READ_BACK = """
+			SELECT owner, token, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lease_until), holder, renewals
+			FROM %s WHERE lock_key = ?
+			""";
+
+	private static final String TABLE_FACTS = """
+			SELECT t.engine, c.collation_name, c.table_name
+			FROM information_schema.tables t JOIN information_schema.columns c
+			  ON c.table_schema = t.table_schema AND c.table_name = t.table_name
+			WHERE t.table_schema = COALESCE(?, DATABASE()) AND LOWER(t.table_name) = LOWER(?)
+			  AND LOWER(c.column_name) = 'lock_key'
+			""";
+
+	private final String table;
+
+	private final String acquire;
+
+	private final String readBack;
+
+	MySqlLockDialect(String table) {
+		super(new Statements("""
+				UPDATE %s SET lease_until = GREATEST(lease_until, %s), renewals = renewals + 1
+				WHERE lock_key = ? AND owner = ? AND lease_until > UTC_TIMESTAMP(6)
+				""".formatted(table, LEASE_END), """
+				UPDATE %s SET owner = '', lease_until = UTC_TIMESTAMP(6) WHERE lock_key = ? AND owner = ?
+				""".formatted(table), """
+				SELECT holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
+				  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros
+				FROM %s WHERE lock_key = ? AND lease_until > UTC_TIMESTAMP(6)
+				""".formatted(table), """
+				DELETE FROM %s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %d
+				""".formatted(table, Statements.SWEEP_BATCH)));
+		this.table = table;
+		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END);
+		this.readBack = READ_BACK.formatted(table);
+	}
+
+	@Override
+	String sessionSetup(Duration commandTimeout) {
+		long seconds = Math.max(1, commandTimeout.toSeconds());
+		return "SET SESSION innodb_lock_wait_timeout = %d, SESSION lock_wait_timeout = %d".formatted(seconds, seconds);
+	}
+
+	@Override
+	AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException {
+		String key = StorageKey.of(command.key());
+		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
+			statement.setString(1, key);
+			statement.setString(2, command.owner());
+			statement.setLong(3, micros(command.lease()));
+			statement.setString(4, command.holder());
+			statement.setString(5, command.reason());
+			statement.executeUpdate();
+		}
+		return readBack(connection, key, command.owner());
+	}
+
+	private AcquireResult readBack(Connection connection, String key, String owner) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(this.readBack)) {
+			statement.setString(1, key);
+			try (ResultSet row = statement.executeQuery()) {
+				if (!row.next()) {
+					return refused(0, null);
+				}
+				if (owner.equals(row.getString(1))) {
+					return new AcquireResult.Granted(row.getLong(2));
+				}
+				return refused(row.getLong(3), row.getString(4));
+			}
+		}
+	}
+
+	/**
+	 * The rising count of renewals makes every renewal a change of the row, so that its
+	 * update count is the same for all drivers and settings; it is read back all the
+	 * same.
+	 */
+	@Override
+	boolean renew(Connection connection, RenewCommand lease) throws SQLException {
+		return super.renew(connection, lease)
+				&& readBack(connection, StorageKey.of(lease.key()), lease.owner()) instanceof AcquireResult.Granted;
+	}
+
+	@Override
+	void verify(Connection connection) throws SQLException {
+		int dot = this.table.indexOf('.');
+		try (PreparedStatement statement = connection.prepareStatement(TABLE_FACTS)) {
+			statement.setString(1, (dot < 0) ? null : this.table.substring(0, dot));
+			statement.setString(2, this.table.substring(dot + 1));
+			try (ResultSet row = statement.executeQuery()) {
+				if (row.next()) {
+					verify(row.getString(1), row.getString(2));
+				}
+			}
+		}
+	}
+
+	private void verify(String engine, String collation) {
+		if (!"InnoDB".equalsIgnoreCase(engine)) {
+			throw new StoreMisconfiguredException(
+					"The lock table '%s' uses the engine %s, which does not lock rows.".formatted(this.table, engine),
+					"Create it with the script schema-mysql.sql of dlock-core (ENGINE = InnoDB).", null);
+		}
+		if (!collation.endsWith("_bin")) {
+			throw new StoreMisconfiguredException(
+					"The column lock_key of the lock table '%s' has the collation %s, which takes different keys for the same."
+						.formatted(this.table, collation),
+					"Create it with the script schema-mysql.sql of dlock-core (COLLATE ascii_bin).", null);
+		}
+	}
+
+}

@@ -1,0 +1,119 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StorageKey;
+
+/**
+ * PostgreSQL. The clock is {@code clock_timestamp()} throughout: {@code now()} stands
+ * still in a transaction, and a lease that was computed before a wait for the row would
+ * be born expired.
+ */
+final class PostgreSqlLockDialect extends JdbcLockDialect {
+
+	private static final Log logger = LogFactory.getLog(PostgreSqlLockDialect.class);
+
+	private static final String NOW_MICROS = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+	private static final String LEASE_END = "clock_timestamp() + ? * interval '1 microsecond'";
+
+	/**
+	 * The condition and the assignments are evaluated on the locked row, so that exactly
+	 * one of several contenders wins. Without a result of the attempt, the second part
+	 * tells who holds the lock; that part is a hint and may be older.
+	 */
+	private static final String ACQUIRE = """
+			WITH attempt AS (
+			  INSERT INTO %1$s AS l (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason)
+			  VALUES (?, ?, %2$s, clock_timestamp(), %3$s, 0, ?, ?)
+			  ON CONFLICT (lock_key) DO UPDATE SET
+			    token = CASE WHEN l.owner = EXCLUDED.owner THEN l.token ELSE greatest(l.token + 1, %2$s) END,
+			    acquired_at = CASE WHEN l.owner = EXCLUDED.owner THEN l.acquired_at ELSE clock_timestamp() END,
+			    owner = EXCLUDED.owner,
+			    lease_until = %3$s,
+			    renewals = 0,
+			    holder = EXCLUDED.holder,
+			    reason = EXCLUDED.reason
+			  WHERE l.lease_until <= clock_timestamp() OR l.owner = EXCLUDED.owner
+			  RETURNING token
+			)
+			SELECT token, 0 AS remaining, NULL AS holder FROM attempt
+			UNION ALL
+			SELECT NULL, (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint, holder
+			FROM %1$s WHERE lock_key = ? AND NOT EXISTS (SELECT FROM attempt)
+			""";
+
+	private final String acquire;
+
+	PostgreSqlLockDialect(String table) {
+		super(new Statements("""
+				UPDATE %s SET lease_until = greatest(lease_until, %s), renewals = renewals + 1
+				WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp()
+				""".formatted(table, LEASE_END), """
+				UPDATE %s SET owner = '', lease_until = clock_timestamp() WHERE lock_key = ? AND owner = ?
+				""".formatted(table), """
+				SELECT holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
+				  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros
+				FROM %s WHERE lock_key = ? AND lease_until > clock_timestamp()
+				""".formatted(table), """
+				DELETE FROM %1$s WHERE lock_key IN (
+				  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
+				  LIMIT %2$d FOR UPDATE SKIP LOCKED)
+				""".formatted(table, Statements.SWEEP_BATCH)));
+		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END);
+	}
+
+	/**
+	 * An acknowledged lock must survive a crash of the server, whatever its default is.
+	 */
+	@Override
+	String sessionSetup(Duration commandTimeout) {
+		long millis = commandTimeout.toMillis();
+		return "SET synchronous_commit = on; SET lock_timeout = %d; SET statement_timeout = %d".formatted(millis,
+				millis);
+	}
+
+	@Override
+	AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
+			String key = StorageKey.of(command.key());
+			long lease = micros(command.lease());
+			statement.setString(1, key);
+			statement.setString(2, command.owner());
+			statement.setLong(3, lease);
+			statement.setString(4, command.holder());
+			statement.setString(5, command.reason());
+			statement.setLong(6, lease);
+			statement.setString(7, key);
+			try (ResultSet row = statement.executeQuery()) {
+				if (!row.next()) {
+					return refused(0, null);
+				}
+				long token = row.getLong(1);
+				return row.wasNull() ? refused(row.getLong(2), row.getString(3)) : new AcquireResult.Granted(token);
+			}
+		}
+	}
+
+	@Override
+	void verify(Connection connection) throws SQLException {
+		try (Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery("SELECT current_setting('synchronous_commit')")) {
+			if (row.next() && "off".equals(row.getString(1))) {
+				logger.warn("synchronous_commit is off on the lock connections: "
+						+ "a crash of PostgreSQL may give away a lock that is held. Switch it on for the lock's user");
+			}
+		}
+	}
+
+}

@@ -1,0 +1,72 @@
+package io.dlock.store.jdbc;
+
+import java.sql.SQLException;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+
+/**
+ * What a SQL error says about a statement in auto-commit mode. One that the database
+ * rolled back had no effect; a timeout or a broken connection leaves it open.
+ */
+final class SqlErrors {
+
+	/**
+	 * Deadlock, serialization failure, duplicate key of a racing insert: run it again.
+	 */
+	private static final Set<String> CONFLICT = Set.of("40001", "40P01", "23505", "23000");
+
+	/**
+	 * MySQL: lock wait timeout, deadlock, record changed (MariaDB snapshot isolation).
+	 */
+	private static final Set<Integer> MYSQL_CONFLICT = Set.of(1205, 1213, 1020);
+
+	/** Statement or lock timeout that the server enforced, or a read-only server. */
+	private static final Set<String> ROLLED_BACK = Set.of("57014", "55P03", "HYT00", "25006");
+
+	/** MySQL: the server runs with --read-only or in a read-only transaction. */
+	private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1792, 1836);
+
+	private SqlErrors() {
+	}
+
+	static boolean isConflict(SQLException ex) {
+		return CONFLICT.contains(state(ex)) || MYSQL_CONFLICT.contains(ex.getErrorCode());
+	}
+
+	static boolean isMissingTableOrColumn(SQLException ex) {
+		String state = state(ex);
+		return state.startsWith("42S") || state.equals("42P01") || state.equals("42703") || state.equals("3F000");
+	}
+
+	static StoreException translate(String operation, SQLException ex) {
+		String message = "The database failed to " + operation + " (" + state(ex) + ": " + ex.getMessage() + ")";
+		if (isConflict(ex) || ROLLED_BACK.contains(state(ex)) || MYSQL_READ_ONLY.contains(ex.getErrorCode())) {
+			return new StoreException(Effect.NONE, false, message, ex);
+		}
+		if (isLasting(state(ex))) {
+			return new StoreException(Effect.NONE, true, message, ex);
+		}
+		return new StoreException(Effect.UNKNOWN, false, message, ex);
+	}
+
+	static StoreException notConnected(SQLException ex) {
+		return new StoreException(Effect.NONE, isLasting(state(ex)),
+				"There is no connection to the lock database (" + ex.getMessage() + ")", ex);
+	}
+
+	/** Syntax error or access violation, wrong credentials, data that does not fit. */
+	private static boolean isLasting(String state) {
+		return state.startsWith("42") || state.startsWith("28") || state.startsWith("22") || state.startsWith("3D")
+				|| state.startsWith("3F") || state.startsWith("0A");
+	}
+
+	private static String state(SQLException ex) {
+		@Nullable String state = ex.getSQLState();
+		return (state != null) ? state : "";
+	}
+
+}

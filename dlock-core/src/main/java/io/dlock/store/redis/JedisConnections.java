@@ -1,0 +1,147 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+
+import javax.net.ssl.HostnameVerifier;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocketFactory;
+
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomizer;
+import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+/**
+ * A pool of Jedis connections of the store's own.
+ */
+final class JedisConnections extends DedicatedConnections {
+
+	private final JedisConnectionFactory factory;
+
+	private final String description;
+
+	private JedisConnections(JedisConnectionFactory factory, String description) {
+		this.factory = factory;
+		this.description = description;
+	}
+
+	static @Nullable DedicatedConnections like(RedisConnectionFactory factory, Duration commandTimeout) {
+		if (!(factory instanceof JedisConnectionFactory jedis)) {
+			return null;
+		}
+		JedisClientConfiguration client = new DedicatedConfiguration(jedis.getClientConfiguration(), commandTimeout);
+		JedisConnections connections = create(jedis, client);
+		connections.factory.afterPropertiesSet();
+		connections.factory.start();
+		return connections;
+	}
+
+	private static JedisConnections create(JedisConnectionFactory jedis, JedisClientConfiguration client) {
+		RedisClusterConfiguration cluster = jedis.getClusterConfiguration();
+		if (cluster != null) {
+			return new JedisConnections(new JedisConnectionFactory(cluster, client),
+					"Jedis, cluster " + cluster.getClusterNodes());
+		}
+		RedisSentinelConfiguration sentinel = jedis.getSentinelConfiguration();
+		if (sentinel != null) {
+			return new JedisConnections(new JedisConnectionFactory(sentinel, client),
+					"Jedis, sentinel " + sentinel.getSentinels());
+		}
+		RedisStandaloneConfiguration server = Objects.requireNonNull(jedis.getStandaloneConfiguration());
+		return new JedisConnections(new JedisConnectionFactory(server, client),
+				"Jedis, " + server.getHostName() + ":" + server.getPort());
+	}
+
+	@Override
+	RedisConnectionFactory factory() {
+		return this.factory;
+	}
+
+	@Override
+	String description() {
+		return this.description;
+	}
+
+	@Override
+	public void close() {
+		this.factory.destroy();
+	}
+
+	/**
+	 * The application's client configuration, but with the timeouts of the lock and a
+	 * bounded wait for a pooled connection.
+	 */
+	private record DedicatedConfiguration(JedisClientConfiguration application,
+			Duration commandTimeout) implements JedisClientConfiguration {
+
+		@Override
+		public boolean isUseSsl() {
+			return this.application.isUseSsl();
+		}
+
+		@Override
+		public Optional<SSLSocketFactory> getSslSocketFactory() {
+			return this.application.getSslSocketFactory();
+		}
+
+		@Override
+		public Optional<SSLParameters> getSslParameters() {
+			return this.application.getSslParameters();
+		}
+
+		@Override
+		public Optional<HostnameVerifier> getHostnameVerifier() {
+			return this.application.getHostnameVerifier();
+		}
+
+		@Override
+		public Optional<JedisClientConfigBuilderCustomizer> getClientConfigCustomizer() {
+			return this.application.getClientConfigCustomizer();
+		}
+
+		@Override
+		public Optional<JedisClientBuilderCustomizer> getClientCustomizer() {
+			return this.application.getClientCustomizer();
+		}
+
+		@Override
+		public boolean isUsePooling() {
+			return true;
+		}
+
+		@Override
+		public Optional<GenericObjectPoolConfig<?>> getPoolConfig() {
+			GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
+			this.application.getPoolConfig().ifPresent((configured) -> pool.setMaxTotal(configured.getMaxTotal()));
+			pool.setMaxIdle(pool.getMaxTotal());
+			pool.setMaxWait(this.commandTimeout);
+			pool.setJmxEnabled(false);
+			return Optional.of(pool);
+		}
+
+		@Override
+		public Optional<String> getClientName() {
+			return Optional.of(this.application.getClientName().map((name) -> name + "-dlock").orElse("dlock"));
+		}
+
+		@Override
+		public Duration getConnectTimeout() {
+			return this.commandTimeout;
+		}
+
+		@Override
+		public Duration getReadTimeout() {
+			return this.commandTimeout;
+		}
+
+	}
+
+}

@@ -1,0 +1,186 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ReadFrom;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+
+/**
+ * A Lettuce connection of the store's own. Commands are not queued while it is down: a
+ * caller that gave up must not acquire a lock later.
+ */
+final class LettuceConnections extends DedicatedConnections {
+
+	private final LettuceConnectionFactory factory;
+
+	private final ClientResources resources;
+
+	private final String description;
+
+	private LettuceConnections(LettuceConnectionFactory factory, ClientResources resources, String description) {
+		this.factory = factory;
+		this.resources = resources;
+		this.description = description;
+	}
+
+	static @Nullable DedicatedConnections like(RedisConnectionFactory factory, Duration commandTimeout) {
+		if (!(factory instanceof LettuceConnectionFactory lettuce)) {
+			return null;
+		}
+		// the getters of the factory answer with defaults for what it is not: only the
+		// field tells what it is
+		Object configuration = new DirectFieldAccessor(lettuce).getPropertyValue("configuration");
+		if (!(configuration instanceof RedisConfiguration redisConfiguration)) {
+			return null;
+		}
+		LettuceClientConfiguration application = lettuce.getClientConfiguration();
+		ClientResources resources = resources(application, commandTimeout);
+		LettuceConnectionFactory dedicated = new LettuceConnectionFactory(redisConfiguration,
+				new DedicatedConfiguration(application, resources, commandTimeout));
+		dedicated.setShareNativeConnection(true);
+		dedicated.setValidateConnection(false);
+		dedicated.afterPropertiesSet();
+		dedicated.start();
+		return new LettuceConnections(dedicated, resources, "Lettuce, " + describe(redisConfiguration));
+	}
+
+	/**
+	 * The application's threads, but a reconnect within the command timeout: the default
+	 * backs off up to 30 seconds, which would be an outage of the locks.
+	 */
+	private static ClientResources resources(LettuceClientConfiguration application, Duration commandTimeout) {
+		Supplier<Delay> delay = () -> Delay.exponential(Duration.ofMillis(1), commandTimeout, 2, TimeUnit.MILLISECONDS);
+		return application.getClientResources()
+			.map((shared) -> shared.mutate().reconnectDelay(delay.get()).build())
+			.orElseGet(() -> ClientResources.builder().reconnectDelay(delay.get()).build());
+	}
+
+	private static String describe(RedisConfiguration configuration) {
+		if (configuration instanceof RedisClusterConfiguration cluster) {
+			return "cluster " + cluster.getClusterNodes();
+		}
+		if (configuration instanceof RedisSentinelConfiguration sentinel) {
+			return "sentinel " + sentinel.getSentinels();
+		}
+		if (configuration instanceof RedisConfiguration.WithHostAndPort server) {
+			return server.getHostName() + ":" + server.getPort();
+		}
+		return configuration.getClass().getSimpleName();
+	}
+
+	@Override
+	RedisConnectionFactory factory() {
+		return this.factory;
+	}
+
+	@Override
+	String description() {
+		return this.description;
+	}
+
+	@Override
+	public void close() {
+		this.factory.destroy();
+		// what it shares with the application's resources stays up
+		this.resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+	}
+
+	/**
+	 * The application's client configuration (TLS, credentials, client resources), but
+	 * with the timeouts of the lock.
+	 */
+	private record DedicatedConfiguration(LettuceClientConfiguration application, ClientResources resources,
+			Duration commandTimeout) implements LettuceClientConfiguration {
+
+		@Override
+		public boolean isUseSsl() {
+			return this.application.isUseSsl();
+		}
+
+		@Override
+		@SuppressWarnings("deprecation")
+		public boolean isVerifyPeer() {
+			return this.application.isVerifyPeer();
+		}
+
+		@Override
+		public SslVerifyMode getVerifyMode() {
+			return this.application.getVerifyMode();
+		}
+
+		@Override
+		public boolean isStartTls() {
+			return this.application.isStartTls();
+		}
+
+		@Override
+		public Optional<ClientResources> getClientResources() {
+			return Optional.of(this.resources);
+		}
+
+		@Override
+		public Optional<ClientOptions> getClientOptions() {
+			ClientOptions options = this.application.getClientOptions().orElseGet(ClusterClientOptions::create);
+			SocketOptions socketOptions = options.getSocketOptions()
+				.mutate()
+				.connectTimeout(this.commandTimeout)
+				.build();
+			return Optional.of(options.mutate()
+				.autoReconnect(true)
+				.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+				.timeoutOptions(TimeoutOptions.enabled(this.commandTimeout))
+				.socketOptions(socketOptions)
+				.build());
+		}
+
+		@Override
+		public Optional<String> getClientName() {
+			return Optional.of(this.application.getClientName().map((name) -> name + "-dlock").orElse("dlock"));
+		}
+
+		@Override
+		public Optional<ReadFrom> getReadFrom() {
+			return Optional.empty();
+		}
+
+		@Override
+		public Optional<RedisCredentialsProviderFactory> getRedisCredentialsProviderFactory() {
+			return this.application.getRedisCredentialsProviderFactory();
+		}
+
+		@Override
+		public Duration getCommandTimeout() {
+			return this.commandTimeout;
+		}
+
+		@Override
+		public Duration getShutdownTimeout() {
+			return this.application.getShutdownTimeout();
+		}
+
+		@Override
+		public Duration getShutdownQuietPeriod() {
+			return this.application.getShutdownQuietPeriod();
+		}
+
+	}
+
+}

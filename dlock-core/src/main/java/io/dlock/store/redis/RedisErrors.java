@@ -1,0 +1,73 @@
+package io.dlock.store.redis;
+
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+
+/**
+ * What an error of Redis or its client says about the command. An error that the server
+ * sent is a refusal: the scripts write only after all that can be refused. Everything
+ * else (a timeout, a broken connection, a decoding error) leaves it open.
+ */
+final class RedisErrors {
+
+	/** The server is up but can not serve a write now; that passes or is repaired. */
+	private static final Set<String> PASSING = Set.of("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
+			"MOVED", "ASK", "BUSY", "NOREPLICAS", "OOM", "MISCONF", "NOSCRIPT", "UNBLOCKED");
+
+	private static final Pattern SERVER_CODE = Pattern.compile("^-?([A-Z]{2,})(?: .*)?$", Pattern.DOTALL);
+
+	private RedisErrors() {
+	}
+
+	/**
+	 * The code with which an error message of the server begins.
+	 * @param ex what the client threw
+	 * @return the code, or {@code null} if the server did not send an error
+	 */
+	static @Nullable String serverCode(Throwable ex) {
+		int depth = 0;
+		for (Throwable cause = ex; cause != null && depth < 10; cause = cause.getCause()) {
+			String message = cause.getMessage();
+			if (message != null) {
+				Matcher matcher = SERVER_CODE.matcher(message);
+				if (matcher.matches()) {
+					return matcher.group(1);
+				}
+			}
+			depth++;
+		}
+		return null;
+	}
+
+	static StoreException translate(String operation, RuntimeException ex) {
+		String code = serverCode(ex);
+		if (code == null) {
+			return new StoreException(Effect.UNKNOWN, false,
+					"Redis gave no answer to " + operation + " (" + rootMessage(ex) + ")", ex);
+		}
+		return new StoreException(Effect.NONE, !PASSING.contains(code),
+				"Redis refused " + operation + " (" + rootMessage(ex) + ")", ex);
+	}
+
+	static StoreException notConnected(RuntimeException ex) {
+		String code = serverCode(ex);
+		boolean lasting = code != null && !PASSING.contains(code);
+		return new StoreException(Effect.NONE, lasting, "There is no connection to Redis (" + rootMessage(ex) + ")",
+				ex);
+	}
+
+	private static String rootMessage(Throwable ex) {
+		Throwable root = ex;
+		for (int depth = 0; root.getCause() != null && depth < 10; depth++) {
+			root = root.getCause();
+		}
+		return (root.getMessage() != null) ? root.getMessage() : root.getClass().getSimpleName();
+	}
+
+}

@@ -1,0 +1,167 @@
+package io.dlock.store.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoredLock;
+
+/**
+ * Locks in Redis 6.2 or newer, or a server that speaks its protocol. One Lua script and
+ * one round trip for each operation.
+ * <p>
+ * The store talks to Redis over a connection of its own, made from the configuration of
+ * the given factory but with the command timeout of the lock: the application's timeout,
+ * 60 seconds by default, is longer than most leases.
+ *
+ * @since 0.1
+ */
+public final class RedisLockStore implements LockStore {
+
+	private final DedicatedConnections connections;
+
+	private final String prefix;
+
+	/**
+	 * Create a store.
+	 * @param connectionFactory the factory the application uses; Lettuce and Jedis give
+	 * the store its own connection, any other is used as it is
+	 * @param settings how to use Redis
+	 */
+	public RedisLockStore(RedisConnectionFactory connectionFactory, RedisLockStoreSettings settings) {
+		this.connections = DedicatedConnections.like(connectionFactory, settings.commandTimeout());
+		this.prefix = settings.prefix();
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireCommand command) {
+		RedisKeys keys = RedisKeys.of(this.prefix, command.key());
+		List<?> answer = execute("acquire",
+				(connection) -> RedisLockScripts.ACQUIRE.list(connection, 2, keys.lock(), keys.fence(),
+						bytes(command.owner()), millis(command.lease()), bytes(command.holder()),
+						bytes(command.reason())));
+		if (number(answer.get(0)) == 1) {
+			return new AcquireResult.Granted(number(answer.get(1)));
+		}
+		return new AcquireResult.Refused(Duration.ofMillis(Math.max(0, number(answer.get(1)))),
+				(answer.size() > 2) ? text(answer.get(2)) : null);
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewCommand> leases) {
+		List<RenewResult> results = new ArrayList<>(leases.size());
+		for (RenewCommand lease : leases) {
+			results.add(isFailing(results) ? RenewResult.UNKNOWN : renew(lease));
+		}
+		return results;
+	}
+
+	/**
+	 * What failed for one lease fails for the next: do not spend a timeout on each.
+	 */
+	private static boolean isFailing(List<RenewResult> results) {
+		return !results.isEmpty() && results.get(results.size() - 1) == RenewResult.UNKNOWN;
+	}
+
+	private RenewResult renew(RenewCommand lease) {
+		try {
+			long renewed = execute("renew", (connection) -> RedisLockScripts.RENEW.number(connection, 1,
+					RedisKeys.of(this.prefix, lease.key()).lock(), bytes(lease.owner()), millis(lease.lease())));
+			return (renewed == 1) ? RenewResult.RENEWED : RenewResult.REFUSED;
+		}
+		catch (StoreException ex) {
+			return RenewResult.UNKNOWN;
+		}
+	}
+
+	@Override
+	public boolean release(String key, String owner) {
+		return execute("release", (connection) -> RedisLockScripts.RELEASE.number(connection, 1,
+				RedisKeys.of(this.prefix, key).lock(), bytes(owner))) == 1;
+	}
+
+	@Override
+	public Optional<StoredLock> find(String key) {
+		List<?> lock = execute("find",
+				(connection) -> RedisLockScripts.FIND.list(connection, 1, RedisKeys.of(this.prefix, key).lock()));
+		if (lock.isEmpty()) {
+			return Optional.empty();
+		}
+		Instant until = instant(number(lock.get(4))).plusMillis(number(lock.get(5)));
+		return Optional.of(new StoredLock(StorageKey.of(key), text(lock.get(0)), text(lock.get(1)),
+				instant(number(lock.get(2))), until, number(lock.get(3))));
+	}
+
+	@Override
+	public void verify() {
+		String key = "dlock/start-up-check";
+		String owner = UUID.randomUUID().toString();
+		acquire(new AcquireCommand(key, owner, Duration.ofSeconds(1), "start-up check", ""));
+		release(key, owner);
+	}
+
+	@Override
+	public String describe() {
+		return "redis (" + this.connections.description() + ")";
+	}
+
+	@Override
+	public void close() {
+		this.connections.close();
+	}
+
+	private <T> T execute(String operation, Function<RedisConnection, T> command) {
+		RedisConnection connection = this.connections.open();
+		try {
+			return command.apply(connection);
+		}
+		catch (StoreException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.translate(operation, ex);
+		}
+		finally {
+			DedicatedConnections.closeQuietly(connection);
+		}
+	}
+
+	private static byte[] bytes(String value) {
+		return value.getBytes(StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * Redis counts in milliseconds: a lease in the store must not be shorter than asked.
+	 */
+	private static byte[] millis(Duration lease) {
+		long millis = lease.toMillis();
+		return bytes(Long.toString((lease.compareTo(Duration.ofMillis(millis)) > 0) ? millis + 1 : millis));
+	}
+
+	private static long number(Object value) {
+		return (value instanceof Number number) ? number.longValue() : Long.parseLong(text(value));
+	}
+
+	private static String text(Object value) {
+		return (value instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(value);
+	}
+
+	private static Instant instant(long micros) {
+		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+	}
+
+}

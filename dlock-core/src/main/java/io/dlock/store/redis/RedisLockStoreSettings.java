@@ -1,0 +1,55 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.util.regex.Pattern;
+
+/**
+ * How a {@link RedisLockStore} uses Redis. Create it with {@link #defaults()} and the
+ * {@code with} methods: components may be added in later versions.
+ *
+ * @param prefix what the name of every Redis key begins with: letters, digits and
+ * {@code . _ : / -}
+ * @param commandTimeout how long a command may take
+ * @since 0.1
+ */
+public record RedisLockStoreSettings(String prefix, Duration commandTimeout) {
+
+	private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._:/-]{1,100}");
+
+	public RedisLockStoreSettings {
+		if (!PREFIX.matcher(prefix).matches()) {
+			throw new IllegalArgumentException(
+					"The Redis key prefix must be 1 to 100 letters, digits or . _ : / - but is '" + prefix + "'");
+		}
+		if (commandTimeout.toMillis() < 1) {
+			throw new IllegalArgumentException("'commandTimeout' must be at least 1 ms but is " + commandTimeout);
+		}
+	}
+
+	/**
+	 * The defaults: prefix {@code dlock}, a command timeout of one second.
+	 * @return the defaults
+	 */
+	public static RedisLockStoreSettings defaults() {
+		return new RedisLockStoreSettings("dlock", Duration.ofSeconds(1));
+	}
+
+	/**
+	 * Change the prefix.
+	 * @param prefix the new prefix
+	 * @return the changed settings
+	 */
+	public RedisLockStoreSettings withPrefix(String prefix) {
+		return new RedisLockStoreSettings(prefix, this.commandTimeout);
+	}
+
+	/**
+	 * Change the command timeout.
+	 * @param commandTimeout the new timeout
+	 * @return the changed settings
+	 */
+	public RedisLockStoreSettings withCommandTimeout(Duration commandTimeout) {
+		return new RedisLockStoreSettings(this.prefix, commandTimeout);
+	}
+
+}

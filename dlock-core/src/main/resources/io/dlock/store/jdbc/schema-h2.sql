@@ -1,0 +1,10 @@
+CREATE TABLE IF NOT EXISTS dlock_lock (
+  lock_key    VARCHAR(512)                NOT NULL PRIMARY KEY,
+  owner       VARCHAR(64)                 NOT NULL,
+  token       BIGINT                      NOT NULL,
+  acquired_at TIMESTAMP(6) WITH TIME ZONE NOT NULL,
+  lease_until TIMESTAMP(6) WITH TIME ZONE NOT NULL,
+  renewals    BIGINT                      NOT NULL,
+  holder      VARCHAR(255)                NOT NULL,
+  reason      VARCHAR(255)                NOT NULL
+);
