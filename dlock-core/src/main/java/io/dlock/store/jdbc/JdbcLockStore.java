@@ -46,6 +46,10 @@ public final class JdbcLockStore implements LockStore {
 		this.connections = new LockConnections(dataSource, settings);
 	}
 
+	LockConnections connections() {
+		return this.connections;
+	}
+
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
 		return this.connections.execute(false, "acquire",

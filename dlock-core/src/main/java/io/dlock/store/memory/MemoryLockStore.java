@@ -116,6 +116,17 @@ public final class MemoryLockStore implements LockStore {
 		this.entries.values().removeIf((entry) -> entry.isOver(now));
 	}
 
+	/**
+	 * Forget all locks, as a store does that lost its data.
+	 */
+	public void clear() {
+		this.entries.clear();
+	}
+
+	int size() {
+		return this.entries.size();
+	}
+
 	@Override
 	public String describe() {
 		return "memory (this process only)";

@@ -1,5 +1,6 @@
 package io.dlock.store.redis;
 
+import java.net.ConnectException;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -47,6 +48,9 @@ final class RedisErrors {
 
 	static StoreException translate(String operation, RuntimeException ex) {
 		String code = serverCode(ex);
+		if (code == null && isNeverSent(ex)) {
+			return notConnected(ex);
+		}
 		if (code == null) {
 			return new StoreException(Effect.UNKNOWN, false,
 					"Redis gave no answer to " + operation + " (" + rootMessage(ex) + ")", ex);
@@ -62,11 +66,26 @@ final class RedisErrors {
 				ex);
 	}
 
-	private static String rootMessage(Throwable ex) {
+	/**
+	 * The client opened no connection for the command, or rejected it while its
+	 * connection was down.
+	 */
+	private static boolean isNeverSent(Throwable ex) {
+		Throwable root = root(ex);
+		return root instanceof ConnectException
+				|| (root.getMessage() != null && root.getMessage().startsWith("Currently not connected"));
+	}
+
+	private static Throwable root(Throwable ex) {
 		Throwable root = ex;
 		for (int depth = 0; root.getCause() != null && depth < 10; depth++) {
 			root = root.getCause();
 		}
+		return root;
+	}
+
+	private static String rootMessage(Throwable ex) {
+		Throwable root = root(ex);
 		return (root.getMessage() != null) ? root.getMessage() : root.getClass().getSimpleName();
 	}
 

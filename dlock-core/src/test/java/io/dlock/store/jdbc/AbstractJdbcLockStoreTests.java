@@ -1,0 +1,304 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.LockStoreContractTests;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreMisconfiguredException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The contract on a real database, and what goes wrong with databases only.
+ */
+abstract class AbstractJdbcLockStoreTests extends LockStoreContractTests {
+
+	static final Duration LEASE = Duration.ofSeconds(20);
+
+	static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+	private final List<HikariDataSource> pools = new ArrayList<>();
+
+	private HikariDataSource application;
+
+	abstract String url();
+
+	abstract String username();
+
+	abstract String password();
+
+	abstract String schema();
+
+	final JdbcLockStoreSettings settings() {
+		return JdbcLockStoreSettings.defaults().withCommandTimeout(TIMEOUT);
+	}
+
+	@Override
+	protected LockStore createStore() {
+		this.application = pool(url());
+		new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(this.application);
+		return new JdbcLockStore(this.application, settings());
+	}
+
+	final HikariDataSource pool(String url) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(url);
+		pool.setUsername(username());
+		pool.setPassword(password());
+		pool.setMaximumPoolSize(4);
+		pool.setConnectionTimeout(1000);
+		this.pools.add(pool);
+		return pool;
+	}
+
+	final HikariDataSource application() {
+		return this.application;
+	}
+
+	@AfterEach
+	void closePools() {
+		this.pools.forEach(HikariDataSource::close);
+	}
+
+	@Override
+	protected void loseEverything() throws SQLException {
+		execute("DELETE FROM dlock_lock");
+	}
+
+	final void execute(String sql) throws SQLException {
+		try (Connection connection = this.application.getConnection();
+				Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+	@Test
+	void b31LockInsideATransactionSurvivesItsRollback() {
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.application));
+		transaction.executeWithoutResult((status) -> {
+			granted(acquire("a", LEASE));
+			status.setRollbackOnly();
+		});
+		assertThat(acquire("b", LEASE)).isInstanceOf(Refused.class);
+	}
+
+	@Test
+	void b31LockOnATransactionAwareDataSourceSurvivesTheRollback() {
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.application));
+		JdbcLockStore onProxy = new JdbcLockStore(new TransactionAwareDataSourceProxy(this.application),
+				settings().withPoolSize(0));
+		transaction.executeWithoutResult((status) -> {
+			granted(onProxy.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
+			status.setRollbackOnly();
+		});
+		assertThat(acquire("b", LEASE)).isInstanceOf(Refused.class);
+	}
+
+	@Test
+	void b26LeaseOfALockInAnOldTransactionIsNotBornOld() {
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.application));
+		transaction.executeWithoutResult((status) -> {
+			long start = System.nanoTime();
+			Awaitility.await()
+				.pollInterval(Duration.ofMillis(100))
+				.until(() -> System.nanoTime() - start > Duration.ofMillis(700).toNanos());
+			granted(acquire("a", Duration.ofMillis(500)));
+			assertThat(acquire("b", LEASE)).isInstanceOfSatisfying(Refused.class,
+					(refused) -> assertThat(refused.remaining()).isGreaterThan(Duration.ofMillis(200)));
+		});
+	}
+
+	@Test
+	void r32LockIsAvailableWhenTheApplicationHoldsAllItsConnections() throws SQLException {
+		store().verify();
+		List<Connection> held = new ArrayList<>();
+		try {
+			for (int i = 0; i < this.application.getMaximumPoolSize(); i++) {
+				held.add(this.application.getConnection());
+			}
+			granted(acquire("a", LEASE));
+			assertThat(store().release(key(), "a")).isTrue();
+		}
+		finally {
+			for (Connection connection : held) {
+				connection.close();
+			}
+		}
+	}
+
+	@Test
+	void b29SerializationFailuresOfTheDefaultIsolationDoNotSurface() throws Exception {
+		HikariDataSource serializable = new HikariDataSource();
+		serializable.setJdbcUrl(url());
+		serializable.setUsername(username());
+		serializable.setPassword(password());
+		serializable.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+		try (serializable) {
+			JdbcLockStore shared = new JdbcLockStore(serializable, settings().withPoolSize(0));
+			ExecutorService threads = Executors.newFixedThreadPool(8);
+			try {
+				List<Callable<Void>> calls = new ArrayList<>();
+				for (int i = 0; i < 8; i++) {
+					String owner = "owner-" + i;
+					calls.add(() -> {
+						for (int n = 0; n < 40; n++) {
+							String contended = key() + "/" + (n % 10);
+							AcquireResult result = shared
+								.acquire(new AcquireCommand(contended, owner, LEASE, owner, ""));
+							if (result instanceof Granted) {
+								assertThat(shared.release(contended, owner)).isTrue();
+							}
+						}
+						return null;
+					});
+				}
+				for (Future<Void> result : threads.invokeAll(calls)) {
+					result.get();
+				}
+			}
+			finally {
+				threads.shutdownNow();
+			}
+		}
+	}
+
+	@Test
+	void r31ConnectionIsGivenBackInTheModeItHad() throws SQLException {
+		try (HikariDataSource manual = new HikariDataSource()) {
+			manual.setJdbcUrl(url());
+			manual.setUsername(username());
+			manual.setPassword(password());
+			manual.setMaximumPoolSize(1);
+			manual.setAutoCommit(false);
+			JdbcLockStore shared = new JdbcLockStore(manual, settings().withPoolSize(0));
+			granted(shared.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
+			try (Connection connection = manual.getConnection()) {
+				assertThat(connection.getAutoCommit()).isFalse();
+			}
+			assertThat(acquire("b", LEASE)).as("it was committed all the same").isInstanceOf(Refused.class);
+		}
+	}
+
+	@Test
+	void b10b27b28NoTimeOfThisMachineIsEverBound() throws SQLException {
+		BoundValues bound = new BoundValues();
+		JdbcLockStore observed = new JdbcLockStore(bound.observe(this.application), settings().withPoolSize(0));
+		granted(observed.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
+		observed.acquire(new AcquireCommand(key(), "b", LEASE, "holder", ""));
+		observed.renew(List.of(new RenewCommand(key(), "a", LEASE)));
+		observed.find(key());
+		observed.release(key(), "a");
+		observed.sweep();
+		assertThat(bound.values()).isNotEmpty().allSatisfy((value) -> {
+			assertThat(value).isInstanceOfAny(String.class, Long.class);
+			if (value instanceof Long number) {
+				assertThat(number).as("a duration, not a moment")
+					.isIn(LEASE.toNanos() / 1000, Duration.ofDays(1).toNanos() / 1000);
+			}
+		});
+		assertThat(bound.values()).contains(key(), "a", "b");
+		assertThat(bound.sql()).isNotEmpty().noneMatch((sql) -> sql.contains(key()));
+	}
+
+	@Test
+	void missingTableIsNamedWithWhatToDo() {
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("no_such_table"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify).satisfies((ex) -> {
+			assertThat(ex.description()).contains("no_such_table");
+			assertThat(ex.action()).contains("schema-", "dlock.jdbc.initialize-schema");
+		});
+		assertThatExceptionOfType(StoreException.class)
+			.isThrownBy(() -> store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")))
+			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+		store.close();
+	}
+
+	@Test
+	void tableWithOtherColumnsIsNamed() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_old");
+		execute("CREATE TABLE dlock_old (lock_key VARCHAR(100) PRIMARY KEY, owner VARCHAR(64))");
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_old"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("dlock_old");
+		store.close();
+	}
+
+	@Test
+	void wrongCredentialsAreALastingFailure() {
+		HikariDataSource wrong = pool(url());
+		wrong.setPassword("wrong");
+		wrong.setInitializationFailTimeout(-1);
+		wrong.setConnectionTimeout(300);
+		JdbcLockStore store = new JdbcLockStore(wrong, settings());
+		assertThatExceptionOfType(StoreException.class).isThrownBy(store::verify)
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(StoreException.Effect.NONE));
+		store.close();
+	}
+
+	@Test
+	void sweepRemovesRowsAfterTheRetentionOnly() throws SQLException {
+		loseEverything();
+		acquire("a", LEASE);
+		store().acquire(new AcquireCommand(key() + "/free", "a", LEASE, "holder", ""));
+		store().release(key() + "/free", "a");
+		store().sweep();
+		assertThat(rows()).isEqualTo(2);
+		makeRowsOld();
+		store().sweep();
+		assertThat(rows()).isZero();
+	}
+
+	/**
+	 * Move all leases two days into the past.
+	 */
+	abstract void makeRowsOld() throws SQLException;
+
+	private int rows() throws SQLException {
+		try (Connection connection = this.application.getConnection();
+				Statement statement = connection.createStatement();
+				var result = statement.executeQuery("SELECT COUNT(*) FROM dlock_lock")) {
+			result.next();
+			return result.getInt(1);
+		}
+	}
+
+	@Test
+	void b17ManyKeysAreHeldAtOnce() {
+		for (int i = 0; i < 500; i++) {
+			granted(store().acquire(new AcquireCommand(key() + i, "a", LEASE, "holder", "")));
+		}
+		List<RenewCommand> all = new ArrayList<>();
+		for (int i = 0; i < 500; i++) {
+			all.add(new RenewCommand(key() + i, "a", LEASE));
+		}
+		assertThat(store().renew(all)).hasSize(500).containsOnly(RenewResult.RENEWED);
+	}
+
+}

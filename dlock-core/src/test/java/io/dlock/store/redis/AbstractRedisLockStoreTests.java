@@ -1,0 +1,211 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStoreContractTests;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.test.RedisServer;
+import io.dlock.test.TcpProxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * The contract on a real Redis behind a proxy, for every client.
+ */
+abstract class AbstractRedisLockStoreTests extends LockStoreContractTests {
+
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+	private static final Duration LEASE = Duration.ofSeconds(20);
+
+	private final RedisServer server = RedisServer.shared();
+
+	private TcpProxy proxy;
+
+	private RedisConnectionFactory application;
+
+	/**
+	 * Create the factory the application would have, with its default timeout.
+	 */
+	abstract RedisConnectionFactory createConnectionFactory(String host, int port);
+
+	abstract void destroy(RedisConnectionFactory factory);
+
+	@Override
+	protected LockStore createStore() {
+		this.proxy = TcpProxy.to(this.server.host(), this.server.port());
+		this.application = createConnectionFactory("127.0.0.1", this.proxy.port());
+		return new RedisLockStore(this.application, RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT));
+	}
+
+	@AfterEach
+	void stopProxy() {
+		this.proxy.close();
+		destroy(this.application);
+	}
+
+	@Override
+	protected void loseEverything() {
+		onServer((connection) -> connection.serverCommands().flushAll());
+	}
+
+	private void onServer(Consumer<RedisConnection> command) {
+		RedisConnectionFactory direct = createConnectionFactory(this.server.host(), this.server.port());
+		try (RedisConnection connection = direct.getConnection()) {
+			command.accept(connection);
+		}
+		finally {
+			destroy(direct);
+		}
+	}
+
+	@Test
+	void acquireAndReleaseAreTwoRoundTrips() {
+		acquire("warm-up", LEASE);
+		store().release(key(), "warm-up");
+		this.proxy.resetCounters();
+		for (int i = 0; i < 10; i++) {
+			granted(acquire("owner", LEASE));
+			assertThat(store().release(key(), "owner")).isTrue();
+		}
+		assertThat(this.proxy.roundTrips()).isEqualTo(20);
+	}
+
+	@Test
+	void r22LockAndFenceShareABucketAndTheLockIsReadable() {
+		granted(acquire("owner", LEASE));
+		RedisKeys keys = RedisKeys.of("dlock", key());
+		assertThat(new String(keys.lock())).matches("dlock:\\{b\\d{3,4}}:lock:" + key());
+		assertThat(new String(keys.fence())).matches("dlock:\\{b\\d{3,4}}:fence");
+		onServer((connection) -> {
+			assertThat(connection.hashCommands().hGet(keys.lock(), "holder".getBytes()))
+				.isEqualTo("holder owner".getBytes());
+			assertThat(connection.keyCommands().pTtl(keys.lock())).isBetween(1L, LEASE.toMillis());
+			assertThat(connection.keyCommands().pTtl(keys.fence())).as("the fence does not expire").isEqualTo(-1);
+		});
+	}
+
+	@Test
+	void r13ReleasedLocksLeaveNothingButABoundedNumberOfFences() {
+		loseEverything();
+		for (int i = 0; i < 3000; i++) {
+			store().acquire(new AcquireCommand(key() + i, "owner", LEASE, "holder", ""));
+			store().release(key() + i, "owner");
+		}
+		onServer((connection) -> assertThat(connection.serverCommands().dbSize()).isLessThanOrEqualTo(1024));
+	}
+
+	@Test
+	void b38ScriptsAreSentAgainAfterTheServerForgotThem() {
+		granted(acquire("a", LEASE));
+		onServer((connection) -> connection.scriptingCommands().scriptFlush());
+		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.RENEWED);
+		onServer((connection) -> connection.scriptingCommands().scriptFlush());
+		assertThat(store().release(key(), "a")).isTrue();
+		onServer((connection) -> connection.scriptingCommands().scriptFlush());
+		assertThat(granted(acquire("b", LEASE))).isPositive();
+	}
+
+	@Test
+	void b1LostReplyToAnAcquireIsResolvedByTheOwner() {
+		acquire("warm-up", LEASE);
+		store().release(key(), "warm-up");
+		this.proxy.dropNextReply();
+		Granted granted = Awaitility.await().ignoreException(StoreException.class).until(() -> {
+			return (acquire("a", LEASE) instanceof Granted first) ? first : null;
+		}, (result) -> result != null);
+		assertThat(store().find(key())).hasValueSatisfying(
+				(lock) -> assertThat(lock.token()).as("one attempt, one token").isEqualTo(granted.token()));
+		assertThat(store().release(key(), "a")).isTrue();
+		assertThat(acquire("b", LEASE)).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void r28SilentServerIsUnknownWithinTheCommandTimeout() {
+		acquire("warm-up", LEASE);
+		store().release(key(), "warm-up");
+		this.proxy.blackHole(true);
+		StoreException ex = catchThrowableOfType(StoreException.class, () -> acquire("a", LEASE));
+		assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
+		assertThat(ex.isLasting()).isFalse();
+		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.UNKNOWN);
+		this.proxy.blackHole(false);
+		Awaitility.await()
+			.ignoreException(StoreException.class)
+			.untilAsserted(() -> assertThat(acquire("a", LEASE)).isInstanceOf(Granted.class));
+	}
+
+	@Test
+	void cutConnectionIsReplaced() {
+		granted(acquire("a", LEASE));
+		this.proxy.cutAll();
+		Awaitility.await()
+			.ignoreException(StoreException.class)
+			.untilAsserted(() -> assertThat(acquire("b", LEASE)).isInstanceOf(Refused.class));
+	}
+
+	@Test
+	void r30ReadOnlyServerRefusesAndIsNotBusy() throws Exception {
+		try (RedisServer replica = RedisServer.start("--replicaof", "127.0.0.1", "1")) {
+			RedisConnectionFactory factory = createConnectionFactory(replica.host(), replica.port());
+			try (RedisLockStore readOnly = new RedisLockStore(factory,
+					RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
+				assertThatExceptionOfType(StoreException.class).isThrownBy(readOnly::verify)
+					.withMessageContaining("READONLY")
+					.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE))
+					.satisfies((ex) -> assertThat(ex.isLasting()).isFalse());
+			}
+			finally {
+				destroy(factory);
+			}
+		}
+	}
+
+	@Test
+	void foreignValueUnderTheKeyOfALockIsALastingFailure() {
+		onServer((connection) -> connection.stringCommands()
+			.set(RedisKeys.of("dlock", key()).lock(), "something else".getBytes()));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire("a", LEASE))
+			.withMessageContaining("WRONGTYPE")
+			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+	}
+
+	@Test
+	void unreachableServerIsAFailureWithoutEffect() {
+		RedisConnectionFactory nowhere = createConnectionFactory("127.0.0.1", 1);
+		try (RedisLockStore store = new RedisLockStore(nowhere,
+				RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
+			assertThatExceptionOfType(StoreException.class).isThrownBy(store::verify)
+				.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE));
+			assertThat(store.renew(List.of(new LockStore.RenewCommand("a", "b", LEASE))))
+				.containsExactly(RenewResult.UNKNOWN);
+		}
+		finally {
+			destroy(nowhere);
+		}
+	}
+
+	@Test
+	void closeLeavesNoConnection() {
+		granted(acquire("a", LEASE));
+		store().close();
+		Awaitility.await().untilAsserted(() -> assertThat(this.proxy.openConnections()).isZero());
+	}
+
+}

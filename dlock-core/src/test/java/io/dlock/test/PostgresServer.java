@@ -1,0 +1,227 @@
+package io.dlock.test;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.zonky.test.db.postgres.embedded.DefaultPostgresBinaryResolver;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
+import org.jspecify.annotations.Nullable;
+import org.tukaani.xz.XZInputStream;
+
+/**
+ * A real PostgreSQL server on the loopback interface.
+ * <p>
+ * {@value #URL_PROPERTY} is the JDBC URL of a running server to use as the shared one,
+ * with the user {@value #USERNAME} and the password {@value #PASSWORD}.
+ */
+public final class PostgresServer implements AutoCloseable {
+
+	static final String URL_PROPERTY = "dlock.test.postgres-url";
+
+	private static final String USERNAME = "postgres";
+
+	private static final String PASSWORD = "dlock";
+
+	private final URI uri;
+
+	private final boolean shared;
+
+	private final @Nullable Path directory;
+
+	private final @Nullable ServerProcess process;
+
+	private PostgresServer(String jdbcUrl) {
+		this.uri = URI.create(jdbcUrl.substring("jdbc:".length()));
+		this.shared = true;
+		this.directory = null;
+		this.process = null;
+	}
+
+	private PostgresServer(boolean shared) {
+		int port = ServerProcess.freePort();
+		this.uri = URI.create("postgresql://127.0.0.1:" + port + "/postgres");
+		this.shared = shared;
+		this.directory = ServerProcess.newDirectory("postgres");
+		Path data = this.directory.resolve("data");
+		Path passwordFile = this.directory.resolve("password");
+		ServerProcess.unlessExiting(() -> Files.writeString(passwordFile, PASSWORD));
+		List<String> prefix = dropRoot(this.directory, passwordFile);
+		ServerProcess.run(this.directory, concat(prefix, Binaries.path("initdb"), "-D", data.toString(), "-U", USERNAME,
+				"-A", "scram-sha-256", "--pwfile", passwordFile.toString(), "-E", "UTF-8", "--no-locale", "--no-sync"));
+		// QUIT is the immediate shutdown: it waits for no client and still removes the
+		// shared memory, which KILL does not
+		this.process = ServerProcess.start(this.directory, "QUIT",
+				concat(prefix, Binaries.path("postgres"), "-D", data.toString(), "-h", "127.0.0.1", "-p",
+						Integer.toString(port), "-k", "", "-c", "max_connections=200", "-c", "fsync=off", "-c",
+						"timezone=UTC"));
+		this.process.awaitReady(this::connect);
+	}
+
+	/**
+	 * Return the server that all tests of this JVM share. It runs until the JVM ends,
+	 * {@link #close()} does not stop it.
+	 * @return the shared server
+	 */
+	public static PostgresServer shared() {
+		return Shared.INSTANCE;
+	}
+
+	/**
+	 * Start a server of its own.
+	 * @return the server
+	 */
+	public static PostgresServer start() {
+		return new PostgresServer(false);
+	}
+
+	public String host() {
+		return this.uri.getHost();
+	}
+
+	public int port() {
+		return (this.uri.getPort() != -1) ? this.uri.getPort() : 5432;
+	}
+
+	public String jdbcUrl() {
+		return "jdbc:" + this.uri;
+	}
+
+	/**
+	 * Return the URL of the same database behind a {@link TcpProxy}.
+	 * @param proxyPort the port of the proxy
+	 * @return the JDBC URL
+	 */
+	public String jdbcUrl(int proxyPort) {
+		String query = (this.uri.getRawQuery() != null) ? "?" + this.uri.getRawQuery() : "";
+		return "jdbc:postgresql://127.0.0.1:" + proxyPort + this.uri.getRawPath() + query;
+	}
+
+	public String username() {
+		return USERNAME;
+	}
+
+	public String password() {
+		return PASSWORD;
+	}
+
+	@Override
+	public void close() {
+		if (!this.shared && this.process != null && this.directory != null) {
+			this.process.stop();
+			ServerProcess.delete(this.directory);
+		}
+	}
+
+	private void connect() throws SQLException {
+		try (Connection connection = DriverManager.getConnection(jdbcUrl(), USERNAME, PASSWORD)) {
+			connection.createStatement().execute("select 1");
+		}
+	}
+
+	/**
+	 * PostgreSQL refuses to run as root. A user namespace drops root without a change of
+	 * the owner of any file; where it is forbidden, as in most containers, the server
+	 * runs as nobody.
+	 */
+	private static List<String> dropRoot(Path... files) {
+		if (!ServerProcess.isRoot(files[0])) {
+			return List.of();
+		}
+		List<String> namespace = List.of("unshare", "--user");
+		try {
+			ServerProcess.run(files[0], concat(namespace, "true"));
+			return namespace;
+		}
+		catch (IllegalStateException | UncheckedIOException ex) {
+			return becomeNobody(files);
+		}
+	}
+
+	private static List<String> becomeNobody(Path... files) {
+		try {
+			UserPrincipal nobody = files[0].getFileSystem()
+				.getUserPrincipalLookupService()
+				.lookupPrincipalByName("nobody");
+			for (Path file : files) {
+				Files.setOwner(file, nobody);
+			}
+			return List.of("setpriv", "--reuid=nobody", "--regid=65534", "--clear-groups");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static List<String> concat(List<String> prefix, String... command) {
+		List<String> all = new ArrayList<>(prefix);
+		all.addAll(List.of(command));
+		return all;
+	}
+
+	private static final class Shared {
+
+		static final PostgresServer INSTANCE = create();
+
+		private static PostgresServer create() {
+			String url = System.getProperty(URL_PROPERTY);
+			return (url != null) ? new PostgresServer(url) : new PostgresServer(true);
+		}
+
+	}
+
+	private static final class Binaries {
+
+		static final Path DIRECTORY = unpack();
+
+		static String path(String name) {
+			return DIRECTORY.resolve("bin").resolve(name).toString();
+		}
+
+		private static Path unpack() {
+			Path directory = ServerProcess.newDirectory("postgres-binaries");
+			String system = (System.getProperty("os.name").startsWith("Mac")) ? "Darwin" : "Linux";
+			return ServerProcess.unlessExiting(() -> {
+				InputStream resource = DefaultPostgresBinaryResolver.INSTANCE.getPgBinary(system,
+						System.getProperty("os.arch"));
+				try (TarArchiveInputStream archive = new TarArchiveInputStream(new XZInputStream(resource))) {
+					Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+					for (TarArchiveEntry entry = archive.getNextEntry(); entry != null; entry = archive
+						.getNextEntry()) {
+						unpack(archive, entry, directory.resolve(entry.getName()));
+					}
+				}
+				return directory;
+			});
+		}
+
+		private static void unpack(TarArchiveInputStream archive, TarArchiveEntry entry, Path file) throws IOException {
+			if (entry.isDirectory()) {
+				Files.createDirectories(file);
+				return;
+			}
+			Files.createDirectories(file.getParent());
+			if (entry.isSymbolicLink()) {
+				Files.createSymbolicLink(file, Path.of(entry.getLinkName()));
+				return;
+			}
+			Files.copy(archive, file);
+			if ((entry.getMode() & 0100) != 0) {
+				file.toFile().setExecutable(true, false);
+			}
+		}
+
+	}
+
+}

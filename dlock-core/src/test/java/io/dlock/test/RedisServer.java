@@ -1,0 +1,195 @@
+package io.dlock.test;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+import redis.embedded.core.ExecutableProvider;
+
+/**
+ * A real Redis server on the loopback interface. Locks are about what happens when a
+ * server hangs, dies and returns, so the process can be paused, killed and restarted.
+ * <p>
+ * {@value #BINARY_PROPERTY} names another {@code redis-server} binary, and
+ * {@value #URL_PROPERTY} a running server ({@code host:port}) to use as the shared one.
+ */
+public final class RedisServer implements AutoCloseable {
+
+	static final String BINARY_PROPERTY = "dlock.test.redis-server";
+
+	static final String URL_PROPERTY = "dlock.test.redis-url";
+
+	private static final int PROBE_TIMEOUT = 1000;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final String host;
+
+	private final int port;
+
+	private final boolean shared;
+
+	private final @Nullable Path directory;
+
+	private final List<String> command;
+
+	private @Nullable ServerProcess process;
+
+	private RedisServer(String host, int port) {
+		this.host = host;
+		this.port = port;
+		this.shared = true;
+		this.directory = null;
+		this.command = List.of();
+	}
+
+	private RedisServer(boolean shared, String... extraArgs) {
+		this.host = "127.0.0.1";
+		this.port = ServerProcess.freePort();
+		this.shared = shared;
+		this.directory = ServerProcess.newDirectory("redis");
+		this.command = new ArrayList<>(List.of(Binary.PATH, "--bind", this.host, "--port", Integer.toString(this.port),
+				"--save", "", "--appendonly", "no"));
+		this.command.addAll(List.of(extraArgs));
+		restart();
+	}
+
+	/**
+	 * Return the server that all tests of this JVM share. It runs until the JVM ends,
+	 * {@link #close()} does not stop it.
+	 * @return the shared server
+	 */
+	public static RedisServer shared() {
+		return Shared.INSTANCE;
+	}
+
+	/**
+	 * Start a server of its own, for tests that break or configure it.
+	 * @param extraArgs further arguments, which override the defaults
+	 * @return the server
+	 */
+	public static RedisServer start(String... extraArgs) {
+		return new RedisServer(false, extraArgs);
+	}
+
+	public String host() {
+		return this.host;
+	}
+
+	public int port() {
+		return this.port;
+	}
+
+	/**
+	 * Let the server hang: connections stay open, nothing is answered.
+	 */
+	public void pause() {
+		process().pause();
+	}
+
+	/**
+	 * Let a {@link #pause() paused} server continue.
+	 */
+	public void resume() {
+		process().resume();
+	}
+
+	/**
+	 * Kill the server without giving it a chance to say goodbye.
+	 */
+	public void kill() {
+		process().kill();
+	}
+
+	/**
+	 * Start the server again, on the same port and with the same files. A server that
+	 * still runs is killed before.
+	 */
+	public void restart() {
+		this.lock.lock();
+		try {
+			if (this.directory == null) {
+				throw new IllegalStateException("Not possible with an external server");
+			}
+			if (this.process != null) {
+				this.process.kill();
+			}
+			this.process = ServerProcess.start(this.directory, "KILL", this.command);
+			this.process.awaitReady(this::ping);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public void close() {
+		if (!this.shared && this.directory != null) {
+			kill();
+			ServerProcess.delete(this.directory);
+		}
+	}
+
+	private ServerProcess process() {
+		this.lock.lock();
+		try {
+			if (this.process == null) {
+				throw new IllegalStateException("Not possible with an external server");
+			}
+			return this.process;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void ping() throws IOException {
+		try (Socket socket = new Socket()) {
+			socket.connect(new InetSocketAddress(this.host, this.port), PROBE_TIMEOUT);
+			socket.setSoTimeout(PROBE_TIMEOUT);
+			socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
+			String reply = new String(socket.getInputStream().readNBytes(5), StandardCharsets.US_ASCII);
+			if (!reply.equals("+PONG") && !reply.equals("-NOAU")) {
+				throw new IOException("Not ready: " + reply);
+			}
+		}
+	}
+
+	private static final class Shared {
+
+		static final RedisServer INSTANCE = create();
+
+		private static RedisServer create() {
+			String url = System.getProperty(URL_PROPERTY);
+			if (url == null) {
+				return new RedisServer(true);
+			}
+			int colon = url.lastIndexOf(':');
+			return new RedisServer(url.substring(0, colon), Integer.parseInt(url.substring(colon + 1)));
+		}
+
+	}
+
+	private static final class Binary {
+
+		static final String PATH = find();
+
+		private static String find() {
+			String path = System.getProperty(BINARY_PROPERTY);
+			if (path != null) {
+				return path;
+			}
+			Path directory = ServerProcess.newDirectory("redis-binary");
+			return ServerProcess.unlessExiting(ExecutableProvider.newJarResourceProvider(directory.toFile())::get)
+				.getAbsolutePath();
+		}
+
+	}
+
+}

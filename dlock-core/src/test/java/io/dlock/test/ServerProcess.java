@@ -1,0 +1,335 @@
+package io.dlock.test;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.Stream;
+
+/**
+ * An operating system process started by a test. The process is started by this class and
+ * not by one of the "embedded server" libraries so that its id is known: that allows to
+ * pause and to kill it, and to leave neither processes nor files behind when the JVM
+ * ends.
+ */
+final class ServerProcess {
+
+	static final Duration START_TIMEOUT = Duration.ofSeconds(60);
+
+	private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
+
+	private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
+
+	private static final Set<ServerProcess> PROCESSES = ConcurrentHashMap.newKeySet();
+
+	private static final Set<Path> DIRECTORIES = ConcurrentHashMap.newKeySet();
+
+	private static final ReentrantReadWriteLock EXIT_LOCK = new ReentrantReadWriteLock();
+
+	private static boolean exiting;
+
+	static {
+		Runtime.getRuntime().addShutdownHook(new Thread(ServerProcess::exit, "test-servers-exit"));
+	}
+
+	private final Process process;
+
+	private final Path log;
+
+	private final String stopSignal;
+
+	private ServerProcess(Process process, Path log, String stopSignal) {
+		this.process = process;
+		this.log = log;
+		this.stopSignal = stopSignal;
+	}
+
+	/**
+	 * Start a process in the given directory, which also receives its output.
+	 * @param directory the working directory
+	 * @param stopSignal the signal that ends the process at once and without leftovers
+	 * @param command the command
+	 * @return the process
+	 */
+	static ServerProcess start(Path directory, String stopSignal, List<String> command) {
+		Path log = directory.resolve("output.log");
+		ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile())
+			.redirectErrorStream(true)
+			.redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+		builder.environment().put("LC_ALL", "C");
+		return unlessExiting(() -> {
+			ServerProcess started = new ServerProcess(builder.start(), log, stopSignal);
+			PROCESSES.add(started);
+			return started;
+		});
+	}
+
+	/**
+	 * Run a command to its end and require that it succeeds.
+	 * @param directory the working directory
+	 * @param command the command
+	 */
+	static void run(Path directory, List<String> command) {
+		ServerProcess started = start(directory, "KILL", command);
+		try {
+			if (!started.waitFor(START_TIMEOUT) || started.process.exitValue() != 0) {
+				throw new IllegalStateException("Failed: " + command + started.output());
+			}
+		}
+		finally {
+			started.stop();
+		}
+	}
+
+	/**
+	 * Create a temporary directory that is deleted when the JVM ends.
+	 * @param name the name of its user
+	 * @return the directory
+	 */
+	static Path newDirectory(String name) {
+		return unlessExiting(() -> {
+			Path directory = Files.createTempDirectory("dlock-" + name + "-");
+			DIRECTORIES.add(directory);
+			return directory;
+		});
+	}
+
+	/**
+	 * Do something that needs to be cleaned up when the JVM ends, so that the cleanup
+	 * neither misses it nor runs at the same time.
+	 * @param <T> the type of the result
+	 * @param action the action
+	 * @return the result of the action
+	 */
+	static <T> T unlessExiting(IoAction<T> action) {
+		EXIT_LOCK.readLock().lock();
+		try {
+			if (exiting) {
+				throw new IllegalStateException("The JVM is shutting down");
+			}
+			return action.run();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		finally {
+			EXIT_LOCK.readLock().unlock();
+		}
+	}
+
+	/**
+	 * Delete a directory of {@link #newDirectory(String)} early.
+	 * @param directory the directory
+	 */
+	static void delete(Path directory) {
+		try (Stream<Path> files = Files.walk(directory)) {
+			for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+				Files.deleteIfExists(file);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		DIRECTORIES.remove(directory);
+	}
+
+	/**
+	 * Find a free port below the range that the operating system hands out to clients. In
+	 * that range the port of a killed server could be taken by any outgoing connection,
+	 * even by a client that reconnects to the server and so connects to itself.
+	 * @return the port
+	 */
+	static int freePort() {
+		for (int i = 0; i < 100; i++) {
+			int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
+			try (ServerSocket socket = new ServerSocket()) {
+				socket.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port));
+				return port;
+			}
+			catch (IOException ex) {
+				// Taken, try another one
+			}
+		}
+		throw new IllegalStateException("No free port");
+	}
+
+	/**
+	 * Whether this JVM runs as root, read from a directory that it has created.
+	 * @param ownDirectory the directory
+	 * @return {@code true} if so
+	 */
+	static boolean isRoot(Path ownDirectory) {
+		try {
+			return Files.getAttribute(ownDirectory, "unix:uid").equals(0);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Wait until the probe succeeds, and fail with the output of the process if it does
+	 * not in time or if the process dies.
+	 * @param probe speaks the protocol of the server, fails as long as it is not ready
+	 */
+	void awaitReady(Probe probe) {
+		long start = System.nanoTime();
+		Exception failure;
+		do {
+			try {
+				probe.run();
+				return;
+			}
+			catch (Exception ex) {
+				failure = ex;
+			}
+		}
+		while (!waitFor(POLL_INTERVAL) && System.nanoTime() - start < START_TIMEOUT.toNanos());
+		String output = output();
+		stop();
+		throw new IllegalStateException("The server did not get ready" + output, failure);
+	}
+
+	/**
+	 * Stop the scheduling of the process, and return when it really stands still.
+	 */
+	void pause() {
+		signal("STOP");
+		Path status = Path.of("/proc", Long.toString(this.process.pid()), "stat");
+		long start = System.nanoTime();
+		while (Files.exists(status) && !isStopped(status)) {
+			if (System.nanoTime() - start > STOP_TIMEOUT.toNanos()) {
+				throw new IllegalStateException("Not stopped: " + this.process);
+			}
+			waitFor(Duration.ofMillis(1));
+		}
+	}
+
+	void resume() {
+		signal("CONT");
+	}
+
+	void stop() {
+		try {
+			if (!this.stopSignal.equals("KILL") && this.process.isAlive()) {
+				signal(this.stopSignal);
+				waitFor(STOP_TIMEOUT);
+			}
+		}
+		catch (IllegalStateException | UncheckedIOException ex) {
+			// Died meanwhile, or has to be killed
+		}
+		kill();
+	}
+
+	void kill() {
+		this.process.descendants().forEach(ProcessHandle::destroyForcibly);
+		this.process.destroyForcibly();
+		waitFor(STOP_TIMEOUT);
+		PROCESSES.remove(this);
+	}
+
+	private void signal(String signal) {
+		try {
+			// The kill of the shell, as slim container images have no other
+			Process kill = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + this.process.pid()).start();
+			if (kill.waitFor() != 0) {
+				throw new IllegalStateException("Cannot send " + signal + " to " + this.process);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			throw interrupted(ex);
+		}
+	}
+
+	private boolean waitFor(Duration timeout) {
+		try {
+			return this.process.waitFor(timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			throw interrupted(ex);
+		}
+	}
+
+	private String output() {
+		try (InputStream log = Files.newInputStream(this.log)) {
+			return System.lineSeparator() + new String(log.readAllBytes(), StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			return " (no output: " + ex + ")";
+		}
+	}
+
+	private static boolean isStopped(Path status) {
+		try {
+			String content = Files.readString(status);
+			return content.startsWith(") T", content.lastIndexOf(')'));
+		}
+		catch (IOException ex) {
+			return true;
+		}
+	}
+
+	private static IllegalStateException interrupted(InterruptedException ex) {
+		Thread.currentThread().interrupt();
+		return new IllegalStateException("Interrupted", ex);
+	}
+
+	private static void exit() {
+		EXIT_LOCK.writeLock().lock();
+		try {
+			exiting = true;
+		}
+		finally {
+			EXIT_LOCK.writeLock().unlock();
+		}
+		PROCESSES.forEach(ServerProcess::stop);
+		for (Path directory : DIRECTORIES) {
+			try {
+				delete(directory);
+			}
+			catch (UncheckedIOException ex) {
+				// As much as possible, the other directories are still to delete
+			}
+		}
+	}
+
+	/**
+	 * An action that reads or writes files.
+	 *
+	 * @param <T> the type of the result
+	 */
+	@FunctionalInterface
+	interface IoAction<T> {
+
+		T run() throws IOException;
+
+	}
+
+	/**
+	 * Asks a server whether it is ready.
+	 */
+	@FunctionalInterface
+	interface Probe {
+
+		void run() throws Exception;
+
+	}
+
+}

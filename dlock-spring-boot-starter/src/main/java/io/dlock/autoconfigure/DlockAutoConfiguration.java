@@ -1,0 +1,65 @@
+package io.dlock.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+import io.dlock.LockRegistry;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.LockStore;
+
+/**
+ * Auto-configuration of dlock: a {@link LockStore} in Redis or a database, a
+ * {@link LockRegistry} on it, and {@link io.dlock.DistributedLocked}. Backs off from a
+ * store or registry of the application's.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+		"org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration" })
+public final class DlockAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DistributedLockedBeanPostProcessor distributedLockedBeanPostProcessor(ObjectProvider<LockRegistry> registry,
+			Environment environment) {
+		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(registry::getObject);
+		postProcessor
+			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
+		return postProcessor;
+	}
+
+	/**
+	 * A registry of ours.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingBean(LockRegistry.class)
+	@EnableConfigurationProperties(DlockProperties.class)
+	@Import({ RedisLockStoreConfiguration.class, JdbcLockStoreConfiguration.class })
+	static class LockRegistryConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		LockStore dlockStore(ObjectProvider<LockStoreCandidate> candidates, DlockProperties properties,
+				Environment environment) {
+			DurationUnits.check(environment);
+			return new LockStoreSelector(candidates.orderedStream().toList()).select(properties.backend());
+		}
+
+		@Bean
+		LeaseLockRegistry dlockRegistry(LockStore store, DlockProperties properties, Environment environment) {
+			return new LockRegistryStarter(store, properties).start(InstanceName.of(environment));
+		}
+
+	}
+
+}

@@ -1,0 +1,65 @@
+package io.dlock.autoconfigure;
+
+import java.time.Duration;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
+
+/**
+ * Configuration of locks in a database.
+ *
+ * @since 0.1
+ */
+@ConfigurationProperties("dlock.jdbc")
+public class DlockJdbcProperties extends DatabaseInitializationProperties {
+
+	static final String DEFAULT_TABLE = "dlock_lock";
+
+	private static final String DEFAULT_SCHEMA_LOCATION = "classpath:io/dlock/store/jdbc/schema-@@platform@@.sql";
+
+	/**
+	 * Name of the lock table, with or without its schema.
+	 */
+	private String table = DEFAULT_TABLE;
+
+	/**
+	 * How many connections the locks open for themselves, one of which is kept for
+	 * renewals. Zero to share the application's.
+	 */
+	private int poolSize = 4;
+
+	/**
+	 * How long the row of a free lock is kept.
+	 */
+	private Duration retention = Duration.ofDays(1);
+
+	public String getTable() {
+		return this.table;
+	}
+
+	public void setTable(String table) {
+		this.table = table;
+	}
+
+	public int getPoolSize() {
+		return this.poolSize;
+	}
+
+	public void setPoolSize(int poolSize) {
+		this.poolSize = poolSize;
+	}
+
+	public Duration getRetention() {
+		return this.retention;
+	}
+
+	public void setRetention(Duration retention) {
+		this.retention = retention;
+	}
+
+	@Override
+	public String getDefaultSchemaLocation() {
+		return DEFAULT_SCHEMA_LOCATION;
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.dlock.autoconfigure;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+import io.dlock.LockSettings;
+
+/**
+ * Configuration of dlock.
+ *
+ * @param backend where the locks are. May be omitted when only one backend is possible
+ * @param lease how long a lock outlives a process that died, unless a method says
+ * otherwise. It is renewed while the lock is held
+ * @param waitTime how long to wait for a busy lock, unless a method says otherwise
+ * @param commandTimeout how long one call to the store may take. A tenth of the lease by
+ * default, at most one second. Every lease must be at least four times as long
+ * @param maxPollInterval how long a waiting process lets pass between two looks at a busy
+ * lock, at the most
+ * @param shutdownTimeout how long to let running holders finish when the application
+ * stops, before their locks are taken away
+ * @param instance name of this instance, shown to whoever asks who holds a lock. The
+ * application name, host and process id by default
+ * @param startupCheck whether to check at start-up that the store can be used, and to
+ * fail if not
+ * @param redis locks in Redis
+ * @since 0.1
+ */
+@ConfigurationProperties("dlock")
+public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s") Duration lease,
+		@DefaultValue("5s") Duration waitTime, @Nullable Duration commandTimeout,
+		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
+		@Nullable String instance, @DefaultValue("true") boolean startupCheck, @DefaultValue Redis redis) {
+
+	Duration effectiveCommandTimeout() {
+		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
+	}
+
+	LockSettings settings(String defaultInstance) {
+		return new LockSettings(this.lease, this.waitTime, effectiveCommandTimeout(), this.maxPollInterval,
+				this.shutdownTimeout, (this.instance != null) ? this.instance : defaultInstance);
+	}
+
+	/**
+	 * Locks in Redis.
+	 *
+	 * @param prefix what the name of every Redis key of the locks begins with. Instances
+	 * that shall exclude each other need the same
+	 */
+	public record Redis(@DefaultValue("dlock") String prefix) {
+
+	}
+
+}

@@ -1,0 +1,31 @@
+package io.dlock.autoconfigure;
+
+import java.util.List;
+
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.diagnostics.FailureAnalyzedException;
+import org.springframework.core.env.Environment;
+
+/**
+ * Refuses durations without a unit: {@code dlock.lease=30} would be 30 milliseconds.
+ */
+final class DurationUnits {
+
+	private static final List<String> DURATIONS = List.of("dlock.lease", "dlock.wait-time", "dlock.command-timeout",
+			"dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.jdbc.retention");
+
+	private DurationUnits() {
+	}
+
+	static void check(Environment environment) {
+		Binder binder = Binder.get(environment);
+		for (String name : DURATIONS) {
+			String value = binder.bind(name, String.class).orElse("").trim();
+			if (!value.isEmpty() && value.chars().noneMatch(Character::isLetter)) {
+				throw new FailureAnalyzedException("The property %s is '%s', which has no unit.".formatted(name, value),
+						"Add one: %1$s=%2$ss or %1$s=%2$sms.".formatted(name, value));
+			}
+		}
+	}
+
+}

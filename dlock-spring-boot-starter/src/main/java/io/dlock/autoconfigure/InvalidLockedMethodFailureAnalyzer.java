@@ -1,0 +1,18 @@
+package io.dlock.autoconfigure;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+import io.dlock.aop.InvalidLockedMethodException;
+
+/**
+ * Says what is wrong with an annotated method instead of printing a stack trace.
+ */
+class InvalidLockedMethodFailureAnalyzer extends AbstractFailureAnalyzer<InvalidLockedMethodException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, InvalidLockedMethodException cause) {
+		return new FailureAnalysis(cause.description(), cause.action(), cause);
+	}
+
+}

@@ -1,0 +1,72 @@
+package io.dlock.autoconfigure;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.diagnostics.FailureAnalyzedException;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.memory.MemoryLockStore;
+
+/**
+ * Chooses the backend: the configured one, or the only one that is possible. Never
+ * guesses, and never falls back to memory.
+ */
+final class LockStoreSelector {
+
+	private final List<LockStoreCandidate> candidates;
+
+	LockStoreSelector(List<LockStoreCandidate> candidates) {
+		this.candidates = candidates;
+	}
+
+	LockStore select(@Nullable DlockBackend backend) {
+		if (backend == DlockBackend.MEMORY) {
+			return new MemoryLockStore();
+		}
+		return ((backend != null) ? configured(backend) : onlyPossible()).store().get();
+	}
+
+	private LockStoreCandidate configured(DlockBackend backend) {
+		return this.candidates.stream()
+			.filter((candidate) -> candidate.backend() == backend)
+			.findFirst()
+			.orElseThrow(() -> new FailureAnalyzedException(
+					"dlock.backend is '%s', but the application has no %s.".formatted(name(backend), needed(backend)),
+					"Add " + starter(backend) + " and configure it, or choose another dlock.backend."));
+	}
+
+	private LockStoreCandidate onlyPossible() {
+		if (this.candidates.isEmpty()) {
+			throw new FailureAnalyzedException(
+					"dlock has no store for its locks: the application has neither a RedisConnectionFactory nor a DataSource.",
+					"Add spring-boot-starter-data-redis or spring-boot-starter-jdbc and configure it. "
+							+ "For an application that only ever runs once, set dlock.backend=memory.");
+		}
+		if (this.candidates.size() > 1) {
+			String found = this.candidates.stream().map(LockStoreCandidate::found).collect(Collectors.joining(" and "));
+			String choices = this.candidates.stream()
+				.map((candidate) -> "dlock.backend=" + name(candidate.backend()))
+				.collect(Collectors.joining(" or "));
+			throw new FailureAnalyzedException(
+					"dlock does not know where to keep its locks: the application has " + found + ".",
+					"Set " + choices + ".");
+		}
+		return this.candidates.get(0);
+	}
+
+	private static String name(DlockBackend backend) {
+		return backend.name().toLowerCase(Locale.ROOT);
+	}
+
+	private static String needed(DlockBackend backend) {
+		return (backend == DlockBackend.REDIS) ? "RedisConnectionFactory" : "DataSource";
+	}
+
+	private static String starter(DlockBackend backend) {
+		return (backend == DlockBackend.REDIS) ? "spring-boot-starter-data-redis" : "spring-boot-starter-jdbc";
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Auto-configuration of dlock for Spring Boot.
+ */
+@NullMarked
+package io.dlock.autoconfigure;
+
+import org.jspecify.annotations.NullMarked;
