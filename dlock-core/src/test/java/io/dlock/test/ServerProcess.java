@@ -1,7 +1,6 @@
 package io.dlock.test;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -131,10 +130,14 @@ final class ServerProcess {
 	}
 
 	/**
-	 * Delete a directory of {@link #newDirectory(String)} early.
+	 * Delete a directory of {@link #newDirectory(String)} early, unless that has been
+	 * done before.
 	 * @param directory the directory
 	 */
 	static void delete(Path directory) {
+		if (!DIRECTORIES.contains(directory)) {
+			return;
+		}
 		try (Stream<Path> files = Files.walk(directory)) {
 			for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
 				Files.deleteIfExists(file);
@@ -224,13 +227,13 @@ final class ServerProcess {
 
 	void stop() {
 		try {
-			if (!this.stopSignal.equals("KILL") && this.process.isAlive()) {
+			if (!this.stopSignal.equals("KILL")) {
 				signal(this.stopSignal);
 				waitFor(STOP_TIMEOUT);
 			}
 		}
 		catch (IllegalStateException | UncheckedIOException ex) {
-			// Died meanwhile, or has to be killed
+			// Already dead, or to be killed
 		}
 		kill();
 	}
@@ -243,6 +246,9 @@ final class ServerProcess {
 	}
 
 	private void signal(String signal) {
+		if (!this.process.isAlive()) {
+			throw new IllegalStateException("Not running: " + this.process);
+		}
 		try {
 			// The kill of the shell, as slim container images have no other
 			Process kill = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + this.process.pid()).start();
@@ -268,8 +274,8 @@ final class ServerProcess {
 	}
 
 	private String output() {
-		try (InputStream log = Files.newInputStream(this.log)) {
-			return System.lineSeparator() + new String(log.readAllBytes(), StandardCharsets.UTF_8);
+		try {
+			return System.lineSeparator() + new String(Files.readAllBytes(this.log), StandardCharsets.UTF_8);
 		}
 		catch (IOException ex) {
 			return " (no output: " + ex + ")";

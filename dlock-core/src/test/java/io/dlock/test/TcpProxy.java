@@ -325,9 +325,9 @@ public final class TcpProxy implements AutoCloseable {
 
 		private void close(boolean reset) {
 			if (this.closed.compareAndSet(false, true)) {
+				TcpProxy.this.connections.remove(this);
 				close(this.client, reset);
 				close(this.server, reset);
-				TcpProxy.this.connections.remove(this);
 				change(() -> {
 				});
 			}

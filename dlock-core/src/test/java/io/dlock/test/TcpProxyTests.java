@@ -16,6 +16,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -69,15 +70,15 @@ class TcpProxyTests {
 	@Test
 	void countsRoundTripsOfServerThatSpeaksFirst() throws Exception {
 		try (ServerSocket listener = new ServerSocket(0, 0, InetAddress.getByName("127.0.0.1"));
-				TcpProxy proxy = TcpProxy.to("127.0.0.1", listener.getLocalPort());
-				Client client = new Client(proxy.port());
+				TcpProxy ownProxy = TcpProxy.to("127.0.0.1", listener.getLocalPort());
+				Client client = new Client(ownProxy.port());
 				Socket server = listener.accept()) {
 			server.getOutputStream().write("hello\r\n".getBytes(StandardCharsets.UTF_8));
 			assertThat(client.receive()).isEqualTo("hello");
-			assertThat(proxy.roundTrips()).isZero();
+			assertThat(ownProxy.roundTrips()).isZero();
 			client.send("login");
 			assertThat(server.getInputStream().read()).isEqualTo('l');
-			assertThat(proxy.roundTrips()).isEqualTo(1);
+			assertThat(ownProxy.roundTrips()).isEqualTo(1);
 		}
 	}
 
@@ -226,13 +227,13 @@ class TcpProxyTests {
 	@Test
 	void deadServerResetsConnection() throws IOException {
 		try (RedisServer server = RedisServer.start();
-				TcpProxy proxy = TcpProxy.to(server.host(), server.port());
-				Client client = new Client(proxy.port())) {
+				TcpProxy ownProxy = TcpProxy.to(server.host(), server.port());
+				Client client = new Client(ownProxy.port())) {
 			client.call("PING");
 			server.kill();
 			assertThat(client.receive()).isNull();
 			assertThatExceptionOfType(SocketException.class).isThrownBy(() -> {
-				try (Client refused = new Client(proxy.port())) {
+				try (Client refused = new Client(ownProxy.port())) {
 					refused.call("PING");
 				}
 			});
@@ -293,7 +294,7 @@ class TcpProxyTests {
 		long start = System.nanoTime();
 		while (!condition.getAsBoolean()) {
 			assertThat(System.nanoTime() - start).isLessThan(Duration.ofSeconds(10).toNanos());
-			Thread.onSpinWait();
+			LockSupport.parkNanos(Duration.ofMillis(1).toNanos());
 		}
 	}
 

@@ -83,6 +83,7 @@ class TestServersIntegrationTests {
 		RedisServer redis = RedisServer.start();
 		redis.pause();
 		redis.close();
+		redis.close();
 		assertThatExceptionOfType(ConnectException.class).isThrownBy(() -> redis(redis, "PING"));
 	}
 
@@ -101,6 +102,7 @@ class TestServersIntegrationTests {
 		try (Connection connection = DriverManager.getConnection(postgres.jdbcUrl(), postgres.username(),
 				postgres.password())) {
 			assertThat(query(connection, "select 1")).isEqualTo("1");
+			postgres.close();
 			postgres.close();
 			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> query(postgres, "select 1"));
 		}
@@ -126,6 +128,7 @@ class TestServersIntegrationTests {
 		try (Connection connection = DriverManager.getConnection(mariaDb.mysqlUrl(), mariaDb.username(),
 				mariaDb.password())) {
 			assertThat(query(connection, "select 1")).isEqualTo("1");
+			mariaDb.close();
 			mariaDb.close();
 			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> query(connection, "select 1"));
 		}

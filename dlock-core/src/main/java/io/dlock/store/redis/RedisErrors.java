@@ -23,6 +23,10 @@ final class RedisErrors {
 
 	private static final Pattern SERVER_CODE = Pattern.compile("^-?([A-Z]{2,})(?: .*)?$", Pattern.DOTALL);
 
+	/** Up to Redis 6.2 an error inside a script comes wrapped in another. */
+	private static final Pattern CODE_IN_SCRIPT = Pattern.compile("^ERR Error running script.*: -([A-Z]{2,}) .*$",
+			Pattern.DOTALL);
+
 	private RedisErrors() {
 	}
 
@@ -35,15 +39,22 @@ final class RedisErrors {
 		int depth = 0;
 		for (Throwable cause = ex; cause != null && depth < 10; cause = cause.getCause()) {
 			String message = cause.getMessage();
-			if (message != null) {
-				Matcher matcher = SERVER_CODE.matcher(message);
-				if (matcher.matches()) {
-					return matcher.group(1);
-				}
+			String code = (message != null) ? code(message) : null;
+			if (code != null) {
+				return code;
 			}
 			depth++;
 		}
 		return null;
+	}
+
+	private static @Nullable String code(String message) {
+		Matcher inScript = CODE_IN_SCRIPT.matcher(message);
+		if (inScript.matches()) {
+			return inScript.group(1);
+		}
+		Matcher matcher = SERVER_CODE.matcher(message);
+		return matcher.matches() ? matcher.group(1) : null;
 	}
 
 	static StoreException translate(String operation, RuntimeException ex) {
@@ -72,8 +83,9 @@ final class RedisErrors {
 	 */
 	private static boolean isNeverSent(Throwable ex) {
 		Throwable root = root(ex);
-		return root instanceof ConnectException
-				|| (root.getMessage() != null && root.getMessage().startsWith("Currently not connected"));
+		String message = (root.getMessage() != null) ? root.getMessage() : "";
+		return root instanceof ConnectException || message.startsWith("Currently not connected")
+				|| message.startsWith("Failed to connect");
 	}
 
 	private static Throwable root(Throwable ex) {

@@ -7,6 +7,9 @@ import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -160,16 +163,24 @@ abstract class AbstractRedisLockStoreTests extends LockStoreContractTests {
 			.untilAsserted(() -> assertThat(acquire("b", LEASE)).isInstanceOf(Refused.class));
 	}
 
-	@Test
-	void r30ReadOnlyServerRefusesAndIsNotBusy() throws Exception {
-		try (RedisServer replica = RedisServer.start("--replicaof", "127.0.0.1", "1")) {
-			RedisConnectionFactory factory = createConnectionFactory(replica.host(), replica.port());
-			try (RedisLockStore readOnly = new RedisLockStore(factory,
+	static List<Arguments> refusals() {
+		return List.of(Arguments.of("READONLY", new String[] { "--replicaof", "127.0.0.1", "1" }),
+				Arguments.of("OOM", new String[] { "--maxmemory", "1", "--maxmemory-policy", "noeviction" }),
+				Arguments.of("NOREPLICAS", new String[] { "--min-replicas-to-write", "1" }),
+				Arguments.of("NOAUTH", new String[] { "--requirepass", "secret" }));
+	}
+
+	@ParameterizedTest
+	@MethodSource("refusals")
+	void r30ServerThatCanNotServeRefusesAndIsNotBusy(String code, String[] configuration) throws Exception {
+		try (RedisServer server = RedisServer.start(configuration)) {
+			RedisConnectionFactory factory = createConnectionFactory(server.host(), server.port());
+			try (RedisLockStore unable = new RedisLockStore(factory,
 					RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
-				assertThatExceptionOfType(StoreException.class).isThrownBy(readOnly::verify)
-					.withMessageContaining("READONLY")
+				assertThatExceptionOfType(StoreException.class).isThrownBy(unable::verify)
+					.withMessageContaining(code)
 					.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE))
-					.satisfies((ex) -> assertThat(ex.isLasting()).isFalse());
+					.satisfies((ex) -> assertThat(ex.isLasting()).isEqualTo(code.equals("NOAUTH")));
 			}
 			finally {
 				destroy(factory);

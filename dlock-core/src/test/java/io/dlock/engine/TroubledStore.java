@@ -1,0 +1,157 @@
+package io.dlock.engine;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoredLock;
+import io.dlock.store.memory.MemoryLockStore;
+
+/**
+ * A real store whose answers get lost, come late or wrong on demand: what a network does
+ * to the engine, without the network's chance.
+ */
+final class TroubledStore implements LockStore {
+
+	final MemoryLockStore memory;
+
+	final AtomicInteger acquires = new AtomicInteger();
+
+	final AtomicInteger renewals = new AtomicInteger();
+
+	final AtomicInteger releases = new AtomicInteger();
+
+	final AtomicInteger lostAcquireReplies = new AtomicInteger();
+
+	final AtomicInteger lostReleaseReplies = new AtomicInteger();
+
+	/** The request itself does not arrive. */
+	final AtomicInteger lostReleases = new AtomicInteger();
+
+	volatile boolean renewalsFail;
+
+	volatile boolean renewalsThrow;
+
+	volatile boolean renewalsAreNotSent;
+
+	volatile boolean down;
+
+	volatile boolean misconfigured;
+
+	volatile Runnable beforeAcquire = () -> {
+	};
+
+	volatile Runnable afterAcquire = () -> {
+	};
+
+	volatile Runnable beforeRenew = () -> {
+	};
+
+	volatile Runnable beforeRelease = () -> {
+	};
+
+	TroubledStore() {
+		this(new MemoryLockStore());
+	}
+
+	TroubledStore(MemoryLockStore memory) {
+		this.memory = memory;
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireCommand command) {
+		this.acquires.incrementAndGet();
+		this.beforeAcquire.run();
+		failIfDown();
+		AcquireResult result = this.memory.acquire(command);
+		this.afterAcquire.run();
+		loseReply(this.lostAcquireReplies);
+		return result;
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewCommand> leases) {
+		this.renewals.addAndGet(leases.size());
+		this.beforeRenew.run();
+		if (this.renewalsThrow) {
+			throw new NoClassDefFoundError("a store with a bug");
+		}
+		if (this.down || this.renewalsAreNotSent) {
+			return leases.stream().map((lease) -> RenewResult.UNKNOWN).toList();
+		}
+		List<RenewResult> results = this.memory.renew(leases);
+		return this.renewalsFail ? leases.stream().map((lease) -> RenewResult.UNKNOWN).toList() : results;
+	}
+
+	@Override
+	public boolean release(String key, String owner) {
+		this.releases.incrementAndGet();
+		this.beforeRelease.run();
+		failIfDown();
+		loseReply(this.lostReleases);
+		boolean released = this.memory.release(key, owner);
+		loseReply(this.lostReleaseReplies);
+		return released;
+	}
+
+	@Override
+	public Optional<StoredLock> find(String key) {
+		failIfDown();
+		return this.memory.find(key);
+	}
+
+	@Override
+	public void verify() {
+		failIfDown();
+	}
+
+	@Override
+	public String describe() {
+		return "troubled";
+	}
+
+	@Override
+	public void close() {
+	}
+
+	/**
+	 * Hold the next acquire until the latch opens.
+	 * @return the latch that opens when the acquire has arrived
+	 */
+	CountDownLatch holdAcquires(CountDownLatch release) {
+		CountDownLatch arrived = new CountDownLatch(1);
+		this.beforeAcquire = () -> {
+			arrived.countDown();
+			try {
+				release.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw new StoreException(Effect.UNKNOWN, false, "interrupted", ex);
+			}
+		};
+		return arrived;
+	}
+
+	private void failIfDown() {
+		if (this.misconfigured) {
+			throw new StoreException(Effect.NONE, true, "no such table", null);
+		}
+		if (this.down) {
+			throw new StoreException(Effect.NONE, false, "connection refused", null);
+		}
+	}
+
+	private static void loseReply(AtomicInteger remaining) {
+		if (remaining.getAndUpdate((n) -> Math.max(0, n - 1)) > 0) {
+			throw new StoreException(Effect.UNKNOWN, false, "the reply was lost", null);
+		}
+	}
+
+}

@@ -1,0 +1,46 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+
+/**
+ * A clock that a test turns.
+ */
+final class TurnedClock implements MachineClock {
+
+	private volatile long nanos = Long.MAX_VALUE - Duration.ofSeconds(5).toNanos();
+
+	private volatile long wallMillis = 1_800_000_000_000L;
+
+	@Override
+	public long nanoTime() {
+		return this.nanos;
+	}
+
+	@Override
+	public long wallMillis() {
+		return this.wallMillis;
+	}
+
+	/**
+	 * Let time pass on both clocks.
+	 */
+	void pass(Duration time) {
+		this.nanos += time.toNanos();
+		this.wallMillis += time.toMillis();
+	}
+
+	/**
+	 * Step the wall clock only.
+	 */
+	void stepWall(Duration step) {
+		this.wallMillis += step.toMillis();
+	}
+
+	/**
+	 * Slow down the monotonic clock, as the suspension of a virtual machine does.
+	 */
+	void passOnTheWallOnly(Duration time) {
+		this.wallMillis += time.toMillis();
+	}
+
+}
