@@ -133,6 +133,11 @@ final class EngineThreads implements AutoCloseable {
 		};
 	}
 
+	boolean isTerminated() {
+		return this.timer.isTerminated() && this.renewals.isTerminated() && this.workers.isTerminated()
+				&& this.listeners.isTerminated();
+	}
+
 	@Override
 	public void close() {
 		this.timer.shutdownNow();

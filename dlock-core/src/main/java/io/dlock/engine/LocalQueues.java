@@ -65,6 +65,20 @@ final class LocalQueues {
 	}
 
 	/**
+	 * How many wait behind the first.
+	 * @param key the key
+	 * @return the number of waiters of this process
+	 */
+	int waiters(String key) {
+		int[] waiters = new int[1];
+		this.queues.computeIfPresent(key, (k, queue) -> {
+			waiters[0] = queue.waiters();
+			return queue;
+		});
+		return waiters[0];
+	}
+
+	/**
 	 * The queue of a key. Guarded by the map.
 	 */
 	private static final class LocalQueue {
@@ -101,6 +115,10 @@ final class LocalQueues {
 				this.first.becomeFirst();
 			}
 			return this.first;
+		}
+
+		int waiters() {
+			return (this.others != null) ? this.others.size() : 0;
 		}
 
 		boolean isEmpty() {

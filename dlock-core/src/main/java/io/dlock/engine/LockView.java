@@ -50,7 +50,7 @@ final class LockView implements Lock {
 	@Override
 	public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
 		try {
-			acquireInterruptibly((time > 0) ? Duration.of(time, unit.toChronoUnit()) : Duration.ZERO);
+			acquireInterruptibly((time > 0) ? Duration.ofNanos(unit.toNanos(time)) : Duration.ZERO);
 			return true;
 		}
 		catch (LockBusyException ex) {

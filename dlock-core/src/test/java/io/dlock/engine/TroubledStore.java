@@ -2,6 +2,8 @@ package io.dlock.engine;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -33,6 +35,11 @@ final class TroubledStore implements LockStore {
 
 	/** The request itself does not arrive. */
 	final AtomicInteger lostReleases = new AtomicInteger();
+
+	/** The request is stuck in the network, from where a test delivers it later. */
+	final AtomicInteger stuckAcquires = new AtomicInteger();
+
+	final Queue<AcquireCommand> stuck = new ConcurrentLinkedQueue<>();
 
 	volatile boolean renewalsFail;
 
@@ -69,6 +76,10 @@ final class TroubledStore implements LockStore {
 		this.acquires.incrementAndGet();
 		this.beforeAcquire.run();
 		failIfDown();
+		if (this.stuckAcquires.getAndUpdate((n) -> Math.max(0, n - 1)) > 0) {
+			this.stuck.add(command);
+			throw new StoreException(Effect.UNKNOWN, false, "no answer in time", null);
+		}
 		AcquireResult result = this.memory.acquire(command);
 		this.afterAcquire.run();
 		loseReply(this.lostAcquireReplies);

@@ -1,0 +1,71 @@
+package io.dlock;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class LockRequestTests {
+
+	@Test
+	void defaultsAreTheRegistrys() {
+		LockRequest request = LockRequest.of("key");
+		assertThat(request.lease()).isNull();
+		assertThat(request.waitTime()).isNull();
+		assertThat(request.renew()).isTrue();
+		assertThat(request.reentrant()).isTrue();
+		assertThat(request).isEqualTo(LockRequest.builder("key").build()).isEqualTo(request.toBuilder().build());
+	}
+
+	@Test
+	void nullKeyIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(null))
+			.withMessageContaining("must not be null");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "\t\n", "\u2003" })
+	void blankKeyIsRefused(String key) {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(key)).withMessageContaining("blank");
+	}
+
+	@Test
+	void keyMayBeLongButNotEndless() {
+		LockRequest.of("x".repeat(LockRequest.MAX_KEY_LENGTH));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> LockRequest.of("x".repeat(LockRequest.MAX_KEY_LENGTH + 1)))
+			.withMessageContaining("65536")
+			.satisfies((ex) -> assertThat(ex.getMessage()).hasSizeLessThan(500));
+	}
+
+	@Test
+	void leaseMustBePositiveAndNotEndless() {
+		LockRequest.Builder builder = LockRequest.builder("key");
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.lease(Duration.ZERO).build())
+			.withMessageContaining("'key'")
+			.withMessageContaining("positive");
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.lease(Duration.ofSeconds(-1)).build());
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.lease(Duration.ofDays(366)).build());
+		assertThat(builder.lease(Duration.ofDays(365)).build().lease()).isEqualTo(Duration.ofDays(365));
+	}
+
+	@Test
+	void waitTimeMustNotBeNegative() {
+		LockRequest.Builder builder = LockRequest.builder("key");
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.waitTime(Duration.ofNanos(-1)).build())
+			.withMessageContaining("negative");
+		builder.waitTime(Duration.ZERO).build();
+		builder.waitTime(LockRequest.FOREVER).build();
+	}
+
+	@Test
+	void messagesDoNotRepeatALongKey() {
+		LockBusyException ex = new LockBusyException("x".repeat(10_000), Duration.ofSeconds(1), null);
+		assertThat(ex.getMessage()).hasSizeLessThan(400).contains("10000 characters").contains("1000 ms");
+	}
+
+}

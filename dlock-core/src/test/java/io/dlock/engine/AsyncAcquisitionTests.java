@@ -1,0 +1,154 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockRegistryClosedException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.LockStoreException;
+import io.dlock.store.LockStore.AcquireCommand;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@Timeout(60)
+class AsyncAcquisitionTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(20);
+
+	private final TroubledStore store = new TroubledStore();
+
+	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
+			LockSettings.defaults().withCommandTimeout(Duration.ofMillis(50)).withShutdownTimeout(Duration.ZERO));
+
+	@AfterEach
+	void nothingIsLeft() {
+		this.registry.close();
+		assertThat(this.registry.queues().size()).isZero();
+		assertThat(this.registry.keeper().size()).isZero();
+	}
+
+	private CompletableFuture<LockHandle> acquire(String key, Duration waitTime) {
+		return this.registry.acquireAsync(LockRequest.builder(key).lease(LEASE).waitTime(waitTime).build());
+	}
+
+	private void holdElsewhere(String key) {
+		this.store.memory.acquire(new AcquireCommand(key, "elsewhere", LEASE, "another instance", ""));
+	}
+
+	@Test
+	void handleBelongsToNoThread() throws Exception {
+		LockHandle handle = acquire("key", Duration.ZERO).get();
+		assertThat(handle.isValid()).isTrue();
+		assertThat(LockHandle.current()).isEmpty();
+		assertThat(this.registry.tryAcquire("key", Duration.ZERO)).as("not reentrant").isEmpty();
+		handle.release();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void busyLockFailsTheFutureAfterTheWait() {
+		holdElsewhere("key");
+		assertThatExceptionOfType(ExecutionException.class)
+			.isThrownBy(() -> acquire("key", Duration.ofMillis(100)).get())
+			.withCauseInstanceOf(LockBusyException.class);
+	}
+
+	@Test
+	void waitBehindAThreadOfThisProcessEnds() {
+		LockHandle held = this.registry.acquire("key");
+		assertThatExceptionOfType(ExecutionException.class)
+			.isThrownBy(() -> acquire("key", Duration.ofMillis(100)).get())
+			.withCauseInstanceOf(LockBusyException.class);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> acquire("key", Duration.ZERO).get())
+			.withCauseInstanceOf(LockBusyException.class);
+		held.release();
+	}
+
+	@Test
+	void manyWaitersNeedNoThreadEach() throws Exception {
+		holdElsewhere("key");
+		AtomicInteger done = new AtomicInteger();
+		List<CompletableFuture<Void>> waiters = new ArrayList<>();
+		for (int i = 0; i < 500; i++) {
+			waiters.add(acquire("key", Duration.ofSeconds(30)).thenAccept((handle) -> {
+				done.incrementAndGet();
+				handle.release();
+			}));
+		}
+		assertThat(Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("dlock-worker"))).hasSizeLessThanOrEqualTo(4 * 3);
+		this.store.memory.release("key", "elsewhere");
+		CompletableFuture.allOf(waiters.toArray(CompletableFuture[]::new)).get();
+		assertThat(done).hasValue(500);
+	}
+
+	@Test
+	void cancelledWaiterLeavesTheQueue() {
+		LockHandle held = this.registry.acquire("key");
+		CompletableFuture<LockHandle> cancelled = acquire("key", LockRequest.FOREVER);
+		CompletableFuture<LockHandle> next = acquire("key", LockRequest.FOREVER);
+		assertThat(cancelled.cancel(false)).isTrue();
+		held.release();
+		next.join().release();
+	}
+
+	@Test
+	void cancelledPollingEnds() {
+		holdElsewhere("key");
+		CompletableFuture<LockHandle> waiter = acquire("key", LockRequest.FOREVER);
+		Awaitility.await().until(() -> this.store.acquires.get() > 3);
+		waiter.cancel(false);
+		Awaitility.await().until(() -> this.registry.queues().size() == 0);
+	}
+
+	@Test
+	void lockThatIsGrantedAfterTheCancellationIsReleased() throws Exception {
+		CountDownLatch hold = new CountDownLatch(1);
+		CountDownLatch arrived = this.store.holdAcquires(hold);
+		CompletableFuture<LockHandle> waiter = acquire("key", Duration.ofSeconds(5));
+		arrived.await();
+		waiter.cancel(false);
+		hold.countDown();
+		Awaitility.await().until(() -> this.store.releases.get() == 1);
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty() && this.registry.queues().size() == 0);
+	}
+
+	@Test
+	void outageFailsTheFuture() {
+		this.store.down = true;
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> acquire("key", Duration.ZERO).get())
+			.withCauseInstanceOf(LockStoreException.class);
+	}
+
+	@Test
+	void unresolvedAcquireIsRevoked() {
+		this.store.lostAcquireReplies.set(1);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> acquire("key", Duration.ZERO).get())
+			.withCauseInstanceOf(LockStoreException.class);
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+	}
+
+	@Test
+	void closedRegistryFailsTheFuture() {
+		this.registry.stop();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> acquire("key", Duration.ZERO).get())
+			.withCauseInstanceOf(LockRegistryClosedException.class);
+	}
+
+}

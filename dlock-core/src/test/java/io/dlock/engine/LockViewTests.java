@@ -1,0 +1,171 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.LockStore.AcquireCommand;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What the Javadoc of {@link Lock} says.
+ */
+@Timeout(60)
+class LockViewTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(20);
+
+	private final TroubledStore store = new TroubledStore();
+
+	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
+			LockSettings.defaults().withCommandTimeout(Duration.ofMillis(50)).withShutdownTimeout(Duration.ZERO));
+
+	private final Lock lock = this.registry.lock("key");
+
+	@AfterEach
+	void nothingIsLeft() {
+		Thread.interrupted();
+		assertThat(LockHandle.current()).isEmpty();
+		this.registry.close();
+		assertThat(this.registry.queues().size()).isZero();
+	}
+
+	private void holdElsewhere(Duration lease) {
+		this.store.memory.acquire(new AcquireCommand("key", "elsewhere", lease, "another instance", ""));
+	}
+
+	@Test
+	void lockAndUnlockNest() {
+		this.lock.lock();
+		this.lock.lock();
+		this.lock.unlock();
+		assertThat(this.store.memory.find("key")).isPresent();
+		this.lock.unlock();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void unlockByAThreadThatDoesNotHoldTheLockIsAMisuse() {
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(this.lock::unlock)
+			.withMessageContaining("'key'");
+		this.lock.lock();
+		CompletableFuture<Void> other = CompletableFuture.runAsync(this.lock::unlock);
+		assertThatExceptionOfType(Exception.class).isThrownBy(other::get)
+			.withCauseInstanceOf(IllegalMonitorStateException.class);
+		this.lock.unlock();
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(this.lock::unlock);
+	}
+
+	@Test
+	void viewsOfOneKeyAreInterchangeable() {
+		this.lock.lock();
+		this.registry.lock("key").unlock();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void tryLockTriesOnceAndIgnoresInterrupts() {
+		holdElsewhere(LEASE);
+		assertThat(this.lock.tryLock()).isFalse();
+		assertThat(this.store.acquires).hasValue(1);
+		this.store.memory.clear();
+		Thread.currentThread().interrupt();
+		assertThat(this.lock.tryLock()).isTrue();
+		assertThat(Thread.interrupted()).isTrue();
+		this.lock.unlock();
+	}
+
+	@Test
+	void timedTryLockWaits() throws Exception {
+		holdElsewhere(Duration.ofMillis(300));
+		assertThat(this.lock.tryLock(10, TimeUnit.MILLISECONDS)).isFalse();
+		assertThat(this.lock.tryLock(-1, TimeUnit.SECONDS)).isFalse();
+		assertThat(this.lock.tryLock(20, TimeUnit.SECONDS)).isTrue();
+		this.lock.unlock();
+		assertThat(this.lock.tryLock(Long.MAX_VALUE, TimeUnit.NANOSECONDS)).isTrue();
+		this.lock.unlock();
+		assertThat(this.lock.tryLock(Long.MAX_VALUE, TimeUnit.DAYS)).isTrue();
+		this.lock.unlock();
+	}
+
+	@Test
+	void interruptedThreadIsRefusedAndItsFlagCleared() {
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(this.lock::lockInterruptibly);
+		assertThat(Thread.interrupted()).isFalse();
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> this.lock.tryLock(1, TimeUnit.SECONDS));
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Test
+	void interruptEndsAnInterruptibleWait() throws Exception {
+		holdElsewhere(LEASE);
+		CompletableFuture<Boolean> flag = new CompletableFuture<>();
+		Thread waiting = new Thread(() -> {
+			try {
+				this.lock.lockInterruptibly();
+			}
+			catch (InterruptedException ex) {
+				flag.complete(Thread.currentThread().isInterrupted());
+			}
+		});
+		waiting.start();
+		Awaitility.await().until(() -> this.store.acquires.get() > 2);
+		waiting.interrupt();
+		assertThat(flag.get()).isFalse();
+		waiting.join();
+	}
+
+	@Test
+	void lockIsNotInterruptibleButKeepsTheFlag() throws Exception {
+		holdElsewhere(LEASE);
+		CompletableFuture<Boolean> flag = new CompletableFuture<>();
+		CountDownLatch finish = new CountDownLatch(1);
+		Thread waiting = new Thread(() -> {
+			this.lock.lock();
+			flag.complete(Thread.currentThread().isInterrupted());
+			this.lock.unlock();
+			finish.countDown();
+		});
+		waiting.start();
+		Awaitility.await().until(() -> this.store.acquires.get() > 2);
+		waiting.interrupt();
+		int before = this.store.acquires.get();
+		Awaitility.await().until(() -> this.store.acquires.get() > before + 2);
+		assertThat(flag).isNotDone();
+		this.store.memory.release("key", "elsewhere");
+		assertThat(flag.get()).isTrue();
+		finish.await();
+	}
+
+	@Test
+	void unlockOfALostLockSaysSo() {
+		Lock shortLived = this.registry
+			.lock(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		shortLived.lock();
+		LockHandle handle = LockHandle.current().orElseThrow();
+		Awaitility.await().until(() -> !handle.isValid());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(shortLived::unlock);
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(shortLived::unlock);
+	}
+
+	@Test
+	void conditionsAreNotSupported() {
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(this.lock::newCondition);
+	}
+
+}

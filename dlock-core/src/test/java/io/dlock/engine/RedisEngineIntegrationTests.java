@@ -1,0 +1,158 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.LockStoreException;
+import io.dlock.store.LockStore;
+import io.dlock.test.RedisServer;
+import io.dlock.test.TcpProxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The engine on a real Redis and a network that fails.
+ */
+@Timeout(120)
+class RedisEngineIntegrationTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(2);
+
+	private final RedisServer server = RedisServer.shared();
+
+	private final LockSettings settings = LockSettings.defaults()
+		.withLease(LEASE)
+		.withShutdownTimeout(Duration.ZERO)
+		.withWaitTime(Duration.ofSeconds(20));
+
+	private final String key = "engine/" + UUID.randomUUID();
+
+	private TcpProxy proxy;
+
+	private LockStore store;
+
+	private LeaseLockRegistry registry;
+
+	private LockStore directStore;
+
+	private LeaseLockRegistry direct;
+
+	@BeforeEach
+	void start() {
+		this.proxy = TcpProxy.to(this.server.host(), this.server.port());
+		this.store = HolderProcess.store("redis:127.0.0.1:" + this.proxy.port(), this.settings.commandTimeout());
+		this.registry = new LeaseLockRegistry(this.store, this.settings);
+		this.directStore = HolderProcess.store("redis:" + this.server.host() + ":" + this.server.port(),
+				this.settings.commandTimeout());
+		this.direct = new LeaseLockRegistry(this.directStore, this.settings);
+	}
+
+	@AfterEach
+	void stop() {
+		this.registry.close();
+		this.store.close();
+		this.direct.close();
+		this.directStore.close();
+		this.proxy.close();
+	}
+
+	private boolean isFree() {
+		Optional<LockHandle> handle = this.direct.tryAcquire(this.key, Duration.ZERO);
+		handle.ifPresent(LockHandle::release);
+		return handle.isPresent();
+	}
+
+	@Test
+	void b1ConnectionsThatLoseEveryReplyForAWhileLeakNothing() {
+		this.registry.acquire(this.key).release();
+		for (int i = 0; i < 10; i++) {
+			this.proxy.dropReplies(1 + i % 3);
+			LockHandle handle = this.registry.acquire(this.key);
+			assertThat(handle.isValid()).isTrue();
+			assertThat(isFree()).isFalse();
+			this.proxy.dropReplies(i % 2);
+			handle.release();
+			this.proxy.dropReplies(0);
+			Awaitility.await().atMost(LEASE).until(this::isFree);
+		}
+	}
+
+	@Test
+	void r1LateReplyShortensTheValidity() {
+		this.registry.acquire(this.key).release();
+		this.proxy.delayReplies(Duration.ofMillis(150));
+		LockHandle handle = this.registry.acquire(this.key);
+		assertThat(handle.remaining()).isLessThan(LEASE.minusMillis(150));
+		this.proxy.delayReplies(Duration.ZERO);
+		handle.release();
+	}
+
+	@Test
+	void silentNetworkLosesTheLockByTheLocalDeadlineAndOthersGetItNoEarlier() throws Exception {
+		LockHandle handle = this.registry.acquire(this.key);
+		this.proxy.discard(true);
+		LockHandle successor = this.direct.acquire(this.key);
+		assertThat(handle.isValid()).as("P1").isFalse();
+		assertThat(successor.token()).isGreaterThan(handle.token());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		assertThat(successor.isValid()).isTrue();
+		successor.release();
+		this.proxy.discard(false);
+		this.proxy.cutAll();
+		this.registry.acquire(this.key).release();
+	}
+
+	@Test
+	void r28AcquireOnASilentNetworkFailsWithinTheCommandTimeoutAndIsRevokedOnceItHeals() {
+		this.registry.acquire(this.key).release();
+		this.proxy.blackHole(true);
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry
+			.acquire(LockRequest.builder(this.key).lease(Duration.ofSeconds(60)).waitTime(Duration.ZERO).build()));
+		this.proxy.blackHole(false);
+		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::isFree);
+	}
+
+	@Test
+	void renewalOutlivesConnectionsThatAreCut() {
+		LockHandle handle = this.registry.acquire(this.key);
+		long end = System.nanoTime() + LEASE.multipliedBy(2).toNanos();
+		Awaitility.await().pollInterval(Duration.ofMillis(300)).until(() -> {
+			this.proxy.cutAll();
+			assertThat(handle.isValid()).isTrue();
+			assertThat(isFree()).isFalse();
+			return System.nanoTime() > end;
+		});
+		handle.release();
+		Awaitility.await().atMost(LEASE).until(this::isFree);
+	}
+
+	@Test
+	void serverThatRestartsEmptyHandsOutHigherTokens() {
+		try (RedisServer own = RedisServer.start();
+				LockStore ownStore = HolderProcess.store("redis:127.0.0.1:" + own.port(),
+						this.settings.commandTimeout());
+				LeaseLockRegistry restarting = new LeaseLockRegistry(ownStore, this.settings)) {
+			LockHandle before = restarting.acquire(this.key);
+			own.kill();
+			own.restart();
+			Awaitility.await().until(() -> !before.isValid());
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(before::release);
+			LockHandle after = restarting.acquire(this.key);
+			assertThat(after.token()).isGreaterThan(before.token());
+			after.release();
+		}
+	}
+
+}

@@ -1,0 +1,120 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.LockStore;
+import io.dlock.store.jdbc.JdbcLockStore;
+import io.dlock.test.MariaDbServer;
+import io.dlock.test.PostgresServer;
+import io.dlock.test.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What one instance sees when another one dies, stands still, or just works.
+ */
+@Timeout(120)
+class TwoProcessesIntegrationTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(2);
+
+	private final String key = "process/" + UUID.randomUUID();
+
+	static List<String> stores() {
+		RedisServer redis = RedisServer.shared();
+		PostgresServer postgres = PostgresServer.shared();
+		MariaDbServer mariaDb = MariaDbServer.shared();
+		return List.of("redis:" + redis.host() + ":" + redis.port(),
+				database(postgres.jdbcUrl(), postgres.username(), postgres.password(), "postgresql"),
+				database(mariaDb.mariaDbUrl(), mariaDb.username(), mariaDb.password(), "mysql"));
+	}
+
+	private static String database(String url, String username, String password, String schema) {
+		try (HikariDataSource dataSource = new HikariDataSource()) {
+			dataSource.setJdbcUrl(url);
+			dataSource.setUsername(username);
+			dataSource.setPassword(password);
+			new ResourceDatabasePopulator(new ClassPathResource("schema-" + schema + ".sql", JdbcLockStore.class))
+				.execute(dataSource);
+		}
+		return url + " " + username + " " + password;
+	}
+
+	private LockRequest patient() {
+		return LockRequest.builder(this.key).waitTime(Duration.ofSeconds(60)).build();
+	}
+
+	@ParameterizedTest
+	@MethodSource("stores")
+	void holderInAnotherProcessExcludesUntilItReleases(String address) throws Exception {
+		LockSettings settings = LockSettings.defaults().withLease(LEASE);
+		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
+				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
+				HolderProcess other = HolderProcess.start(address, this.key, LEASE)) {
+			long token = Long.parseLong(other.await("HELD"));
+			assertThat(registry.tryAcquire(this.key, LEASE.multipliedBy(2))).as("it is renewed over there").isEmpty();
+			assertThat(registry.find(this.key)).hasValueSatisfying((info) -> {
+				assertThat(info.token()).isEqualTo(token);
+				assertThat(info.holder()).contains("pid-").contains("[main]");
+			});
+			other.release();
+			other.await("RELEASED");
+			try (LockHandle handle = registry.acquire(LockRequest.builder(this.key).waitTime(Duration.ZERO).build())) {
+				assertThat(handle.token()).isGreaterThan(token);
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("stores")
+	void i8LockOfAKilledProcessIsHadNoLaterThanALeaseAnd250Milliseconds(String address) throws Exception {
+		LockSettings settings = LockSettings.defaults().withLease(LEASE);
+		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
+				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
+				HolderProcess other = HolderProcess.start(address, this.key, LEASE)) {
+			long token = Long.parseLong(other.await("HELD"));
+			assertThat(registry.tryAcquire(this.key, Duration.ofMillis(100))).isEmpty();
+			other.kill();
+			long killed = System.nanoTime();
+			try (LockHandle handle = registry.acquire(patient())) {
+				assertThat(Duration.ofNanos(System.nanoTime() - killed)).isLessThan(LEASE.plusMillis(250));
+				assertThat(handle.token()).isGreaterThan(token);
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("stores")
+	void p3ProcessThatStoodStillLearnsOfItsLossBeforeItGoesOn(String address) throws Exception {
+		LockSettings settings = LockSettings.defaults().withLease(LEASE);
+		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
+				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
+				HolderProcess other = HolderProcess.start(address, this.key, LEASE)) {
+			long token = Long.parseLong(other.await("HELD"));
+			other.signal("STOP");
+			try (LockHandle successor = registry.acquire(patient())) {
+				assertThat(successor.token()).isGreaterThan(token);
+				other.release();
+				other.signal("CONT");
+				assertThat(other.await("VALID")).as("the first thing it sees").isEqualTo("false");
+				assertThat(Long.parseLong(other.await("LOST"))).isEqualTo(token);
+				successor.assertHeld();
+				assertThat(registry.find(this.key))
+					.hasValueSatisfying((info) -> assertThat(info.token()).as("B11, B12").isEqualTo(successor.token()));
+			}
+		}
+	}
+
+}
