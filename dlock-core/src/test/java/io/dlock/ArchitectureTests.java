@@ -1,0 +1,140 @@
+package io.dlock;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+import org.junit.jupiter.api.Test;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+/**
+ * Dependencies point one way: aop → io.dlock ← engine → store ← redis, jdbc, memory.
+ */
+class ArchitectureTests {
+
+	private static final JavaClasses CLASSES = new ClassFileImporter()
+		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+		.importPackages("io.dlock");
+
+	@Test
+	void packagesHaveNoCycles() {
+		SlicesRuleDefinition.slices().matching("io.(dlock..)").should().beFreeOfCycles().check(CLASSES);
+	}
+
+	@Test
+	void apiDependsOnNothingOfOurs() {
+		noClasses().that()
+			.resideInAPackage("io.dlock")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("io.dlock.engine..", "io.dlock.store..", "io.dlock.aop..")
+			.check(CLASSES);
+	}
+
+	@Test
+	void aopKnowsOnlyTheApi() {
+		noClasses().that()
+			.resideInAPackage("io.dlock.aop..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("io.dlock.engine..", "io.dlock.store..")
+			.check(CLASSES);
+	}
+
+	@Test
+	void engineKnowsNoParticularStore() {
+		noClasses().that()
+			.resideInAPackage("io.dlock.engine..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("io.dlock.store.redis..", "io.dlock.store.jdbc..", "io.dlock.store.memory..",
+					"io.dlock.aop..")
+			.check(CLASSES);
+	}
+
+	@Test
+	void storesKnowNeitherTheEngineNorTheApiNorEachOther() {
+		noClasses().that()
+			.resideInAPackage("io.dlock.store..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("io.dlock", "io.dlock.engine..", "io.dlock.aop..")
+			.check(CLASSES);
+		noClasses().that()
+			.resideInAPackage("io.dlock.store")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("io.dlock.store.*..")
+			.check(CLASSES);
+		SlicesRuleDefinition.slices().matching("io.dlock.store.(*)..").should().notDependOnEachOther().check(CLASSES);
+	}
+
+	@Test
+	void coreRunsWithoutSpringBoot() {
+		noClasses().should().dependOnClassesThat().resideInAPackage("org.springframework.boot..").check(CLASSES);
+	}
+
+	@Test
+	void redisUserNeedsNoJdbcAndTheOtherWayRound() {
+		noClasses().that()
+			.resideOutsideOfPackage("io.dlock.store.redis..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("org.springframework.data.redis..", "io.lettuce..", "redis.clients..")
+			.check(CLASSES);
+		noClasses().that()
+			.resideOutsideOfPackage("io.dlock.store.jdbc..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("org.springframework.jdbc..", "java.sql..", "javax.sql..", "com.zaxxer..")
+			.check(CLASSES);
+	}
+
+	@Test
+	void engineReadsTheClocksInOnePlace() {
+		noClasses().that()
+			.resideInAPackage("io.dlock.engine..")
+			.and()
+			.doNotHaveFullyQualifiedName("io.dlock.engine.MachineClock$1")
+			.should()
+			.callMethod(System.class, "nanoTime")
+			.orShould()
+			.callMethod(System.class, "currentTimeMillis")
+			.check(CLASSES);
+		noClasses().that()
+			.resideOutsideOfPackage("io.dlock.store.memory..")
+			.should()
+			.callMethod(java.time.Instant.class, "now")
+			.check(CLASSES);
+	}
+
+	@Test
+	void nobodySleeps() {
+		noClasses().should().callMethod(Thread.class, "sleep", long.class).check(CLASSES);
+	}
+
+	@Test
+	void everyPackageIsNullMarked() {
+		classes().that()
+			.haveSimpleName("package-info")
+			.should()
+			.beAnnotatedWith("org.jspecify.annotations.NullMarked")
+			.check(CLASSES);
+	}
+
+	@Test
+	void engineAndAopShowOnlyTheirEntrance() {
+		classes().that()
+			.resideInAPackage("io.dlock.engine")
+			.and()
+			.doNotHaveSimpleName("LeaseLockRegistry")
+			.and()
+			.areTopLevelClasses()
+			.should()
+			.notBePublic()
+			.check(CLASSES);
+	}
+
+}

@@ -1,0 +1,371 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+
+import javax.tools.ToolProvider;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.context.support.GenericApplicationContext;
+import reactor.core.publisher.Mono;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockRegistry;
+import io.dlock.LockSettings;
+import io.dlock.OnBusy;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * What is refused when the bean is created, and what the refusal says.
+ */
+class InvalidLockedMethodsTests {
+
+	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
+
+	@AfterEach
+	void close() {
+		this.registry.close();
+	}
+
+	private InvalidLockedMethodException refusal(Class<?> type) {
+		try (GenericApplicationContext context = new GenericApplicationContext()) {
+			DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(
+					() -> this.registry);
+			postProcessor.setProxyTargetClass(true);
+			context.registerBean(DistributedLockedBeanPostProcessor.class, () -> postProcessor);
+			context.registerBean(LockRegistry.class, () -> this.registry);
+			context.registerBean(type);
+			BeanCreationException ex = catchThrowableOfType(BeanCreationException.class, context::refresh);
+			assertThat(ex).as("the bean is refused").isNotNull();
+			assertThat(ex.getMostSpecificCause()).isNotNull();
+			for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
+				if (cause instanceof InvalidLockedMethodException invalid) {
+					assertThat(invalid.description()).contains("@DistributedLocked on", type.getName()).endsWith(".");
+					assertThat(invalid.action()).endsWith(".");
+					return invalid;
+				}
+			}
+			throw ex;
+		}
+	}
+
+	static class NoExpression {
+
+		@DistributedLocked("#order..id")
+		public void run(String order) {
+		}
+
+	}
+
+	static class UnknownVariable {
+
+		@DistributedLocked("#oder")
+		public void run(String order) {
+		}
+
+	}
+
+	static class UnknownVariableInside {
+
+		@DistributedLocked("'x' + (#order == null ? #nothing : #order)")
+		public void run(String order) {
+		}
+
+	}
+
+	static class WithoutQuotes {
+
+		@DistributedLocked("nightly")
+		public void run() {
+		}
+
+	}
+
+	@Test
+	void keyThatCanNotBeEvaluated() {
+		assertThat(refusal(NoExpression.class).description()).contains("'#order..id'", "no SpEL expression");
+		assertThat(refusal(UnknownVariable.class).description()).contains("no variable #oder", "order");
+		assertThat(refusal(UnknownVariableInside.class).description()).contains("no variable #nothing");
+		assertThat(refusal(WithoutQuotes.class).action()).contains("'nightly'");
+	}
+
+	@Test
+	void r52KeySeesNoTypesAndNoBeans() {
+		MethodSpec spec = new MethodSpec();
+		assertThat(spec.failure("T(java.lang.System).getProperty('user.home')")).contains("could not be evaluated");
+		assertThat(spec.failure("new String('x')")).contains("could not be evaluated");
+		assertThat(spec.failure("@lockRegistry.toString()")).contains("could not be evaluated");
+		assertThat(spec.failure("#order.class.classLoader")).contains("could not be evaluated");
+		assertThat(spec.failure("#order = 'changed'")).contains("could not be evaluated");
+	}
+
+	/**
+	 * A class as a build without {@code -parameters} makes it.
+	 */
+	@Test
+	void missingParametersFlagIsHintedAt(@TempDir Path directory) throws Exception {
+		Path source = Files.writeString(directory.resolve("Nameless.java"),
+				"public class Nameless { public void run(String order) { } }");
+		ToolProvider.getSystemJavaCompiler()
+			.run(null, null, null, "-g:none", "-d", directory.toString(), source.toString());
+		try (URLClassLoader loader = new URLClassLoader(new URL[] { directory.toUri().toURL() })) {
+			Class<?> nameless = loader.loadClass("Nameless");
+			Method run = nameless.getMethod("run", String.class);
+			assertThatExceptionOfType(InvalidLockedMethodException.class)
+				.isThrownBy(() -> LockKey.of(run, nameless, "", "#order"))
+				.satisfies((ex) -> assertThat(ex.action()).contains("-parameters", "#p0"));
+			assertThat(LockKey.of(run, nameless, "", "#p0").evaluate(new Object[] { "42" })).isEqualTo("42");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> LockKey.of(run, nameless, "", "#p0").evaluate(new Object[] { null }))
+				.withMessageContaining("-parameters");
+		}
+	}
+
+	private static final class MethodSpec {
+
+		private String failure(String expression) {
+			try {
+				return LockKey
+					.of(UnknownVariable.class.getMethod("run", String.class), UnknownVariable.class, "", expression)
+					.evaluate(new Object[] { "42" });
+			}
+			catch (NoSuchMethodException ex) {
+				throw new IllegalStateException(ex);
+			}
+			catch (IllegalArgumentException ex) {
+				return ex.getMessage();
+			}
+		}
+
+	}
+
+	static class BareNumber {
+
+		@DistributedLocked(lease = "30")
+		public void run() {
+		}
+
+	}
+
+	static class ZeroLease {
+
+		@DistributedLocked(lease = "0s")
+		public void run() {
+		}
+
+	}
+
+	static class NegativeWait {
+
+		@DistributedLocked(waitTime = "-1s")
+		public void run() {
+		}
+
+	}
+
+	static class NoDuration {
+
+		@DistributedLocked(lease = "half an hour")
+		public void run() {
+		}
+
+	}
+
+	static class ShortLease {
+
+		@DistributedLocked(lease = "3999ms")
+		public void run() {
+		}
+
+	}
+
+	static class UnknownProperty {
+
+		@DistributedLocked(lease = "${no.such.property}")
+		public void run() {
+		}
+
+	}
+
+	@Test
+	void durationThatCanNotBeUsed() {
+		assertThat(refusal(BareNumber.class)).hasMessageContaining("lease '30'")
+			.hasMessageContaining("no unit")
+			.hasMessageContaining("30s");
+		assertThat(refusal(ZeroLease.class)).hasMessageContaining("more than zero");
+		assertThat(refusal(NegativeWait.class)).hasMessageContaining("waitTime '-1s'");
+		assertThat(refusal(NoDuration.class)).hasMessageContaining("no duration");
+		assertThat(refusal(UnknownProperty.class)).hasMessageContaining("${no.such.property}");
+		assertThat(refusal(ShortLease.class)).hasMessageContaining("3999 ms").hasMessageContaining("4000 ms");
+	}
+
+	static class Final {
+
+		@DistributedLocked
+		public final void run() {
+		}
+
+	}
+
+	static class Private {
+
+		@DistributedLocked
+		@SuppressWarnings("unused")
+		private void run() {
+		}
+
+	}
+
+	static class Static {
+
+		@DistributedLocked
+		public static void run() {
+		}
+
+	}
+
+	@Test
+	void methodThatNoProxyCanIntercept() {
+		assertThat(refusal(Final.class)).hasMessageContaining("it is final");
+		assertThat(refusal(Private.class)).hasMessageContaining("it is private");
+		assertThat(refusal(Static.class)).hasMessageContaining("it is static");
+	}
+
+	static class ReturnsFuture {
+
+		@DistributedLocked
+		public Future<String> run() {
+			return CompletableFuture.completedFuture("");
+		}
+
+	}
+
+	static class ReturnsStage {
+
+		@DistributedLocked
+		public CompletionStage<String> run() {
+			return CompletableFuture.completedFuture("");
+		}
+
+	}
+
+	static class ReturnsCompletableFuture {
+
+		@DistributedLocked
+		public CompletableFuture<String> run() {
+			return CompletableFuture.completedFuture("");
+		}
+
+	}
+
+	static class ReturnsPublisher {
+
+		@DistributedLocked
+		public Flow.Publisher<String> run() {
+			return (subscriber) -> {
+			};
+		}
+
+	}
+
+	static class ReturnsMono {
+
+		@DistributedLocked
+		public Mono<String> run() {
+			return Mono.just("");
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { ReturnsFuture.class, ReturnsStage.class, ReturnsCompletableFuture.class,
+			ReturnsPublisher.class, ReturnsMono.class })
+	void r49MethodWhoseWorkIsNotDoneWhenItReturns(Class<?> type) {
+		assertThat(refusal(type)).hasMessageContaining("released too early").hasMessageContaining("acquireAsync");
+	}
+
+	static class SkipsPrimitive {
+
+		@DistributedLocked(onBusy = OnBusy.SKIP)
+		public int run() {
+			return 1;
+		}
+
+	}
+
+	static class SkipsWithFallback {
+
+		@DistributedLocked(onBusy = OnBusy.SKIP, fallback = "other")
+		public void run() {
+		}
+
+		void other() {
+		}
+
+	}
+
+	static class NoFallback {
+
+		@DistributedLocked(fallback = "other")
+		public void run(String argument) {
+		}
+
+		void other() {
+		}
+
+	}
+
+	static class WrongFallback {
+
+		@DistributedLocked(fallback = "other")
+		public String run() {
+			return "";
+		}
+
+		int other() {
+			return 1;
+		}
+
+	}
+
+	@Test
+	void policyThatCanNotBeHonoured() {
+		assertThat(refusal(SkipsPrimitive.class)).hasMessageContaining("primitive int").hasMessageContaining("Integer");
+		assertThat(refusal(SkipsWithFallback.class)).hasMessageContaining("both");
+		assertThat(refusal(NoFallback.class)).hasMessageContaining("'other'").hasMessageContaining("same parameters");
+		assertThat(refusal(WrongFallback.class)).hasMessageContaining("returns int");
+	}
+
+	@DistributedLocked
+	static class AsyncByClass {
+
+		public CompletableFuture<String> run() {
+			return CompletableFuture.completedFuture("");
+		}
+
+	}
+
+	@Test
+	void classLevelAnnotationIsCheckedForEveryPublicMethod() {
+		assertThat(refusal(AsyncByClass.class)).hasMessageContaining("released too early");
+	}
+
+}
