@@ -11,21 +11,21 @@ import io.dlock.LockSettings;
 /**
  * Configuration of dlock.
  *
- * @param backend where the locks are. May be omitted when only one backend is possible
- * @param lease how long a lock outlives a process that died, unless a method says
+ * @param backend Where the locks are. May be omitted when only one backend is possible
+ * @param lease How long a lock outlives a process that died, unless a method says
  * otherwise. It is renewed while the lock is held
- * @param waitTime how long to wait for a busy lock, unless a method says otherwise
- * @param commandTimeout how long one call to the store may take. A tenth of the lease by
+ * @param waitTime How long to wait for a busy lock, unless a method says otherwise
+ * @param commandTimeout How long one call to the store may take. A tenth of the lease by
  * default, at most one second. Every lease must be at least four times as long
- * @param maxPollInterval how long a waiting process lets pass between two looks at a busy
+ * @param maxPollInterval How long a waiting process lets pass between two looks at a busy
  * lock, at the most
- * @param shutdownTimeout how long to let running holders finish when the application
+ * @param shutdownTimeout How long to let running holders finish when the application
  * stops, before their locks are taken away
- * @param instance name of this instance, shown to whoever asks who holds a lock. The
+ * @param instance Name of this instance, shown to whoever asks who holds a lock. The
  * application name, host and process id by default
- * @param startupCheck whether to check at start-up that the store can be used, and to
+ * @param startupCheck Whether to check at start-up that the store can be used, and to
  * fail if not
- * @param redis locks in Redis
+ * @param redis Locks in Redis
  * @since 0.1
  */
 @ConfigurationProperties("dlock")
@@ -46,7 +46,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	/**
 	 * Locks in Redis.
 	 *
-	 * @param prefix what the name of every Redis key of the locks begins with. Instances
+	 * @param prefix What the name of every Redis key of the locks begins with. Instances
 	 * that shall exclude each other need the same
 	 */
 	public record Redis(@DefaultValue("dlock") String prefix) {

@@ -1,0 +1,71 @@
+package io.dlock.autoconfigure;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.dlock.DistributedLocked;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * What a user reads when the application does not start.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class StartUpFailureTests {
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class BrokenApplication {
+
+		@Bean
+		Broken broken() {
+			return new Broken();
+		}
+
+	}
+
+	static class Broken {
+
+		@DistributedLocked(key = "#order.id", lease = "30")
+		public void pay(String order) {
+		}
+
+	}
+
+	private static void run(Class<?> application, String... arguments) {
+		SpringApplication springApplication = new SpringApplication(application);
+		springApplication.setWebApplicationType(WebApplicationType.NONE);
+		assertThatException().isThrownBy(() -> springApplication.run(arguments));
+	}
+
+	@Test
+	void bothBackendsPossible(CapturedOutput output) {
+		run(Application.class);
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("dlock does not know where to keep its locks")
+			.contains("Set dlock.backend=redis or dlock.backend=jdbc");
+	}
+
+	@Test
+	void annotatedMethodThatCanNotBeHonoured(CapturedOutput output) {
+		run(BrokenApplication.class, "--dlock.backend=memory");
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("@DistributedLocked on " + Broken.class.getName() + ".pay has the lease '30', which has no unit.")
+			.contains("Add one: \"30s\" or \"30ms\".");
+	}
+
+}
