@@ -183,7 +183,7 @@ class LeaseLockRegistryTests {
 	@Test
 	void r29LockOfADeadHolderIsHadWhenItsLeaseEndsWithoutAnyNotification() {
 		holdElsewhere("key", Duration.ofMillis(400));
-		LockHandle handle = this.registry.acquire(request("key", LEASE, Duration.ofSeconds(12)));
+		LockHandle handle = this.registry.acquire(request("key", LEASE, LockRequest.FOREVER));
 		assertThat(handle.isValid()).isTrue();
 		handle.release();
 	}
@@ -460,6 +460,37 @@ class LeaseLockRegistryTests {
 		assertThat(isFreeInStore("key")).as("the store had renewed it, but nobody could know").isFalse();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
 		assertThat(isFreeInStore("key")).as("and the release frees it").isTrue();
+	}
+
+	@Test
+	void r5RenewalThatIsAnsweredLateCountsFromItsRequest() {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore slow = new TroubledStore();
+		LeaseLockRegistry late = new LeaseLockRegistry(slow, this.settings, clock);
+		LockHandle handle = late.acquire(request("key", Duration.ofMillis(900), Duration.ZERO));
+		slow.beforeRenew = () -> {
+			if (slow.renewals.get() == 1) {
+				clock.pass(Duration.ofMillis(500));
+			}
+			else {
+				slow.renewalsAreNotSent = true;
+			}
+		};
+		clock.pass(Duration.ofMillis(300));
+		Awaitility.await().until(() -> slow.renewals.get() >= 2);
+		assertThat(handle.remaining()).isEqualTo(Duration.ofMillis(900 - 9 - 2 - 500));
+		handle.release();
+		late.close();
+	}
+
+	@Test
+	void leaseOfTheRequestIsTheLeaseInTheStore() {
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofSeconds(7), Duration.ZERO));
+		assertThat(handle.remaining()).isBetween(Duration.ofSeconds(6), Duration.ofSeconds(7));
+		assertThat(this.registry.find("key"))
+			.hasValueSatisfying((info) -> assertThat(Duration.between(info.since(), info.until()))
+				.isBetween(Duration.ofSeconds(6), Duration.ofSeconds(8)));
+		handle.release();
 	}
 
 	@Test
