@@ -85,6 +85,7 @@ final class Acquisition {
 	@Nullable Lease attempt(Turn turn) {
 		Moment sent = this.clock.now();
 		AcquireResult result = acquire(sent);
+		turn.tellOthers(this.failure);
 		if (!(result instanceof AcquireResult.Granted granted)) {
 			return null;
 		}
@@ -144,6 +145,17 @@ final class Acquisition {
 	}
 
 	/**
+	 * The wait ended behind others of this process: the lock is busy, or nobody can tell
+	 * because the first of them gets no answer.
+	 * @param turn the place in the local queue
+	 * @return the exception for the caller
+	 */
+	LockException giveUpInQueue(Turn turn) {
+		StoreException outage = turn.storeFailure();
+		return (outage != null) ? new LockStoreException(this.request.key(), "acquire", consequence(), outage) : busy();
+	}
+
+	/**
 	 * An outage is waited for, but not for ever.
 	 */
 	private boolean isFailingTooLong() {
@@ -157,7 +169,7 @@ final class Acquisition {
 				: "The lock is not held";
 	}
 
-	LockBusyException busy() {
+	private LockBusyException busy() {
 		String holder = (this.refused != null) ? this.refused.holder() : null;
 		return new LockBusyException(this.request.key(), this.deadline.elapsed(), holder);
 	}

@@ -41,8 +41,8 @@ final class AsyncAcquisition {
 		if (this.turn.isFirst() || !this.registry.isRunning()) {
 			workOnIt();
 		}
-		else {
-			setAlarm(this::onWaitOver, this.acquisition.deadline().remainingNanos());
+		else if (this.phase.compareAndSet(Phase.WAITING, Phase.TRYING)) {
+			waitForTheTurn();
 		}
 		return this.future;
 	}
@@ -68,7 +68,7 @@ final class AsyncAcquisition {
 	 */
 	private void onWaitOver() {
 		if (!this.turn.isFirst() && this.phase.compareAndSet(Phase.WAITING, Phase.DONE)) {
-			fail(this.acquisition.busy());
+			fail(this.acquisition.giveUpInQueue(this.turn));
 		}
 	}
 
@@ -90,7 +90,7 @@ final class AsyncAcquisition {
 		try {
 			this.registry.failIfClosed(this.acquisition.request().key());
 			if (!this.turn.isFirst()) {
-				pause(this::onWaitOver, this.acquisition.deadline().remainingNanos());
+				waitForTheTurn();
 				return;
 			}
 			Lease lease = this.acquisition.attempt(this.turn);
@@ -111,9 +111,20 @@ final class AsyncAcquisition {
 		}
 	}
 
+	private void waitForTheTurn() {
+		pause(this::onWaitOver, this.acquisition.deadline().remainingNanos());
+		if (this.turn.isFirst()) {
+			workOnIt();
+		}
+	}
+
+	/**
+	 * Wait for the alarm or a signal. The phase comes first: an alarm that rings at once
+	 * would otherwise find nobody waiting.
+	 */
 	private void pause(Runnable next, long nanos) {
-		setAlarm(next, nanos);
 		this.phase.set(Phase.WAITING);
+		setAlarm(next, nanos);
 		if (this.future.isDone()) {
 			onCompletion();
 		}

@@ -187,7 +187,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		failIfClosed(acquisition.request().key());
 		if (!turn.isFirst()) {
 			if (acquisition.deadline().isOver()) {
-				throw acquisition.busy();
+				throw acquisition.giveUpInQueue(turn);
 			}
 			turn.park(acquisition.deadline().remainingNanos());
 			return null;

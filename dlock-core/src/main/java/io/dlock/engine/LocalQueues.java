@@ -83,11 +83,14 @@ final class LocalQueues {
 	 */
 	private static final class LocalQueue {
 
+		private final Turn.Outage outage = new Turn.Outage();
+
 		private @Nullable Turn first;
 
 		private @Nullable Deque<Turn> others;
 
 		void add(Turn turn) {
+			turn.share(this.outage);
 			if (this.first == null) {
 				this.first = turn;
 				turn.becomeFirst();

@@ -5,6 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.store.StoreException;
+
 /**
  * A place in the local queue of a key. Who is first may talk to the store and keeps the
  * place as long as the lease lasts.
@@ -22,6 +24,8 @@ final class Turn {
 	private final AtomicBoolean ended = new AtomicBoolean();
 
 	private volatile boolean first;
+
+	private volatile @Nullable Outage outage;
 
 	/**
 	 * Create a place for a thread that waits, or for a callback.
@@ -53,6 +57,34 @@ final class Turn {
 		this.first = true;
 	}
 
+	/**
+	 * Join the others of the queue, who share what the first of them learns of the store.
+	 * @param queueOutage the outage of the queue
+	 */
+	void share(Outage queueOutage) {
+		this.outage = queueOutage;
+	}
+
+	/**
+	 * Why the first of the queue gets no answer from the store.
+	 * @return the failure, or {@code null} if the store answers
+	 */
+	@Nullable StoreException storeFailure() {
+		Outage current = this.outage;
+		return (current != null) ? current.failure : null;
+	}
+
+	/**
+	 * Tell those who wait behind what became of the last call to the store.
+	 * @param failure the failure, or {@code null} if the store answered
+	 */
+	void tellOthers(@Nullable StoreException failure) {
+		Outage current = this.outage;
+		if (current != null && current.failure != failure) {
+			current.failure = failure;
+		}
+	}
+
 	void signal() {
 		if (this.onSignal != null) {
 			this.onSignal.run();
@@ -77,6 +109,15 @@ final class Turn {
 		if (this.ended.compareAndSet(false, true)) {
 			this.queues.leave(this);
 		}
+	}
+
+	/**
+	 * What the queue of a key knows of the store.
+	 */
+	static final class Outage {
+
+		private volatile @Nullable StoreException failure;
+
 	}
 
 }

@@ -99,6 +99,30 @@ class AsyncAcquisitionTests {
 	}
 
 	@Test
+	void noWakeUpIsLostHoweverShortThePauses() throws Exception {
+		LeaseLockRegistry hasty = new LeaseLockRegistry(this.store,
+				LockSettings.defaults().withMaxPollInterval(Duration.ofNanos(2000)).withShutdownTimeout(Duration.ZERO));
+		List<CompletableFuture<LockHandle>> waiters = new ArrayList<>();
+		for (int i = 0; i < 50; i++) {
+			holdElsewhere("hasty-" + i);
+			for (int n = 0; n < 4; n++) {
+				waiters.add(hasty.acquireAsync(
+						LockRequest.builder("hasty-" + i).lease(LEASE).waitTime(LockRequest.FOREVER).build()));
+			}
+		}
+		Awaitility.await().until(() -> this.store.acquires.get() > 20_000);
+		for (int i = 0; i < 50; i++) {
+			this.store.memory.release("hasty-" + i, "elsewhere");
+		}
+		CompletableFuture
+			.allOf(waiters.stream()
+				.map((waiter) -> waiter.thenAccept(LockHandle::release))
+				.toArray(CompletableFuture[]::new))
+			.get();
+		hasty.close();
+	}
+
+	@Test
 	void cancelledWaiterLeavesTheQueue() {
 		LockHandle held = this.registry.acquire("key");
 		CompletableFuture<LockHandle> cancelled = acquire("key", LockRequest.FOREVER);

@@ -751,6 +751,33 @@ class LeaseLockRegistryTests {
 	}
 
 	@Test
+	void outageIsNotReportedAsBusyToThoseInTheLocalQueueEither() {
+		this.store.down = true;
+		List<CompletableFuture<LockHandle>> waiters = new ArrayList<>();
+		for (int i = 0; i < 20; i++) {
+			waiters.add(inOtherThread(() -> this.registry.acquire(request("key", LEASE, Duration.ofMillis(300)))));
+			waiters.add(this.registry.acquireAsync(request("key", LEASE, Duration.ofMillis(300))));
+		}
+		for (CompletableFuture<LockHandle> waiter : waiters) {
+			assertThatExceptionOfType(Exception.class).isThrownBy(waiter::get)
+				.withCauseInstanceOf(LockStoreException.class);
+		}
+	}
+
+	@Test
+	void localQueueIsBusyAgainWhenTheStoreAnswersAgain() throws Exception {
+		this.store.down = true;
+		CompletableFuture<LockHandle> first = inOtherThread(
+				() -> this.registry.acquire(request("key", LEASE, Duration.ofSeconds(20))));
+		Awaitility.await().until(() -> this.store.acquires.get() > 2);
+		this.store.down = false;
+		LockHandle held = first.get();
+		assertThatExceptionOfType(LockBusyException.class)
+			.isThrownBy(() -> this.registry.acquire(request("key", LEASE, Duration.ofMillis(50))));
+		held.release();
+	}
+
+	@Test
 	void outageShorterThanTheWaitIsWaitedOut() throws Exception {
 		this.store.down = true;
 		CompletableFuture<LockHandle> waiter = inOtherThread(

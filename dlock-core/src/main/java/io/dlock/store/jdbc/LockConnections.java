@@ -1,6 +1,7 @@
 package io.dlock.store.jdbc;
 
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
@@ -70,14 +71,24 @@ final class LockConnections implements AutoCloseable {
 	<T> T execute(boolean renewal, String operation, Work<T> work) {
 		Opened current = open();
 		current.enter(renewal, this.settings.commandTimeout());
-		try (AutoCommitConnection connection = connect(current.dataSource())) {
-			return repeatOnConflict(current.dialect(), connection.get(), work);
-		}
-		catch (SQLException ex) {
-			throw SqlErrors.translate(operation, ex);
+		try (AutoCommitConnection connection = connect(current)) {
+			return run(current, connection.get(), operation, work);
 		}
 		finally {
 			current.leave(renewal);
+		}
+	}
+
+	private static <T> T run(Opened current, Connection connection, String operation, Work<T> work) {
+		try {
+			return repeatOnConflict(current.dialect(), connection, work);
+		}
+		catch (SQLException ex) {
+			StoreException failure = SqlErrors.translate(operation, ex);
+			if (failure.effect() == Effect.UNKNOWN) {
+				evict(current, connection);
+			}
+			throw failure;
 		}
 	}
 
@@ -96,12 +107,29 @@ final class LockConnections implements AutoCloseable {
 		}
 	}
 
-	private AutoCommitConnection connect(DataSource dataSource) {
+	private AutoCommitConnection connect(Opened current) {
+		Connection connection;
 		try {
-			return new AutoCommitConnection(dataSource.getConnection(), this.settings.commandTimeout());
+			connection = current.dataSource().getConnection();
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.notConnected(ex);
+		}
+		try {
+			return new AutoCommitConnection(connection, this.settings.commandTimeout());
+		}
+		catch (SQLException ex) {
+			evict(current, connection);
+			throw SqlErrors.notConnected(ex);
+		}
+	}
+
+	/**
+	 * A pool knows a broken connection by some SQL states only, and not by H2's.
+	 */
+	private static void evict(Opened current, Connection connection) {
+		if (HIKARI && current.dataSource() instanceof HikariDataSource pool) {
+			pool.evictConnection(connection);
 		}
 	}
 
@@ -125,52 +153,65 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	private Opened createOpened() {
-		JdbcLockDialect dialect;
-		String url;
-		try (Connection connection = this.application.getConnection()) {
-			dialect = JdbcLockDialect.of(connection.getMetaData(), this.settings.table());
-			url = connection.getMetaData().getURL();
+		HikariDataSource hikari = hikari();
+		if (hikari == null) {
+			if (this.settings.poolSize() > 0) {
+				logger.warn("Locks share the application's connections (" + this.application.getClass().getName()
+						+ " is not a HikariCP pool): threads that hold one while they wait for a lock can use up the pool. "
+						+ "Give the locks a DataSource of their own");
+			}
+			Database database = ask(this.application);
+			return new Opened(database.dialect(), this.application, null, database.description());
 		}
-		catch (SQLException ex) {
-			throw SqlErrors.notConnected(ex);
+		Database database;
+		try (HikariDataSource probe = pool(hikari, 1, null)) {
+			database = ask(probe);
 		}
-		String description = withoutParameters(url) + ", table " + this.settings.table();
-		DataSource own = (HIKARI && this.settings.poolSize() > 0) ? ownPool(dialect) : null;
-		if (own != null) {
-			return new Opened(dialect, own, new Semaphore(this.settings.poolSize() - 1), description);
-		}
-		if (this.settings.poolSize() > 0) {
-			logger.warn("Locks share the application's connections (" + this.application.getClass().getName()
-					+ " is not a HikariCP pool): threads that hold one while they wait for a lock can use up the pool. "
-					+ "Give the locks a DataSource of their own");
-		}
-		return new Opened(dialect, this.application, null, description);
+		String setup = database.dialect().sessionSetup(this.settings.commandTimeout());
+		return new Opened(database.dialect(), pool(hikari, this.settings.poolSize(), setup),
+				new Semaphore(this.settings.poolSize() - 1), database.description());
 	}
 
-	private @Nullable DataSource ownPool(JdbcLockDialect dialect) {
+	/**
+	 * The application's pool, whatever it is wrapped in.
+	 */
+	private @Nullable HikariDataSource hikari() {
 		try {
-			if (!this.application.isWrapperFor(HikariDataSource.class)) {
-				return null;
-			}
-			HikariConfig config = new HikariConfig();
-			this.application.unwrap(HikariDataSource.class).copyStateTo(config);
-			long timeout = Math.max(this.settings.commandTimeout().toMillis(), HIKARI_MIN_TIMEOUT);
-			config.setPoolName("dlock");
-			config.setMaximumPoolSize(this.settings.poolSize());
-			config.setMinimumIdle(1);
-			config.setConnectionTimeout(timeout);
-			config.setValidationTimeout(HIKARI_MIN_TIMEOUT);
-			config.setInitializationFailTimeout(-1);
-			config.setLeakDetectionThreshold(0);
-			config.setAutoCommit(true);
-			config.setReadOnly(false);
-			config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-			config.setConnectionInitSql(dialect.sessionSetup(this.settings.commandTimeout()));
-			return new HikariDataSource(config);
+			boolean possible = HIKARI && this.settings.poolSize() > 0
+					&& this.application.isWrapperFor(HikariDataSource.class);
+			return possible ? this.application.unwrap(HikariDataSource.class) : null;
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.notConnected(ex);
 		}
+	}
+
+	private Database ask(DataSource dataSource) {
+		try (Connection connection = dataSource.getConnection()) {
+			DatabaseMetaData metaData = connection.getMetaData();
+			return new Database(JdbcLockDialect.of(metaData, this.settings.table()),
+					withoutParameters(metaData.getURL()) + ", table " + this.settings.table());
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.notConnected(ex);
+		}
+	}
+
+	private HikariDataSource pool(HikariDataSource application, int size, @Nullable String setup) {
+		HikariConfig config = new HikariConfig();
+		application.copyStateTo(config);
+		config.setPoolName("dlock");
+		config.setMaximumPoolSize(size);
+		config.setMinimumIdle(1);
+		config.setConnectionTimeout(Math.max(this.settings.commandTimeout().toMillis(), HIKARI_MIN_TIMEOUT));
+		config.setValidationTimeout(HIKARI_MIN_TIMEOUT);
+		config.setInitializationFailTimeout(-1);
+		config.setLeakDetectionThreshold(0);
+		config.setAutoCommit(true);
+		config.setReadOnly(false);
+		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+		config.setConnectionInitSql(setup);
+		return new HikariDataSource(config);
 	}
 
 	/**
@@ -206,6 +247,16 @@ final class LockConnections implements AutoCloseable {
 	interface Work<T> {
 
 		T run(JdbcLockDialect dialect, Connection connection) throws SQLException;
+
+	}
+
+	/**
+	 * What the database is.
+	 *
+	 * @param dialect its dialect
+	 * @param description where it is, for people
+	 */
+	private record Database(JdbcLockDialect dialect, String description) {
 
 	}
 

@@ -1,13 +1,17 @@
 package io.dlock.store.jdbc;
 
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.UUID;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 
@@ -36,6 +40,23 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	@Override
 	void makeRowsOld() throws SQLException {
 		execute("UPDATE dlock_lock SET lease_until = DATEADD('DAY', -2, lease_until)");
+	}
+
+	/**
+	 * H2's SQL states do not tell a pool that the connection is broken.
+	 */
+	@Test
+	void connectionsToADatabaseThatWasClosedAreReplaced() throws SQLException {
+		granted(acquire("a", LEASE));
+		assertThatExceptionOfType(SQLException.class).as("of closing the connection")
+			.isThrownBy(() -> execute("SHUTDOWN"));
+		JdbcLockStore store = (JdbcLockStore) store();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire("a", LEASE));
+		Awaitility.await()
+			.pollInterval(Duration.ofMillis(20))
+			.ignoreExceptionsMatching((ex) -> ex instanceof StoreException && !ex.getMessage().contains("dlock_lock"))
+			.untilAsserted(() -> assertThatExceptionOfType(StoreException.class).isThrownBy(store::verify)
+				.withMessageMatching("(?is).*table.*dlock_lock.*missing.*"));
 	}
 
 	/**

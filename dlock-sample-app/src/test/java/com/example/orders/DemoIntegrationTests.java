@@ -1,0 +1,81 @@
+package com.example.orders;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.test.PostgresServer;
+import io.dlock.test.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Runs the demo: two instances oversell without the lock and do not with it. The output
+ * of the demo is in {@code target/demo-*.log}.
+ */
+class DemoIntegrationTests {
+
+	private static final String COMMAND = Path.of(System.getProperty("java.home"), "bin", "java")
+			+ " -Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 com.example.orders.OrdersApplication";
+
+	private static final int TIMEOUT = 120;
+
+	@Test
+	void h2() throws Exception {
+		run("h2", Map.of());
+	}
+
+	@Test
+	void redis() throws Exception {
+		RedisServer redis = RedisServer.shared();
+		run("redis", Map.of("SPRING_DATA_REDIS_HOST", redis.host(), "SPRING_DATA_REDIS_PORT",
+				Integer.toString(redis.port())));
+	}
+
+	@Test
+	void postgres() throws Exception {
+		PostgresServer postgres = PostgresServer.shared();
+		run("postgres", Map.of("SPRING_DATASOURCE_URL", postgres.jdbcUrl(), "SPRING_DATASOURCE_USERNAME",
+				postgres.username(), "SPRING_DATASOURCE_PASSWORD", postgres.password()));
+	}
+
+	private static void run(String backend, Map<String, String> addresses) throws IOException, InterruptedException {
+		Path output = Path.of("target", "demo-" + backend + ".log");
+		ProcessBuilder demo = new ProcessBuilder("./demo", backend).redirectErrorStream(true)
+			.redirectOutput(output.toFile());
+		demo.environment().putAll(environment(addresses));
+		Process process = demo.start();
+		try {
+			boolean ended = process.waitFor(TIMEOUT, TimeUnit.SECONDS);
+			assertThat(ended).as("ended in time%n%s", Files.readString(output)).isTrue();
+			assertThat(process.exitValue()).as("exit code of the demo%n%s", Files.readString(output)).isZero();
+		}
+		finally {
+			process.descendants().forEach(ProcessHandle::destroyForcibly);
+			process.destroyForcibly();
+		}
+	}
+
+	private static Map<String, String> environment(Map<String, String> addresses) throws IOException {
+		Map<String, String> environment = new HashMap<>(addresses);
+		environment.put("ORDERS_COMMAND", COMMAND);
+		environment.put("CLASSPATH", System.getProperty("java.class.path"));
+		try (ServerSocket first = freePort(); ServerSocket second = freePort()) {
+			environment.put("PORT_1", Integer.toString(first.getLocalPort()));
+			environment.put("PORT_2", Integer.toString(second.getLocalPort()));
+		}
+		return environment;
+	}
+
+	private static ServerSocket freePort() throws IOException {
+		return new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+	}
+
+}

@@ -1,0 +1,150 @@
+package com.example.orders;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.http.MediaType;
+import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
+import io.dlock.LockStoreException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.willThrow;
+
+/**
+ * Tests of the endpoints of {@link OrdersApplication}.
+ */
+@SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:orders", "orders.work-time=1ms" })
+@AutoConfigureMockMvc
+class OrdersApplicationTests {
+
+	@Autowired
+	private MockMvcTester mvc;
+
+	@Autowired
+	private LockRegistry locks;
+
+	@MockitoSpyBean
+	private OrderService orders;
+
+	@BeforeEach
+	void fillUp() {
+		assertThat(put("book", "{'stock': 20}")).hasStatusOk();
+	}
+
+	@Test
+	void anOrderIsPlacedUnderTheLock() {
+		assertThat(order("{'product': 'book', 'quantity': 3}")).hasStatus(201)
+			.bodyJson()
+			.hasPathSatisfying("$.orderId", (id) -> assertThat(id).asString().isNotBlank())
+			.hasPathSatisfying("$.token", (token) -> assertThat(token).asString().containsOnlyDigits())
+			.isLenientlyEqualTo(json("{'product': 'book', 'quantity': 3, 'stockLeft': 17, 'instance': 'orders:8080'}"));
+		assertThat(get("/stock/book")).bodyJson().isEqualTo(json("{'product': 'book', 'stock': 17, 'sold': 3}"));
+	}
+
+	@Test
+	void anOrderIsPlacedWithoutTheLock() {
+		assertThat(post("/orders?lock=false", "{'product': 'book', 'quantity': 1}")).hasStatus(201)
+			.bodyJson()
+			.doesNotHavePath("$.token")
+			.isLenientlyEqualTo(json("{'stockLeft': 19}"));
+	}
+
+	@Test
+	void whatIsNotThereIsNotSold() {
+		assertThat(order("{'product': 'book', 'quantity': 21}")).hasStatus(409)
+			.bodyJson()
+			.isLenientlyEqualTo(json("{'title': 'Conflict', 'detail': '21 of \\'book\\' ordered, 20 left'}"));
+		assertThat(get("/stock/book")).bodyJson().isLenientlyEqualTo(json("{'stock': 20, 'sold': 0}"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "{'product': null, 'quantity': 1}", "{'product': ' ', 'quantity': 1}", "{'quantity': 1}",
+			"{'product': 'book', 'quantity': 0}", "{'product': 'book'}", "{'product': 'book', 'quantity': 'one'}",
+			"{'product':", "" })
+	void aSenselessOrderIsRefused(String order) {
+		assertThat(order(order)).hasStatus(400)
+			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.bodyJson()
+			.isLenientlyEqualTo(json("{'title': 'Bad Request'}"));
+	}
+
+	@Test
+	void aNegativeStockIsRefused() {
+		assertThat(put("book", "{'stock': -1}")).hasStatus(400);
+	}
+
+	@Test
+	void anUnknownProductIsNotFound() {
+		assertThat(order("{'product': 'car', 'quantity': 1}")).hasStatus(404);
+		assertThat(put("car", "{'stock': 1}")).hasStatus(404);
+		assertThat(get("/stock/car")).hasStatus(404);
+	}
+
+	@Test
+	void theHolderOfALockIsShown() {
+		LockRequest request = LockRequest.builder("stock:book").reason("a test").build();
+		try (LockHandle handle = this.locks.acquire(request)) {
+			assertThat(get("/locks")).hasStatusOk().bodyJson().satisfies((body) -> {
+				assertThat(body).extractingPath("$[0].product").isEqualTo("book");
+				assertThat(body).extractingPath("$[0].holder").asString().startsWith("orders:8080");
+				assertThat(body).extractingPath("$[0].reason").isEqualTo("a test");
+				assertThat(body).extractingPath("$[0].token").isEqualTo(Long.toString(handle.token()));
+				assertThat(body).extractingPath("$[1]").asMap().containsOnlyKeys("product");
+			});
+		}
+		assertThat(get("/locks")).bodyJson().isEqualTo(json("[{'product': 'book'}, {'product': 'pen'}]"));
+	}
+
+	@Test
+	void aBusyLockIsNotAnError() {
+		willThrow(new LockBusyException("stock:book", Duration.ofSeconds(10), "somebody")).given(this.orders)
+			.place(new Order("book", 1));
+		assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(423);
+	}
+
+	@Test
+	void aFailingLockStoreIsUnavailable() {
+		willThrow(new LockStoreException("stock:book", "acquire", "Nothing is known about the lock", null))
+			.given(this.orders)
+			.place(new Order("book", 1));
+		assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(503).containsHeader("Retry-After");
+	}
+
+	private MvcTestResult get(String path) {
+		return this.mvc.get().uri(path).exchange();
+	}
+
+	private MvcTestResult order(String order) {
+		return post("/orders", order);
+	}
+
+	private MvcTestResult post(String path, String body) {
+		return this.mvc.post().uri(path).contentType(MediaType.APPLICATION_JSON).content(json(body)).exchange();
+	}
+
+	private MvcTestResult put(String product, String count) {
+		return this.mvc.put()
+			.uri("/stock/{product}", product)
+			.contentType(MediaType.APPLICATION_JSON)
+			.content(json(count))
+			.exchange();
+	}
+
+	private static String json(String text) {
+		return text.replaceAll("(?<!\\\\)'", "\"").replace("\\'", "'");
+	}
+
+}
