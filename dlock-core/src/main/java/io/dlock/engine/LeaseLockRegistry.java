@@ -13,10 +13,8 @@ import org.springframework.context.SmartLifecycle;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
-import io.dlock.LockException;
 import io.dlock.LockHandle;
 import io.dlock.LockInfo;
-import io.dlock.LockInterruptedException;
 import io.dlock.LockRegistry;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
@@ -130,41 +128,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	HeldLock acquire(LockRequest request, Duration waitTime, boolean interruptible) {
 		validate(request);
-		HeldLock nested = nested(request);
-		if (nested != null) {
-			return nested.bindToThread();
+		HeldLock handle = nested(request);
+		if (handle == null) {
+			handle = new BlockingAcquisition(request, waitTime, interruptible, this).run();
 		}
-		boolean interrupted = false;
-		if (interruptible) {
-			failIfInterrupted(request.key(), null);
-		}
-		else {
-			interrupted = Thread.interrupted();
-		}
-		Acquisition acquisition = new Acquisition(request, waitTime, this);
-		Turn turn = this.queues.join(request.key(), null);
-		Lease lease = null;
-		try {
-			while (lease == null) {
-				lease = step(acquisition, turn, interruptible);
-				if (lease == null && Thread.currentThread().isInterrupted()) {
-					if (interruptible) {
-						failIfInterrupted(request.key(), null);
-					}
-					interrupted |= Thread.interrupted();
-				}
-			}
-			return deliver(new HeldLock(this, lease)).bindToThread();
-		}
-		finally {
-			if (lease == null) {
-				acquisition.abandon();
-				turn.end();
-			}
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
+		return handle.bindToThread();
 	}
 
 	/**
@@ -178,43 +146,6 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 			throw new LockRegistryClosedException(handle.key());
 		}
 		return handle;
-	}
-
-	/**
-	 * Wait for the turn, or call the store once and pause.
-	 */
-	private @Nullable Lease step(Acquisition acquisition, Turn turn, boolean interruptible) {
-		failIfClosed(acquisition.request().key());
-		if (!turn.isFirst()) {
-			if (acquisition.deadline().isOver()) {
-				throw acquisition.giveUpInQueue(turn);
-			}
-			turn.park(acquisition.deadline().remainingNanos());
-			return null;
-		}
-		Lease lease = acquisition.attempt(turn);
-		if (lease != null) {
-			return lease;
-		}
-		LockException reason = acquisition.giveUp();
-		if (reason != null) {
-			if (reason instanceof LockStoreException && Thread.currentThread().isInterrupted()) {
-				// the interrupt broke the call, not the store
-				if (interruptible) {
-					failIfInterrupted(acquisition.request().key(), reason);
-				}
-				return null;
-			}
-			throw reason;
-		}
-		turn.park(acquisition.pauseNanos());
-		return null;
-	}
-
-	private static void failIfInterrupted(String key, @Nullable Throwable cause) {
-		if (Thread.currentThread().isInterrupted()) {
-			throw new LockInterruptedException(key, cause);
-		}
 	}
 
 	void failIfClosed(String key) {

@@ -80,6 +80,14 @@ class LeaseTests {
 	}
 
 	@Test
+	void r7ValidityIsALocalCheckOfTheDeadline() {
+		Lease lease = lease(this.clock.now());
+		this.clock.pass(Duration.ofMillis(9898));
+		assertThat(lease.isValid()).as("whatever the renewal is doing").isFalse();
+		assertThat(lease.isValid()).isFalse();
+	}
+
+	@Test
 	void r8LossIsFinalEvenIfALateRenewalSucceeds() {
 		Lease lease = lease(this.clock.now());
 		this.clock.pass(Duration.ofSeconds(11));

@@ -81,11 +81,7 @@ final class H2LockDialect extends JdbcLockDialect {
 	AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
-			statement.setString(1, key);
-			statement.setString(2, command.owner());
-			statement.setLong(3, micros(command.lease()));
-			statement.setString(4, command.holder());
-			statement.setString(5, command.reason());
+			bind(statement, key, command);
 			try (ResultSet row = statement.executeQuery()) {
 				if (row.next()) {
 					return new AcquireResult.Granted(row.getLong(1));

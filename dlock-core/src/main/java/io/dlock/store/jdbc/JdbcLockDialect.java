@@ -132,6 +132,17 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		}
 	}
 
+	/**
+	 * Bind the first five parameters of an acquire: key, owner, lease, holder, reason.
+	 */
+	static void bind(PreparedStatement statement, String key, AcquireCommand command) throws SQLException {
+		statement.setString(1, key);
+		statement.setString(2, command.owner());
+		statement.setLong(3, micros(command.lease()));
+		statement.setString(4, command.holder());
+		statement.setString(5, command.reason());
+	}
+
 	static AcquireResult.Refused refused(long remainingMicros, @Nullable String holder) {
 		return new AcquireResult.Refused(Duration.of(Math.max(0, remainingMicros), ChronoUnit.MICROS), holder);
 	}

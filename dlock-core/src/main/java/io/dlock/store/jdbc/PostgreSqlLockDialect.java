@@ -87,13 +87,8 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
 			String key = StorageKey.of(command.key());
-			long lease = micros(command.lease());
-			statement.setString(1, key);
-			statement.setString(2, command.owner());
-			statement.setLong(3, lease);
-			statement.setString(4, command.holder());
-			statement.setString(5, command.reason());
-			statement.setLong(6, lease);
+			bind(statement, key, command);
+			statement.setLong(6, micros(command.lease()));
 			statement.setString(7, key);
 			try (ResultSet row = statement.executeQuery()) {
 				if (!row.next()) {

@@ -123,6 +123,10 @@ public final class MemoryLockStore implements LockStore {
 		this.entries.clear();
 	}
 
+	void setLastToken(long token) {
+		this.tokens.last.set(token);
+	}
+
 	int size() {
 		return this.entries.size();
 	}

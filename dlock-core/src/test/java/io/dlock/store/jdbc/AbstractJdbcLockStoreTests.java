@@ -1,6 +1,8 @@
 package io.dlock.store.jdbc;
 
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -11,11 +13,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import javax.sql.DataSource;
+
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -92,6 +97,11 @@ abstract class AbstractJdbcLockStoreTests extends LockStoreContractTests {
 		execute("DELETE FROM dlock_lock");
 	}
 
+	@Override
+	protected void setLastToken(long token) throws SQLException {
+		execute("UPDATE dlock_lock SET token = " + token + " WHERE lock_key = '" + key() + "'");
+	}
+
 	final void execute(String sql) throws SQLException {
 		try (Connection connection = this.application.getConnection();
 				Statement statement = connection.createStatement()) {
@@ -154,7 +164,7 @@ abstract class AbstractJdbcLockStoreTests extends LockStoreContractTests {
 	}
 
 	@Test
-	void b29SerializationFailuresOfTheDefaultIsolationDoNotSurface() throws Exception {
+	void r35b29SerializationFailuresOfTheDefaultIsolationDoNotSurface() throws Exception {
 		HikariDataSource serializable = new HikariDataSource();
 		serializable.setJdbcUrl(url());
 		serializable.setUsername(username());
@@ -207,7 +217,7 @@ abstract class AbstractJdbcLockStoreTests extends LockStoreContractTests {
 	}
 
 	@Test
-	void b10b27b28NoTimeOfThisMachineIsEverBound() throws SQLException {
+	void r33b10b27b28NoTimeOfThisMachineIsEverBound() throws SQLException {
 		BoundValues bound = new BoundValues();
 		JdbcLockStore observed = new JdbcLockStore(bound.observe(this.application), settings().withPoolSize(0));
 		granted(observed.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
@@ -225,6 +235,37 @@ abstract class AbstractJdbcLockStoreTests extends LockStoreContractTests {
 		});
 		assertThat(bound.values()).contains(key(), "a", "b");
 		assertThat(bound.sql()).isNotEmpty().noneMatch((sql) -> sql.contains(key()));
+	}
+
+	@Test
+	void r45DialectIsChosenByTheDatabaseAndAnUnknownOneIsRefused() {
+		DataSource unknown = new AbstractDataSource() {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				return unknownProduct(AbstractJdbcLockStoreTests.this.application.getConnection());
+			}
+
+			@Override
+			public Connection getConnection(String username, String password) throws SQLException {
+				return getConnection();
+			}
+
+		};
+		JdbcLockStore store = new JdbcLockStore(unknown, settings().withPoolSize(0));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("'Some Database'");
+	}
+
+	private static Connection unknownProduct(Connection connection) {
+		return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
+				new Class<?>[] { Connection.class }, (proxy, method, args) -> {
+					if (method.getName().equals("getMetaData")) {
+						return Proxy.newProxyInstance(Connection.class.getClassLoader(),
+								new Class<?>[] { DatabaseMetaData.class }, (p, m, a) -> "Some Database");
+					}
+					return method.invoke(connection, args);
+				});
 	}
 
 	@Test

@@ -26,6 +26,11 @@ class MemoryLockStoreTests extends LockStoreContractTests {
 		this.memory.clear();
 	}
 
+	@Override
+	protected void setLastToken(long token) {
+		this.memory.setLastToken(token);
+	}
+
 	@Test
 	void clockOfATestLetsALeaseRunOut() {
 		AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 1000);

@@ -59,6 +59,7 @@ abstract class AbstractRedisLockStoreTests extends LockStoreContractTests {
 
 	@AfterEach
 	void stopProxy() {
+		onServer((connection) -> connection.keyCommands().del(RedisKeys.of("dlock", key()).fence()));
 		this.proxy.close();
 		destroy(this.application);
 	}
@@ -66,6 +67,12 @@ abstract class AbstractRedisLockStoreTests extends LockStoreContractTests {
 	@Override
 	protected void loseEverything() {
 		onServer((connection) -> connection.serverCommands().flushAll());
+	}
+
+	@Override
+	protected void setLastToken(long token) {
+		onServer((connection) -> connection.stringCommands()
+			.set(RedisKeys.of("dlock", key()).fence(), Long.toString(token).getBytes()));
 	}
 
 	private void onServer(Consumer<RedisConnection> command) {

@@ -1,0 +1,92 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.LockStore.AcquireCommand;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A registry on a store whose answers get lost on demand. Nothing may be left of a test.
+ */
+@Timeout(60)
+abstract class AbstractLeaseLockRegistryTests {
+
+	static final Duration LEASE = Duration.ofSeconds(20);
+
+	final TroubledStore store = new TroubledStore();
+
+	final LockSettings settings = LockSettings.defaults()
+		.withCommandTimeout(Duration.ofMillis(50))
+		.withWaitTime(Duration.ofSeconds(5))
+		.withShutdownTimeout(Duration.ZERO)
+		.withInstance("test");
+
+	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store, this.settings);
+
+	@AfterEach
+	void nothingIsLeft() {
+		Thread.interrupted();
+		assertThat(LockHandle.current()).as("handles bound to the thread").isEmpty();
+		this.registry.close();
+		assertThat(this.registry.queues().size()).as("local queues").isZero();
+		assertThat(this.registry.keeper().size()).as("kept leases").isZero();
+	}
+
+	static LockRequest request(String key, Duration lease, Duration waitTime) {
+		return LockRequest.builder(key).lease(lease).waitTime(waitTime).build();
+	}
+
+	static LockRequest noWait(String key) {
+		return request(key, LEASE, Duration.ZERO);
+	}
+
+	boolean isFreeInStore(String key) {
+		return this.store.memory.find(key).isEmpty();
+	}
+
+	/**
+	 * Take a lock behind the registry's back, as another process does.
+	 */
+	void holdElsewhere(String key, Duration lease) {
+		this.store.memory.acquire(new AcquireCommand(key, "elsewhere", lease, "another instance", ""));
+	}
+
+	static <T> CompletableFuture<T> inOtherThread(Callable<T> call) {
+		CompletableFuture<T> result = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				result.complete(call.call());
+			}
+			catch (Throwable ex) {
+				result.completeExceptionally(ex);
+			}
+		});
+		thread.setDaemon(true);
+		thread.start();
+		return result;
+	}
+
+	int waitersOf(String key) {
+		return this.registry.queues().waiters(key);
+	}
+
+	static void awaitQuietly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}

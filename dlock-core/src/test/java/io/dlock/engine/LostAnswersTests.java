@@ -1,0 +1,192 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.LockStoreException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * Answers that get lost, and a store that is down.
+ */
+class LostAnswersTests extends AbstractLeaseLockRegistryTests {
+
+	@Test
+	void r24b1LostReplyToAnAcquireIsResolvedWithinTheWait() {
+		this.store.lostAcquireReplies.set(2);
+		LockHandle handle = this.registry.acquire(request("key", LEASE, Duration.ofSeconds(5)));
+		assertThat(handle.isValid()).isTrue();
+		assertThat(handle.token()).isEqualTo(this.store.memory.find("key").orElseThrow().token() * 1024);
+		handle.release();
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	@Test
+	void r25UnresolvedAcquireIsRevoked() {
+		this.store.lostAcquireReplies.set(1);
+		LockStoreException ex = catchThrowableOfType(LockStoreException.class,
+				() -> this.registry.acquire(noWait("key")));
+		assertThat(ex).hasMessageContaining("'key'").hasMessageContaining("revoked");
+		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
+		Awaitility.await().untilAsserted(() -> assertThat(this.registry.revoker().size()).isZero());
+	}
+
+	@Test
+	void r25RevocationGoesOnUntilTheLeaseIsOver() {
+		this.store.lostAcquireReplies.set(1);
+		this.store.lostReleases.set(5);
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
+		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
+		assertThat(this.store.releases.get()).isGreaterThanOrEqualTo(6);
+	}
+
+	@Test
+	void r25AcquireThatArrivesAfterItsRevocationIsRevokedToo() {
+		this.store.stuckAcquires.set(1);
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
+		Awaitility.await().until(() -> this.store.releases.get() >= 2);
+		this.store.memory.acquire(this.store.stuck.remove());
+		assertThat(isFreeInStore("key")).isFalse();
+		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
+	}
+
+	@Test
+	void r25AcquireThatArrivesAfterTheReleaseOfItsRepetitionIsRevokedToo() {
+		this.store.stuckAcquires.set(1);
+		this.registry.acquire(request("key", LEASE, Duration.ofSeconds(5))).release();
+		assertThat(isFreeInStore("key")).isTrue();
+		this.store.memory.acquire(this.store.stuck.remove());
+		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
+	}
+
+	@Test
+	void b33r26LostReplyToAReleaseIsNoLoss() {
+		LockHandle handle = this.registry.acquire("key");
+		this.store.lostReleaseReplies.set(1);
+		handle.release();
+		assertThat(isFreeInStore("key")).isTrue();
+		this.registry.acquire(noWait("key")).release();
+	}
+
+	@Test
+	void r26ReleaseThatFindsNothingWhileValidIsNoLoss() {
+		LockHandle handle = this.registry.acquire("key");
+		this.store.memory.clear();
+		handle.release();
+	}
+
+	@Test
+	void failedReleaseIsRepeatedInTheBackground() {
+		LockHandle handle = this.registry.acquire("key");
+		this.store.lostReleases.set(3);
+		handle.release();
+		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
+	}
+
+	@Test
+	void r2LockThatIsGrantedTooLateIsNotUsed() {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore slow = new TroubledStore();
+		LeaseLockRegistry late = new LeaseLockRegistry(slow, this.settings, clock);
+		slow.afterAcquire = () -> {
+			clock.pass(Duration.ofSeconds(17));
+			slow.afterAcquire = () -> {
+			};
+		};
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> late.acquire(noWait("key")))
+			.withMessageContaining("so late");
+		Awaitility.await().untilAsserted(() -> assertThat(slow.memory.find("key")).isEmpty());
+		late.close();
+	}
+
+	@Test
+	void b41ValidityIsCheckedAfterTheWait() {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore slow = new TroubledStore();
+		LeaseLockRegistry late = new LeaseLockRegistry(slow, this.settings, clock);
+		slow.afterAcquire = () -> {
+			clock.pass(Duration.ofSeconds(19));
+			slow.afterAcquire = () -> {
+			};
+		};
+		LockHandle handle = late.acquire(request("key", LEASE, Duration.ofMinutes(5)));
+		assertThat(handle.isValid()).isTrue();
+		assertThat(slow.acquires.get()).isGreaterThan(1);
+		handle.release();
+		late.close();
+	}
+
+	@Test
+	void r24OutageIsNotReportedAsBusy() {
+		this.store.down = true;
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.tryAcquire(noWait("key")))
+			.withMessageContaining("connection refused")
+			.withMessageContaining("not held");
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.find("key"));
+	}
+
+	@Test
+	void outageIsNotReportedAsBusyToThoseInTheLocalQueueEither() {
+		this.store.down = true;
+		List<CompletableFuture<LockHandle>> waiters = new ArrayList<>();
+		for (int i = 0; i < 20; i++) {
+			waiters.add(inOtherThread(() -> this.registry.acquire(request("key", LEASE, Duration.ofMillis(300)))));
+			waiters.add(this.registry.acquireAsync(request("key", LEASE, Duration.ofMillis(300))));
+		}
+		for (CompletableFuture<LockHandle> waiter : waiters) {
+			assertThatExceptionOfType(Exception.class).isThrownBy(waiter::get)
+				.withCauseInstanceOf(LockStoreException.class);
+		}
+	}
+
+	@Test
+	void localQueueIsBusyAgainWhenTheStoreAnswersAgain() throws Exception {
+		this.store.down = true;
+		CompletableFuture<LockHandle> first = inOtherThread(
+				() -> this.registry.acquire(request("key", LEASE, Duration.ofSeconds(20))));
+		Awaitility.await().until(() -> this.store.acquires.get() > 2);
+		this.store.down = false;
+		LockHandle held = first.get();
+		assertThatExceptionOfType(LockBusyException.class)
+			.isThrownBy(() -> this.registry.acquire(request("key", LEASE, Duration.ofMillis(50))));
+		held.release();
+	}
+
+	@Test
+	void outageShorterThanTheWaitIsWaitedOut() throws Exception {
+		this.store.down = true;
+		CompletableFuture<LockHandle> waiter = inOtherThread(
+				() -> this.registry.acquire(request("key", LEASE, Duration.ofSeconds(20))));
+		Awaitility.await().until(() -> this.store.acquires.get() > 3);
+		this.store.down = false;
+		waiter.get().release();
+	}
+
+	@Test
+	void outageEndsAWaitWithoutEndAfterALease() {
+		this.store.down = true;
+		assertThatExceptionOfType(LockStoreException.class)
+			.isThrownBy(() -> this.registry.acquire(request("key", Duration.ofMillis(250), LockRequest.FOREVER)));
+	}
+
+	@Test
+	void failureThatWillNotPassEndsTheWaitAtOnce() {
+		this.store.misconfigured = true;
+		assertThatExceptionOfType(LockStoreException.class)
+			.isThrownBy(() -> this.registry.acquire(request("key", LEASE, LockRequest.FOREVER)))
+			.withMessageContaining("no such table");
+		assertThat(this.store.acquires).hasValue(1);
+	}
+
+}

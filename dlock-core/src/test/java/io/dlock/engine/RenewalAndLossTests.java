@@ -1,0 +1,295 @@
+package io.dlock.engine;
+
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.awaitility.Awaitility;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * What happens to a lease while it is held.
+ */
+class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
+
+	@Test
+	void leaseIsRenewedWhileTheLockIsHeld() {
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(300), Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() >= 6);
+		assertThat(handle.isValid()).isTrue();
+		assertThat(isFreeInStore("key")).isFalse();
+		handle.release();
+	}
+
+	@Test
+	void withoutRenewalTheLockIsLostAtItsDeadlineAndTheHolderIsTold() {
+		LockRequest request = LockRequest.builder("key").lease(Duration.ofMillis(300)).renew(false).build();
+		LockHandle handle = this.registry.acquire(request);
+		List<LockHandle> told = Collections.synchronizedList(new ArrayList<>());
+		handle.onLost(told::add);
+		Awaitility.await().until(() -> !told.isEmpty());
+		assertThat(told).containsExactly(handle);
+		assertThat(handle.isValid()).isFalse();
+		assertThat(this.store.renewals).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeld);
+		LockLostException ex = catchThrowableOfType(LockLostException.class, handle::release);
+		assertThat(ex).hasMessageContaining("'key'").hasMessageContaining("300 ms");
+		assertThat(ex.token()).isEqualTo(handle.token());
+		handle.release();
+	}
+
+	@Test
+	void r9LossIsThrownEvenIfTheBodySucceeded() {
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.registry
+			.execute(LockRequest.builder("key").lease(Duration.ofMillis(200)).renew(false).build(), (handle) -> {
+				Awaitility.await().until(() -> !handle.isValid());
+				return "done";
+			}));
+	}
+
+	@Test
+	void r9LossIsSuppressedBeneathTheFailureOfTheBody() {
+		IllegalStateException ex = catchThrowableOfType(IllegalStateException.class, () -> this.registry
+			.execute(LockRequest.builder("key").lease(Duration.ofMillis(200)).renew(false).build(), (handle) -> {
+				Awaitility.await().until(() -> !handle.isValid());
+				throw new IllegalStateException("of the body");
+			}));
+		assertThat(ex.getSuppressed()).singleElement().isInstanceOf(LockLostException.class);
+	}
+
+	@Test
+	void b14RenewalSurvivesAnyThrowable() {
+		this.store.renewalsThrow = true;
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(1200), Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() >= 2);
+		this.store.renewalsThrow = false;
+		int before = this.store.renewals.get();
+		Awaitility.await().until(() -> this.store.renewals.get() >= before + 4);
+		assertThat(handle.isValid()).isTrue();
+		handle.release();
+	}
+
+	@Test
+	void failedRenewalIsRepeatedWithinTheLease() {
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(1200), Duration.ZERO));
+		this.store.renewalsAreNotSent = true;
+		Awaitility.await().until(() -> this.store.renewals.get() >= 3);
+		assertThat(handle.isValid()).as("several failures fit into one lease").isTrue();
+		this.store.renewalsAreNotSent = false;
+		int before = this.store.renewals.get();
+		Awaitility.await().until(() -> this.store.renewals.get() >= before + 3);
+		assertThat(handle.isValid()).isTrue();
+		handle.release();
+	}
+
+	@Test
+	void r5UnansweredRenewalsLeaveTheDeadlineAsItWas() {
+		this.store.renewalsFail = true;
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(400), Duration.ZERO));
+		Awaitility.await().until(() -> !handle.isValid());
+		assertThat(isFreeInStore("key")).as("the store had renewed it, but nobody could know").isFalse();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		assertThat(isFreeInStore("key")).as("and the release frees it").isTrue();
+	}
+
+	@Test
+	void r5RenewalThatIsAnsweredLateCountsFromItsRequest() {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore slow = new TroubledStore();
+		LeaseLockRegistry late = new LeaseLockRegistry(slow, this.settings, clock);
+		LockHandle handle = late.acquire(request("key", Duration.ofMillis(900), Duration.ZERO));
+		slow.beforeRenew = () -> {
+			if (slow.renewals.get() == 1) {
+				clock.pass(Duration.ofMillis(500));
+			}
+			else {
+				slow.renewalsAreNotSent = true;
+			}
+		};
+		clock.pass(Duration.ofMillis(300));
+		Awaitility.await().until(() -> slow.renewals.get() >= 2);
+		assertThat(handle.remaining()).isEqualTo(Duration.ofMillis(900 - 9 - 2 - 500));
+		handle.release();
+		late.close();
+	}
+
+	@Test
+	void leaseOfTheRequestIsTheLeaseInTheStore() {
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofSeconds(7), Duration.ZERO));
+		assertThat(handle.remaining()).isBetween(Duration.ofSeconds(6), Duration.ofSeconds(7));
+		assertThat(this.registry.find("key"))
+			.hasValueSatisfying((info) -> assertThat(Duration.between(info.since(), info.until()))
+				.isBetween(Duration.ofSeconds(6), Duration.ofSeconds(8)));
+		handle.release();
+	}
+
+	@Test
+	void r8LossIsToldWhileTheRenewalHangs() throws Exception {
+		CountDownLatch hang = new CountDownLatch(1);
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(400), Duration.ZERO));
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		handle.onLost(told::complete);
+		this.store.beforeRenew = () -> awaitQuietly(hang);
+		assertThat(told.get()).isSameAs(handle);
+		hang.countDown();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+	}
+
+	@Test
+	void r27RefusedRenewalMeansLostAtOnce() throws Exception {
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(900), Duration.ZERO));
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		handle.onLost(told::complete);
+		this.store.memory.clear();
+		told.get();
+		assertThat(handle.isValid()).isFalse();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release).withMessageContaining("refused");
+	}
+
+	@Test
+	void b3RenewalThatIsUnderWayDoesNotOutliveTheRelease() throws Exception {
+		for (int i = 0; i < 30; i++) {
+			CountDownLatch renewing = new CountDownLatch(1);
+			CountDownLatch released = new CountDownLatch(1);
+			this.store.beforeRenew = () -> {
+				renewing.countDown();
+				awaitQuietly(released);
+			};
+			LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(200), Duration.ZERO));
+			renewing.await();
+			handle.release();
+			released.countDown();
+			this.store.beforeRenew = () -> {
+			};
+		}
+		int after = this.store.renewals.get();
+		LockHandle other = this.registry.acquire(request("other", Duration.ofMillis(300), Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() >= after + 3);
+		other.release();
+		assertThat(this.store.memory.find("key")).isEmpty();
+		assertThat(this.registry.keeper().size()).isZero();
+	}
+
+	@Test
+	void b3ReleaseAtOnceAfterAcquireLeavesNoRenewal() {
+		for (int i = 0; i < 20_000; i++) {
+			this.registry.acquire(noWait("key")).release();
+		}
+		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.store.renewals).hasValue(0);
+	}
+
+	@Test
+	void b20LossFreesTheLocalQueueForOtherThreads() throws Exception {
+		LockHandle lost = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(300)).renew(false).build());
+		LockHandle next = inOtherThread(() -> this.registry.acquire(request("key", LEASE, Duration.ofSeconds(20))))
+			.get();
+		assertThat(next.isValid()).isTrue();
+		assertThat(lost.isValid()).isFalse();
+		assertThat(next.token()).isGreaterThan(lost.token());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
+		assertThat(next.isValid()).as("the late release frees nothing").isTrue();
+		assertThat(isFreeInStore("key")).isFalse();
+		next.release();
+	}
+
+	@Test
+	void r10b8TokenOfALostHandleIsItsOwnAndNotTheSuccessors() throws Exception {
+		LockHandle lost = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(300)).renew(false).build());
+		long token = lost.token();
+		LockHandle next = inOtherThread(() -> this.registry.acquire(request("key", LEASE, Duration.ofSeconds(20))))
+			.get();
+		assertThat(lost.token()).isEqualTo(token).isLessThan(next.token());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
+		next.release();
+	}
+
+	/**
+	 * What stops a holder that does not know yet: the resource.
+	 */
+	@Test
+	void r15ResourceThatChecksTheTokenRefusesTheLateWrite() throws Exception {
+		JdbcDataSource dataSource = new JdbcDataSource();
+		dataSource.setURL("jdbc:h2:mem:fenced-resource;DB_CLOSE_DELAY=-1");
+		try (Connection connection = dataSource.getConnection(); Statement statement = connection.createStatement()) {
+			statement.execute("CREATE TABLE account (balance INT, fence BIGINT)");
+			statement.execute("INSERT INTO account VALUES (100, 0)");
+			String write = "UPDATE account SET balance = %d, fence = %d WHERE fence <= %2$d";
+			LockHandle late = this.registry
+				.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+			LockHandle successor = inOtherThread(
+					() -> this.registry.acquire(request("key", LEASE, Duration.ofSeconds(20))))
+				.get();
+			assertThat(statement.executeUpdate(write.formatted(90, successor.token()))).isEqualTo(1);
+			assertThat(statement.executeUpdate(write.formatted(50, late.token()))).as("the stale write").isZero();
+			assertThat(statement.executeUpdate(write.formatted(80, successor.token()))).isEqualTo(1);
+			successor.release();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(late::release);
+		}
+	}
+
+	@Test
+	void threadThatLostTheLockIsToldWhenItAsksAgain() {
+		LockHandle lost = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		Awaitility.await().until(() -> !lost.isValid());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
+		this.registry.acquire(request("key", LEASE, Duration.ofSeconds(5))).release();
+	}
+
+	@Test
+	void listenerThatThrowsOrBlocksHarmsNobody() throws Exception {
+		CountDownLatch block = new CountDownLatch(1);
+		LockRequest request = LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build();
+		LockHandle handle = this.registry.acquire(request);
+		handle.onLost((lost) -> {
+			throw new IllegalStateException("of the listener");
+		});
+		handle.onLost((lost) -> awaitQuietly(block));
+		Awaitility.await().until(() -> !handle.isValid());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		LockHandle other = this.registry.acquire(request("other", Duration.ofMillis(300), Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() >= 3);
+		other.release();
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		handle.onLost(told::complete);
+		block.countDown();
+		assertThat(told.get()).as("a listener that comes late is told too").isSameAs(handle);
+	}
+
+	@Test
+	void listenerOfAReleasedLockIsNeverCalled() {
+		AtomicInteger calls = new AtomicInteger();
+		LockHandle handle = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		handle.onLost((lost) -> calls.incrementAndGet());
+		handle.release();
+		handle.onLost((lost) -> calls.incrementAndGet());
+		LockHandle later = this.registry
+			.acquire(LockRequest.builder("later").lease(Duration.ofMillis(300)).renew(false).build());
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		later.onLost(told::complete);
+		told.join();
+		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(later::release);
+	}
+
+}

@@ -1,0 +1,98 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRegistryClosedException;
+import io.dlock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The end of a registry.
+ */
+class ShutdownTests extends AbstractLeaseLockRegistryTests {
+
+	@Test
+	void r51ClosedRegistryGrantsNothing() {
+		this.registry.stop();
+		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> this.registry.acquire("key"));
+		assertThat(this.store.acquires).hasValue(0);
+		this.registry.start();
+		this.registry.acquire("key").release();
+	}
+
+	@Test
+	void r51WaitersAreWokenWhenTheRegistryStops() {
+		holdElsewhere("elsewhere", LEASE);
+		LockHandle held = this.registry.acquire("here");
+		CompletableFuture<LockHandle> remote = inOtherThread(
+				() -> this.registry.acquire(request("elsewhere", LEASE, LockRequest.FOREVER)));
+		CompletableFuture<LockHandle> local = inOtherThread(
+				() -> this.registry.acquire(request("here", LEASE, LockRequest.FOREVER)));
+		CompletableFuture<LockHandle> async = this.registry.acquireAsync(request("here", LEASE, LockRequest.FOREVER));
+		Awaitility.await().until(() -> waitersOf("here") == 2 && this.store.acquires.get() > 3);
+		this.registry.stop();
+		for (CompletableFuture<LockHandle> waiter : List.of(remote, local, async)) {
+			assertThatExceptionOfType(Exception.class).isThrownBy(waiter::get)
+				.withCauseInstanceOf(LockRegistryClosedException.class);
+		}
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::release);
+	}
+
+	@Test
+	void r51RunningHoldersMayFinish() throws Exception {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.withShutdownTimeout(Duration.ofSeconds(30)));
+		CountDownLatch finish = new CountDownLatch(1);
+		CountDownLatch running = new CountDownLatch(1);
+		CompletableFuture<String> body = inOtherThread(() -> patient.execute(LockRequest.of("key"), (handle) -> {
+			running.countDown();
+			finish.await();
+			handle.assertHeld();
+			return "finished";
+		}));
+		running.await();
+		CompletableFuture<Void> closing = inOtherThread(() -> {
+			patient.close();
+			return null;
+		});
+		Awaitility.await().until(() -> !patient.isRunning());
+		assertThat(closing).isNotDone();
+		finish.countDown();
+		assertThat(body.get()).isEqualTo("finished");
+		closing.get();
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	@Test
+	void r51LocksThatAreStillHeldAreTakenAwayAndTheirHoldersTold() {
+		LockHandle handle = this.registry.acquire("key");
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		handle.onLost(told::complete);
+		this.store.beforeRelease = () -> assertThat(handle.isValid()).as("first told, then released").isFalse();
+		this.registry.stop();
+		told.join();
+		assertThat(isFreeInStore("key")).isTrue();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release)
+			.withMessageContaining("shut down");
+	}
+
+	@Test
+	void closeEndsTheThreads() {
+		LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.settings);
+		other.acquireAsync(LockRequest.of("key")).join().release();
+		other.close();
+		other.close();
+		Awaitility.await().until(other.threads()::isTerminated);
+	}
+
+}
