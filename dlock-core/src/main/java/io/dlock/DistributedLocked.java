@@ -29,9 +29,10 @@ import org.springframework.core.annotation.AliasFor;
  * <p>
  * <strong>What is checked at start-up.</strong> Every annotated method is checked when
  * its bean is created: that its key can be parsed and uses variables that exist, that its
- * durations have units and fit the store, that a proxy can intercept it, and that its
- * return type can be honoured. Asynchronous and reactive methods are refused in this
- * version: the lock would be released before the work is done.
+ * durations have units and fit the store, that a proxy can intercept it (for a
+ * class-level annotation: each public method), and that its return type can be honoured.
+ * Asynchronous and reactive methods are refused in this version: the lock would be
+ * released before the work is done.
  * <p>
  * <strong>What is not guaranteed.</strong> A call from within the same object does not
  * pass the proxy and is not locked. A lease lock can be lost, for instance by a pause of
@@ -107,7 +108,9 @@ public @interface DistributedLocked {
 
 	/**
 	 * The name of a method of the same class, with the same parameters and a compatible
-	 * return type, to call instead when the lock is busy. It runs without the lock.
+	 * return type, to call instead when the lock is busy. It is called directly, without
+	 * the lock and without other advice, such as transactions; it may not be locked
+	 * itself.
 	 * @return the name of the method
 	 */
 	String fallback() default "";

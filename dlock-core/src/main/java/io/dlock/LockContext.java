@@ -35,7 +35,11 @@ public final class LockContext {
 	 * @return the binding, which any thread may close
 	 */
 	public static Binding bind(LockHandle handle) {
-		Binding binding = new Binding(Objects.requireNonNull(handle), innermost());
+		Binding outer = innermost();
+		if (outer != null) {
+			outer.unlinkClosed();
+		}
+		Binding binding = new Binding(Objects.requireNonNull(handle), outer);
 		INNERMOST.set(binding);
 		return binding;
 	}
@@ -89,13 +93,25 @@ public final class LockContext {
 		/** Empty once closed: a thread that never looks again must not keep a handle. */
 		private final AtomicReference<@Nullable LockHandle> handle;
 
-		private final @Nullable Binding outer;
+		/** Changed by the thread of the binding only. */
+		private @Nullable Binding outer;
 
 		private final Thread thread = Thread.currentThread();
 
 		private Binding(LockHandle handle, @Nullable Binding outer) {
 			this.handle = new AtomicReference<>(handle);
 			this.outer = outer;
+		}
+
+		/**
+		 * Drop what was closed below this binding, by this or other threads.
+		 */
+		private void unlinkClosed() {
+			for (Binding binding = this; binding != null; binding = binding.outer) {
+				while (binding.outer != null && binding.outer.handle.get() == null) {
+					binding.outer = binding.outer.outer;
+				}
+			}
 		}
 
 		/**

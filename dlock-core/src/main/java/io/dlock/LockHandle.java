@@ -5,7 +5,10 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * A held lock. It may be used and released by any thread.
+ * A held lock. It may be used and released by any thread; but as long as it is held, the
+ * thread that acquired it gets a nested handle when it acquires the key again. A thread
+ * that hands its handles to others makes its requests {@linkplain LockRequest#reentrant()
+ * not reentrant}, or acquires asynchronously.
  * <p>
  * A lease that is over is <em>lost</em>, and stays lost: a handle never becomes valid
  * again. Closing a handle more than once has no further effect.
@@ -55,8 +58,8 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Be told when the lock is lost. The listener runs at once if it is lost already, and
-	 * never if the lock is released before. It runs on a thread that all listeners share;
-	 * what it throws is logged.
+	 * never if this handle is released before. It runs on one of a few threads that all
+	 * listeners share, and should not block; what it throws is logged.
 	 * @param listener called once with this handle
 	 */
 	void onLost(Consumer<? super LockHandle> listener);

@@ -78,6 +78,19 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			throw ex;
 		}
 		release(operation, handle);
+		return synchronous(result, invocation);
+	}
+
+	/**
+	 * A method that is declared to return any object is found out only now.
+	 */
+	private static @Nullable Object synchronous(@Nullable Object result, MethodInvocation invocation) {
+		if (result != null && invocation.getMethod().getReturnType() == Object.class
+				&& LockedOperationParser.isAsynchronous(result.getClass())) {
+			throw new IllegalStateException(
+					"@DistributedLocked method %s returned a %s: its lock is released, but its work may not be done"
+						.formatted(invocation.getMethod(), result.getClass().getName()));
+		}
 		return result;
 	}
 

@@ -12,8 +12,13 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.Assign;
+import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -25,7 +30,7 @@ import org.springframework.util.StringUtils;
 /**
  * The key of a locked method: a fixed text, or a name and an expression over the
  * arguments. The expression is parsed once and sees only the arguments and the method: no
- * types, beans or constructors, and nothing it could change.
+ * types, beans or constructors. (It may call methods of the arguments.)
  */
 final class LockKey {
 
@@ -91,6 +96,13 @@ final class LockKey {
 		SpelExpression parsed = expression();
 		Set<String> known = knownVariables();
 		for (SpelNode node : nodes(parsed.getAST(), new ArrayList<>())) {
+			if (node instanceof TypeReference || node instanceof ConstructorReference || node instanceof BeanReference
+					|| node instanceof FunctionReference || node instanceof Assign) {
+				throw new InvalidLockedMethodException(this.method,
+						"has the key '%s', which uses %s: a key sees the arguments and the method only"
+							.formatted(parsed.getExpressionString(), node.toStringAST()),
+						"Compute the key from the arguments, or use the LockRegistry", null);
+			}
 			if (node instanceof VariableReference variable && !known.contains(variable.toStringAST().substring(1))) {
 				throw new InvalidLockedMethodException(this.method,
 						"has the key '%s', but there is no variable %s: there are %s"

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 
@@ -23,8 +24,14 @@ import io.dlock.OnBusy;
  */
 final class LockedOperationParser {
 
-	private static final Set<String> KOTLIN_ASYNC = Set.of("kotlin.coroutines.Continuation",
-			"kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Deferred");
+	/** By name, because they are not on every class path. */
+	private static final Set<String> ASYNCHRONOUS = Set.of("org.reactivestreams.Publisher",
+			"kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Deferred",
+			"org.springframework.web.context.request.async.DeferredResult",
+			"org.springframework.web.context.request.async.WebAsyncTask",
+			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+			"org.springframework.web.servlet.mvc.method.annotation.SseEmitter",
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
 	private final StringValueResolver values;
 
@@ -32,10 +39,8 @@ final class LockedOperationParser {
 		this.values = values;
 	}
 
-	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass, boolean onMethod) {
-		if (onMethod) {
-			checkInterceptable(method, targetClass);
-		}
+	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
+		checkInterceptable(method, targetClass);
 		checkSynchronous(method);
 		String name = resolve(annotation.name(), "name", method);
 		Method fallback = fallback(annotation, method, targetClass);
@@ -60,17 +65,28 @@ final class LockedOperationParser {
 
 	private static void checkSynchronous(Method method) {
 		Class<?> type = method.getReturnType();
-		boolean kotlin = KOTLIN_ASYNC.contains(type.getName()) || (method.getParameterCount() > 0
-				&& KOTLIN_ASYNC.contains(method.getParameterTypes()[method.getParameterCount() - 1].getName()));
-		if (kotlin || Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
-				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
-				|| type.getName().equals("org.reactivestreams.Publisher")) {
+		boolean suspending = method.getParameterCount() > 0
+				&& method.getParameterTypes()[method.getParameterCount() - 1].getName()
+					.equals("kotlin.coroutines.Continuation");
+		if (suspending || isAsynchronous(type)) {
 			throw new InvalidLockedMethodException(method,
 					"returns %s before its work is done: the lock would be released too early"
-						.formatted(kotlin ? "to its caller" : type.getName()),
+						.formatted(suspending ? "to its caller" : type.getName()),
 					"Lock a synchronous method that does the work, or use LockRegistry.acquireAsync and release the handle when the work is done",
 					null);
 		}
+	}
+
+	/**
+	 * Whether an object of this type stands for work that is done later.
+	 * @param type the type of a returned object
+	 * @return whether it does
+	 */
+	static boolean isAsynchronous(Class<?> type) {
+		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
+				|| Callable.class.isAssignableFrom(type)
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
+				|| ASYNCHRONOUS.contains(type.getName());
 	}
 
 	private static void checkSkip(DistributedLocked annotation, Method method, @Nullable Method fallback) {
@@ -101,6 +117,12 @@ final class LockedOperationParser {
 					"names the fallback '%s', but %s has no such method with the same parameters".formatted(
 							annotation.fallback(), targetClass.getName()),
 					"Add the method, or correct the name", null);
+		}
+		if (LockedOperations.isLocked(fallback, targetClass)) {
+			throw new InvalidLockedMethodException(method,
+					"names the fallback '%s', which is locked itself but would run without its lock"
+						.formatted(annotation.fallback()),
+					"Name a method without @DistributedLocked", null);
 		}
 		if (!ClassUtils.isAssignable(method.getReturnType(), fallback.getReturnType())) {
 			throw new InvalidLockedMethodException(method,

@@ -3,6 +3,7 @@ package io.dlock.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
@@ -23,6 +24,8 @@ import io.dlock.LockRegistry;
 final class LockedOperations {
 
 	private final Map<MethodClassKey, LockedOperation> operations = new ConcurrentHashMap<>();
+
+	private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
 
 	private final LockedOperationParser parser;
 
@@ -54,11 +57,15 @@ final class LockedOperations {
 	 * @throws InvalidLockedMethodException if one can not be honoured
 	 */
 	void check(Class<?> targetClass) {
+		if (this.checked.contains(targetClass)) {
+			return;
+		}
 		ReflectionUtils.doWithMethods(targetClass, (method) -> {
 			if (isLocked(method, targetClass)) {
 				get(method, targetClass);
 			}
 		}, (method) -> !method.isBridge() && !method.isSynthetic());
+		this.checked.add(targetClass);
 	}
 
 	LockedOperation get(Method method, Class<?> targetClass) {
@@ -77,8 +84,7 @@ final class LockedOperations {
 		if (annotation == null) {
 			throw new IllegalStateException(method + " is not annotated");
 		}
-		LockedOperation operation = this.parser.parse(annotation, specific, targetClass,
-				onMethod(specific) != null || onMethod(method) != null);
+		LockedOperation operation = this.parser.parse(annotation, specific, targetClass);
 		try {
 			this.registry.get().validate(operation.request("key"));
 		}

@@ -48,7 +48,7 @@ final class Acquisition {
 
 	private String owner = OwnerIds.next();
 
-	private @Nullable Moment unresolved;
+	private @Nullable Unresolved unresolved;
 
 	private @Nullable StoreException failure;
 
@@ -89,19 +89,32 @@ final class Acquisition {
 		if (!(result instanceof AcquireResult.Granted granted)) {
 			return null;
 		}
-		Lease granting = new Lease(new Lease.Grant(turn, this.owner, this.lease, this.request.renew(), granted.token(),
-				sent, this.unresolved), this.clock, this.keeper);
+		Unresolved before = this.unresolved;
+		// should anything go wrong from here on, the lock that is ours now is revoked
+		this.unresolved = Unresolved.add(before, sent);
+		Lease granting = new Lease(
+				new Lease.Grant(turn, this.owner, this.lease, this.request.renew(), granted.token(), sent, before),
+				this.clock, this.keeper);
 		if (granting.isStale()) {
-			this.unresolved = sent;
 			abandon();
 			this.owner = OwnerIds.next();
 			failed(new StoreException(Effect.NONE, false,
 					"The store answered so late that hardly anything is left of the lease", null), sent);
 			return null;
 		}
+		keep(granting);
 		this.unresolved = null;
-		this.keeper.keep(granting);
 		return granting;
+	}
+
+	private void keep(Lease granting) {
+		try {
+			this.keeper.keep(granting);
+		}
+		catch (Throwable ex) {
+			this.keeper.remove(granting);
+			throw ex;
+		}
 	}
 
 	private @Nullable AcquireResult acquire(Moment sent) {
@@ -129,7 +142,7 @@ final class Acquisition {
 			this.failingSince = sent;
 		}
 		if (ex.effect() == Effect.UNKNOWN) {
-			this.unresolved = sent;
+			this.unresolved = Unresolved.add(this.unresolved, sent);
 		}
 	}
 

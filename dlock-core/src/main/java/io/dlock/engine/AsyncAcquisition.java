@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockException;
 import io.dlock.LockHandle;
+import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 
 /**
@@ -22,53 +23,33 @@ final class AsyncAcquisition {
 	private final CompletableFuture<LockHandle> future = new CompletableFuture<>();
 
 	/** Who moves it from waiting to something else has the request for itself. */
-	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.WAITING);
+	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.TRYING);
 
-	private final Turn turn;
+	private volatile @Nullable Turn turn;
 
 	private volatile @Nullable Future<?> alarm;
 
 	AsyncAcquisition(LockRequest request, LeaseLockRegistry registry) {
 		this.registry = registry;
 		this.acquisition = new Acquisition(request, registry.settings().waitTimeOf(request), registry);
-		this.turn = registry.queues().join(request.key(), this::workOnIt);
 	}
 
 	@SuppressWarnings("FutureReturnValueIgnored") // it is this future that a caller
 													// cancels
 	CompletableFuture<LockHandle> start() {
 		this.future.whenComplete((handle, ex) -> onCompletion());
-		if (this.turn.isFirst() || !this.registry.isRunning()) {
-			workOnIt();
-		}
-		else if (this.phase.compareAndSet(Phase.WAITING, Phase.TRYING)) {
-			waitForTheTurn();
-		}
+		this.turn = this.registry.queues().join(this.acquisition.request().key(), this::workOnIt);
+		this.phase.set(Phase.WAITING);
+		workOnIt();
 		return this.future;
 	}
 
-	private void workOnIt() {
-		this.registry.threads().work(this::run);
-	}
-
-	private void setAlarm(Runnable task, long delayNanos) {
-		cancelAlarm();
-		this.alarm = this.registry.threads().schedule(task, delayNanos);
-	}
-
-	private void cancelAlarm() {
-		Future<?> current = this.alarm;
-		if (current != null) {
-			current.cancel(false);
-		}
-	}
-
 	/**
-	 * The wait ended while others of this process were before us.
+	 * Go on: at the start, at the turn, after a pause, or because the registry stops.
 	 */
-	private void onWaitOver() {
-		if (!this.turn.isFirst() && this.phase.compareAndSet(Phase.WAITING, Phase.DONE)) {
-			fail(this.acquisition.giveUpInQueue(this.turn));
+	private void workOnIt() {
+		if (!this.registry.threads().work(this::run) && this.phase.compareAndSet(Phase.WAITING, Phase.DONE)) {
+			fail(new LockRegistryClosedException(this.acquisition.request().key()));
 		}
 	}
 
@@ -83,27 +64,13 @@ final class AsyncAcquisition {
 	}
 
 	private void run() {
-		if (!this.phase.compareAndSet(Phase.WAITING, Phase.TRYING)) {
+		Turn current = this.turn;
+		if (current == null || !this.phase.compareAndSet(Phase.WAITING, Phase.TRYING)) {
 			return;
 		}
 		cancelAlarm();
 		try {
-			this.registry.failIfClosed(this.acquisition.request().key());
-			if (!this.turn.isFirst()) {
-				waitForTheTurn();
-				return;
-			}
-			Lease lease = this.acquisition.attempt(this.turn);
-			if (lease != null) {
-				this.phase.set(Phase.DONE);
-				deliver(new HeldLock(this.registry, lease));
-				return;
-			}
-			LockException reason = this.acquisition.giveUp();
-			if (reason != null) {
-				throw reason;
-			}
-			pause(this::workOnIt, this.acquisition.pauseNanos());
+			attempt(current);
 		}
 		catch (Throwable ex) {
 			this.phase.set(Phase.DONE);
@@ -111,22 +78,50 @@ final class AsyncAcquisition {
 		}
 	}
 
-	private void waitForTheTurn() {
-		pause(this::onWaitOver, this.acquisition.deadline().remainingNanos());
-		if (this.turn.isFirst()) {
-			workOnIt();
+	private void attempt(Turn current) {
+		this.registry.failIfClosed(this.acquisition.request().key());
+		if (!current.isFirst()) {
+			if (this.acquisition.deadline().isOver()) {
+				throw this.acquisition.giveUpInQueue(current);
+			}
+			pause(this.acquisition.deadline().remainingNanos());
+			if (current.isFirst()) {
+				workOnIt();
+			}
+			return;
 		}
+		Lease lease = this.acquisition.attempt(current);
+		if (lease != null) {
+			this.phase.set(Phase.DONE);
+			deliver(new HeldLock(this.registry, lease));
+			return;
+		}
+		LockException reason = this.acquisition.giveUp();
+		if (reason != null) {
+			throw reason;
+		}
+		pause(this.acquisition.pauseNanos());
 	}
 
 	/**
 	 * Wait for the alarm or a signal. The phase comes first: an alarm that rings at once
 	 * would otherwise find nobody waiting.
 	 */
-	private void pause(Runnable next, long nanos) {
+	private void pause(long nanos) {
 		this.phase.set(Phase.WAITING);
-		setAlarm(next, nanos);
+		this.alarm = this.registry.threads().schedule(this::workOnIt, nanos);
 		if (this.future.isDone()) {
 			onCompletion();
+		}
+		if (this.alarm == null) {
+			workOnIt();
+		}
+	}
+
+	private void cancelAlarm() {
+		Future<?> current = this.alarm;
+		if (current != null) {
+			current.cancel(false);
 		}
 	}
 
@@ -143,7 +138,10 @@ final class AsyncAcquisition {
 
 	private void leave() {
 		this.acquisition.abandon();
-		this.turn.end();
+		Turn current = this.turn;
+		if (current != null) {
+			current.end();
+		}
 	}
 
 	private enum Phase {

@@ -1,7 +1,5 @@
 package io.dlock.engine;
 
-import java.time.Duration;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -16,9 +14,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of a registry, all daemons and started when needed. The timer never talks
- * to the store, so that a deadline is noticed whatever the store does; renewals have a
- * thread that nothing else can occupy; listeners have one that they may block.
+ * The threads of a registry, all daemons and started when needed. The timer neither talks
+ * to the store nor runs code of the user, so that a deadline is noticed whatever these
+ * do; renewals and revocations have a thread each that nothing else can occupy.
  */
 final class EngineThreads implements AutoCloseable {
 
@@ -26,13 +24,17 @@ final class EngineThreads implements AutoCloseable {
 
 	private static final int WORKERS = 4;
 
+	private static final int LISTENERS = 4;
+
 	private final ScheduledThreadPoolExecutor timer;
 
 	private final ThreadPoolExecutor renewals = pool("dlock-renewal", 1);
 
 	private final ThreadPoolExecutor workers = pool("dlock-worker", WORKERS);
 
-	private final ThreadPoolExecutor listeners = pool("dlock-listener", 1);
+	private final ThreadPoolExecutor revocations = pool("dlock-revoker", 1);
+
+	private final ThreadPoolExecutor listeners = pool("dlock-listener", LISTENERS);
 
 	EngineThreads() {
 		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
@@ -76,46 +78,46 @@ final class EngineThreads implements AutoCloseable {
 	 * @param delayNanos the delay
 	 */
 	void workLater(Runnable work, long delayNanos) {
-		Future<?> scheduled = schedule(() -> work(work), delayNanos);
-		if (scheduled == null) {
-			logger.debug("The lock registry is closed");
-		}
+		later(this.workers, work, delayNanos);
 	}
 
-	/**
-	 * Do some work on a worker every now and then.
-	 * @param work the work, which may block
-	 * @param period the pause between two runs
-	 */
-	void repeat(Runnable work, Duration period) {
-		workLater(() -> {
-			try {
-				work.run();
-			}
-			finally {
-				repeat(work, period);
-			}
-		}, period.toNanos());
+	void revocationLater(Runnable work, long delayNanos) {
+		later(this.revocations, work, delayNanos);
+	}
+
+	private void later(ThreadPoolExecutor pool, Runnable work, long delayNanos) {
+		boolean accepted = (delayNanos > 0) ? schedule(() -> execute(pool, work), delayNanos) != null
+				: execute(pool, work);
+		if (!accepted) {
+			logger.debug("The lock registry is closed");
+		}
 	}
 
 	void renewal(Runnable work) {
 		execute(this.renewals, work);
 	}
 
-	void work(Runnable work) {
-		execute(this.workers, work);
+	/**
+	 * Do some work, which may block.
+	 * @param work the work
+	 * @return {@code false} if the registry is closed
+	 */
+	boolean work(Runnable work) {
+		return execute(this.workers, work);
 	}
 
 	void listener(Runnable work) {
 		execute(this.listeners, work);
 	}
 
-	private static void execute(Executor executor, Runnable work) {
+	private static boolean execute(ThreadPoolExecutor pool, Runnable work) {
 		try {
-			executor.execute(guarded(work));
+			pool.execute(guarded(work));
+			return true;
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The lock registry is closed", ex);
+			return false;
 		}
 	}
 
@@ -135,7 +137,7 @@ final class EngineThreads implements AutoCloseable {
 
 	boolean isTerminated() {
 		return this.timer.isTerminated() && this.renewals.isTerminated() && this.workers.isTerminated()
-				&& this.listeners.isTerminated();
+				&& this.revocations.isTerminated() && this.listeners.isTerminated();
 	}
 
 	@Override
@@ -143,6 +145,7 @@ final class EngineThreads implements AutoCloseable {
 		this.timer.shutdownNow();
 		this.renewals.shutdown();
 		this.workers.shutdown();
+		this.revocations.shutdown();
 		this.listeners.shutdown();
 	}
 

@@ -22,6 +22,8 @@ final class HeldLock implements LockHandle {
 
 	private volatile LockContext.@Nullable Binding binding;
 
+	private volatile boolean listening;
+
 	HeldLock(LeaseLockRegistry registry, Lease lease) {
 		this.registry = registry;
 		this.lease = lease;
@@ -76,6 +78,10 @@ final class HeldLock implements LockHandle {
 
 	@Override
 	public void onLost(Consumer<? super LockHandle> listener) {
+		if (this.closed.get() && !this.lease.isLost()) {
+			return;
+		}
+		this.listening = true;
 		this.registry.keeper().onLost(this, listener);
 	}
 
@@ -87,6 +93,9 @@ final class HeldLock implements LockHandle {
 		LockContext.Binding bound = this.binding;
 		if (bound != null) {
 			bound.close();
+		}
+		if (this.listening) {
+			this.registry.keeper().removeListeners(this);
 		}
 		if (this.lease.drop()) {
 			this.registry.release(this.lease);

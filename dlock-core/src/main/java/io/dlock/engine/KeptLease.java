@@ -1,7 +1,9 @@
 package io.dlock.engine;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
@@ -26,7 +28,7 @@ final class KeptLease {
 
 	private final LeaseKeeper keeper;
 
-	private final List<Runnable> lossListeners = new ArrayList<>(1);
+	private final Map<LockHandle, List<Runnable>> lossListeners = new LinkedHashMap<>(2);
 
 	private long renewAt;
 
@@ -64,10 +66,14 @@ final class KeptLease {
 		if (!this.lease.isValid()) {
 			return;
 		}
-		if (startRenewal()) {
-			this.keeper.renew(this);
+		try {
+			if (startRenewal()) {
+				this.keeper.renew(this);
+			}
 		}
-		setAlarm();
+		finally {
+			setAlarm();
+		}
 	}
 
 	private synchronized boolean startRenewal() {
@@ -111,7 +117,16 @@ final class KeptLease {
 	 * @return {@code false} if the lease has ended
 	 */
 	synchronized boolean addLossListener(LockHandle handle, Consumer<? super LockHandle> listener) {
-		return !this.ended && this.lossListeners.add(() -> listener.accept(handle));
+		return !this.ended && this.lossListeners.computeIfAbsent(handle, (key) -> new ArrayList<>(1))
+			.add(() -> listener.accept(handle));
+	}
+
+	/**
+	 * Forget the listeners of a handle that is released while others keep the lease.
+	 * @param handle the handle
+	 */
+	synchronized void removeLossListeners(LockHandle handle) {
+		this.lossListeners.remove(handle);
 	}
 
 	/**
@@ -123,7 +138,7 @@ final class KeptLease {
 		if (this.alarm != null) {
 			this.alarm.cancel(false);
 		}
-		return List.copyOf(this.lossListeners);
+		return this.lossListeners.values().stream().flatMap(List::stream).toList();
 	}
 
 }

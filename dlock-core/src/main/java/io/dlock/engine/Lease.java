@@ -43,7 +43,7 @@ final class Lease {
 
 	private final long token;
 
-	private final @Nullable Moment unresolved;
+	private final @Nullable Unresolved unresolved;
 
 	private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
 
@@ -52,6 +52,8 @@ final class Lease {
 	private final LeaseWatch watch;
 
 	private volatile Moment sent;
+
+	private volatile Moment lastSent;
 
 	private volatile String lossReason = "";
 
@@ -64,6 +66,7 @@ final class Lease {
 		this.renewed = grant.renewed();
 		this.token = Math.multiplyExact(grant.storeToken(), TOKENS_PER_LEASE);
 		this.sent = grant.sent();
+		this.lastSent = grant.sent();
 		this.unresolved = grant.unresolved();
 	}
 
@@ -92,7 +95,7 @@ final class Lease {
 	}
 
 	/**
-	 * The last request that may have started the lease in the store.
+	 * The last request that is known to have started the lease in the store.
 	 * @return when it was sent
 	 */
 	Moment sent() {
@@ -100,10 +103,26 @@ final class Lease {
 	}
 
 	/**
-	 * A request of the same owner that was never answered and may yet arrive.
-	 * @return when it was sent, or {@code null}
+	 * The last request that may have started the lease in the store, answered or not.
+	 * @return when it was sent
 	 */
-	@Nullable Moment unresolved() {
+	Moment lastSent() {
+		return this.lastSent;
+	}
+
+	/**
+	 * A renewal is about to be sent.
+	 * @param renewalSent the time
+	 */
+	void renewing(Moment renewalSent) {
+		this.lastSent = renewalSent;
+	}
+
+	/**
+	 * Requests of the same owner that were never answered and may yet arrive.
+	 * @return the requests, or {@code null}
+	 */
+	@Nullable Unresolved unresolved() {
 		return this.unresolved;
 	}
 
@@ -226,11 +245,10 @@ final class Lease {
 	 * @param renewed whether to renew it
 	 * @param storeToken the store's token
 	 * @param sent when the request was handed to the driver
-	 * @param unresolved when an unanswered request of this owner was sent, or
-	 * {@code null}
+	 * @param unresolved unanswered requests of this owner, or {@code null}
 	 */
 	record Grant(Turn turn, String owner, Duration length, boolean renewed, long storeToken, Moment sent,
-			@Nullable Moment unresolved) {
+			@Nullable Unresolved unresolved) {
 
 	}
 

@@ -70,28 +70,32 @@ final class LeaseKeeper implements LeaseWatch {
 		keptLease.setAlarm();
 	}
 
-	/**
-	 * Stop keeping a lease that is being released.
-	 * @param lease the lease
-	 */
-	void forget(Lease lease) {
-		remove(lease);
-	}
-
 	@Override
 	public void lost(Lease lease, String reason) {
-		logger.warn("Lock '" + lease.key() + "' (token " + lease.token() + ") was lost: " + reason);
 		List<Runnable> listeners = remove(lease);
 		lease.turn().end();
 		listeners.forEach(this.threads::listener);
+		logger.warn("Lock '" + lease.key() + "' (token " + lease.token() + ") was lost: " + reason);
 	}
 
-	private List<Runnable> remove(Lease lease) {
+	/**
+	 * Stop keeping a lease that is being released or is lost.
+	 * @param lease the lease
+	 * @return whom to tell if it is lost
+	 */
+	List<Runnable> remove(Lease lease) {
 		KeptLease keptLease = this.kept.remove(lease);
 		if (this.kept.isEmpty()) {
 			signalEmptied();
 		}
 		return (keptLease != null) ? keptLease.end() : Collections.emptyList();
+	}
+
+	void removeListeners(HeldLock handle) {
+		KeptLease keptLease = this.kept.get(handle.lease());
+		if (keptLease != null) {
+			keptLease.removeLossListeners(handle);
+		}
 	}
 
 	void onLost(HeldLock handle, Consumer<? super LockHandle> listener) {
@@ -107,7 +111,15 @@ final class LeaseKeeper implements LeaseWatch {
 	void renew(KeptLease lease) {
 		this.due.add(lease);
 		if (this.renewalScheduled.compareAndSet(false, true)) {
-			this.threads.renewal(this::renewDue);
+			try {
+				this.threads.renewal(this::renewDue);
+			}
+			catch (Throwable ex) {
+				// no thread could be started: this attempt is lost, the next may succeed
+				this.renewalScheduled.set(false);
+				this.due.remove(lease);
+				lease.renewalAnswered(RenewResult.UNKNOWN, this.clock.now());
+			}
 		}
 	}
 
@@ -115,15 +127,27 @@ final class LeaseKeeper implements LeaseWatch {
 		this.renewalScheduled.set(false);
 		List<KeptLease> batch = new ArrayList<>();
 		for (KeptLease lease = this.due.poll(); lease != null; lease = this.due.poll()) {
-			batch.add(lease);
+			if (lease.lease().isValid()) {
+				batch.add(lease);
+			}
 		}
 		if (batch.isEmpty()) {
 			return;
 		}
 		Moment sent = this.clock.now();
+		batch.forEach((lease) -> lease.lease().renewing(sent));
 		List<RenewResult> results = renew(batch);
 		for (int i = 0; i < batch.size(); i++) {
-			batch.get(i).renewalAnswered(results.get(i), sent);
+			answer(batch.get(i), results.get(i), sent);
+		}
+	}
+
+	private static void answer(KeptLease lease, RenewResult result, Moment sent) {
+		try {
+			lease.renewalAnswered(result, sent);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The renewal of lock '" + lease.lease().key() + "' could not be noted", ex);
 		}
 	}
 
@@ -133,10 +157,14 @@ final class LeaseKeeper implements LeaseWatch {
 	 */
 	private List<RenewResult> renew(List<KeptLease> batch) {
 		try {
-			return this.store.renew(batch.stream()
+			List<RenewResult> results = this.store.renew(batch.stream()
 				.map(KeptLease::lease)
 				.map((lease) -> new RenewCommand(lease.key(), lease.owner(), lease.length()))
 				.toList());
+			if (results.size() == batch.size()) {
+				return results;
+			}
+			throw new IllegalStateException(results.size() + " answers to " + batch.size() + " renewals");
 		}
 		catch (Throwable ex) {
 			logger.debug("The renewal of " + batch.size() + " locks failed and will be repeated", ex);

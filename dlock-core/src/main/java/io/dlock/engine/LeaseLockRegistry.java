@@ -15,6 +15,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockInfo;
+import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
@@ -26,9 +27,9 @@ import io.dlock.store.StoreException;
 /**
  * The lock registry: leases in a {@link LockStore}.
  * <p>
- * As a Spring bean it stops after the web server and the listener containers, and before
- * what it is built on: it accepts no more requests, wakes the waiting ones with
- * {@link LockRegistryClosedException}, gives running holders the shutdown timeout to
+ * As a Spring bean it stops after the web server, listener containers and task executors,
+ * and before what it is built on: it accepts no more requests, wakes the waiting ones
+ * with {@link LockRegistryClosedException}, gives running holders the shutdown timeout to
  * finish, and then declares their locks lost and releases them. Without Spring, call
  * {@link #close()}. The store is not closed by the registry.
  *
@@ -37,14 +38,18 @@ import io.dlock.store.StoreException;
 public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, AutoCloseable {
 
 	/**
-	 * When the registry stops: after the web server (phase {@code DEFAULT_PHASE - 2048})
-	 * and everything else that calls locked methods, before the Redis client (phase 0).
+	 * When the registry stops: after the web server, listener containers, task executors
+	 * and schedulers (phase {@code Integer.MAX_VALUE / 2} and higher), before the Redis
+	 * client (phase 0). An executor that waits for its tasks only when its bean is
+	 * destroyed ends after the registry.
 	 */
-	public static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 4096;
+	public static final int PHASE = Integer.MAX_VALUE / 4;
 
 	private static final Log logger = LogFactory.getLog(LeaseLockRegistry.class);
 
 	private static final Duration SWEEP_PERIOD = Duration.ofMinutes(30);
+
+	private static final Duration SWEEP_PAUSE = Duration.ofSeconds(1);
 
 	private final LockStore store;
 
@@ -77,7 +82,23 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.clock = clock;
 		this.keeper = new LeaseKeeper(store, clock, this.threads);
 		this.revoker = new Revoker(store, clock, this.threads);
-		this.threads.repeat(store::sweep, SWEEP_PERIOD);
+		this.threads.workLater(this::sweep, SWEEP_PERIOD.toNanos());
+	}
+
+	/**
+	 * A sweep is bounded; if it left something, the next follows soon.
+	 */
+	private void sweep() {
+		boolean more = false;
+		try {
+			more = this.store.sweep();
+		}
+		catch (StoreException ex) {
+			logger.debug("The sweep of the lock store failed and will be repeated", ex);
+		}
+		finally {
+			this.threads.workLater(this::sweep, (more ? SWEEP_PAUSE : SWEEP_PERIOD).toNanos());
+		}
 	}
 
 	LockStore store() {
@@ -141,11 +162,17 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 * @return the handle
 	 */
 	HeldLock deliver(HeldLock handle) {
-		if (!this.open) {
-			handle.release();
-			throw new LockRegistryClosedException(handle.key());
+		if (this.open) {
+			return handle;
 		}
-		return handle;
+		LockRegistryClosedException closed = new LockRegistryClosedException(handle.key());
+		try {
+			handle.release();
+		}
+		catch (LockLostException ex) {
+			closed.addSuppressed(ex);
+		}
+		throw closed;
 	}
 
 	void failIfClosed(String key) {
@@ -188,7 +215,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	void release(Lease lease) {
 		boolean held = lease.beginRelease();
-		this.keeper.forget(lease);
+		this.keeper.remove(lease);
 		boolean interrupted = Thread.interrupted();
 		try {
 			releaseInStore(lease);
@@ -215,11 +242,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The release of lock '" + lease.key() + "' failed and will be repeated", ex);
-			this.revoker.revoke(lease.key(), lease.owner(), lease.sent(), lease.length());
-			return;
+			this.revoker.revoke(lease.key(), lease.owner(), new Unresolved(1, lease.lastSent()), lease.length());
 		}
-		if (lease.unresolved() != null) {
-			this.revoker.revoke(lease.key(), lease.owner(), lease.unresolved(), lease.length());
+		Unresolved unresolved = lease.unresolved();
+		if (unresolved != null) {
+			this.revoker.revoke(lease.key(), lease.owner(), unresolved, lease.length());
 		}
 	}
 
@@ -274,7 +301,15 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.open = false;
 		this.queues.signalAll();
 		this.keeper.awaitNone(this.settings.shutdownTimeout());
-		takeAway(this.keeper.leases());
+		boolean interrupted = Thread.interrupted();
+		try {
+			takeAway(this.keeper.leases());
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
 	}
 
 	/**

@@ -1,25 +1,31 @@
 package io.dlock.engine;
 
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Iterator;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.LockStore;
 
 /**
  * Takes back what was acquired in the store although nobody here holds it, or may be
  * acquired yet by a request that is still on its way. Keeps trying, by owner, until the
- * lease of that request would be over.
+ * lease of that request would be over; earlier only if the one request there was has been
+ * found and undone.
+ * <p>
+ * Works in rounds on a thread of its own. A round ends at the first failure of the store,
+ * so that an outage costs one command timeout a round, however much is pending.
  */
 final class Revoker {
 
 	private static final Log logger = LogFactory.getLog(Revoker.class);
 
-	private static final Duration MAX_PAUSE = Duration.ofSeconds(1);
+	private static final Duration MAX_PAUSE = Duration.ofMillis(500);
 
 	private final LockStore store;
 
@@ -27,7 +33,11 @@ final class Revoker {
 
 	private final EngineThreads threads;
 
-	private final Set<Revocation> pending = ConcurrentHashMap.newKeySet();
+	private final Queue<Revocation> pending = new ConcurrentLinkedQueue<>();
+
+	private final AtomicBoolean scheduled = new AtomicBoolean();
+
+	private volatile Backoff backoff = new Backoff(MAX_PAUSE);
 
 	Revoker(LockStore store, MachineClock clock, EngineThreads threads) {
 		this.store = store;
@@ -39,39 +49,56 @@ final class Revoker {
 	 * Revoke an acquisition.
 	 * @param key the key
 	 * @param owner its owner
-	 * @param sent when its last unanswered request was sent
+	 * @param requests its unanswered requests
 	 * @param lease the lease it asked for
 	 */
-	void revoke(String key, String owner, Moment sent, Duration lease) {
-		Revocation revocation = new Revocation(key, owner, sent, lease,
-				new Backoff((lease.compareTo(MAX_PAUSE) < 0) ? lease : MAX_PAUSE));
-		this.pending.add(revocation);
-		this.threads.work(() -> attempt(revocation));
+	void revoke(String key, String owner, Unresolved requests, Duration lease) {
+		this.pending.add(new Revocation(key, owner, requests, lease));
+		this.backoff = new Backoff(MAX_PAUSE);
+		schedule(0);
 	}
 
-	private void attempt(Revocation revocation) {
-		if (isReleased(revocation) || isOver(revocation)) {
-			this.pending.remove(revocation);
-			return;
+	private void schedule(long delayNanos) {
+		if (this.scheduled.compareAndSet(false, true)) {
+			this.threads.revocationLater(this::round, delayNanos);
 		}
-		this.threads.workLater(() -> attempt(revocation), revocation.backoff().nextNanos());
+	}
+
+	private void round() {
+		this.scheduled.set(false);
+		attemptAll(null);
+		if (!this.pending.isEmpty()) {
+			schedule(this.backoff.nextNanos());
+		}
+	}
+
+	private void attemptAll(@Nullable Deadline limit) {
+		boolean answering = true;
+		for (Iterator<Revocation> all = this.pending.iterator(); all.hasNext();) {
+			Revocation revocation = all.next();
+			answering &= limit == null || !limit.isOver();
+			try {
+				if (isOver(revocation) || (answering && isUndone(revocation))) {
+					all.remove();
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not revoke an acquisition of lock '" + revocation.key() + "', will try again", ex);
+				answering = false;
+			}
+		}
 	}
 
 	/**
-	 * A release that found nothing proves nothing: the acquire may arrive after it.
+	 * Release by owner. That nothing was found proves nothing: the acquire may arrive
+	 * after it.
 	 */
-	private boolean isReleased(Revocation revocation) {
-		try {
-			return this.store.release(revocation.key(), revocation.owner());
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Could not revoke an acquisition of lock '" + revocation.key() + "', will try again", ex);
-			return false;
-		}
+	private boolean isUndone(Revocation revocation) {
+		return this.store.release(revocation.key(), revocation.owner()) && revocation.requests().requests() == 1;
 	}
 
 	private boolean isOver(Revocation revocation) {
-		return this.clock.elapsedNanos(revocation.sent()) > revocation.lease().toNanos();
+		return this.clock.elapsedNanos(revocation.requests().lastSent()) > revocation.lease().toNanos();
 	}
 
 	/**
@@ -79,7 +106,7 @@ final class Revoker {
 	 * @param limit when to stop trying: what is left ends with its lease
 	 */
 	void flush(Deadline limit) {
-		this.pending.removeIf((revocation) -> !limit.isOver() && isReleased(revocation));
+		attemptAll(limit);
 	}
 
 	int size() {
@@ -91,11 +118,10 @@ final class Revoker {
 	 *
 	 * @param key the key
 	 * @param owner its owner
-	 * @param sent when its last unanswered request was sent
+	 * @param requests its unanswered requests
 	 * @param lease the lease it asked for
-	 * @param backoff the pauses between attempts
 	 */
-	private record Revocation(String key, String owner, Moment sent, Duration lease, Backoff backoff) {
+	private record Revocation(String key, String owner, Unresolved requests, Duration lease) {
 
 	}
 

@@ -18,8 +18,9 @@ import java.util.Optional;
  * cleaned up: {@code max(stored + 1, store clock in µs)}.</li>
  * <li>{@link #renew} and {@link #release} change nothing unless the owner holds the
  * key.</li>
- * <li>Each call returns or throws within the command timeout the store was made with,
- * give or take the time to open a connection.</li>
+ * <li>Each call returns or throws within a small multiple of the command timeout the
+ * store was made with: the wait for a connection, its opening and the command are limited
+ * to one each.</li>
  * <li>A failure is a {@link StoreException} that tells whether the command can have taken
  * effect. It is never an answer.</li>
  * <li>Keys are compared exactly, whatever characters they contain; see
@@ -76,10 +77,13 @@ public interface LockStore extends AutoCloseable {
 	void verify();
 
 	/**
-	 * Remove what expired long ago. Called now and then by each process; does nothing in
-	 * stores that clean up by themselves.
+	 * Remove some of what expired long ago. Called now and then by each process; does
+	 * nothing in stores that clean up by themselves.
+	 * @return whether there is more to remove, so that the next call should follow soon
+	 * @throws StoreException if there is no answer
 	 */
-	default void sweep() {
+	default boolean sweep() {
+		return false;
 	}
 
 	/**

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 
@@ -134,6 +135,11 @@ class DistributedLockedTests {
 			return lockedKey();
 		}
 
+		@DistributedLocked("'anything'")
+		public Object anything(Object result) {
+			return result;
+		}
+
 		@DistributedLocked("#order.id")
 		public String failing(Order order) {
 			throw new IllegalStateException("of the body");
@@ -193,6 +199,15 @@ class DistributedLockedTests {
 		Orders orders = bean(Orders.class);
 		String hostile = "T(java.lang.Runtime).getRuntime().exec('true')";
 		assertThat(orders.any(hostile)).isEqualTo(hostile);
+	}
+
+	@Test
+	void r49WorkThatIsNotDoneIsFoundOutWhenTheDeclaredTypeDoesNotTell() {
+		Orders orders = bean(Orders.class);
+		assertThat(orders.anything("text")).isEqualTo("text");
+		assertThatExceptionOfType(IllegalStateException.class)
+			.isThrownBy(() -> orders.anything(new CompletableFuture<>()))
+			.withMessageContaining("CompletableFuture");
 	}
 
 	// busy
@@ -378,10 +393,6 @@ class DistributedLockedTests {
 
 		String notPublic() {
 			return LockHandle.current().map(LockHandle::key).orElse("none");
-		}
-
-		public final int finalMethodOfALockedClass() {
-			return 1;
 		}
 
 	}

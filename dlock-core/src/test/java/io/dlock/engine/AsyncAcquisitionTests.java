@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
+import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
@@ -166,6 +168,54 @@ class AsyncAcquisitionTests {
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> acquire("key", Duration.ZERO).get())
 			.withCauseInstanceOf(LockStoreException.class);
 		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+	}
+
+	@Test
+	void registryThatIsClosedForGoodFailsTheFutureToo() {
+		this.registry.close();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> acquire("key", Duration.ZERO).get())
+			.withCauseInstanceOf(LockRegistryClosedException.class);
+	}
+
+	@Test
+	void closingFailsWhatIsUnderWay() throws Exception {
+		CountDownLatch hold = new CountDownLatch(1);
+		holdElsewhere("key");
+		CountDownLatch arrived = this.store.holdAcquires(hold);
+		CompletableFuture<LockHandle> trying = acquire("key", LockRequest.FOREVER);
+		CompletableFuture<LockHandle> queued = acquire("key", LockRequest.FOREVER);
+		arrived.await();
+		this.registry.close();
+		hold.countDown();
+		for (CompletableFuture<LockHandle> waiter : List.of(trying, queued)) {
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
+				.withCauseInstanceOf(LockRegistryClosedException.class);
+		}
+	}
+
+	@Test
+	void dependentStageThatBlocksDoesNotStopTheTimer() throws Exception {
+		LockHandle held = this.registry.acquire("key");
+		CountDownLatch blocked = new CountDownLatch(1);
+		CountDownLatch unblock = new CountDownLatch(1);
+		acquire("key", Duration.ofMillis(50)).handle((handle, ex) -> {
+			blocked.countDown();
+			try {
+				return unblock.await(50, TimeUnit.SECONDS);
+			}
+			catch (InterruptedException interrupt) {
+				return false;
+			}
+		});
+		blocked.await();
+		LockHandle lost = this.registry
+			.acquire(LockRequest.builder("other").lease(Duration.ofMillis(250)).renew(false).build());
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		lost.onLost(told::complete);
+		assertThat(told.get()).isSameAs(lost);
+		unblock.countDown();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
+		held.release();
 	}
 
 	@Test

@@ -12,6 +12,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
+import io.dlock.store.StoreException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -68,6 +69,23 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 		assertThat(isFreeInStore("key")).isTrue();
 		this.store.memory.acquire(this.store.stuck.remove());
 		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
+	}
+
+	@Test
+	void r25RevocationsOfAnOutageAreBoundedByTheirLeasesAndHoldUpNobody() throws Exception {
+		this.store.beforeRelease = () -> {
+			throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
+		};
+		this.store.lostAcquireReplies.set(Integer.MAX_VALUE);
+		for (int i = 0; i < 300; i++) {
+			LockRequest request = request("key-" + i, Duration.ofMillis(500), Duration.ZERO);
+			assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(request));
+		}
+		int releases = this.store.releases.get();
+		this.store.lostAcquireReplies.set(0);
+		this.registry.acquireAsync(request("healthy", LEASE, Duration.ZERO)).get();
+		Awaitility.await().until(() -> this.registry.revoker().size() == 0);
+		assertThat(this.store.releases.get() - releases).as("one attempt a round, not one for each").isLessThan(100);
 	}
 
 	@Test

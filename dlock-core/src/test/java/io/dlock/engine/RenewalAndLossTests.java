@@ -276,6 +276,21 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void listenerOfAReleasedNestedHandleIsNeverCalled() {
+		AtomicInteger calls = new AtomicInteger();
+		LockHandle outer = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		LockHandle inner = this.registry.acquire("key");
+		inner.onLost((lost) -> calls.incrementAndGet());
+		inner.release();
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		outer.onLost(told::complete);
+		told.join();
+		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
+	}
+
+	@Test
 	void listenerOfAReleasedLockIsNeverCalled() {
 		AtomicInteger calls = new AtomicInteger();
 		LockHandle handle = this.registry

@@ -52,11 +52,15 @@ public final class DlockAutoConfiguration {
 		LockStore dlockStore(ObjectProvider<LockStoreCandidate> candidates, DlockProperties properties,
 				Environment environment) {
 			DurationUnits.check(environment);
-			return new LockStoreSelector(candidates.orderedStream().toList()).select(properties.backend());
+			return DlockConfigurationErrors.analyzed(() -> {
+				properties.settings(InstanceName.of(environment));
+				return new LockStoreSelector(candidates.orderedStream().toList()).select(properties.backend());
+			});
 		}
 
 		@Bean
 		LeaseLockRegistry dlockRegistry(LockStore store, DlockProperties properties, Environment environment) {
+			DurationUnits.check(environment);
 			return new LockRegistryStarter(store, properties).start(InstanceName.of(environment));
 		}
 

@@ -28,7 +28,7 @@ final class LockRegistryStarter {
 	}
 
 	LeaseLockRegistry start(String defaultInstance) {
-		LockSettings settings = settings(defaultInstance);
+		LockSettings settings = DlockConfigurationErrors.analyzed(() -> this.properties.settings(defaultInstance));
 		if (this.properties.startupCheck()) {
 			verifyStore();
 		}
@@ -37,16 +37,6 @@ final class LockRegistryStarter {
 				this.store.describe(), settings.lease().toMillis(), settings.waitTime().toMillis(),
 				settings.commandTimeout().toMillis(), settings.instance()));
 		return registry;
-	}
-
-	private LockSettings settings(String defaultInstance) {
-		try {
-			return this.properties.settings(defaultInstance);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new FailureAnalyzedException("The configuration of dlock does not hold: " + ex.getMessage() + ".",
-					"Correct the dlock.* properties.", ex);
-		}
 	}
 
 	private void verifyStore() {

@@ -1,7 +1,9 @@
 package io.dlock.autoconfigure;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -18,10 +20,18 @@ import io.dlock.store.redis.RedisLockStoreSettings;
 class RedisLockStoreConfiguration {
 
 	@Bean
-	LockStoreCandidate redisLockStoreCandidate(RedisConnectionFactory connectionFactory, DlockProperties properties) {
-		return new LockStoreCandidate(DlockBackend.REDIS, "a RedisConnectionFactory",
-				() -> new RedisLockStore(connectionFactory,
-						new RedisLockStoreSettings(properties.redis().prefix(), properties.effectiveCommandTimeout())));
+	LockStoreCandidate redisLockStoreCandidate(ObjectProvider<RedisConnectionFactory> connectionFactories,
+			DlockProperties properties) {
+		return new LockStoreCandidate(DlockBackend.REDIS, "a RedisConnectionFactory", () -> {
+			RedisConnectionFactory connectionFactory = connectionFactories.getIfUnique();
+			if (connectionFactory == null) {
+				throw new FailureAnalyzedException(
+						"dlock does not know which of several RedisConnectionFactory beans to use.",
+						"Mark one of them as @Primary.");
+			}
+			return new RedisLockStore(connectionFactory,
+					new RedisLockStoreSettings(properties.redis().prefix(), properties.effectiveCommandTimeout()));
+		});
 	}
 
 }

@@ -2,6 +2,7 @@ package io.dlock.autoconfigure;
 
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 
 import javax.sql.DataSource;
@@ -262,7 +263,7 @@ class DlockAutoConfigurationTests {
 	@Test
 	void tableNameThatIsNoNameIsAnError() {
 		this.jdbcRunner.withPropertyValues("dlock.jdbc.table=locks; DROP TABLE orders")
-			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("DROP TABLE orders"));
+			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("DROP TABLE orders"));
 	}
 
 	@Test
@@ -284,6 +285,21 @@ class DlockAutoConfigurationTests {
 	void valueThatDoesNotHoldIsAnError(String property, String message) {
 		this.runner.withPropertyValues("dlock.backend=memory", property)
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains(message));
+	}
+
+	@Test
+	void valueThatDoesNotHoldIsAnErrorWithEveryBackend() {
+		for (ApplicationContextRunner backend : List.of(this.redisRunner, this.jdbcRunner)) {
+			backend.withPropertyValues("dlock.lease=-5s")
+				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("positive"));
+		}
+		this.redisRunner.withPropertyValues("dlock.redis.prefix={a}")
+			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("prefix"));
+		this.jdbcRunner.withPropertyValues("dlock.jdbc.pool-size=1")
+			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("poolSize"));
+		this.runner.withBean(LockStore.class, MemoryLockStore::new)
+			.withPropertyValues("dlock.lease=30")
+			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("no unit"));
 	}
 
 	@Test

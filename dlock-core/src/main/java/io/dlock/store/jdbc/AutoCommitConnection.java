@@ -16,14 +16,18 @@ final class AutoCommitConnection implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(AutoCommitConnection.class);
 
+	private static final int NO_NETWORK_TIMEOUT = -1;
+
 	private final Connection connection;
 
 	private final boolean wasManual;
 
+	private final int networkTimeout;
+
 	AutoCommitConnection(Connection connection, Duration timeout) throws SQLException {
 		this.connection = connection;
 		try {
-			limitNetworkWait(connection, timeout);
+			this.networkTimeout = limitNetworkWait(connection, timeout);
 			this.wasManual = !connection.getAutoCommit();
 			if (this.wasManual) {
 				connection.setAutoCommit(true);
@@ -35,12 +39,19 @@ final class AutoCommitConnection implements AutoCloseable {
 		}
 	}
 
-	private static void limitNetworkWait(Connection connection, Duration timeout) throws SQLException {
+	/**
+	 * Limit how long to wait for the network.
+	 * @return the limit before, or {@link #NO_NETWORK_TIMEOUT} if the driver has none
+	 */
+	private static int limitNetworkWait(Connection connection, Duration timeout) throws SQLException {
 		try {
+			int before = connection.getNetworkTimeout();
 			connection.setNetworkTimeout(Runnable::run, Math.toIntExact(timeout.toMillis()));
+			return before;
 		}
 		catch (SQLFeatureNotSupportedException ex) {
 			logger.trace("The driver has no network timeout", ex);
+			return NO_NETWORK_TIMEOUT;
 		}
 	}
 
@@ -50,15 +61,24 @@ final class AutoCommitConnection implements AutoCloseable {
 
 	@Override
 	public void close() {
-		if (this.wasManual) {
-			try {
-				this.connection.setAutoCommit(false);
-			}
-			catch (SQLException ex) {
-				logger.debug("Could not restore the auto-commit mode", ex);
+		try {
+			if (!this.connection.isClosed()) {
+				restore();
 			}
 		}
+		catch (SQLException ex) {
+			logger.debug("Could not restore the mode of a connection", ex);
+		}
 		closeQuietly(this.connection);
+	}
+
+	private void restore() throws SQLException {
+		if (this.wasManual) {
+			this.connection.setAutoCommit(false);
+		}
+		if (this.networkTimeout != NO_NETWORK_TIMEOUT) {
+			this.connection.setNetworkTimeout(Runnable::run, this.networkTimeout);
+		}
 	}
 
 	private static void closeQuietly(Connection connection) {

@@ -73,7 +73,7 @@ final class H2LockDialect extends JdbcLockDialect {
 
 	@Override
 	String sessionSetup(Duration commandTimeout) {
-		long millis = commandTimeout.toMillis();
+		long millis = serverLimit(commandTimeout).toMillis();
 		return "SET LOCK_TIMEOUT %d; SET QUERY_TIMEOUT %d".formatted(millis, millis);
 	}
 

@@ -71,6 +71,15 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	abstract String sessionSetup(Duration commandTimeout);
 
 	/**
+	 * The server gives up a little before the client: its answer says that nothing
+	 * happened, while a client that gives up knows nothing.
+	 */
+	static Duration serverLimit(Duration commandTimeout) {
+		Duration limit = commandTimeout.multipliedBy(4).dividedBy(5);
+		return (limit.toMillis() > 0) ? limit : Duration.ofMillis(1);
+	}
+
+	/**
 	 * Take a key if it is free.
 	 * @param connection an auto-commit connection
 	 * @param command what to take

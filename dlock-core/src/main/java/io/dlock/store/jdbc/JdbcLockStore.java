@@ -3,6 +3,8 @@ package io.dlock.store.jdbc;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -30,7 +32,7 @@ import io.dlock.store.StoredLock;
  */
 public final class JdbcLockStore implements LockStore {
 
-	private static final int MAX_SWEEPS = 100;
+	private static final int MAX_SWEEPS = 10;
 
 	private final JdbcLockStoreSettings settings;
 
@@ -59,21 +61,23 @@ public final class JdbcLockStore implements LockStore {
 	@Override
 	public List<RenewResult> renew(List<RenewCommand> leases) {
 		List<RenewResult> results = new ArrayList<>(leases.size());
-		try {
-			this.connections.execute(true, "renew", (dialect, connection) -> {
-				while (results.size() < leases.size()) {
-					RenewCommand lease = leases.get(results.size());
-					results.add(dialect.renew(connection, lease) ? RenewResult.RENEWED : RenewResult.REFUSED);
+		boolean answering = true;
+		for (RenewCommand lease : leases) {
+			RenewResult result = RenewResult.UNKNOWN;
+			if (answering) {
+				try {
+					boolean renewed = this.connections.execute(true, "renew",
+							(dialect, connection) -> dialect.renew(connection, lease));
+					result = renewed ? RenewResult.RENEWED : RenewResult.REFUSED;
 				}
-				return results;
-			});
-		}
-		catch (StoreException ex) {
-			// what failed for one lease fails for the next: do not spend a timeout on
-			// each
-			while (results.size() < leases.size()) {
-				results.add(RenewResult.UNKNOWN);
+				catch (StoreException ex) {
+					// a connection that fails for one lease fails for the next: do not
+					// spend
+					// a timeout on each
+					answering = ex instanceof RolledBackException;
+				}
 			}
+			results.add(result);
 		}
 		return results;
 	}
@@ -106,10 +110,33 @@ public final class JdbcLockStore implements LockStore {
 			dialect.verify(connection);
 			return true;
 		});
+		boolean losesFractions = losesFractions();
+		if (losesFractions) {
+			losesFractions = losesFractions();
+		}
+		if (losesFractions) {
+			throw new StoreMisconfiguredException(
+					"The lock table '%s' does not keep microseconds, so that leases would end early."
+						.formatted(this.settings.table()),
+					"Create it with the script schema-<database>.sql of dlock-core (a precision of 6).", null);
+		}
+	}
+
+	/**
+	 * Whether the times of a lock come back without fractions. By chance that happens
+	 * once in a million.
+	 */
+	private boolean losesFractions() {
 		String owner = UUID.randomUUID().toString();
-		String key = "dlock/start-up-check";
-		acquire(new AcquireCommand(key, owner, Duration.ofSeconds(1), "start-up check", ""));
+		String key = "dlock/start-up-check/" + owner;
+		acquire(new AcquireCommand(key, owner, Duration.ofSeconds(10), "start-up check", ""));
+		Optional<StoredLock> lock = find(key);
 		release(key, owner);
+		return lock.isEmpty() || (isWhole(lock.get().since()) && isWhole(lock.get().until()));
+	}
+
+	private static boolean isWhole(Instant time) {
+		return time.equals(time.truncatedTo(ChronoUnit.MILLIS));
 	}
 
 	private StoreMisconfiguredException missingTable(SQLException cause) {
@@ -122,14 +149,13 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	@Override
-	public void sweep() {
-		for (int i = 0; i < MAX_SWEEPS; i++) {
-			boolean more = this.connections.execute(false, "sweep",
+	public boolean sweep() {
+		boolean more = true;
+		for (int i = 0; i < MAX_SWEEPS && more; i++) {
+			more = this.connections.execute(false, "sweep",
 					(dialect, connection) -> dialect.sweep(connection, this.settings.retention()));
-			if (!more) {
-				return;
-			}
 		}
+		return more;
 	}
 
 	@Override

@@ -138,7 +138,9 @@ final class LockConnections implements AutoCloseable {
 		if (current != null) {
 			return current;
 		}
-		this.opening.lock();
+		if (!tryLockOpening()) {
+			throw new StoreException(Effect.NONE, false, "The lock database does not answer", null);
+		}
 		try {
 			current = this.opened;
 			if (current == null) {
@@ -149,6 +151,19 @@ final class LockConnections implements AutoCloseable {
 		}
 		finally {
 			this.opening.unlock();
+		}
+	}
+
+	/**
+	 * Nobody waits longer for the first connection of another thread than for their own.
+	 */
+	private boolean tryLockOpening() {
+		try {
+			return this.opening.tryLock(this.settings.commandTimeout().toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
 		}
 	}
 

@@ -6,6 +6,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
@@ -134,13 +136,13 @@ final class MySqlLockDialect extends JdbcLockDialect {
 		}
 	}
 
-	private void verify(String engine, String collation) {
+	private void verify(String engine, @Nullable String collation) {
 		if (!"InnoDB".equalsIgnoreCase(engine)) {
 			throw new StoreMisconfiguredException(
 					"The lock table '%s' uses the engine %s, which does not lock rows.".formatted(this.table, engine),
 					"Create it with the script schema-mysql.sql of dlock-core (ENGINE = InnoDB).", null);
 		}
-		if (!collation.endsWith("_bin")) {
+		if (collation != null && !collation.endsWith("_bin")) {
 			throw new StoreMisconfiguredException(
 					"The column lock_key of the lock table '%s' has the collation %s, which takes different keys for the same."
 						.formatted(this.table, collation),

@@ -78,7 +78,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	 */
 	@Override
 	String sessionSetup(Duration commandTimeout) {
-		long millis = commandTimeout.toMillis();
+		long millis = serverLimit(commandTimeout).toMillis();
 		return "SET synchronous_commit = on; SET lock_timeout = %d; SET statement_timeout = %d".formatted(millis,
 				millis);
 	}

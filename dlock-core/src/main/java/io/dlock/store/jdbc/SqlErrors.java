@@ -20,9 +20,14 @@ final class SqlErrors {
 	private static final Set<String> CONFLICT = Set.of("40001", "40P01", "23505", "23000");
 
 	/**
-	 * MySQL: lock wait timeout, deadlock, record changed (MariaDB snapshot isolation).
+	 * MySQL: deadlock, record changed (MariaDB snapshot isolation).
 	 */
-	private static final Set<Integer> MYSQL_CONFLICT = Set.of(1205, 1213, 1020);
+	private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020);
+
+	/**
+	 * MySQL: a lock wait timeout, to some drivers also 40001. The wait was long enough.
+	 */
+	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
 
 	/** Statement or lock timeout that the server enforced, or a read-only server. */
 	private static final Set<String> ROLLED_BACK = Set.of("57014", "55P03", "HYT00", "25006");
@@ -34,7 +39,8 @@ final class SqlErrors {
 	}
 
 	static boolean isConflict(SQLException ex) {
-		return CONFLICT.contains(state(ex)) || MYSQL_CONFLICT.contains(ex.getErrorCode());
+		return ex.getErrorCode() != MYSQL_LOCK_WAIT_TIMEOUT
+				&& (CONFLICT.contains(state(ex)) || MYSQL_CONFLICT.contains(ex.getErrorCode()));
 	}
 
 	static boolean isMissingTableOrColumn(SQLException ex) {
@@ -44,13 +50,18 @@ final class SqlErrors {
 
 	static StoreException translate(String operation, SQLException ex) {
 		String message = "The database failed to " + operation + " (" + state(ex) + ": " + ex.getMessage() + ")";
-		if (isConflict(ex) || ROLLED_BACK.contains(state(ex)) || MYSQL_READ_ONLY.contains(ex.getErrorCode())) {
-			return new StoreException(Effect.NONE, false, message, ex);
+		if (isRolledBack(ex)) {
+			return new RolledBackException(message, ex);
 		}
 		if (isLasting(state(ex))) {
 			return new StoreException(Effect.NONE, true, message, ex);
 		}
 		return new StoreException(Effect.UNKNOWN, false, message, ex);
+	}
+
+	private static boolean isRolledBack(SQLException ex) {
+		return isConflict(ex) || ex.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT || ROLLED_BACK.contains(state(ex))
+				|| MYSQL_READ_ONLY.contains(ex.getErrorCode());
 	}
 
 	static StoreException notConnected(SQLException ex) {

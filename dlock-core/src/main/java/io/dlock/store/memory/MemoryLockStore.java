@@ -111,9 +111,10 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	@Override
-	public void sweep() {
+	public boolean sweep() {
 		long now = this.nanoTime.getAsLong();
 		this.entries.values().removeIf((entry) -> entry.isOver(now));
+		return false;
 	}
 
 	/**

@@ -8,6 +8,8 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
 
+import io.dlock.store.StoreException;
+
 /**
  * Where the store gets its connections from: a factory like the application's, but with
  * the command timeout of the lock.
@@ -41,7 +43,7 @@ abstract class DedicatedConnections implements AutoCloseable {
 	/**
 	 * Open a connection.
 	 * @return the connection, to be closed by the caller
-	 * @throws io.dlock.store.StoreException if there is none; nothing was sent then
+	 * @throws StoreException if there is none; nothing was sent then
 	 */
 	final RedisConnection open() {
 		try {
@@ -50,6 +52,19 @@ abstract class DedicatedConnections implements AutoCloseable {
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);
 		}
+	}
+
+	/**
+	 * The server answered.
+	 */
+	void answered() {
+	}
+
+	/**
+	 * A command failed.
+	 * @param failure how
+	 */
+	void failed(StoreException failure) {
 	}
 
 	abstract RedisConnectionFactory factory();

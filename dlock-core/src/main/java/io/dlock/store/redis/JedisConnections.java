@@ -18,6 +18,7 @@ import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomi
 import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import redis.clients.jedis.ConnectionPoolConfig;
 
 /**
  * A pool of Jedis connections of the store's own.
@@ -119,7 +120,9 @@ final class JedisConnections extends DedicatedConnections {
 
 		@Override
 		public Optional<GenericObjectPoolConfig<?>> getPoolConfig() {
-			GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
+			// its defaults test idle connections and drop those that the server has
+			// closed
+			ConnectionPoolConfig pool = new ConnectionPoolConfig();
 			this.application.getPoolConfig().ifPresent((configured) -> pool.setMaxTotal(configured.getMaxTotal()));
 			pool.setMaxIdle(pool.getMaxTotal());
 			pool.setMaxWait(this.commandTimeout);

@@ -3,6 +3,7 @@ package io.dlock.store.redis;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import io.lettuce.core.ClientOptions;
@@ -13,6 +14,8 @@ import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -23,11 +26,20 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+
 /**
  * A Lettuce connection of the store's own. Commands are not queued while it is down: a
  * caller that gave up must not acquire a lock later.
  */
 final class LettuceConnections extends DedicatedConnections {
+
+	private static final Log logger = LogFactory.getLog(LettuceConnections.class);
+
+	private static final int UNANSWERED_BEFORE_RESET = 3;
+
+	private final AtomicInteger unanswered = new AtomicInteger();
 
 	private final LettuceConnectionFactory factory;
 
@@ -84,6 +96,30 @@ final class LettuceConnections extends DedicatedConnections {
 			return server.getHostName() + ":" + server.getPort();
 		}
 		return configuration.getClass().getSimpleName();
+	}
+
+	@Override
+	void answered() {
+		if (this.unanswered.get() != 0) {
+			this.unanswered.set(0);
+		}
+	}
+
+	/**
+	 * A half-open connection would time out for a quarter of an hour, and one to a
+	 * demoted master be refused for ever: a new one may work.
+	 */
+	@Override
+	void failed(StoreException failure) {
+		boolean readOnly = failure.effect() == Effect.NONE && String.valueOf(failure.getMessage()).contains("READONLY");
+		if (readOnly || this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
+			try {
+				this.factory.resetConnection();
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not reset the Redis connection", ex);
+			}
+		}
 	}
 
 	@Override

@@ -21,6 +21,9 @@ final class RedisErrors {
 	private static final Set<String> PASSING = Set.of("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
 			"MOVED", "ASK", "BUSY", "NOREPLICAS", "OOM", "MISCONF", "NOSCRIPT", "UNBLOCKED");
 
+	private static final Set<String> SERVER_ERRORS = Set.of("io.lettuce.core.RedisCommandExecutionException",
+			"redis.clients.jedis.exceptions.JedisDataException");
+
 	private static final Pattern SERVER_CODE = Pattern.compile("^-?([A-Z]{2,})(?: .*)?$", Pattern.DOTALL);
 
 	/** Up to Redis 6.2 an error inside a script comes wrapped in another. */
@@ -39,13 +42,26 @@ final class RedisErrors {
 		int depth = 0;
 		for (Throwable cause = ex; cause != null && depth < 10; cause = cause.getCause()) {
 			String message = cause.getMessage();
-			String code = (message != null) ? code(message) : null;
+			String code = (message != null && isSentByTheServer(cause)) ? code(message) : null;
 			if (code != null) {
 				return code;
 			}
 			depth++;
 		}
 		return null;
+	}
+
+	/**
+	 * By name, because one of the clients may be missing. Any other exception may begin
+	 * with capitals as well, "SSL peer shut down" for one.
+	 */
+	private static boolean isSentByTheServer(Throwable ex) {
+		for (Class<?> type = ex.getClass(); type != null; type = type.getSuperclass()) {
+			if (SERVER_ERRORS.contains(type.getName())) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private static @Nullable String code(String message) {
@@ -72,7 +88,8 @@ final class RedisErrors {
 
 	static StoreException notConnected(RuntimeException ex) {
 		String code = serverCode(ex);
-		boolean lasting = code != null && !PASSING.contains(code);
+		// ERR: the maximum number of clients is reached
+		boolean lasting = code != null && !code.equals("ERR") && !PASSING.contains(code);
 		return new StoreException(Effect.NONE, lasting, "There is no connection to Redis (" + rootMessage(ex) + ")",
 				ex);
 	}

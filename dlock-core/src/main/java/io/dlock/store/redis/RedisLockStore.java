@@ -127,13 +127,17 @@ public final class RedisLockStore implements LockStore {
 	private <T> T execute(String operation, Function<RedisConnection, T> command) {
 		RedisConnection connection = this.connections.open();
 		try {
-			return command.apply(connection);
+			T answer = command.apply(connection);
+			this.connections.answered();
+			return answer;
 		}
 		catch (StoreException ex) {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			throw RedisErrors.translate(operation, ex);
+			StoreException failure = RedisErrors.translate(operation, ex);
+			this.connections.failed(failure);
+			throw failure;
 		}
 		finally {
 			DedicatedConnections.closeQuietly(connection);

@@ -1,6 +1,7 @@
 package io.dlock.store.jdbc;
 
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
@@ -289,6 +290,36 @@ abstract class AbstractJdbcLockStoreTests extends LockStoreContractTests {
 		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
 			.withMessageContaining("dlock_old");
 		store.close();
+	}
+
+	/**
+	 * A lease that is rounded ends before its holder thinks.
+	 */
+	@Test
+	void r41TableThatRoundsTheTimesIsRefused() throws Exception {
+		String script = new ClassPathResource(schema(), JdbcLockStore.class).getContentAsString(StandardCharsets.UTF_8)
+			.replace("dlock_lock", "dlock_rounded")
+			.replaceAll("(TIMESTAMP|DATETIME)(\\(6\\))?( WITH TIME ZONE)?", "$1(0)$3");
+		execute("DROP TABLE IF EXISTS dlock_rounded");
+		execute(script);
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_rounded"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("microseconds");
+		store.close();
+	}
+
+	@Test
+	void r31NetworkTimeoutIsGivenBackAsItWas() throws SQLException {
+		try (Connection connection = this.application.getConnection()) {
+			int before = connection.getNetworkTimeout();
+			try (AutoCommitConnection ours = new AutoCommitConnection(connection, Duration.ofMillis(777))) {
+				assertThat(ours.get().getAutoCommit()).isTrue();
+			}
+			assertThat(this.application.getConnection()).satisfies((next) -> {
+				assertThat(next.getNetworkTimeout()).isEqualTo(before);
+				next.close();
+			});
+		}
 	}
 
 	@Test

@@ -1,0 +1,64 @@
+package io.dlock.store.redis;
+
+import java.io.EOFException;
+import java.net.ConnectException;
+
+import javax.net.ssl.SSLException;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.RedisSystemException;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RedisErrorsTests {
+
+	private static StoreException translate(Throwable cause) {
+		return RedisErrors.translate("acquire", new RedisSystemException("Error", cause));
+	}
+
+	@Test
+	void errorOfTheServerIsARefusal() {
+		StoreException passing = translate(new RedisCommandExecutionException("READONLY You can't write"));
+		assertThat(passing.effect()).isEqualTo(Effect.NONE);
+		assertThat(passing.isLasting()).isFalse();
+		StoreException lasting = translate(new JedisDataException("WRONGTYPE Operation against a key"));
+		assertThat(lasting.effect()).isEqualTo(Effect.NONE);
+		assertThat(lasting.isLasting()).isTrue();
+	}
+
+	@Test
+	void r30ErrorInsideAScriptIsUnwrapped() {
+		StoreException ex = translate(new RedisCommandExecutionException(
+				"ERR Error running script (call to f_12): @user_script:13: @user_script: 13: -OOM command not allowed"));
+		assertThat(ex.effect()).isEqualTo(Effect.NONE);
+		assertThat(ex.isLasting()).isFalse();
+	}
+
+	@Test
+	void r24ConnectionCutInFlightIsUnknownWhateverItsMessage() {
+		SSLException cut = new SSLException("SSL peer shut down incorrectly",
+				new EOFException("SSL peer shut down incorrectly"));
+		StoreException ex = translate(new JedisConnectionException(cut));
+		assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
+		assertThat(ex.isLasting()).isFalse();
+	}
+
+	@Test
+	void refusedConnectionHasNoEffect() {
+		assertThat(translate(new ConnectException("Connection refused")).effect()).isEqualTo(Effect.NONE);
+		StoreException full = RedisErrors.notConnected(new RedisConnectionFailureException("Unable to connect",
+				new RedisCommandExecutionException("ERR max number of clients reached")));
+		assertThat(full.isLasting()).isFalse();
+		StoreException wrong = RedisErrors.notConnected(new RedisConnectionFailureException("Unable to connect",
+				new RedisCommandExecutionException("WRONGPASS invalid username-password pair")));
+		assertThat(wrong.isLasting()).isTrue();
+	}
+
+}

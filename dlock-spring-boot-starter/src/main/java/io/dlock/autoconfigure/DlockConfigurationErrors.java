@@ -1,0 +1,25 @@
+package io.dlock.autoconfigure;
+
+import java.util.function.Supplier;
+
+import org.springframework.boot.diagnostics.FailureAnalyzedException;
+
+/**
+ * What the values of the properties do not allow, as a description and an action.
+ */
+final class DlockConfigurationErrors {
+
+	private DlockConfigurationErrors() {
+	}
+
+	static <T> T analyzed(Supplier<T> configured) {
+		try {
+			return configured.get();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new FailureAnalyzedException("The configuration of dlock does not hold: " + ex.getMessage() + ".",
+					"Correct the dlock.* properties.", ex);
+		}
+	}
+
+}
