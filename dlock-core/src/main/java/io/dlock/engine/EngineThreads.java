@@ -28,11 +28,11 @@ final class EngineThreads implements AutoCloseable {
 
 	private final ScheduledThreadPoolExecutor timer;
 
-	private final ThreadPoolExecutor renewals = pool("dlock-renewal", 1);
+	private final ThreadPoolExecutor renewals = lasting("dlock-renewal");
 
 	private final ThreadPoolExecutor workers = pool("dlock-worker", WORKERS);
 
-	private final ThreadPoolExecutor revocations = pool("dlock-revoker", 1);
+	private final ThreadPoolExecutor revocations = lasting("dlock-revoker");
 
 	private final ThreadPoolExecutor listeners = pool("dlock-listener", LISTENERS);
 
@@ -46,6 +46,13 @@ final class EngineThreads implements AutoCloseable {
 				daemons(name));
 		pool.allowCoreThreadTimeOut(true);
 		return pool;
+	}
+
+	/**
+	 * A thread that stays once it was started: the machine may have none left later.
+	 */
+	private static ThreadPoolExecutor lasting(String name) {
+		return new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons(name));
 	}
 
 	private static ThreadFactory daemons(String name) {

@@ -66,9 +66,13 @@ final class Revoker {
 
 	private void round() {
 		this.scheduled.set(false);
-		attemptAll(null);
-		if (!this.pending.isEmpty()) {
-			schedule(this.backoff.nextNanos());
+		try {
+			attemptAll(null);
+		}
+		finally {
+			if (!this.pending.isEmpty()) {
+				schedule(this.backoff.nextNanos());
+			}
 		}
 	}
 
