@@ -10,10 +10,13 @@ import java.util.Map;
 
 import javax.sql.DataSource;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
@@ -25,24 +28,42 @@ import org.springframework.dao.DataAccessException;
  */
 final class JdbcLockSchemaInitializer extends PropertiesBasedDataSourceScriptDatabaseInitializer<DlockJdbcProperties> {
 
+	private static final Log logger = LogFactory.getLog(JdbcLockSchemaInitializer.class);
+
 	private final String table;
 
-	JdbcLockSchemaInitializer(DataSource dataSource, DlockJdbcProperties properties, ResourceLoader resourceLoader) {
+	private JdbcLockSchemaInitializer(DataSource dataSource, DlockJdbcProperties properties,
+			ResourceLoader resourceLoader) {
 		super(dataSource, properties, Map.of(DatabaseDriver.MARIADB, "mysql"));
 		this.table = properties.getTable();
 		setResourceLoader(resourceLoader);
 	}
 
-	void createTable() {
+	/**
+	 * Create the lock table if the properties say so.
+	 * @param dataSource where
+	 * @param properties how
+	 * @param resourceLoader finds the script
+	 * @param required whether the application is not to start without
+	 */
+	static void createTable(DataSource dataSource, DlockJdbcProperties properties, ResourceLoader resourceLoader,
+			boolean required) {
+		if (properties.getInitializeSchema() == DatabaseInitializationMode.NEVER) {
+			return;
+		}
 		try {
-			initializeDatabase();
+			new JdbcLockSchemaInitializer(dataSource, properties, resourceLoader).initializeDatabase();
 		}
 		catch (RuntimeException ex) {
-			throw new FailureAnalyzedException(
-					"dlock could not create its lock table '%s': %s".formatted(this.table, rootMessage(ex)),
-					"Check the database and the rights of its user, or create the table with your own migration "
-							+ "and set dlock.jdbc.initialize-schema=never.",
-					ex);
+			String description = "dlock could not create its lock table '%s': %s.".formatted(properties.getTable(),
+					rootMessage(ex));
+			if (required) {
+				throw new FailureAnalyzedException(description,
+						"Check that the database is up and what its user may do, or create the table with your own migration "
+								+ "and set dlock.jdbc.initialize-schema=never.",
+						ex);
+			}
+			logger.warn(description);
 		}
 	}
 

@@ -36,7 +36,7 @@ class JdbcLockStoreConfiguration {
 			DataSource chosen = choose(dedicated, dataSource);
 			LockStore store = new JdbcLockStore(chosen, new JdbcLockStoreSettings(jdbcProperties.getTable(),
 					properties.effectiveCommandTimeout(), poolSize, jdbcProperties.getRetention()));
-			new JdbcLockSchemaInitializer(chosen, jdbcProperties, resourceLoader).createTable();
+			JdbcLockSchemaInitializer.createTable(chosen, jdbcProperties, resourceLoader, properties.startupCheck());
 			return store;
 		});
 	}

@@ -340,6 +340,25 @@ class DlockAutoConfigurationTests {
 	}
 
 	@Test
+	void unreachableDatabaseFailsTheStart() {
+		for (String mode : List.of("embedded", "always")) {
+			this.jdbcRunner
+				.withPropertyValues("spring.datasource.url=jdbc:h2:tcp://127.0.0.1:1/nothing",
+						"spring.datasource.hikari.connection-timeout=300", "dlock.jdbc.initialize-schema=" + mode)
+				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("lock"));
+		}
+		this.jdbcRunner
+			.withPropertyValues("spring.datasource.url=jdbc:h2:tcp://127.0.0.1:1/nothing",
+					"spring.datasource.hikari.connection-timeout=300", "dlock.startup-check=false")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				LockRegistry registry = context.getBean(LockRegistry.class);
+				assertThatExceptionOfType(LockStoreException.class)
+					.isThrownBy(() -> registry.tryAcquire("key", Duration.ZERO));
+			});
+	}
+
+	@Test
 	void unreachableStoreIsAcceptedOnDemand() {
 		this.redisRunner.withPropertyValues("spring.data.redis.port=1", "dlock.startup-check=false").run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -395,6 +414,17 @@ class DlockAutoConfigurationTests {
 	}
 
 	// shutdown
+
+	@Test
+	void r51LocksAreReleasedBeforeTheRedisClientIsClosed() {
+		String key = "left behind " + UUID.randomUUID();
+		this.redisRunner.withPropertyValues("dlock.shutdown-timeout=0s").run((context) -> {
+			context.getBean(LockRegistry.class).acquireAsync(LockRequest.of(key)).join();
+			context.close();
+		});
+		this.redisRunner.run((context) -> assertThat(context.getBean(LockRegistry.class).tryAcquire(key, Duration.ZERO))
+			.hasValueSatisfying(LockHandle::release));
+	}
 
 	@Test
 	void r51LocksAreReleasedBeforeTheDatabaseIsClosed() {
