@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,8 @@ import io.dlock.store.StoreException.Effect;
  * rest to the {@link Revoker}.
  */
 final class Acquisition {
+
+	private static final Pattern CONTROL_CHARACTERS = Pattern.compile("\\p{Cntrl}");
 
 	private final LockRequest request;
 
@@ -212,10 +215,12 @@ final class Acquisition {
 	}
 
 	/**
-	 * The stores keep up to 255 characters.
+	 * The stores keep up to 255 characters, and not all of them any character.
 	 */
 	private static String abbreviate(String text) {
-		return (text.length() <= 255) ? text : text.substring(0, 254) + "…";
+		String shortened = (text.length() <= 255) ? text : text.substring(0, 254) + "…";
+		return shortened.chars().noneMatch(Character::isISOControl) ? shortened
+				: CONTROL_CHARACTERS.matcher(shortened).replaceAll(" ");
 	}
 
 }

@@ -85,6 +85,15 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void textForPeopleIsShortenedAndPrintable() {
+		String reason = "a\u0000b\nc" + "x".repeat(1000);
+		try (LockHandle handle = this.registry.acquire(LockRequest.builder("key").reason(reason).build())) {
+			assertThat(this.registry.find("key")).hasValueSatisfying(
+					(info) -> assertThat(info.reason()).startsWith("a b cxxx").endsWith("…").hasSize(255));
+		}
+	}
+
+	@Test
 	void executeReturnsAndReleases() throws Exception {
 		assertThat(this.registry.execute(LockRequest.of("key"), LockHandle::key)).isEqualTo("key");
 		assertThatIllegalStateException().isThrownBy(() -> this.registry.execute(LockRequest.of("key"), (handle) -> {
