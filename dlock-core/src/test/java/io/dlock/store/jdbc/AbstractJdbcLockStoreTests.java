@@ -21,6 +21,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -121,15 +122,20 @@ abstract class AbstractJdbcLockStoreTests extends LockStoreContractTests {
 	}
 
 	@Test
-	void b31LockOnATransactionAwareDataSourceSurvivesTheRollback() {
+	void b31LockOnATransactionAwareDataSourceNeitherJoinsNorEndsTheTransaction() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_business");
+		execute("CREATE TABLE dlock_business (id INT)");
 		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.application));
+		JdbcClient business = JdbcClient.create(this.application);
 		JdbcLockStore onProxy = new JdbcLockStore(new TransactionAwareDataSourceProxy(this.application),
 				settings().withPoolSize(0));
 		transaction.executeWithoutResult((status) -> {
+			business.sql("INSERT INTO dlock_business VALUES (1)").update();
 			granted(onProxy.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
 			status.setRollbackOnly();
 		});
 		assertThat(acquire("b", LEASE)).isInstanceOf(Refused.class);
+		assertThat(business.sql("SELECT COUNT(*) FROM dlock_business").query(Long.class).single()).isZero();
 	}
 
 	@Test
