@@ -61,12 +61,18 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 			return "finished";
 		}));
 		running.await();
+		CompletableFuture<LockHandle> waiter = inOtherThread(
+				() -> patient.acquire(request("key", LEASE, LockRequest.FOREVER)));
+		Awaitility.await().until(() -> patient.queues().waiters("key") == 1);
 		CompletableFuture<Void> closing = inOtherThread(() -> {
 			patient.close();
 			return null;
 		});
 		Awaitility.await().until(() -> !patient.isRunning());
 		assertThat(closing).isNotDone();
+		assertThatExceptionOfType(Exception.class).as("at once, not after the holder")
+			.isThrownBy(waiter::get)
+			.withCauseInstanceOf(LockRegistryClosedException.class);
 		finish.countDown();
 		assertThat(body.get()).isEqualTo("finished");
 		closing.get();
