@@ -276,7 +276,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void listenerOfAReleasedNestedHandleIsNeverCalled() {
+	void listenerOfAReleasedNestedHandleIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
 		LockHandle outer = this.registry
 			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
@@ -285,13 +285,13 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		inner.release();
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		outer.onLost(told::complete);
-		told.join();
+		told.get();
 		assertThat(calls).hasValue(0);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
 	}
 
 	@Test
-	void listenerOfAReleasedLockIsNeverCalled() {
+	void listenerOfAReleasedLockIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
 		LockHandle handle = this.registry
 			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
@@ -302,7 +302,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 			.acquire(LockRequest.builder("later").lease(Duration.ofMillis(300)).renew(false).build());
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		later.onLost(told::complete);
-		told.join();
+		told.get();
 		assertThat(calls).hasValue(0);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(later::release);
 	}

@@ -80,13 +80,13 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r51LocksThatAreStillHeldAreTakenAwayAndTheirHoldersTold() {
+	void r51LocksThatAreStillHeldAreTakenAwayAndTheirHoldersTold() throws Exception {
 		LockHandle handle = this.registry.acquire("key");
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		handle.onLost(told::complete);
 		this.store.beforeRelease = () -> assertThat(handle.isValid()).as("first told, then released").isFalse();
 		this.registry.stop();
-		told.join();
+		told.get();
 		assertThat(isFreeInStore("key")).isTrue();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release)
 			.withMessageContaining("shut down");
