@@ -103,7 +103,7 @@ public abstract class LockStoreContractTests {
 	}
 
 	@Test
-	void r23AcquireIsIdempotentByOwnerWithTheSameToken() {
+	void r23b9AcquireIsIdempotentByOwnerWithTheSameToken() {
 		long token = granted(acquire("a", LEASE));
 		assertThat(granted(acquire("a", LEASE))).isEqualTo(token);
 		assertThat(this.store.release(this.key, "a")).isTrue();
@@ -158,7 +158,7 @@ public abstract class LockStoreContractTests {
 	}
 
 	@Test
-	void leaseThatIsOverIsGrantedToTheNextWithAHigherToken() {
+	void b11b12b13LeaseThatIsOverIsGrantedToTheNextAndItsHolderChangesNothing() {
 		long first = granted(acquire("a", SHORT));
 		long second = Awaitility.await().pollInterval(Duration.ofMillis(20)).until(() -> {
 			return (acquire("b", LEASE) instanceof Granted granted) ? granted.token() : 0L;
