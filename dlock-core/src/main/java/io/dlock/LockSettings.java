@@ -14,11 +14,14 @@ import java.time.Duration;
  * lock, at the most
  * @param shutdownTimeout how long a closing registry waits for running holders before it
  * takes their locks away
+ * @param handOffMaxDuration how long waiting threads of this process may pass a lock to
+ * each other without asking the store whether another process waits for it; zero to ask
+ * each time
  * @param instance the name of this process shown to operators
  * @since 0.1
  */
 public record LockSettings(Duration lease, Duration waitTime, Duration commandTimeout, Duration maxPollInterval,
-		Duration shutdownTimeout, String instance) {
+		Duration shutdownTimeout, Duration handOffMaxDuration, String instance) {
 
 	/**
 	 * A lease must outlast this many command timeouts, so that a renewal has time to fail
@@ -29,7 +32,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	private static final Duration MAX_DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
 
 	private static final LockSettings DEFAULTS = new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(5),
-			MAX_DEFAULT_COMMAND_TIMEOUT, Duration.ofMillis(100), Duration.ofSeconds(10),
+			MAX_DEFAULT_COMMAND_TIMEOUT, Duration.ofMillis(100), Duration.ofSeconds(10), Duration.ofMillis(10),
 			"pid-" + ProcessHandle.current().pid());
 
 	public LockSettings {
@@ -42,6 +45,10 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 		if (shutdownTimeout.isNegative()) {
 			throw new IllegalArgumentException("'shutdownTimeout' must not be negative but is " + shutdownTimeout);
 		}
+		if (handOffMaxDuration.isNegative()) {
+			throw new IllegalArgumentException(
+					"'handOffMaxDuration' must not be negative but is " + handOffMaxDuration);
+		}
 		if (instance.isBlank()) {
 			throw new IllegalArgumentException("'instance' must not be blank");
 		}
@@ -50,7 +57,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 
 	/**
 	 * The defaults: a lease of 30 s, a wait time of 5 s, a command timeout of 1 s, a poll
-	 * at least every 100 ms, 10 s for holders at shutdown.
+	 * at least every 100 ms, 10 s for holders at shutdown, 10 ms of hand-off.
 	 * @return the defaults
 	 */
 	public static LockSettings defaults() {
@@ -75,7 +82,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withLease(Duration lease) {
 		return new LockSettings(lease, this.waitTime, commandTimeoutFor(lease), this.maxPollInterval,
-				this.shutdownTimeout, this.instance);
+				this.shutdownTimeout, this.handOffMaxDuration, this.instance);
 	}
 
 	/**
@@ -85,7 +92,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withWaitTime(Duration waitTime) {
 		return new LockSettings(this.lease, waitTime, this.commandTimeout, this.maxPollInterval, this.shutdownTimeout,
-				this.instance);
+				this.handOffMaxDuration, this.instance);
 	}
 
 	/**
@@ -95,7 +102,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withCommandTimeout(Duration commandTimeout) {
 		return new LockSettings(this.lease, this.waitTime, commandTimeout, this.maxPollInterval, this.shutdownTimeout,
-				this.instance);
+				this.handOffMaxDuration, this.instance);
 	}
 
 	/**
@@ -105,7 +112,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withMaxPollInterval(Duration maxPollInterval) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, maxPollInterval, this.shutdownTimeout,
-				this.instance);
+				this.handOffMaxDuration, this.instance);
 	}
 
 	/**
@@ -115,7 +122,17 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withShutdownTimeout(Duration shutdownTimeout) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval, shutdownTimeout,
-				this.instance);
+				this.handOffMaxDuration, this.instance);
+	}
+
+	/**
+	 * Change how long waiting threads of this process may pass a lock to each other.
+	 * @param handOffMaxDuration the new time, zero to ask the store each time
+	 * @return the changed settings
+	 */
+	public LockSettings withHandOffMaxDuration(Duration handOffMaxDuration) {
+		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
+				this.shutdownTimeout, handOffMaxDuration, this.instance);
 	}
 
 	/**
@@ -125,7 +142,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withInstance(String instance) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
-				this.shutdownTimeout, instance);
+				this.shutdownTimeout, this.handOffMaxDuration, instance);
 	}
 
 	/**

@@ -11,17 +11,19 @@ import io.dlock.LockException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
+import io.dlock.engine.Lease.Terms;
 import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.AcquireResult;
-import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 
 /**
- * One request on its way to a lease: it calls the store again and again, with the same
- * owner, until it is granted or gives up. How to wait in between is the caller's, who may
- * block a thread or not. Not thread-safe; used by one thread after the other.
+ * One request on its way to a lock: it takes over the lease of the one before it, or
+ * calls the store again and again, with the same owner, until it is granted or gives up.
+ * How to wait in between is the caller's, who may block a thread or not. Not thread-safe;
+ * used by one thread after the other.
  * <p>
  * A call without an answer leaves open whether the lock is ours. The next call of the
  * same owner resolves that, since it is granted if so; a request that gives up leaves the
@@ -33,23 +35,19 @@ final class Acquisition {
 
 	private final LockRequest request;
 
-	private final Duration lease;
+	private final Terms terms;
 
-	private final LockStore store;
+	private final LeaseLockRegistry registry;
 
 	private final MachineClock clock;
 
-	private final LeaseKeeper keeper;
-
-	private final Revoker revoker;
-
-	private final String holderName;
-
 	private final Deadline deadline;
 
-	private final Backoff backoff;
+	private final Thread requester = Thread.currentThread();
 
-	private String owner = OwnerIds.next();
+	private @Nullable Backoff backoff;
+
+	private @Nullable String owner;
 
 	private @Nullable Unresolved unresolved;
 
@@ -59,21 +57,22 @@ final class Acquisition {
 
 	private AcquireResult.@Nullable Refused refused;
 
+	private @Nullable MailboxAddress queuedAt;
+
 	Acquisition(LockRequest request, Duration waitTime, LeaseLockRegistry registry) {
-		LockSettings settings = registry.settings();
 		this.request = request;
-		this.lease = settings.leaseOf(request);
-		this.store = registry.store();
-		this.keeper = registry.keeper();
-		this.clock = this.keeper.clock();
-		this.revoker = registry.revoker();
-		this.holderName = abbreviate(settings.instance() + " [" + Thread.currentThread().getName() + "]");
+		this.terms = new Terms(registry.settings().leaseOf(request), request.renew());
+		this.registry = registry;
+		this.clock = registry.keeper().clock();
 		this.deadline = Deadline.after(this.clock, waitTime);
-		this.backoff = new Backoff(settings.maxPollInterval());
 	}
 
 	LockRequest request() {
 		return this.request;
+	}
+
+	Terms terms() {
+		return this.terms;
 	}
 
 	Deadline deadline() {
@@ -81,13 +80,19 @@ final class Acquisition {
 	}
 
 	/**
-	 * Call the store once.
+	 * Take over the lease of the one before, or call the store once.
 	 * @param turn the place in the local queue, which is the first
-	 * @return the lease, or {@code null} if it was not granted
+	 * @return the lock, or {@code null} if it was not granted
 	 */
-	@Nullable Lease attempt(Turn turn) {
+	@Nullable Hold attempt(Turn turn) {
+		Hold inherited = turn.claim();
+		return (inherited != null) ? inherited : attemptInStore(turn);
+	}
+
+	private @Nullable Hold attemptInStore(Turn turn) {
 		Moment sent = this.clock.now();
-		AcquireResult result = acquire(sent);
+		String currentOwner = owner();
+		AcquireResult result = acquire(turn, currentOwner, sent);
 		turn.tellOthers(this.failure);
 		if (!(result instanceof AcquireResult.Granted granted)) {
 			return null;
@@ -95,9 +100,8 @@ final class Acquisition {
 		Unresolved before = this.unresolved;
 		// should anything go wrong from here on, the lock that is ours now is revoked
 		this.unresolved = Unresolved.add(before, sent);
-		Lease granting = new Lease(
-				new Lease.Grant(turn, this.owner, this.lease, this.request.renew(), granted.token(), sent, before),
-				this.clock, this.keeper);
+		Lease granting = new Lease(new Lease.Grant(turn, currentOwner, granted.token(), sent, before), this.clock,
+				this.registry.keeper());
 		if (granting.isStale()) {
 			abandon();
 			this.owner = OwnerIds.next();
@@ -107,26 +111,42 @@ final class Acquisition {
 		}
 		keep(granting);
 		this.unresolved = null;
-		return granting;
+		return granting.holder();
+	}
+
+	private String owner() {
+		String current = this.owner;
+		if (current == null) {
+			current = OwnerIds.next();
+			this.owner = current;
+		}
+		return current;
 	}
 
 	private void keep(Lease granting) {
+		LeaseKeeper keeper = this.registry.keeper();
 		try {
-			this.keeper.keep(granting);
+			keeper.keep(granting);
 		}
 		catch (Throwable ex) {
-			this.keeper.remove(granting);
+			keeper.remove(granting);
 			throw ex;
 		}
 	}
 
-	private @Nullable AcquireResult acquire(Moment sent) {
+	private @Nullable AcquireResult acquire(Turn turn, String currentOwner, Moment sent) {
+		Lease predecessor = turn.predecessor();
+		// this call is the answer to calls of the store so far
+		turn.wasCalled();
+		MailboxAddress mailbox = this.deadline.isOver() ? null : this.registry.turns().address();
 		try {
-			AcquireResult result = this.store.acquire(new AcquireCommand(this.request.key(), this.owner, this.lease,
-					this.holderName, abbreviate((this.request.reason() != null) ? this.request.reason() : "")));
+			AcquireResult result = this.registry.store()
+				.acquire(new AcquireCommand(this.request.key(), currentOwner, this.terms.lease(), holder(), reason(),
+						mailbox, (predecessor != null) ? predecessor.owner() : null));
+			turn.predecessorGone();
 			this.failure = null;
 			this.failingSince = null;
-			this.refused = (result instanceof AcquireResult.Refused refusal) ? refusal : null;
+			noteRefusal(result, mailbox);
 			return result;
 		}
 		catch (StoreException ex) {
@@ -136,6 +156,14 @@ final class Acquisition {
 			failed(new StoreException(Effect.UNKNOWN, false, String.valueOf(ex.getMessage()), ex), sent);
 		}
 		return null;
+	}
+
+	private void noteRefusal(AcquireResult result, @Nullable MailboxAddress mailbox) {
+		this.refused = (result instanceof AcquireResult.Refused refusal) ? refusal : null;
+		this.queuedAt = (this.refused != null) ? mailbox : null;
+		if (this.refused != null && mailbox == null && !this.deadline.isOver()) {
+			this.registry.turns().listen();
+		}
 	}
 
 	private void failed(StoreException ex, Moment sent) {
@@ -175,13 +203,13 @@ final class Acquisition {
 	 * An outage is waited for, but not for ever.
 	 */
 	private boolean isFailingTooLong() {
-		return this.failingSince != null && this.clock.elapsedNanos(this.failingSince) > this.lease.toNanos();
+		return this.failingSince != null && this.clock.elapsedNanos(this.failingSince) > this.terms.lease().toNanos();
 	}
 
 	private String consequence() {
 		return (this.unresolved != null)
 				? "The lock is not held; should the store have granted it, it is revoked or ends within "
-						+ this.lease.toMillis() + " ms"
+						+ this.terms.lease().toMillis() + " ms"
 				: "The lock is not held";
 	}
 
@@ -192,11 +220,23 @@ final class Acquisition {
 
 	/**
 	 * How long to wait before the next attempt: until the holder's lease ends, but no
-	 * longer than the back-off says, since it may be released or its holder die.
-	 * @return the pause in nanoseconds, which ends with the wait time at the latest
+	 * longer than the back-off says, since it may be released or its holder die. Who is
+	 * called by the store when its turn comes looks less often.
+	 * @param turn the place in the local queue
+	 * @return the pause in nanoseconds, which ends with the wait time at the latest; zero
+	 * if the store has called
 	 */
-	long pauseNanos() {
-		long pause = this.backoff.nextNanos();
+	long pauseNanos(Turn turn) {
+		long pause = pauseNanos();
+		return turn.wasCalled() ? 0 : pause;
+	}
+
+	private long pauseNanos() {
+		if (this.backoff == null) {
+			this.backoff = new Backoff(this.registry.settings().maxPollInterval());
+		}
+		boolean willBeCalled = this.queuedAt != null && this.registry.turns().isListening();
+		long pause = willBeCalled ? this.backoff.longestNanos() : this.backoff.nextNanos();
 		if (this.refused != null) {
 			long leaseEnd = TimeUnit.NANOSECONDS.convert(this.refused.remaining()) + TimeUnit.MILLISECONDS.toNanos(1);
 			pause = Math.min(pause, leaseEnd);
@@ -205,13 +245,27 @@ final class Acquisition {
 	}
 
 	/**
-	 * Give up whatever the store may have granted, in the background.
+	 * Give up whatever the store may have granted, and the place in its queue, in the
+	 * background. To be called when the place in the local queue has been given up.
 	 */
 	void abandon() {
 		if (this.unresolved != null) {
-			this.revoker.revoke(this.request.key(), this.owner, this.unresolved, this.lease);
+			this.registry.revoker().revoke(this.request.key(), owner(), this.unresolved, this.terms.lease());
 			this.unresolved = null;
 		}
+		if (this.queuedAt != null) {
+			this.registry.turns().leaveUnlessAwaited(this.request.key(), this.queuedAt);
+			this.queuedAt = null;
+		}
+	}
+
+	private String holder() {
+		LockSettings settings = this.registry.settings();
+		return abbreviate(settings.instance() + " [" + this.requester.getName() + "]");
+	}
+
+	private String reason() {
+		return (this.request.reason() != null) ? abbreviate(this.request.reason()) : "";
 	}
 
 	/**

@@ -38,7 +38,8 @@ final class AsyncAcquisition {
 													// cancels
 	CompletableFuture<LockHandle> start() {
 		this.future.whenComplete((handle, ex) -> onCompletion());
-		this.turn = this.registry.queues().join(this.acquisition.request().key(), this::workOnIt);
+		this.turn = this.registry.queues()
+			.join(this.acquisition.request().key(), this.acquisition.terms(), this::workOnIt);
 		this.phase.set(Phase.WAITING);
 		workOnIt();
 		return this.future;
@@ -90,17 +91,20 @@ final class AsyncAcquisition {
 			}
 			return;
 		}
-		Lease lease = this.acquisition.attempt(current);
-		if (lease != null) {
+		Hold hold = this.acquisition.attempt(current);
+		if (hold != null) {
 			this.phase.set(Phase.DONE);
-			deliver(new HeldLock(this.registry, lease));
+			deliver(new HeldLock(this.registry, hold));
 			return;
 		}
 		LockException reason = this.acquisition.giveUp();
 		if (reason != null) {
 			throw reason;
 		}
-		pause(this.acquisition.pauseNanos());
+		pause(this.acquisition.pauseNanos(current));
+		if (current.wasCalled()) {
+			workOnIt();
+		}
 	}
 
 	/**
@@ -137,11 +141,11 @@ final class AsyncAcquisition {
 	}
 
 	private void leave() {
-		this.acquisition.abandon();
 		Turn current = this.turn;
 		if (current != null) {
 			current.end();
 		}
+		this.acquisition.abandon();
 	}
 
 	private enum Phase {

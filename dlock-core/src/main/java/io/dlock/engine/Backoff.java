@@ -20,10 +20,22 @@ final class Backoff {
 		this.next = Math.min(FIRST_NANOS, this.limit);
 	}
 
+	/**
+	 * The pause of who has another way to learn that it is worthwhile to look.
+	 * @return the limit, shortened at random
+	 */
+	long longestNanos() {
+		return shortened(this.limit);
+	}
+
 	long nextNanos() {
 		long current = this.next;
 		this.next = Math.min(this.limit, current * 2);
-		return current - ThreadLocalRandom.current().nextLong(current / 2 + 1);
+		return shortened(current);
+	}
+
+	private static long shortened(long pause) {
+		return pause - ThreadLocalRandom.current().nextLong(pause / 2 + 1);
 	}
 
 }

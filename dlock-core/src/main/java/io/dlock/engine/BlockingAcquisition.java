@@ -31,21 +31,21 @@ final class BlockingAcquisition {
 
 	HeldLock run() {
 		noticeInterrupt(null);
-		Turn turn = this.registry.queues().join(key(), null);
-		Lease lease = null;
+		Turn turn = this.registry.queues().join(key(), this.acquisition.terms(), null);
+		Hold hold = null;
 		try {
-			while (lease == null) {
-				lease = step(turn);
-				if (lease == null) {
+			while (hold == null) {
+				hold = step(turn);
+				if (hold == null) {
 					noticeInterrupt(null);
 				}
 			}
-			return this.registry.deliver(new HeldLock(this.registry, lease));
+			return this.registry.deliver(new HeldLock(this.registry, hold));
 		}
 		finally {
-			if (lease == null) {
-				this.acquisition.abandon();
+			if (hold == null) {
 				turn.end();
+				this.acquisition.abandon();
 			}
 			if (this.interrupted) {
 				Thread.currentThread().interrupt();
@@ -56,7 +56,7 @@ final class BlockingAcquisition {
 	/**
 	 * Wait for the turn, or call the store once and pause.
 	 */
-	private @Nullable Lease step(Turn turn) {
+	private @Nullable Hold step(Turn turn) {
 		this.registry.failIfClosed(key());
 		if (!turn.isFirst()) {
 			if (this.acquisition.deadline().isOver()) {
@@ -65,9 +65,9 @@ final class BlockingAcquisition {
 			turn.park(this.acquisition.deadline().remainingNanos());
 			return null;
 		}
-		Lease lease = this.acquisition.attempt(turn);
-		if (lease != null) {
-			return lease;
+		Hold hold = this.acquisition.attempt(turn);
+		if (hold != null) {
+			return hold;
 		}
 		LockException reason = this.acquisition.giveUp();
 		if (reason instanceof LockStoreException && Thread.currentThread().isInterrupted()) {
@@ -78,7 +78,7 @@ final class BlockingAcquisition {
 		if (reason != null) {
 			throw reason;
 		}
-		turn.park(this.acquisition.pauseNanos());
+		turn.park(this.acquisition.pauseNanos(turn));
 		return null;
 	}
 

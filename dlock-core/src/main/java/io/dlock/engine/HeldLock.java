@@ -10,13 +10,13 @@ import io.dlock.LockContext;
 import io.dlock.LockHandle;
 
 /**
- * A handle on a {@link Lease}, the first or a nested one.
+ * A handle on a {@link Hold}, the first or a nested one.
  */
 final class HeldLock implements LockHandle {
 
 	private final LeaseLockRegistry registry;
 
-	private final Lease lease;
+	private final Hold hold;
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -24,9 +24,9 @@ final class HeldLock implements LockHandle {
 
 	private volatile boolean listening;
 
-	HeldLock(LeaseLockRegistry registry, Lease lease) {
+	HeldLock(LeaseLockRegistry registry, Hold hold) {
 		this.registry = registry;
-		this.lease = lease;
+		this.hold = hold;
 	}
 
 	/**
@@ -38,8 +38,8 @@ final class HeldLock implements LockHandle {
 		return this;
 	}
 
-	Lease lease() {
-		return this.lease;
+	Hold hold() {
+		return this.hold;
 	}
 
 	boolean belongsTo(LeaseLockRegistry other, String key) {
@@ -48,28 +48,28 @@ final class HeldLock implements LockHandle {
 
 	@Override
 	public String key() {
-		return this.lease.key();
+		return this.hold.key();
 	}
 
 	@Override
 	public long token() {
-		return this.lease.token();
+		return this.hold.token();
 	}
 
 	@Override
 	public boolean isValid() {
-		return !this.closed.get() && this.lease.isValid();
+		return !this.closed.get() && this.hold.isValid();
 	}
 
 	@Override
 	public Duration remaining() {
-		return isValid() ? Duration.ofNanos(Math.max(0, this.lease.validNanosLeft())) : Duration.ZERO;
+		return isValid() ? Duration.ofNanos(Math.max(0, this.hold.lease().validNanosLeft())) : Duration.ZERO;
 	}
 
 	@Override
 	public void assertHeld() {
-		if (this.lease.isLost()) {
-			throw this.lease.lostException();
+		if (this.hold.isLost()) {
+			throw this.hold.lostException();
 		}
 		if (!isValid()) {
 			throw new IllegalStateException("The handle of lock '" + key() + "' has been released");
@@ -78,7 +78,7 @@ final class HeldLock implements LockHandle {
 
 	@Override
 	public void onLost(Consumer<? super LockHandle> listener) {
-		if (this.closed.get() && !this.lease.isLost()) {
+		if (this.closed.get() && !this.hold.isLost()) {
 			return;
 		}
 		this.listening = true;
@@ -97,11 +97,11 @@ final class HeldLock implements LockHandle {
 		if (this.listening) {
 			this.registry.keeper().removeListeners(this);
 		}
-		if (this.lease.drop()) {
-			this.registry.release(this.lease);
+		if (this.hold.drop()) {
+			this.registry.release(this.hold);
 		}
-		else if (this.lease.isLost()) {
-			throw this.lease.lostException();
+		else if (this.hold.isLost()) {
+			throw this.hold.lostException();
 		}
 	}
 

@@ -63,7 +63,8 @@ final class KeptLease {
 	}
 
 	private void ring() {
-		if (!this.lease.isValid()) {
+		if (this.lease.isOver()) {
+			this.keeper.end(this.lease, this.lease.expiry());
 			return;
 		}
 		try {
@@ -93,8 +94,8 @@ final class KeptLease {
 	void renewalAnswered(RenewResult result, Moment sent) {
 		switch (result) {
 			case RENEWED -> this.lease.renewed(sent);
-			case REFUSED ->
-				this.lease.lose("the store refused its renewal, because it expired there or was taken away");
+			case REFUSED -> this.keeper.end(this.lease,
+					"the store refused its renewal, because it expired there or was taken away");
 			case UNKNOWN -> {
 				// the old deadline stands
 			}

@@ -1,18 +1,15 @@
 package io.dlock.engine;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.LockLostException;
 import io.dlock.engine.MachineClock.Moment;
 
 /**
- * A lock that the store granted to this process, shared by the handles of one thread. It
- * is held, and then either released or lost, once and for all: the state changes by one
- * compare-and-set, before anything is sent to the store.
+ * What the store granted to this process, for a time. It belongs to one {@link Hold}
+ * after the other: who is done with it passes it on to who waits in this process, without
+ * a call to the store.
  * <p>
  * <strong>Validity.</strong> The lease counts from the moment <em>before</em> the request
  * was handed to the driver, less one percent and two milliseconds for clocks that run at
@@ -25,7 +22,7 @@ final class Lease {
 
 	private static final long MARGIN_NANOS = Duration.ofMillis(2).toNanos();
 
-	/** A lock that is granted with less than this part of its lease left is not used. */
+	/** A lease with less than this part of it left is not used any more. */
 	private static final int MIN_REMAINING_DIVISOR = 5;
 
 	/** The public token leaves room for this many holders of one lease. */
@@ -33,45 +30,52 @@ final class Lease {
 
 	private final MachineClock clock;
 
-	private final Turn turn;
-
 	private final String owner;
 
-	private final Duration length;
+	private final String key;
 
-	private final boolean renewed;
+	private final Terms terms;
 
-	private final long token;
+	private final long firstToken;
 
 	private final @Nullable Unresolved unresolved;
 
-	private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
-
-	private final AtomicInteger handles = new AtomicInteger(1);
-
 	private final LeaseWatch watch;
+
+	private final Moment granted;
+
+	private volatile Hold holder;
 
 	private volatile Moment sent;
 
 	private volatile Moment lastSent;
 
-	private volatile String lossReason = "";
+	private volatile @Nullable String withdrawal;
 
 	Lease(Grant grant, MachineClock clock, LeaseWatch watch) {
 		this.clock = clock;
 		this.watch = watch;
-		this.turn = grant.turn();
+		this.key = grant.turn().key();
 		this.owner = grant.owner();
-		this.length = grant.length();
-		this.renewed = grant.renewed();
-		this.token = Math.multiplyExact(grant.storeToken(), TOKENS_PER_LEASE);
+		this.terms = grant.turn().terms();
+		this.firstToken = Math.multiplyExact(grant.storeToken(), TOKENS_PER_LEASE);
+		this.granted = grant.sent();
 		this.sent = grant.sent();
 		this.lastSent = grant.sent();
 		this.unresolved = grant.unresolved();
+		this.holder = Hold.first(this, grant.turn());
+	}
+
+	MachineClock clock() {
+		return this.clock;
+	}
+
+	LeaseWatch watch() {
+		return this.watch;
 	}
 
 	String key() {
-		return this.turn.key();
+		return this.key;
 	}
 
 	String owner() {
@@ -79,19 +83,27 @@ final class Lease {
 	}
 
 	Duration length() {
-		return this.length;
+		return this.terms.lease();
 	}
 
 	boolean isRenewed() {
-		return this.renewed;
+		return this.terms.renewed();
 	}
 
-	long token() {
-		return this.token;
+	/**
+	 * The token of the first holder. The next have the next.
+	 * @return the public token
+	 */
+	long firstToken() {
+		return this.firstToken;
 	}
 
-	Turn turn() {
-		return this.turn;
+	/**
+	 * Who has the lease, or had it last.
+	 * @return the holder
+	 */
+	Hold holder() {
+		return this.holder;
 	}
 
 	/**
@@ -126,42 +138,34 @@ final class Lease {
 		return this.unresolved;
 	}
 
-	/**
-	 * Whether the lock is held. The first to find that the deadline is over declares it
-	 * lost.
-	 * @return whether it is held
-	 */
-	boolean isValid() {
-		if (this.state.get() != State.HELD) {
-			return false;
-		}
-		if (validNanosLeft() > 0) {
-			return true;
-		}
-		lose("its lease of " + this.length.toMillis() + " ms ran out");
-		return false;
-	}
-
-	boolean isLost() {
-		return !isValid() && this.state.get() == State.LOST;
+	boolean isOver() {
+		return validNanosLeft() <= 0;
 	}
 
 	/**
-	 * How much of the validity is left, whatever the state.
+	 * How much of the validity is left, whoever has the lease.
 	 * @return nanoseconds, negative if the deadline is over
 	 */
 	long validNanosLeft() {
-		long lease = this.length.toNanos();
+		long lease = length().toNanos();
 		return lease - lease / DRIFT_DIVISOR - MARGIN_NANOS - this.clock.elapsedNanos(this.sent);
 	}
 
 	/**
-	 * Whether too little is left of a lease that was just granted: it waited in a queue
-	 * for longer than it should have.
+	 * The reason of who loses the lock because the lease is over.
+	 * @return the reason
+	 */
+	String expiry() {
+		return "its lease of " + length().toMillis() + " ms ran out";
+	}
+
+	/**
+	 * Whether too little is left: a lease that was just granted waited in a queue for
+	 * longer than it should have, one that is to be passed on would soon be lost.
 	 * @return whether not to use it
 	 */
 	boolean isStale() {
-		return validNanosLeft() < this.length.toNanos() / MIN_REMAINING_DIVISOR;
+		return validNanosLeft() < length().toNanos() / MIN_REMAINING_DIVISOR;
 	}
 
 	/**
@@ -169,86 +173,66 @@ final class Lease {
 	 * @param renewalSent when the renewal was sent, not when it was answered
 	 */
 	void renewed(Moment renewalSent) {
-		if (isValid()) {
+		if (!isOver()) {
 			this.sent = renewalSent;
 		}
 	}
 
 	/**
-	 * Declare the lock lost, unless it is released or lost already.
+	 * The lease is no longer this process's: tell the holder, and pass it on to nobody.
 	 * @param reason how
-	 * @return whether this call did it
+	 * @return whether somebody lost the lock by this
 	 */
 	boolean lose(String reason) {
-		if (this.state.get() != State.HELD) {
-			return false;
-		}
-		this.lossReason = reason;
-		if (!this.state.compareAndSet(State.HELD, State.LOST)) {
-			return false;
-		}
-		this.watch.lost(this, reason);
-		return true;
+		this.withdrawal = reason;
+		return this.holder.lose(reason);
 	}
 
 	/**
-	 * Add a nested handle.
-	 * @return whether the lock is still held
+	 * Offer the lease to the next in the queue, who takes it when it wakes up. Called by
+	 * one holder after the other.
+	 * @param heir the place of the next
+	 * @param maxNanos how long after the grant the lease may be passed on, so that other
+	 * processes get their turn
+	 * @return the next hold, or {@code null} if this lease is not to be passed on
 	 */
-	boolean retain() {
-		int current = this.handles.get();
-		while (current > 0) {
-			if (!isValid()) {
-				return false;
-			}
-			if (this.handles.compareAndSet(current, current + 1)) {
-				return true;
-			}
-			current = this.handles.get();
+	@Nullable Hold passTo(Turn heir, long maxNanos) {
+		if (!this.terms.equals(heir.terms()) || this.clock.elapsedNanos(this.granted) >= maxNanos || isStale()) {
+			return null;
 		}
-		return false;
+		Hold next = this.holder.next(heir);
+		if (next == null) {
+			return null;
+		}
+		this.holder = next;
+		String reason = this.withdrawal;
+		if (reason != null) {
+			next.lose(reason);
+			return null;
+		}
+		return next;
 	}
 
 	/**
-	 * Drop a handle.
-	 * @return whether it was the last one
+	 * What was asked for. A lease is passed on to requests for the same.
+	 *
+	 * @param lease how long
+	 * @param renewed whether to renew it
 	 */
-	boolean drop() {
-		return this.handles.decrementAndGet() == 0;
-	}
-
-	/**
-	 * Begin the release: from now on the lock is not valid, and a renewal that is refused
-	 * means nothing.
-	 * @return whether the lock was held up to now
-	 */
-	boolean beginRelease() {
-		return isValid() && this.state.compareAndSet(State.HELD, State.RELEASED);
-	}
-
-	LockLostException lostException() {
-		return new LockLostException(key(), this.token, this.lossReason);
-	}
-
-	private enum State {
-
-		HELD, RELEASED, LOST
+	record Terms(Duration lease, boolean renewed) {
 
 	}
 
 	/**
 	 * What the store granted.
 	 *
-	 * @param turn the place in the local queue, kept as long as the lease lasts
+	 * @param turn the place in the local queue, kept as long as the lock is held
 	 * @param owner the owner
-	 * @param length the length of the lease
-	 * @param renewed whether to renew it
 	 * @param storeToken the store's token
 	 * @param sent when the request was handed to the driver
 	 * @param unresolved unanswered requests of this owner, or {@code null}
 	 */
-	record Grant(Turn turn, String owner, Duration length, boolean renewed, long storeToken, Moment sent,
-			@Nullable Unresolved unresolved) {
+	record Grant(Turn turn, String owner, long storeToken, Moment sent, @Nullable Unresolved unresolved) {
 
 	}
 

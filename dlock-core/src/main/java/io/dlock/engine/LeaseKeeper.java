@@ -71,11 +71,23 @@ final class LeaseKeeper implements LeaseWatch {
 	}
 
 	@Override
-	public void lost(Lease lease, String reason) {
-		List<Runnable> listeners = remove(lease);
-		lease.turn().end();
+	public void lost(Hold hold, String reason) {
+		List<Runnable> listeners = remove(hold.lease());
+		hold.turn().end();
 		listeners.forEach(this.threads::listener);
-		logger.warn("Lock '" + lease.key() + "' (token " + lease.token() + ") was lost: " + reason);
+		logger.warn("Lock '" + hold.key() + "' (token " + hold.token() + ") was lost: " + reason);
+	}
+
+	/**
+	 * A lease is no longer this process's, whether somebody loses a lock by that or not.
+	 * @param lease the lease
+	 * @param reason why
+	 * @return whether somebody lost a lock
+	 */
+	boolean end(Lease lease, String reason) {
+		boolean lost = lease.lose(reason);
+		remove(lease);
+		return lost;
 	}
 
 	/**
@@ -92,18 +104,18 @@ final class LeaseKeeper implements LeaseWatch {
 	}
 
 	void removeListeners(HeldLock handle) {
-		KeptLease keptLease = this.kept.get(handle.lease());
+		KeptLease keptLease = this.kept.get(handle.hold().lease());
 		if (keptLease != null) {
 			keptLease.removeLossListeners(handle);
 		}
 	}
 
 	void onLost(HeldLock handle, Consumer<? super LockHandle> listener) {
-		KeptLease keptLease = this.kept.get(handle.lease());
+		KeptLease keptLease = this.kept.get(handle.hold().lease());
 		if (keptLease != null && keptLease.addLossListener(handle, listener)) {
 			return;
 		}
-		if (handle.lease().isLost()) {
+		if (handle.hold().isLost()) {
 			this.threads.listener(() -> listener.accept(handle));
 		}
 	}
@@ -127,7 +139,7 @@ final class LeaseKeeper implements LeaseWatch {
 		this.renewalScheduled.set(false);
 		List<KeptLease> batch = new ArrayList<>();
 		for (KeptLease lease = this.due.poll(); lease != null; lease = this.due.poll()) {
-			if (lease.lease().isValid()) {
+			if (!lease.lease().isOver()) {
 				batch.add(lease);
 			}
 		}

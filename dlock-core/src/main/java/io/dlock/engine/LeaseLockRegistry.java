@@ -59,11 +59,13 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final EngineThreads threads = new EngineThreads();
 
-	private final LocalQueues queues = new LocalQueues();
+	private final LocalQueues queues;
 
 	private final LeaseKeeper keeper;
 
 	private final Revoker revoker;
+
+	private final StoreTurns turns;
 
 	private volatile boolean open = true;
 
@@ -82,6 +84,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.clock = clock;
 		this.keeper = new LeaseKeeper(store, clock, this.threads);
 		this.revoker = new Revoker(store, clock, this.threads);
+		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), new Leftovers());
+		this.turns = new StoreTurns(store, this.threads, this.queues, settings.maxPollInterval());
 		this.threads.workLater(this::sweep, SWEEP_PERIOD.toNanos());
 	}
 
@@ -123,6 +127,10 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	Revoker revoker() {
 		return this.revoker;
+	}
+
+	StoreTurns turns() {
+		return this.turns;
 	}
 
 	@Override
@@ -194,11 +202,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		if (outer == null) {
 			return null;
 		}
-		if (outer.lease().retain()) {
-			return new HeldLock(this, outer.lease());
+		if (outer.hold().retain()) {
+			return new HeldLock(this, outer.hold());
 		}
-		if (outer.lease().isLost()) {
-			throw outer.lease().lostException();
+		if (outer.hold().isLost()) {
+			throw outer.hold().lostException();
 		}
 		return null;
 	}
@@ -210,24 +218,32 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Release a lease whose last handle is closed.
-	 * @param lease the lease
+	 * Release a lock whose last handle is closed: to the next of this process, or else in
+	 * the store.
+	 * @param hold the lock
 	 */
-	void release(Lease lease) {
-		boolean held = lease.beginRelease();
-		this.keeper.remove(lease);
+	void release(Hold hold) {
+		boolean held = hold.beginRelease();
+		if (held && this.open && hold.turn().endAndPass(hold.lease())) {
+			return;
+		}
+		releaseInStore(hold);
+		if (!held) {
+			throw hold.lostException();
+		}
+	}
+
+	private void releaseInStore(Hold hold) {
+		this.keeper.remove(hold.lease());
 		boolean interrupted = Thread.interrupted();
 		try {
-			releaseInStore(lease);
+			releaseInStore(hold.lease());
 		}
 		finally {
-			lease.turn().end();
+			hold.turn().end();
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}
-		}
-		if (!held) {
-			throw lease.lostException();
 		}
 	}
 
@@ -242,8 +258,16 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The release of lock '" + lease.key() + "' failed and will be repeated", ex);
-			this.revoker.revoke(lease.key(), lease.owner(), new Unresolved(1, lease.lastSent()), lease.length());
+			revoke(lease);
 		}
+		revokeUnresolved(lease);
+	}
+
+	private void revoke(Lease lease) {
+		this.revoker.revoke(lease.key(), lease.owner(), new Unresolved(1, lease.lastSent()), lease.length());
+	}
+
+	private void revokeUnresolved(Lease lease) {
 		Unresolved unresolved = lease.unresolved();
 		if (unresolved != null) {
 			this.revoker.revoke(lease.key(), lease.owner(), unresolved, lease.length());
@@ -318,7 +342,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	private void takeAway(List<Lease> leases) {
 		List<Lease> lost = leases.stream()
-			.filter((lease) -> lease.lose("the application shut down while it was held"))
+			.filter((lease) -> this.keeper.end(lease, "the application shut down while it was held"))
 			.toList();
 		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
 		for (Lease lease : lost) {
@@ -335,7 +359,26 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	@Override
 	public void close() {
 		stop();
+		this.turns.close();
 		this.threads.close();
+	}
+
+	/**
+	 * Leases that were not passed on within the process.
+	 */
+	private final class Leftovers implements LocalQueues.Leftovers {
+
+		@Override
+		public void endOf(Lease lease) {
+			LeaseLockRegistry.this.keeper.remove(lease);
+			revokeUnresolved(lease);
+		}
+
+		@Override
+		public void revoke(Lease lease) {
+			LeaseLockRegistry.this.revoke(lease);
+		}
+
 	}
 
 }

@@ -1,11 +1,11 @@
 package io.dlock.engine;
 
 /**
- * Told when a lease is lost, on whatever thread finds out. Does not block.
+ * Told when a lock is lost, on whatever thread finds out. Does not block.
  */
 @FunctionalInterface
 interface LeaseWatch {
 
-	void lost(Lease lease, String reason);
+	void lost(Hold hold, String reason);
 
 }

@@ -9,25 +9,48 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.engine.Lease.Terms;
+import io.dlock.store.StorageKey;
+
 /**
  * One queue for each key that is held or waited for in this process, first come first
  * served. A queue exists from the first waiter to the last release and is exact: keys
  * share nothing, and nothing is cached or evicted.
+ * <p>
+ * Who leaves the first place while others wait leaves its lease to the next: on offer, if
+ * it can be passed on, and otherwise to be given up with the next call to the store,
+ * which the next has to make anyway.
  */
 final class LocalQueues {
 
+	/** By storage key, which is what messages of the store name. */
 	private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
+
+	private final Leftovers leftovers;
+
+	private final long maxHandOffNanos;
+
+	/**
+	 * Create the queues.
+	 * @param maxHandOffNanos how long after its grant a lease may be passed on
+	 * @param leftovers what becomes of leases that are not passed on
+	 */
+	LocalQueues(long maxHandOffNanos, Leftovers leftovers) {
+		this.maxHandOffNanos = maxHandOffNanos;
+		this.leftovers = leftovers;
+	}
 
 	/**
 	 * Queue up.
 	 * @param key the key
-	 * @param onSignal what to call when the place becomes the first one later, or
-	 * {@code null} to wake the calling thread
+	 * @param terms what is asked for
+	 * @param onSignal what to call when the place becomes the first later or the store
+	 * calls, or {@code null} to wake the calling thread
 	 * @return the place, which may be the first already
 	 */
-	Turn join(String key, @Nullable Runnable onSignal) {
-		Turn turn = new Turn(this, key, onSignal);
-		this.queues.compute(key, (k, queue) -> {
+	Turn join(String key, Terms terms, @Nullable Runnable onSignal) {
+		Turn turn = new Turn(this, key, terms, onSignal);
+		this.queues.compute(turn.storageKey(), (k, queue) -> {
 			LocalQueue current = (queue != null) ? queue : new LocalQueue();
 			current.add(turn);
 			return current;
@@ -35,15 +58,70 @@ final class LocalQueues {
 		return turn;
 	}
 
+	/**
+	 * Give up a place, and what was left to it.
+	 * @param turn the place
+	 */
 	void leave(Turn turn) {
-		Turn[] heir = new Turn[1];
-		this.queues.computeIfPresent(turn.key(), (key, queue) -> {
-			heir[0] = queue.remove(turn);
+		Departure departure = new Departure();
+		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
+			departure.lease = turn.takeInheritance();
+			departure.heir = queue.remove(turn);
+			departure.settle(this.maxHandOffNanos);
 			return queue.isEmpty() ? null : queue;
 		});
-		if (heir[0] != null) {
-			heir[0].signal();
+		finish(departure);
+	}
+
+	/**
+	 * Give up the first place and leave the lease to the next, if there is one.
+	 * @param turn the first place
+	 * @param lease its lease
+	 * @return {@code false} if nobody waits; the place is kept then
+	 */
+	boolean pass(Turn turn, Lease lease) {
+		Departure departure = new Departure();
+		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
+			if (queue.waiters() > 0) {
+				departure.lease = lease;
+				departure.heir = queue.remove(turn);
+				departure.settle(this.maxHandOffNanos);
+			}
+			return queue;
+		});
+		finish(departure);
+		return departure.heir != null;
+	}
+
+	private void finish(Departure departure) {
+		Lease lease = departure.lease;
+		if (lease != null && !departure.passedOn) {
+			this.leftovers.endOf(lease);
 		}
+		Turn heir = departure.heir;
+		if (heir != null) {
+			heir.signal();
+		}
+		else if (lease != null) {
+			this.leftovers.revoke(lease);
+		}
+	}
+
+	/**
+	 * Call the first of a queue to the store.
+	 * @param storageKey the storage key
+	 * @return whether there is a queue
+	 */
+	boolean call(String storageKey) {
+		Turn[] first = new Turn[1];
+		this.queues.computeIfPresent(storageKey, (key, queue) -> {
+			first[0] = queue.first;
+			return queue;
+		});
+		if (first[0] != null) {
+			first[0].call();
+		}
+		return first[0] != null;
 	}
 
 	/**
@@ -65,17 +143,72 @@ final class LocalQueues {
 	}
 
 	/**
+	 * Whether anybody of this process holds a key or waits for it.
+	 * @param key the key
+	 * @return whether there is a queue
+	 */
+	boolean contains(String key) {
+		return this.queues.containsKey(StorageKey.of(key));
+	}
+
+	/**
 	 * How many wait behind the first.
 	 * @param key the key
 	 * @return the number of waiters of this process
 	 */
 	int waiters(String key) {
 		int[] waiters = new int[1];
-		this.queues.computeIfPresent(key, (k, queue) -> {
+		this.queues.computeIfPresent(StorageKey.of(key), (k, queue) -> {
 			waiters[0] = queue.waiters();
 			return queue;
 		});
 		return waiters[0];
+	}
+
+	/**
+	 * What becomes of a lease that is not passed on.
+	 */
+	interface Leftovers {
+
+		/**
+		 * The lease is not to be renewed or watched any more.
+		 * @param lease the lease
+		 */
+		void endOf(Lease lease);
+
+		/**
+		 * Nobody is left to give up the lease in the store.
+		 * @param lease the lease
+		 */
+		void revoke(Lease lease);
+
+	}
+
+	/**
+	 * What happens when a place is given up.
+	 */
+	private static final class Departure {
+
+		private @Nullable Lease lease;
+
+		private @Nullable Turn heir;
+
+		private boolean passedOn;
+
+		/**
+		 * The inheritance comes first: an heir that finds itself the first without one
+		 * would turn to the store.
+		 */
+		void settle(long maxHandOffNanos) {
+			if (this.heir == null) {
+				return;
+			}
+			if (this.lease != null) {
+				this.passedOn = this.heir.inherit(this.lease, maxHandOffNanos);
+			}
+			this.heir.becomeFirst();
+		}
+
 	}
 
 	/**
@@ -104,7 +237,7 @@ final class LocalQueues {
 
 		/**
 		 * Remove a place.
-		 * @return the place that is the first now and was not before
+		 * @return the place that is now the first and has yet to be told
 		 */
 		@Nullable Turn remove(Turn turn) {
 			if (this.first != turn) {
@@ -114,9 +247,6 @@ final class LocalQueues {
 				return null;
 			}
 			this.first = (this.others != null) ? this.others.poll() : null;
-			if (this.first != null) {
-				this.first.becomeFirst();
-			}
 			return this.first;
 		}
 

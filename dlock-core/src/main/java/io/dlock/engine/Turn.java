@@ -5,17 +5,22 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 
 /**
- * A place in the local queue of a key. Who is first may talk to the store and keeps the
- * place as long as the lease lasts.
+ * A place in the local queue of a key. Who is first may take over the lease of the one
+ * before or talk to the store, and keeps the place as long as the lock is held.
  */
 final class Turn {
 
 	private final LocalQueues queues;
 
 	private final String key;
+
+	private final String storageKey;
+
+	private final Lease.Terms terms;
 
 	private final @Nullable Thread thread;
 
@@ -25,24 +30,41 @@ final class Turn {
 
 	private volatile boolean first;
 
+	private volatile boolean called;
+
+	private volatile @Nullable Hold offer;
+
+	private volatile @Nullable Lease predecessor;
+
 	private volatile @Nullable Outage outage;
 
 	/**
 	 * Create a place for a thread that waits, or for a callback.
 	 * @param queues the queues
 	 * @param key the key
-	 * @param onSignal what to call when the place becomes the first or the registry
-	 * closes, or {@code null} to wake the calling thread
+	 * @param terms what is asked for
+	 * @param onSignal what to call when the place becomes the first, the store calls or
+	 * the registry closes, or {@code null} to wake the calling thread
 	 */
-	Turn(LocalQueues queues, String key, @Nullable Runnable onSignal) {
+	Turn(LocalQueues queues, String key, Lease.Terms terms, @Nullable Runnable onSignal) {
 		this.queues = queues;
 		this.key = key;
+		this.storageKey = StorageKey.of(key);
+		this.terms = terms;
 		this.onSignal = onSignal;
 		this.thread = (onSignal == null) ? Thread.currentThread() : null;
 	}
 
 	String key() {
 		return this.key;
+	}
+
+	String storageKey() {
+		return this.storageKey;
+	}
+
+	Lease.Terms terms() {
+		return this.terms;
 	}
 
 	boolean isFirst() {
@@ -55,6 +77,62 @@ final class Turn {
 	 */
 	void becomeFirst() {
 		this.first = true;
+	}
+
+	/**
+	 * Inherit from the one before. Called under the lock of the queue.
+	 * @param lease its lease
+	 * @param maxNanos how long after its grant a lease may be passed on
+	 * @return whether the lease is on offer here and stays alive; otherwise it is given
+	 * up with the next call to the store
+	 */
+	boolean inherit(Lease lease, long maxNanos) {
+		this.offer = lease.passTo(this, maxNanos);
+		this.predecessor = (this.offer == null) ? lease : null;
+		return this.offer != null;
+	}
+
+	/**
+	 * What was left to this place and has not been used, when the place is given up.
+	 * Called under the lock of the queue.
+	 * @return a lease that somebody has to give up in the store, or {@code null}
+	 */
+	@Nullable Lease takeInheritance() {
+		Hold unclaimed = this.offer;
+		Lease left = (unclaimed != null && unclaimed.decline()) ? unclaimed.lease() : this.predecessor;
+		this.offer = null;
+		this.predecessor = null;
+		return left;
+	}
+
+	/**
+	 * Take the lease that is on offer here.
+	 * @return the hold, or {@code null} if there is none or it came too late; then the
+	 * lease is the predecessor
+	 */
+	@Nullable Hold claim() {
+		Hold offered = this.offer;
+		if (offered == null) {
+			return null;
+		}
+		if (!offered.claim()) {
+			this.predecessor = offered.lease();
+			offered = null;
+		}
+		this.offer = null;
+		return offered;
+	}
+
+	/**
+	 * The lease that the next call to the store gives up.
+	 * @return the lease, or {@code null}
+	 */
+	@Nullable Lease predecessor() {
+		return this.predecessor;
+	}
+
+	void predecessorGone() {
+		this.predecessor = null;
 	}
 
 	/**
@@ -85,6 +163,25 @@ final class Turn {
 		}
 	}
 
+	/**
+	 * The store has told that it is worthwhile to call it now. Kept until the next pause,
+	 * which it cuts short: it may come while the first is still being refused.
+	 */
+	void call() {
+		this.called = true;
+		signal();
+	}
+
+	/**
+	 * Whether the store has called since this was last asked.
+	 * @return whether it has
+	 */
+	boolean wasCalled() {
+		boolean result = this.called;
+		this.called = false;
+		return result;
+	}
+
 	void signal() {
 		if (this.onSignal != null) {
 			this.onSignal.run();
@@ -109,6 +206,15 @@ final class Turn {
 		if (this.ended.compareAndSet(false, true)) {
 			this.queues.leave(this);
 		}
+	}
+
+	/**
+	 * Give up the place and leave the lease to the next in the queue, if there is one.
+	 * @param lease the lease
+	 * @return {@code false} if nobody waits; nothing has changed then
+	 */
+	boolean endAndPass(Lease lease) {
+		return this.queues.pass(this, lease) && this.ended.compareAndSet(false, true);
 	}
 
 	/**

@@ -3,6 +3,9 @@ package io.dlock.store;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the leases are. A store decides who holds a key; waiting, queueing, renewal,
@@ -18,6 +21,10 @@ import java.util.Optional;
  * cleaned up: {@code max(stored + 1, store clock in µs)}.</li>
  * <li>{@link #renew} and {@link #release} change nothing unless the owner holds the
  * key.</li>
+ * <li>Who is refused may leave a {@linkplain MailboxAddress mailbox} and is queued; a
+ * release keeps the lock for the first of the queue and tells it. Both are for speed and
+ * fairness: nothing is wrong if a store forgets the queue or a message gets lost, since
+ * who waits also looks now and then.</li>
  * <li>Each call returns or throws within a small multiple of the command timeout the
  * store was made with: the wait for a connection, its opening and the command are limited
  * to one each.</li>
@@ -33,7 +40,11 @@ import java.util.Optional;
 public interface LockStore extends AutoCloseable {
 
 	/**
-	 * Take a key if it is free, its lease is over, or this owner holds it.
+	 * Take a key if it is free, its lease is over, or this owner holds it. If the command
+	 * says so, first give up what another owner of this process holds, as
+	 * {@link #release} does, in the same step: the lock then goes to the first of the
+	 * queue, if there is one, and otherwise to this owner. Whatever the answer is, that
+	 * other owner holds nothing any more.
 	 * @param command what to take, for whom and how long
 	 * @return granted or refused
 	 * @throws StoreException if there is no answer
@@ -50,7 +61,8 @@ public interface LockStore extends AutoCloseable {
 	List<RenewResult> renew(List<RenewCommand> leases);
 
 	/**
-	 * Free a key if this owner holds it.
+	 * Free a key if this owner holds it, or keep it for the first of the queue and tell
+	 * it.
 	 * @param key the key
 	 * @param owner the owner
 	 * @return whether it was held and is free now; {@code false} says that this owner
@@ -60,7 +72,29 @@ public interface LockStore extends AutoCloseable {
 	boolean release(String key, String owner);
 
 	/**
-	 * Look up who holds a key.
+	 * Wait no longer: leave the queue of a key, and if the lock is being kept for this
+	 * process, let the next have it.
+	 * @param storageKey the {@linkplain StorageKey storage key}
+	 * @param mailbox the address given with the acquire
+	 * @throws StoreException if there is no answer
+	 */
+	default void leave(String storageKey, MailboxAddress mailbox) {
+	}
+
+	/**
+	 * Listen at an address. Called once by a process, when it waits for the first time.
+	 * @param address the address
+	 * @param onTurn what to call with the {@linkplain StorageKey storage key} of a lock
+	 * whose turn has come; does not block
+	 * @return the mailbox, or {@code null} if this store sends no messages
+	 * @throws StoreException if it cannot be opened now
+	 */
+	default @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
+		return null;
+	}
+
+	/**
+	 * Look up who holds a key. A lock that is kept for the first of the queue is free.
 	 * @param key the key
 	 * @return the lock, or empty if it is free or its lease is over
 	 * @throws StoreException if there is no answer
@@ -106,8 +140,24 @@ public interface LockStore extends AutoCloseable {
 	 * @param lease how long to hold it
 	 * @param holder who, for people
 	 * @param reason why, for people; empty if not told
+	 * @param mailbox where to queue if the key is refused, or {@code null} not to queue
+	 * @param releasing another owner of this process that is to give up the key in the
+	 * same step, or {@code null}
 	 */
-	record AcquireCommand(String key, String owner, Duration lease, String holder, String reason) {
+	record AcquireCommand(String key, String owner, Duration lease, String holder, String reason,
+			@Nullable MailboxAddress mailbox, @Nullable String releasing) {
+
+		/**
+		 * Create a command for a process that does not wait.
+		 * @param key the key
+		 * @param owner the owner
+		 * @param lease the lease
+		 * @param holder who
+		 * @param reason why
+		 */
+		public AcquireCommand(String key, String owner, Duration lease, String holder, String reason) {
+			this(key, owner, lease, holder, reason, null, null);
+		}
 
 	}
 

@@ -12,14 +12,24 @@ class LeaseTests {
 
 	private static final Duration LENGTH = Duration.ofSeconds(10);
 
+	private static final Lease.Terms TERMS = new Lease.Terms(LENGTH, true);
+
 	private final TurnedClock clock = new TurnedClock();
 
 	private final List<String> losses = new ArrayList<>();
 
 	private Lease lease(MachineClock.Moment sent) {
-		Turn turn = new LocalQueues().join("key", null);
-		return new Lease(new Lease.Grant(turn, "owner", LENGTH, true, 1000, sent, null), this.clock,
-				(lease, reason) -> this.losses.add(reason));
+		Turn turn = queues().join("key", TERMS, null);
+		return new Lease(new Lease.Grant(turn, "owner", 1000, sent, null), this.clock,
+				(hold, reason) -> this.losses.add(reason));
+	}
+
+	private Hold hold(MachineClock.Moment sent) {
+		return lease(sent).holder();
+	}
+
+	private static LocalQueues queues() {
+		return new LocalQueues(0, new LeftoversOfTests());
 	}
 
 	@Test
@@ -33,11 +43,11 @@ class LeaseTests {
 
 	@Test
 	void r1r4ValidityEndsDriftAndMarginBeforeTheLease() {
-		Lease lease = lease(this.clock.now());
+		Hold hold = hold(this.clock.now());
 		this.clock.pass(Duration.ofMillis(9897));
-		assertThat(lease.isValid()).isTrue();
+		assertThat(hold.isValid()).isTrue();
 		this.clock.pass(Duration.ofMillis(1));
-		assertThat(lease.isValid()).isFalse();
+		assertThat(hold.isValid()).isFalse();
 	}
 
 	@Test
@@ -51,22 +61,22 @@ class LeaseTests {
 
 	@Test
 	void r3WallClockSetForwardLosesTheLockAndSetBackChangesNothing() {
-		Lease lease = lease(this.clock.now());
+		Hold hold = hold(this.clock.now());
 		this.clock.stepWall(Duration.ofHours(-2));
 		this.clock.pass(Duration.ofSeconds(9));
-		assertThat(lease.isValid()).isTrue();
+		assertThat(hold.isValid()).isTrue();
 		this.clock.pass(Duration.ofSeconds(1));
-		assertThat(lease.isValid()).isFalse();
-		Lease other = lease(this.clock.now());
+		assertThat(hold.isValid()).isFalse();
+		Hold other = hold(this.clock.now());
 		this.clock.stepWall(Duration.ofHours(1));
 		assertThat(other.isValid()).isFalse();
 	}
 
 	@Test
 	void r3SuspensionOfTheMachineIsNoticed() {
-		Lease lease = lease(this.clock.now());
+		Hold hold = hold(this.clock.now());
 		this.clock.passOnTheWallOnly(Duration.ofSeconds(11));
-		assertThat(lease.isValid()).isFalse();
+		assertThat(hold.isValid()).isFalse();
 	}
 
 	@Test
@@ -81,58 +91,58 @@ class LeaseTests {
 
 	@Test
 	void r7ValidityIsALocalCheckOfTheDeadline() {
-		Lease lease = lease(this.clock.now());
+		Hold hold = hold(this.clock.now());
 		this.clock.pass(Duration.ofMillis(9898));
-		assertThat(lease.isValid()).as("whatever the renewal is doing").isFalse();
-		assertThat(lease.isValid()).isFalse();
+		assertThat(hold.isValid()).as("whatever the renewal is doing").isFalse();
+		assertThat(hold.isValid()).isFalse();
 	}
 
 	@Test
 	void r8LossIsFinalEvenIfALateRenewalSucceeds() {
-		Lease lease = lease(this.clock.now());
+		Hold hold = hold(this.clock.now());
 		this.clock.pass(Duration.ofSeconds(11));
-		lease.renewed(this.clock.now());
-		assertThat(lease.isValid()).isFalse();
-		assertThat(lease.isLost()).isTrue();
+		hold.lease().renewed(this.clock.now());
+		assertThat(hold.isValid()).isFalse();
+		assertThat(hold.isLost()).isTrue();
 		assertThat(this.losses).hasSize(1);
-		assertThat(lease.lose("again")).isFalse();
-		assertThat(lease.beginRelease()).isFalse();
+		assertThat(hold.lose("again")).isFalse();
+		assertThat(hold.beginRelease()).isFalse();
 	}
 
 	@Test
 	void r8WhoeverLooksFirstFindsTheLoss() {
-		Lease lease = lease(this.clock.now());
+		Hold hold = hold(this.clock.now());
 		this.clock.pass(Duration.ofSeconds(11));
 		assertThat(this.losses).isEmpty();
-		assertThat(lease.isLost()).isTrue();
+		assertThat(hold.isLost()).isTrue();
 		assertThat(this.losses).singleElement().asString().contains("10000 ms");
 	}
 
 	@Test
 	void r27RefusalAfterTheReleaseBeganMeansNothing() {
-		Lease lease = lease(this.clock.now());
-		assertThat(lease.beginRelease()).isTrue();
-		assertThat(lease.lose("the store refused")).isFalse();
-		assertThat(lease.isLost()).isFalse();
-		assertThat(lease.isValid()).isFalse();
+		Hold hold = hold(this.clock.now());
+		assertThat(hold.beginRelease()).isTrue();
+		assertThat(hold.lose("the store refused")).isFalse();
+		assertThat(hold.isLost()).isFalse();
+		assertThat(hold.isValid()).isFalse();
 		assertThat(this.losses).isEmpty();
 	}
 
 	@Test
 	void nestedHandlesAreCountedAndLostLeasesAreNotShared() {
-		Lease lease = lease(this.clock.now());
-		assertThat(lease.retain()).isTrue();
-		assertThat(lease.drop()).isFalse();
-		assertThat(lease.drop()).isTrue();
-		assertThat(lease.retain()).isFalse();
-		Lease lost = lease(this.clock.now());
+		Hold hold = hold(this.clock.now());
+		assertThat(hold.retain()).isTrue();
+		assertThat(hold.drop()).isFalse();
+		assertThat(hold.drop()).isTrue();
+		assertThat(hold.retain()).isFalse();
+		Hold lost = hold(this.clock.now());
 		this.clock.pass(LENGTH);
 		assertThat(lost.retain()).isFalse();
 	}
 
 	@Test
 	void publicTokenLeavesRoomForHandOffs() {
-		assertThat(lease(this.clock.now()).token()).isEqualTo(1000 * 1024);
+		assertThat(hold(this.clock.now()).token()).isEqualTo(1000 * 1024);
 	}
 
 }

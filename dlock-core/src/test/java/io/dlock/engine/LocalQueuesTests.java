@@ -1,5 +1,6 @@
 package io.dlock.engine;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -9,12 +10,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class LocalQueuesTests {
 
-	private final LocalQueues queues = new LocalQueues();
+	private static final Lease.Terms TERMS = new Lease.Terms(Duration.ofSeconds(10), true);
+
+	private final LeftoversOfTests leftovers = new LeftoversOfTests();
+
+	private final LocalQueues queues = new LocalQueues(Duration.ofMillis(10).toNanos(), this.leftovers);
 
 	private final List<String> signals = new ArrayList<>();
 
 	private Turn join(String key, String name) {
-		return this.queues.join(key, () -> this.signals.add(name));
+		return this.queues.join(key, TERMS, () -> this.signals.add(name));
 	}
 
 	@Test

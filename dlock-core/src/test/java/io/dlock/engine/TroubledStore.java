@@ -6,9 +6,14 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -29,6 +34,8 @@ final class TroubledStore implements LockStore {
 
 	final AtomicInteger releases = new AtomicInteger();
 
+	final AtomicInteger leaves = new AtomicInteger();
+
 	final AtomicInteger lostAcquireReplies = new AtomicInteger();
 
 	final AtomicInteger lostReleaseReplies = new AtomicInteger();
@@ -46,6 +53,12 @@ final class TroubledStore implements LockStore {
 	volatile boolean renewalsThrow;
 
 	volatile boolean renewalsAreNotSent;
+
+	volatile boolean messagesAreLost;
+
+	volatile boolean hasNoMailboxes;
+
+	volatile boolean mailboxesFail;
 
 	volatile boolean down;
 
@@ -109,6 +122,28 @@ final class TroubledStore implements LockStore {
 		boolean released = this.memory.release(key, owner);
 		loseReply(this.lostReleaseReplies);
 		return released;
+	}
+
+	@Override
+	public void leave(String storageKey, MailboxAddress mailbox) {
+		this.leaves.incrementAndGet();
+		failIfDown();
+		this.memory.leave(storageKey, mailbox);
+	}
+
+	/**
+	 * Listen, unless messages are lost.
+	 */
+	@Override
+	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
+		if (this.mailboxesFail) {
+			throw new StoreException(Effect.NONE, false, "connection refused", null);
+		}
+		return this.hasNoMailboxes ? null : this.memory.openMailbox(address, (key) -> {
+			if (!this.messagesAreLost) {
+				onTurn.accept(key);
+			}
+		});
 	}
 
 	@Override

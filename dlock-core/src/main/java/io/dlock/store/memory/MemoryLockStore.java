@@ -3,17 +3,22 @@ package io.dlock.store.memory;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoredLock;
@@ -27,6 +32,8 @@ import io.dlock.store.StoredLock;
 public final class MemoryLockStore implements LockStore {
 
 	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
+
+	private final Map<MailboxAddress, Consumer<String>> mailboxes = new ConcurrentHashMap<>();
 
 	private final LongSupplier nanoTime;
 
@@ -52,21 +59,72 @@ public final class MemoryLockStore implements LockStore {
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
 		long now = this.nanoTime.getAsLong();
-		Entry entry = this.entries.compute(command.key(), (key, held) -> {
-			long until = now + command.lease().toNanos();
-			if (held != null && held.owner.equals(command.owner())) {
-				return held.until(until);
+		String storageKey = StorageKey.of(command.key());
+		List<MailboxAddress> turns = new ArrayList<>(1);
+		Entry entry = this.entries.compute(storageKey, (key, before) -> {
+			Entry held = before;
+			if (held != null && held.owner.equals(command.releasing())) {
+				held = held.passOn(now, turns);
 			}
-			if (held != null && !held.isOver(now)) {
-				return held;
-			}
-			return new Entry(command.owner(), this.tokens.next(), until, command.holder(), command.reason(),
-					Instant.now());
+			return acquire(command, held, now);
 		});
+		turns.forEach((turn) -> tell(turn, storageKey));
 		if (entry.owner.equals(command.owner())) {
 			return new AcquireResult.Granted(entry.token);
 		}
-		return new AcquireResult.Refused(Duration.ofNanos(Math.max(0, entry.until - now)), entry.holder);
+		return new AcquireResult.Refused(Duration.ofNanos(Math.max(0, entry.until - now)),
+				entry.isReservation() ? null : entry.holder);
+	}
+
+	private Entry acquire(AcquireCommand command, @Nullable Entry held, long now) {
+		MailboxAddress mailbox = command.mailbox();
+		long until = now + command.lease().toNanos();
+		if (held != null && held.owner.equals(command.owner())) {
+			return held.until(until);
+		}
+		boolean free = held == null || held.isOver(now)
+				|| (mailbox != null && held.owner.equals(mailbox.reservation()));
+		if (held != null && !free) {
+			return (mailbox != null) ? held.queue(mailbox) : held;
+		}
+		List<MailboxAddress> waiting = (held != null) ? held.without(mailbox) : List.of();
+		return new Entry(command.owner(), this.tokens.next(), until, command.holder(), command.reason(), Instant.now(),
+				waiting);
+	}
+
+	private void tell(MailboxAddress address, String storageKey) {
+		Consumer<String> mailbox = this.mailboxes.get(address);
+		if (mailbox != null) {
+			mailbox.accept(storageKey);
+		}
+	}
+
+	@Override
+	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
+		this.mailboxes.put(address, onTurn);
+		return () -> this.mailboxes.remove(address);
+	}
+
+	@Override
+	public void leave(String storageKey, MailboxAddress mailbox) {
+		if (!pass(storageKey, mailbox.reservation())) {
+			this.entries.computeIfPresent(storageKey, (key, held) -> held.withWaiting(held.without(mailbox)));
+		}
+	}
+
+	/**
+	 * End what an owner holds, or keep it for the first who waits.
+	 */
+	private boolean pass(String storageKey, String owner) {
+		long now = this.nanoTime.getAsLong();
+		boolean[] released = new boolean[1];
+		List<MailboxAddress> turns = new ArrayList<>(1);
+		this.entries.computeIfPresent(storageKey, (key, held) -> {
+			released[0] = held.owner.equals(owner);
+			return released[0] ? held.passOn(now, turns) : held;
+		});
+		turns.forEach((turn) -> tell(turn, storageKey));
+		return released[0];
 	}
 
 	@Override
@@ -76,7 +134,7 @@ public final class MemoryLockStore implements LockStore {
 
 	private RenewResult renew(RenewCommand command) {
 		long now = this.nanoTime.getAsLong();
-		Entry entry = this.entries.computeIfPresent(command.key(), (key, held) -> {
+		Entry entry = this.entries.computeIfPresent(StorageKey.of(command.key()), (key, held) -> {
 			if (held.isOver(now) || !held.owner.equals(command.owner())) {
 				return held;
 			}
@@ -87,19 +145,14 @@ public final class MemoryLockStore implements LockStore {
 
 	@Override
 	public boolean release(String key, String owner) {
-		boolean[] released = new boolean[1];
-		this.entries.computeIfPresent(key, (k, held) -> {
-			released[0] = held.owner.equals(owner);
-			return released[0] ? null : held;
-		});
-		return released[0];
+		return pass(StorageKey.of(key), owner);
 	}
 
 	@Override
 	public Optional<StoredLock> find(String key) {
 		long now = this.nanoTime.getAsLong();
-		Entry entry = this.entries.get(key);
-		if (entry == null || entry.isOver(now)) {
+		Entry entry = this.entries.get(StorageKey.of(key));
+		if (entry == null || entry.isOver(now) || entry.isReservation()) {
 			return Optional.empty();
 		}
 		return Optional.of(new StoredLock(StorageKey.of(key), entry.holder, entry.reason, entry.since,
@@ -145,14 +198,45 @@ public final class MemoryLockStore implements LockStore {
 		return entry != null && entry.owner.equals(owner) && !entry.isOver(now);
 	}
 
-	private record Entry(String owner, long token, long until, String holder, String reason, Instant since) {
+	private record Entry(String owner, long token, long until, String holder, String reason, Instant since,
+			List<MailboxAddress> waiting) {
 
 		boolean isOver(long now) {
 			return now - this.until >= 0;
 		}
 
+		boolean isReservation() {
+			return this.owner.startsWith(">");
+		}
+
 		Entry until(long until) {
-			return new Entry(this.owner, this.token, until, this.holder, this.reason, this.since);
+			return new Entry(this.owner, this.token, until, this.holder, this.reason, this.since, this.waiting);
+		}
+
+		Entry withWaiting(List<MailboxAddress> waiting) {
+			return new Entry(this.owner, this.token, this.until, this.holder, this.reason, this.since, waiting);
+		}
+
+		Entry queue(MailboxAddress mailbox) {
+			return this.waiting.contains(mailbox) ? this
+					: withWaiting(Stream.concat(this.waiting.stream(), Stream.of(mailbox)).toList());
+		}
+
+		List<MailboxAddress> without(@Nullable MailboxAddress mailbox) {
+			return this.waiting.stream().filter((waiting) -> !waiting.equals(mailbox)).toList();
+		}
+
+		/**
+		 * Keep the lock for the first who waits, and remember whom to tell.
+		 */
+		@Nullable Entry passOn(long now, List<MailboxAddress> turns) {
+			if (this.waiting.isEmpty()) {
+				return null;
+			}
+			MailboxAddress next = this.waiting.get(0);
+			turns.add(next);
+			return new Entry(next.reservation(), this.token, now + next.patience().toNanos(), "", "", this.since,
+					this.waiting.subList(1, this.waiting.size()));
 		}
 
 	}

@@ -33,7 +33,10 @@ final class RedisKeys {
 	}
 
 	static RedisKeys of(String prefix, String key) {
-		String storageKey = StorageKey.of(key);
+		return ofStorageKey(prefix, StorageKey.of(key));
+	}
+
+	static RedisKeys ofStorageKey(String prefix, String storageKey) {
 		String bucket = prefix + ":{" + bucket(storageKey) + "}:";
 		return new RedisKeys((bucket + "lock:" + storageKey).getBytes(StandardCharsets.US_ASCII),
 				(bucket + "fence").getBytes(StandardCharsets.US_ASCII));

@@ -1,5 +1,7 @@
 package io.dlock.store.redis;
 
+import io.dlock.store.MailboxAddress;
+
 /**
  * The Lua scripts, one for each operation. Their text is constant, so that the server's
  * script cache holds each once.
@@ -8,22 +10,69 @@ package io.dlock.store.redis;
  * {@code reason} and {@code since}, which expires with the lease. {@code KEYS[2]} is the
  * fence of its bucket: the last token minted for any key of the bucket, which does not
  * expire.
+ * <p>
+ * Who waits is in the field {@code waiting} of the hash, as {@link MailboxAddress}es with
+ * a space behind each. A release moves the first of them to {@code owner}, with a
+ * {@code >} before it and a short expiry, and tells it. The queue is bounded; who finds
+ * no place in it polls.
  */
 final class RedisLockScripts {
 
 	/**
-	 * ARGV: owner, lease in ms, holder, reason. Answers {1, token} or {0, remaining ms,
-	 * holder}. The token is a hybrid logical clock (Kulkarni et al., 2014) in
-	 * microseconds.
+	 * Ends what the owner holds: returns the new owner and who else waits. The name of
+	 * the lock has the prefix of all names and the storage key in it.
 	 */
-	static final RedisLockScript ACQUIRE = new RedisLockScript("""
-			local owner = redis.call('HGET', KEYS[1], 'owner')
+	private static final String PASS = """
+			local function pass(waiting)
+				redis.call('DEL', KEYS[1])
+				if not waiting or waiting == '' then
+					return false, ''
+				end
+				local first = string.sub(waiting, 1, 16)
+				local others = string.sub(waiting, 18)
+				redis.call('HSET', KEYS[1], 'owner', '>' .. first, 'waiting', others)
+				redis.call('PEXPIRE', KEYS[1], tonumber(string.sub(first, 1, 4)))
+				local prefix, key = string.match(KEYS[1], '^(.-):{b%d+}:lock:(.*)$')
+				redis.call('PUBLISH', prefix .. ':mail:' .. first, key)
+				return '>' .. first, others
+			end
+			""";
+
+	/**
+	 * Returns who waits but one.
+	 */
+	private static final String WITHOUT = """
+			local function without(waiting, address)
+				local from, to = string.find(waiting, address .. ' ', 1, true)
+				return from and string.sub(waiting, 1, from - 1) .. string.sub(waiting, to + 1) or waiting
+			end
+			""";
+
+	/**
+	 * ARGV: owner, lease in ms, holder, reason, and if there is any, mailbox or empty and
+	 * owner to release or empty. Answers {1, token} or {0, remaining ms, holder}. The
+	 * token is a hybrid logical clock (Kulkarni et al., 2014) in microseconds.
+	 */
+	static final RedisLockScript ACQUIRE = new RedisLockScript(PASS + WITHOUT + """
+			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
+			local owner = held[1]
+			local waiting = held[2] or ''
+			local mailbox = ARGV[5] or ''
 			if owner == ARGV[1] then
 				redis.call('PEXPIRE', KEYS[1], ARGV[2])
 				return {1, redis.call('HGET', KEYS[1], 'token')}
 			end
-			if owner then
+			if owner and owner == ARGV[6] then
+				owner, waiting = pass(waiting)
+			end
+			if owner and owner ~= '>' .. mailbox then
+				if mailbox ~= '' and #waiting < 4000 and not string.find(waiting, mailbox, 1, true) then
+					redis.call('HSET', KEYS[1], 'waiting', waiting .. mailbox .. ' ')
+				end
 				return {0, redis.call('PTTL', KEYS[1]), redis.call('HGET', KEYS[1], 'holder')}
+			end
+			if waiting ~= '' and mailbox ~= '' then
+				redis.call('HSET', KEYS[1], 'waiting', without(waiting, mailbox))
 			end
 			local time = redis.call('TIME')
 			local now = time[1] * 1000000 + time[2]
@@ -52,11 +101,28 @@ final class RedisLockScripts {
 	/**
 	 * ARGV: owner. Answers 1 if the owner held the lock.
 	 */
-	static final RedisLockScript RELEASE = new RedisLockScript("""
-			if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then
+	static final RedisLockScript RELEASE = new RedisLockScript(PASS + """
+			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
+			if held[1] ~= ARGV[1] then
 				return 0
 			end
-			return redis.call('DEL', KEYS[1])
+			pass(held[2])
+			return 1
+			""");
+
+	/**
+	 * ARGV: mailbox. Answers 1 if the lock was being kept for it.
+	 */
+	static final RedisLockScript LEAVE = new RedisLockScript(PASS + WITHOUT + """
+			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
+			if held[1] == '>' .. ARGV[1] then
+				pass(held[2])
+				return 1
+			end
+			if held[2] then
+				redis.call('HSET', KEYS[1], 'waiting', without(held[2], ARGV[1]))
+			end
+			return 0
 			""");
 
 	/**

@@ -5,9 +5,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -15,6 +17,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
@@ -34,6 +38,8 @@ public final class RedisLockStore implements LockStore {
 
 	private final DedicatedConnections connections;
 
+	private final RedisMailboxes mailboxes;
+
 	private final String prefix;
 
 	/**
@@ -45,20 +51,49 @@ public final class RedisLockStore implements LockStore {
 	public RedisLockStore(RedisConnectionFactory connectionFactory, RedisLockStoreSettings settings) {
 		this.connections = DedicatedConnections.like(connectionFactory, settings.commandTimeout());
 		this.prefix = settings.prefix();
+		this.mailboxes = new RedisMailboxes(this.connections, this.prefix, settings.commandTimeout());
 	}
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		RedisKeys keys = RedisKeys.of(this.prefix, command.key());
 		List<?> answer = execute("acquire",
-				(connection) -> RedisLockScripts.ACQUIRE.list(connection, 2, keys.lock(), keys.fence(),
-						bytes(command.owner()), millis(command.lease()), bytes(command.holder()),
-						bytes(command.reason())));
+				(connection) -> RedisLockScripts.ACQUIRE.list(connection, 2, acquireArguments(command)));
 		if (number(answer.get(0)) == 1) {
 			return new AcquireResult.Granted(number(answer.get(1)));
 		}
 		return new AcquireResult.Refused(Duration.ofMillis(Math.max(0, number(answer.get(1)))),
-				(answer.size() > 2) ? text(answer.get(2)) : null);
+				(answer.size() > 2 && answer.get(2) != null) ? text(answer.get(2)) : null);
+	}
+
+	/**
+	 * What only who waits needs is left out: a server that asks for a password takes no
+	 * more than ten arguments before it has one, and says so in a confusing way.
+	 */
+	private byte[][] acquireArguments(AcquireCommand command) {
+		RedisKeys keys = RedisKeys.of(this.prefix, command.key());
+		MailboxAddress mailbox = command.mailbox();
+		String releasing = command.releasing();
+		byte[][] common = { keys.lock(), keys.fence(), bytes(command.owner()), millis(command.lease()),
+				bytes(command.holder()), bytes(command.reason()) };
+		if (mailbox == null && releasing == null) {
+			return common;
+		}
+		byte[][] all = Arrays.copyOf(common, common.length + 2);
+		all[common.length] = bytes((mailbox != null) ? mailbox.value() : "");
+		all[common.length + 1] = bytes((releasing != null) ? releasing : "");
+		return all;
+	}
+
+	@Override
+	public void leave(String storageKey, MailboxAddress mailbox) {
+		RedisKeys keys = RedisKeys.ofStorageKey(this.prefix, storageKey);
+		execute("leave",
+				(connection) -> RedisLockScripts.LEAVE.number(connection, 1, keys.lock(), bytes(mailbox.value())));
+	}
+
+	@Override
+	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
+		return this.mailboxes.open(address, onTurn);
 	}
 
 	@Override
@@ -90,8 +125,9 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public boolean release(String key, String owner) {
-		return execute("release", (connection) -> RedisLockScripts.RELEASE.number(connection, 1,
-				RedisKeys.of(this.prefix, key).lock(), bytes(owner))) == 1;
+		RedisKeys keys = RedisKeys.of(this.prefix, key);
+		return execute("release",
+				(connection) -> RedisLockScripts.RELEASE.number(connection, 1, keys.lock(), bytes(owner))) == 1;
 	}
 
 	@Override

@@ -34,7 +34,7 @@ import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
-import io.dlock.store.LockStoreContractTests;
+import io.dlock.store.WaitingContractTests;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
@@ -45,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * The contract on a real database, and what goes wrong with databases only.
  */
-abstract class AbstractJdbcLockStoreTests extends LockStoreContractTests {
+abstract class AbstractJdbcLockStoreTests extends WaitingContractTests {
 
 	static final Duration LEASE = Duration.ofSeconds(20);
 

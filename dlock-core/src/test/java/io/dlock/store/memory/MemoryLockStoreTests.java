@@ -7,11 +7,11 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.LockStoreContractTests;
+import io.dlock.store.WaitingContractTests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class MemoryLockStoreTests extends LockStoreContractTests {
+class MemoryLockStoreTests extends WaitingContractTests {
 
 	private MemoryLockStore memory;
 

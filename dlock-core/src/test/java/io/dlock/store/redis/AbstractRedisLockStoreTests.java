@@ -17,7 +17,7 @@ import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.LockStoreContractTests;
+import io.dlock.store.WaitingContractTests;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 /**
  * The contract on a real Redis behind a proxy, for every client.
  */
-abstract class AbstractRedisLockStoreTests extends LockStoreContractTests {
+abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 
 	private static final Duration TIMEOUT = Duration.ofMillis(500);
 

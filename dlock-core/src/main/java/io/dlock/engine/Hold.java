@@ -1,0 +1,170 @@
+package io.dlock.engine;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockLostException;
+
+/**
+ * A lock that is held, by the handles of one thread, as long as its {@link Lease} is
+ * valid. It is offered by the one before or granted by the store, then held, and then
+ * either released or lost, once and for all: the state changes by one compare-and-set,
+ * before anything else happens.
+ */
+final class Hold {
+
+	private final Lease lease;
+
+	private final Turn turn;
+
+	private final long token;
+
+	private final AtomicReference<State> state;
+
+	private final AtomicInteger handles = new AtomicInteger(1);
+
+	private volatile String lossReason = "";
+
+	private Hold(Lease lease, Turn turn, long token, State state) {
+		this.lease = lease;
+		this.turn = turn;
+		this.token = token;
+		this.state = new AtomicReference<>(state);
+	}
+
+	static Hold first(Lease lease, Turn turn) {
+		return new Hold(lease, turn, lease.firstToken(), State.HELD);
+	}
+
+	/**
+	 * Offer the lease to the next.
+	 * @param heir the place of the next
+	 * @return the next hold, or {@code null} if there is no token left for it
+	 */
+	@Nullable Hold next(Turn heir) {
+		long next = this.token + 1;
+		return (next < this.lease.firstToken() + Lease.TOKENS_PER_LEASE)
+				? new Hold(this.lease, heir, next, State.OFFERED) : null;
+	}
+
+	Lease lease() {
+		return this.lease;
+	}
+
+	Turn turn() {
+		return this.turn;
+	}
+
+	String key() {
+		return this.lease.key();
+	}
+
+	long token() {
+		return this.token;
+	}
+
+	/**
+	 * Take what was offered.
+	 * @return whether it is held now; otherwise it was withdrawn, or too late
+	 */
+	boolean claim() {
+		return !this.lease.isOver() && this.state.compareAndSet(State.OFFERED, State.HELD);
+	}
+
+	/**
+	 * Decline what was offered.
+	 * @return whether it was on offer up to now
+	 */
+	boolean decline() {
+		return this.state.compareAndSet(State.OFFERED, State.RELEASED);
+	}
+
+	/**
+	 * Whether the lock is held. The first to find that the deadline is over declares it
+	 * lost.
+	 * @return whether it is held
+	 */
+	boolean isValid() {
+		if (this.state.get() != State.HELD) {
+			return false;
+		}
+		if (!this.lease.isOver()) {
+			return true;
+		}
+		this.lease.lose(this.lease.expiry());
+		return false;
+	}
+
+	boolean isLost() {
+		return !isValid() && this.state.get() == State.LOST;
+	}
+
+	/**
+	 * Declare the lock lost, unless it is released or lost already. An offer that nobody
+	 * has taken yet is withdrawn, of which nobody needs to know.
+	 * @param reason how
+	 * @return whether this call did it
+	 */
+	boolean lose(String reason) {
+		if (this.state.compareAndSet(State.OFFERED, State.LOST)) {
+			return true;
+		}
+		if (this.state.get() != State.HELD) {
+			return false;
+		}
+		this.lossReason = reason;
+		if (!this.state.compareAndSet(State.HELD, State.LOST)) {
+			return false;
+		}
+		this.lease.watch().lost(this, reason);
+		return true;
+	}
+
+	/**
+	 * Add a nested handle.
+	 * @return whether the lock is still held
+	 */
+	boolean retain() {
+		int current = this.handles.get();
+		while (current > 0) {
+			if (!isValid()) {
+				return false;
+			}
+			if (this.handles.compareAndSet(current, current + 1)) {
+				return true;
+			}
+			current = this.handles.get();
+		}
+		return false;
+	}
+
+	/**
+	 * Drop a handle.
+	 * @return whether it was the last one
+	 */
+	boolean drop() {
+		return this.handles.decrementAndGet() == 0;
+	}
+
+	/**
+	 * Begin the release: from now on the lock is not valid, and a renewal that is refused
+	 * means nothing.
+	 * @return whether the lock was held up to now
+	 */
+	boolean beginRelease() {
+		return isValid() && this.state.compareAndSet(State.HELD, State.RELEASED);
+	}
+
+	LockLostException lostException() {
+		return new LockLostException(key(), this.token, this.lossReason);
+	}
+
+	private enum State {
+
+		OFFERED, HELD, RELEASED, LOST
+
+	}
+
+}

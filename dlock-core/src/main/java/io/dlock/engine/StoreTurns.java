@@ -1,0 +1,139 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.StorageKey;
+
+/**
+ * The place of this process in the queues of the store: one address and one mailbox for
+ * all keys, opened when a request has to wait for another process for the first time.
+ * <p>
+ * What the store calls is a hint. A call that gets lost costs a poll interval, one that
+ * comes too late is passed on to the next process.
+ */
+final class StoreTurns implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(StoreTurns.class);
+
+	/** How long a lock is kept for a process that listens. */
+	private static final Duration LISTENING_PATIENCE = Duration.ofMillis(50);
+
+	/** How many of its poll intervals a lock is kept for a process that only polls. */
+	private static final int POLLS_PER_PATIENCE = 2;
+
+	private static final Duration RETRY_PAUSE = Duration.ofSeconds(5);
+
+	private final LockStore store;
+
+	private final EngineThreads threads;
+
+	private final LocalQueues queues;
+
+	private final MailboxAddress listeningAddress = MailboxAddress.create(LISTENING_PATIENCE);
+
+	private final MailboxAddress pollingAddress;
+
+	private final AtomicBoolean opening = new AtomicBoolean();
+
+	private volatile @Nullable MailboxAddress address;
+
+	private volatile @Nullable Mailbox mailbox;
+
+	private volatile boolean closed;
+
+	StoreTurns(LockStore store, EngineThreads threads, LocalQueues queues, Duration maxPollInterval) {
+		this.store = store;
+		this.threads = threads;
+		this.queues = queues;
+		this.pollingAddress = MailboxAddress.create(maxPollInterval.multipliedBy(POLLS_PER_PATIENCE));
+	}
+
+	/**
+	 * Where this process is to be queued.
+	 * @return the address, or {@code null} before the first wait
+	 */
+	@Nullable MailboxAddress address() {
+		return this.address;
+	}
+
+	boolean isListening() {
+		return this.mailbox != null;
+	}
+
+	/**
+	 * Open the mailbox in the background, once.
+	 */
+	void listen() {
+		if (this.address == null && this.opening.compareAndSet(false, true)) {
+			this.threads.work(this::open);
+		}
+	}
+
+	private void open() {
+		if (this.closed) {
+			return;
+		}
+		try {
+			Mailbox opened = this.store.openMailbox(this.listeningAddress, this::onTurn);
+			this.mailbox = opened;
+			this.address = (opened != null) ? this.listeningAddress : this.pollingAddress;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The mailbox could not be opened: waiting requests poll, and it will be tried again", ex);
+			this.address = this.pollingAddress;
+			this.threads.workLater(this::open, RETRY_PAUSE.toNanos());
+		}
+		if (this.closed) {
+			close();
+		}
+	}
+
+	private void onTurn(String storageKey) {
+		if (!this.queues.call(storageKey)) {
+			leave(storageKey, this.listeningAddress);
+		}
+	}
+
+	/**
+	 * Leave the queue of a key in the background, unless others of this process wait for
+	 * it, who use the place.
+	 * @param key the key
+	 * @param queuedAt the address that is queued
+	 */
+	void leaveUnlessAwaited(String key, MailboxAddress queuedAt) {
+		if (!this.queues.contains(key)) {
+			leave(StorageKey.of(key), queuedAt);
+		}
+	}
+
+	private void leave(String storageKey, MailboxAddress queuedAt) {
+		this.threads.work(() -> {
+			try {
+				this.store.leave(storageKey, queuedAt);
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not leave the queue of lock '" + storageKey + "', which is passed over in "
+						+ queuedAt.patience().toMillis() + " ms", ex);
+			}
+		});
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		Mailbox opened = this.mailbox;
+		if (opened != null) {
+			this.mailbox = null;
+			opened.close();
+		}
+	}
+
+}

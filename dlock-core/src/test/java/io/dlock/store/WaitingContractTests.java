@@ -1,0 +1,255 @@
+package io.dlock.store;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What every store must do for processes that wait: queue them, keep the lock for the
+ * first, and pass it on in one step.
+ */
+public abstract class WaitingContractTests extends LockStoreContractTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(20);
+
+	private final MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
+
+	private final MailboxAddress second = MailboxAddress.create(Duration.ofSeconds(9));
+
+	private AcquireResult ask(String owner, @Nullable MailboxAddress mailbox, @Nullable String releasing) {
+		return store()
+			.acquire(new AcquireCommand(key(), owner, LEASE, "holder " + owner, "a reason", mailbox, releasing));
+	}
+
+	private AcquireResult ask(String owner, @Nullable MailboxAddress mailbox) {
+		return ask(owner, mailbox, null);
+	}
+
+	private static Refused refused(AcquireResult result) {
+		assertThat(result).isInstanceOf(Refused.class);
+		return (Refused) result;
+	}
+
+	@Test
+	void releasedLockIsKeptForTheFirstWhoWaits() {
+		long token = granted(ask("a", null));
+		refused(ask("b", this.first));
+		assertThat(store().release(key(), "a")).isTrue();
+		Refused barging = refused(ask("c", null));
+		assertThat(barging.remaining()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(9));
+		assertThat(barging.holder()).as("nobody holds it").isNull();
+		assertThat(granted(ask("b", this.first))).isGreaterThan(token);
+		refused(ask("c", null));
+	}
+
+	@Test
+	void lockThatIsKeptForAProcessIsFreeToWhoLooksItUp() {
+		ask("a", null);
+		ask("b", this.first);
+		store().release(key(), "a");
+		assertThat(store().find(key())).isEmpty();
+		assertThat(store().renew(List.of(new RenewCommand(key(), "a", LEASE)))).containsExactly(RenewResult.REFUSED);
+		granted(ask("b", this.first));
+		assertThat(store().find(key())).hasValueSatisfying((lock) -> assertThat(lock.holder()).isEqualTo("holder b"));
+	}
+
+	@Test
+	void processesAreServedInTheOrderInWhichTheyCame() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		refused(ask("c", this.second));
+		refused(ask("b", this.first));
+		store().release(key(), "a");
+		refused(ask("c", this.second));
+		granted(ask("b", this.first));
+		assertThat(store().release(key(), "b")).isTrue();
+		refused(ask("b again", this.first));
+		granted(ask("c", this.second));
+		store().release(key(), "c");
+		refused(ask("d", null));
+		granted(ask("b again", this.first));
+		store().release(key(), "b again");
+		granted(ask("d", null));
+	}
+
+	@Test
+	void deadProcessInTheQueueCostsItsPatienceAndNoMore() {
+		MailboxAddress dead = MailboxAddress.create(Duration.ofMillis(300));
+		ask("a", null);
+		refused(ask("b", dead));
+		store().release(key(), "a");
+		assertThat(refused(ask("c", null)).remaining()).isLessThanOrEqualTo(Duration.ofMillis(300));
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(5))
+			.pollInterval(Duration.ofMillis(10))
+			.until(() -> ask("c", null) instanceof Granted);
+		store().release(key(), "c");
+		granted(ask("d", null));
+	}
+
+	@Test
+	void whoDoesNotQueueIsNotWaitedFor() {
+		ask("a", null);
+		refused(ask("b", null));
+		store().release(key(), "a");
+		granted(ask("c", null));
+	}
+
+	@Test
+	void whoWaitedAndIsGrantedWaitsNoLonger() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		store().release(key(), "a");
+		granted(ask("b", this.first));
+		store().release(key(), "b");
+		granted(ask("c", null));
+	}
+
+	@Test
+	void whoLeavesTheQueueIsNotWaitedFor() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		refused(ask("c", this.second));
+		store().leave(StorageKey.of(key()), this.first);
+		store().release(key(), "a");
+		granted(ask("c", this.second));
+	}
+
+	@Test
+	void whoLeavesWhenItsTurnHasComePassesItOn() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		refused(ask("c", this.second));
+		store().release(key(), "a");
+		store().leave(StorageKey.of(key()), this.first);
+		refused(ask("d", null));
+		store().leave(StorageKey.of(key()), this.second);
+		granted(ask("d", null));
+	}
+
+	@Test
+	void leavingWhatIsHeldOrUnknownChangesNothing() {
+		store().leave(StorageKey.of(key()), this.first);
+		ask("a", this.first);
+		store().leave(StorageKey.of(key()), this.first);
+		refused(ask("b", null));
+		assertThat(store().release(key(), "a")).isTrue();
+	}
+
+	@Test
+	void r16LockIsGivenUpAndTakenAgainInOneStep() {
+		long token = granted(ask("a", null));
+		assertThat(granted(ask("b", this.first, "a"))).isGreaterThan(token);
+		assertThat(store().release(key(), "a")).isFalse();
+		assertThat(store().renew(List.of(new RenewCommand(key(), "a", LEASE)))).containsExactly(RenewResult.REFUSED);
+		assertThat(store().find(key())).hasValueSatisfying((lock) -> assertThat(lock.holder()).isEqualTo("holder b"));
+		assertThat(store().release(key(), "b")).isTrue();
+		granted(ask("c", null));
+	}
+
+	@Test
+	void lockThatIsGivenUpGoesToWhoWaitsAndNotToWhoGaveItUp() {
+		granted(ask("a", null));
+		refused(ask("b", this.first));
+		refused(ask("a2", this.second, "a"));
+		assertThat(store().renew(List.of(new RenewCommand(key(), "a", LEASE)))).containsExactly(RenewResult.REFUSED);
+		granted(ask("b", this.first));
+		store().release(key(), "b");
+		refused(ask("c", null));
+		granted(ask("a2", this.second));
+	}
+
+	@Test
+	void processThatWaitsItselfGetsTheLockItGivesUp() {
+		granted(ask("a", null));
+		refused(ask("b", this.first));
+		granted(ask("b", this.first, "a"));
+	}
+
+	@Test
+	void r16OnlyTheOwnerGivesUpALock() {
+		granted(ask("a", null));
+		refused(ask("b", null, "somebody else"));
+		assertThat(store().release(key(), "a")).isTrue();
+		granted(ask("b", null, "somebody else"));
+	}
+
+	@Test
+	void r23GivingUpTwiceIsGivingUpOnce() {
+		granted(ask("a", null));
+		long token = granted(ask("b", null, "a"));
+		assertThat(granted(ask("b", null, "a"))).as("after a lost reply").isEqualTo(token);
+	}
+
+	@Test
+	void expiredLockIsHadByAnybodyAndTheQueueGoesOn() {
+		store().acquire(new AcquireCommand(key(), "a", Duration.ofMillis(300), "holder a", ""));
+		refused(ask("b", this.first));
+		Awaitility.await().pollInterval(Duration.ofMillis(10)).until(() -> ask("c", null) instanceof Granted);
+		refused(ask("b", this.first));
+		store().release(key(), "c");
+		granted(ask("b", this.first));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "plain", "with spaces and %", "größer/日本 {tag}" })
+	void whoListensIsToldTheStorageKey(String name) {
+		Queue<String> calls = new ConcurrentLinkedQueue<>();
+		String waitedFor = key() + name;
+		Mailbox mailbox = store().openMailbox(this.first, calls::add);
+		if (mailbox == null) {
+			return;
+		}
+		try (mailbox) {
+			store().acquire(new AcquireCommand(waitedFor, "a", LEASE, "holder a", ""));
+			store().acquire(new AcquireCommand(waitedFor, "b", LEASE, "holder b", "", this.first, null));
+			assertThat(calls).isEmpty();
+			store().release(waitedFor, "a");
+			Awaitility.await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(waitedFor)));
+			store().leave(StorageKey.of(waitedFor), this.first);
+		}
+	}
+
+	@Test
+	void exchangeTellsWhoWaits() {
+		Queue<String> calls = new ConcurrentLinkedQueue<>();
+		Mailbox mailbox = store().openMailbox(this.first, calls::add);
+		if (mailbox == null) {
+			return;
+		}
+		try (mailbox) {
+			granted(ask("a", null));
+			refused(ask("b", this.first));
+			refused(ask("a2", this.second, "a"));
+			Awaitility.await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(key())));
+		}
+	}
+
+	@Test
+	void queueIsBounded() {
+		ask("a", null);
+		List<MailboxAddress> crowd = new ArrayList<>();
+		for (int i = 0; i < 400; i++) {
+			crowd.add(MailboxAddress.create(Duration.ofMillis(1)));
+		}
+		crowd.forEach((mailbox) -> refused(ask("owner of " + mailbox.value(), mailbox)));
+		assertThat(store().release(key(), "a")).isTrue();
+		Awaitility.await().pollInterval(Duration.ofMillis(2)).until(() -> ask("b", null) instanceof Granted);
+	}
+
+}
