@@ -138,15 +138,16 @@ final class Acquisition {
 		Lease predecessor = turn.predecessor();
 		// this call is the answer to calls of the store so far
 		turn.wasCalled();
-		MailboxAddress mailbox = this.deadline.isOver() ? null : this.registry.turns().address();
+		MailboxAddress mailbox = this.registry.turns().address();
+		boolean queueing = mailbox != null && !this.deadline.isOver();
 		try {
 			AcquireResult result = this.registry.store()
 				.acquire(new AcquireCommand(this.request.key(), currentOwner, this.terms.lease(), holder(), reason(),
-						mailbox, (predecessor != null) ? predecessor.owner() : null));
+						mailbox, queueing, (predecessor != null) ? predecessor.owner() : null));
 			turn.predecessorGone();
 			this.failure = null;
 			this.failingSince = null;
-			noteRefusal(result, mailbox);
+			note(result, queueing ? mailbox : null);
 			return result;
 		}
 		catch (StoreException ex) {
@@ -158,10 +159,17 @@ final class Acquisition {
 		return null;
 	}
 
-	private void noteRefusal(AcquireResult result, @Nullable MailboxAddress mailbox) {
-		this.refused = (result instanceof AcquireResult.Refused refusal) ? refusal : null;
-		this.queuedAt = (this.refused != null) ? mailbox : null;
-		if (this.refused != null && mailbox == null && !this.deadline.isOver()) {
+	private void note(AcquireResult result, @Nullable MailboxAddress queued) {
+		if (!(result instanceof AcquireResult.Refused refusal)) {
+			this.refused = null;
+			this.queuedAt = null;
+			return;
+		}
+		this.refused = refusal;
+		if (queued != null) {
+			this.queuedAt = queued;
+		}
+		else if (!this.deadline.isOver()) {
 			this.registry.turns().listen();
 		}
 	}

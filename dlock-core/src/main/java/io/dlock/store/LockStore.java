@@ -140,12 +140,20 @@ public interface LockStore extends AutoCloseable {
 	 * @param lease how long to hold it
 	 * @param holder who, for people
 	 * @param reason why, for people; empty if not told
-	 * @param mailbox where to queue if the key is refused, or {@code null} not to queue
+	 * @param mailbox the address of this process, for which the key may be kept, or
+	 * {@code null} if it never waited
+	 * @param queueing whether to queue with that address if the key is refused
 	 * @param releasing another owner of this process that is to give up the key in the
 	 * same step, or {@code null}
 	 */
 	record AcquireCommand(String key, String owner, Duration lease, String holder, String reason,
-			@Nullable MailboxAddress mailbox, @Nullable String releasing) {
+			@Nullable MailboxAddress mailbox, boolean queueing, @Nullable String releasing) {
+
+		public AcquireCommand {
+			if (queueing && mailbox == null) {
+				throw new IllegalArgumentException("Who queues needs a mailbox");
+			}
+		}
 
 		/**
 		 * Create a command for a process that does not wait.
@@ -156,7 +164,7 @@ public interface LockStore extends AutoCloseable {
 		 * @param reason why
 		 */
 		public AcquireCommand(String key, String owner, Duration lease, String holder, String reason) {
-			this(key, owner, lease, holder, reason, null, null);
+			this(key, owner, lease, holder, reason, null, false, null);
 		}
 
 	}

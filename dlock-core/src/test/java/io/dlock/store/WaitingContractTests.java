@@ -32,8 +32,8 @@ public abstract class WaitingContractTests extends LockStoreContractTests {
 	private final MailboxAddress second = MailboxAddress.create(Duration.ofSeconds(9));
 
 	private AcquireResult ask(String owner, @Nullable MailboxAddress mailbox, @Nullable String releasing) {
-		return store()
-			.acquire(new AcquireCommand(key(), owner, LEASE, "holder " + owner, "a reason", mailbox, releasing));
+		return store().acquire(new AcquireCommand(key(), owner, LEASE, "holder " + owner, "a reason", mailbox,
+				mailbox != null, releasing));
 	}
 
 	private AcquireResult ask(String owner, @Nullable MailboxAddress mailbox) {
@@ -106,6 +106,22 @@ public abstract class WaitingContractTests extends LockStoreContractTests {
 	void whoDoesNotQueueIsNotWaitedFor() {
 		ask("a", null);
 		refused(ask("b", null));
+		store().release(key(), "a");
+		granted(ask("c", null));
+	}
+
+	@Test
+	void processThatDoesNotWaitAnyMoreStillGetsTheLockThatIsKeptForIt() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		store().release(key(), "a");
+		granted(store().acquire(new AcquireCommand(key(), "b2", LEASE, "holder b2", "", this.first, false, null)));
+	}
+
+	@Test
+	void whoDoesNotWaitIsNotQueuedByItsAddress() {
+		ask("a", null);
+		refused(store().acquire(new AcquireCommand(key(), "b", LEASE, "holder b", "", this.first, false, null)));
 		store().release(key(), "a");
 		granted(ask("c", null));
 	}
@@ -217,7 +233,7 @@ public abstract class WaitingContractTests extends LockStoreContractTests {
 		}
 		try (mailbox) {
 			store().acquire(new AcquireCommand(waitedFor, "a", LEASE, "holder a", ""));
-			store().acquire(new AcquireCommand(waitedFor, "b", LEASE, "holder b", "", this.first, null));
+			store().acquire(new AcquireCommand(waitedFor, "b", LEASE, "holder b", "", this.first, true, null));
 			assertThat(calls).isEmpty();
 			store().release(waitedFor, "a");
 			Awaitility.await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(waitedFor)));

@@ -85,7 +85,7 @@ public final class MemoryLockStore implements LockStore {
 		boolean free = held == null || held.isOver(now)
 				|| (mailbox != null && held.owner.equals(mailbox.reservation()));
 		if (held != null && !free) {
-			return (mailbox != null) ? held.queue(mailbox) : held;
+			return (mailbox != null && command.queueing()) ? held.queue(mailbox) : held;
 		}
 		List<MailboxAddress> waiting = (held != null) ? held.without(mailbox) : List.of();
 		return new Entry(command.owner(), this.tokens.next(), until, command.holder(), command.reason(), Instant.now(),

@@ -49,9 +49,10 @@ final class RedisLockScripts {
 			""";
 
 	/**
-	 * ARGV: owner, lease in ms, holder, reason, and if there is any, mailbox or empty and
-	 * owner to release or empty. Answers {1, token} or {0, remaining ms, holder}. The
-	 * token is a hybrid logical clock (Kulkarni et al., 2014) in microseconds.
+	 * ARGV: owner, lease in ms, holder, reason, and if there is any, mailbox or empty,
+	 * owner to release or empty, and 1 to queue. Answers {1, token} or {0, remaining ms,
+	 * holder}. The token is a hybrid logical clock (Kulkarni et al., 2014) in
+	 * microseconds.
 	 */
 	static final RedisLockScript ACQUIRE = new RedisLockScript(PASS + WITHOUT + """
 			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
@@ -66,7 +67,7 @@ final class RedisLockScripts {
 				owner, waiting = pass(waiting)
 			end
 			if owner and owner ~= '>' .. mailbox then
-				if mailbox ~= '' and #waiting < 4000 and not string.find(waiting, mailbox, 1, true) then
+				if ARGV[7] == '1' and #waiting < 4000 and not string.find(waiting, mailbox, 1, true) then
 					redis.call('HSET', KEYS[1], 'waiting', waiting .. mailbox .. ' ')
 				end
 				return {0, redis.call('PTTL', KEYS[1]), redis.call('HGET', KEYS[1], 'holder')}

@@ -78,9 +78,10 @@ public final class RedisLockStore implements LockStore {
 		if (mailbox == null && releasing == null) {
 			return common;
 		}
-		byte[][] all = Arrays.copyOf(common, common.length + 2);
+		byte[][] all = Arrays.copyOf(common, common.length + 3);
 		all[common.length] = bytes((mailbox != null) ? mailbox.value() : "");
 		all[common.length + 1] = bytes((releasing != null) ? releasing : "");
+		all[common.length + 2] = bytes(command.queueing() ? "1" : "0");
 		return all;
 	}
 
