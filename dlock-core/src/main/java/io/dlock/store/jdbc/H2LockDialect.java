@@ -6,7 +6,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 
-import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StorageKey;
 
@@ -24,24 +23,27 @@ final class H2LockDialect extends JdbcLockDialect {
 	private static final String ACQUIRE = """
 			SELECT token FROM FINAL TABLE (
 			  MERGE INTO %1$s l
-			  USING (VALUES (CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS BIGINT), CAST(? AS VARCHAR), CAST(? AS VARCHAR)))
-			    a (lock_key, owner, lease, holder, reason)
+			  USING (VALUES (CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS BIGINT), CAST(? AS VARCHAR), CAST(? AS VARCHAR),
+			      CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS VARCHAR)))
+			    a (lock_key, owner, lease, holder, reason, entry, reservation, releasing)
 			  ON l.lock_key = a.lock_key
-			  WHEN MATCHED AND (l.lease_until <= %2$s OR l.owner = a.owner) THEN UPDATE SET
+			  WHEN MATCHED AND (l.lease_until <= %2$s OR l.owner IN (a.owner, a.reservation)
+			      OR (l.owner = a.releasing AND l.waiting = '')) THEN UPDATE SET
 			    token = CASE WHEN l.owner = a.owner THEN l.token ELSE GREATEST(l.token + 1, %3$s) END,
 			    acquired_at = CASE WHEN l.owner = a.owner THEN l.acquired_at ELSE %2$s END,
 			    owner = a.owner,
 			    lease_until = DATEADD('MICROSECOND', a.lease, %2$s),
 			    renewals = 0,
 			    holder = a.holder,
-			    reason = a.reason
+			    reason = a.reason,
+			    waiting = REPLACE(l.waiting, a.entry, '')
 			  WHEN NOT MATCHED THEN
-			    INSERT (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason)
-			    VALUES (a.lock_key, a.owner, %3$s, %2$s, DATEADD('MICROSECOND', a.lease, %2$s), 0, a.holder, a.reason))
+			    INSERT (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
+			    VALUES (a.lock_key, a.owner, %3$s, %2$s, DATEADD('MICROSECOND', a.lease, %2$s), 0, a.holder, a.reason, ''))
 			""";
 
 	private static final String HOLDER = """
-			SELECT DATEDIFF('MICROSECOND', %2$s, lease_until), holder FROM %1$s WHERE lock_key = ?
+			SELECT DATEDIFF('MICROSECOND', %2$s, lease_until), owner, holder, waiting FROM %1$s WHERE lock_key = ?
 			""";
 
 	private final String acquire;
@@ -56,12 +58,22 @@ final class H2LockDialect extends JdbcLockDialect {
 						"""
 					.formatted(table, NOW),
 				"""
-						UPDATE %s SET owner = '', lease_until = %s WHERE lock_key = ? AND owner = ?
-						""".formatted(table, NOW),
+						UPDATE %s SET
+						  owner = CASE waiting WHEN '' THEN '' ELSE '>' || SUBSTRING(waiting, 1, 16) END,
+						  lease_until = DATEADD('MILLISECOND', CASE waiting WHEN '' THEN 0 ELSE CAST(SUBSTRING(waiting, 1, 4) AS INT) END, %s),
+						  waiting = SUBSTRING(waiting, 18)
+						WHERE lock_key = ? AND owner = ?
+						"""
+					.formatted(table, NOW),
+				"""
+						UPDATE %s SET waiting = waiting || ? WHERE lock_key = ? AND lease_until > %s
+						""".formatted(table, NOW), """
+						UPDATE %s SET waiting = REPLACE(waiting, ?, '') WHERE lock_key = ?
+						""".formatted(table),
 				"""
 						SELECT holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
 						  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros
-						FROM %s WHERE lock_key = ? AND lease_until > %s
+						FROM %s WHERE lock_key = ? AND lease_until > %s AND owner NOT LIKE '>%%'
 						"""
 					.formatted(table, NOW),
 				"""
@@ -78,24 +90,29 @@ final class H2LockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException {
+	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
 			bind(statement, key, command);
+			statement.setString(6, entry(command.mailbox()));
+			statement.setString(7, reservation(command));
+			statement.setString(8, releasing(command));
 			try (ResultSet row = statement.executeQuery()) {
 				if (row.next()) {
-					return new AcquireResult.Granted(row.getLong(1));
+					return new Attempt.Granted(row.getLong(1));
 				}
 			}
 		}
 		return holder(connection, key);
 	}
 
-	private AcquireResult holder(Connection connection, String key) throws SQLException {
+	private Attempt holder(Connection connection, String key) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.holder)) {
 			statement.setString(1, key);
 			try (ResultSet row = statement.executeQuery()) {
-				return row.next() ? refused(row.getLong(1), row.getString(2)) : refused(0, null);
+				return row.next()
+						? new Attempt.Held(row.getLong(1), row.getString(2), row.getString(3), row.getString(4))
+						: Attempt.FREE;
 			}
 		}
 	}

@@ -9,12 +9,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
+import java.util.function.Consumer;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
@@ -25,9 +29,16 @@ import io.dlock.store.StoredLock;
  */
 abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDialect, H2LockDialect {
 
+	/** Stands for a mailbox or an owner where there is none. */
+	private static final String NOBODY = "-";
+
 	private final String renew;
 
 	private final String release;
+
+	private final String queue;
+
+	private final String leave;
 
 	private final String find;
 
@@ -41,6 +52,8 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	JdbcLockDialect(Statements statements) {
 		this.renew = statements.renew();
 		this.release = statements.release();
+		this.queue = statements.queue();
+		this.leave = statements.leave();
 		this.find = statements.find();
 		this.sweep = statements.sweep();
 	}
@@ -80,13 +93,70 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	}
 
 	/**
-	 * Take a key if it is free.
+	 * Take a key if it is free, or kept for this process, or held by the owner that is to
+	 * release it and nobody waits.
 	 * @param connection an auto-commit connection
 	 * @param command what to take
 	 * @return the database's answer
 	 * @throws SQLException if there is none
 	 */
-	abstract AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException;
+	abstract Attempt attempt(Connection connection, AcquireCommand command) throws SQLException;
+
+	/**
+	 * Acquire a key; one statement unless another process is in the way.
+	 */
+	final AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException {
+		Attempt attempt = attempt(connection, command);
+		if (attempt instanceof Attempt.Granted granted) {
+			return new AcquireResult.Granted(granted.token());
+		}
+		String key = StorageKey.of(command.key());
+		if (command.releasing() != null) {
+			release(connection, key, command.releasing());
+			attempt = attempt(connection, withoutRelease(command));
+			if (attempt instanceof Attempt.Granted granted) {
+				return new AcquireResult.Granted(granted.token());
+			}
+		}
+		if (!(attempt instanceof Attempt.Held held)) {
+			return new AcquireResult.Refused(Duration.ZERO, null);
+		}
+		MailboxAddress mailbox = command.mailbox();
+		if (command.queueing() && mailbox != null && held.hasRoomFor(mailbox) && !queue(connection, key, mailbox)) {
+			return new AcquireResult.Refused(Duration.ZERO, null);
+		}
+		return held.refusal();
+	}
+
+	private static AcquireCommand withoutRelease(AcquireCommand command) {
+		return new AcquireCommand(command.key(), command.owner(), command.lease(), command.holder(), command.reason(),
+				command.mailbox(), command.queueing(), null);
+	}
+
+	/**
+	 * Queue up behind a holder.
+	 * @return {@code false} if the lock became free meanwhile
+	 */
+	private boolean queue(Connection connection, String key, MailboxAddress mailbox) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(this.queue)) {
+			statement.setString(1, entry(mailbox));
+			statement.setString(2, key);
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	/**
+	 * Listen at an address, on a connection of its own.
+	 * @param dataSource where to get that connection
+	 * @param address the address
+	 * @param onTurn whom to tell
+	 * @return the mailbox, or {@code null} if this database sends no messages
+	 * @throws SQLException if the connection fails
+	 */
+	@Nullable Mailbox openMailbox(HikariDataSource dataSource, MailboxAddress address, Consumer<String> onTurn)
+			throws SQLException {
+		return null;
+	}
 
 	/**
 	 * Check what the lock relies on beyond the columns of the table.
@@ -105,11 +175,34 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		}
 	}
 
-	final boolean release(Connection connection, String key, String owner) throws SQLException {
+	/**
+	 * Free a key if this owner holds it, or keep it for the first who waits.
+	 * @param connection an auto-commit connection
+	 * @param storageKey the storage key
+	 * @param owner the owner
+	 * @return whether the owner held it
+	 * @throws SQLException if the database does not answer
+	 */
+	final boolean release(Connection connection, String storageKey, String owner) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.release)) {
-			statement.setString(1, StorageKey.of(key));
+			statement.setString(1, storageKey);
 			statement.setString(2, owner);
-			return statement.executeUpdate() == 1;
+			return release(statement);
+		}
+	}
+
+	boolean release(PreparedStatement statement) throws SQLException {
+		return statement.executeUpdate() == 1;
+	}
+
+	final void leave(Connection connection, String storageKey, MailboxAddress mailbox) throws SQLException {
+		if (release(connection, storageKey, mailbox.reservation())) {
+			return;
+		}
+		try (PreparedStatement statement = connection.prepareStatement(this.leave)) {
+			statement.setString(1, entry(mailbox));
+			statement.setString(2, storageKey);
+			statement.executeUpdate();
 		}
 	}
 
@@ -152,8 +245,26 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		statement.setString(5, command.reason());
 	}
 
-	static AcquireResult.Refused refused(long remainingMicros, @Nullable String holder) {
-		return new AcquireResult.Refused(Duration.of(Math.max(0, remainingMicros), ChronoUnit.MICROS), holder);
+	/**
+	 * What a mailbox is in the column {@code waiting}.
+	 * @param mailbox the mailbox, or {@code null}
+	 * @return the entry, or something that is never in the column
+	 */
+	static String entry(@Nullable MailboxAddress mailbox) {
+		return (mailbox != null) ? mailbox.value() + ' ' : NOBODY;
+	}
+
+	/**
+	 * The owner of a lock that is kept for the process of a command.
+	 */
+	static String reservation(AcquireCommand command) {
+		MailboxAddress mailbox = command.mailbox();
+		return (mailbox != null) ? mailbox.reservation() : NOBODY;
+	}
+
+	static String releasing(AcquireCommand command) {
+		String releasing = command.releasing();
+		return (releasing != null) ? releasing : NOBODY;
 	}
 
 	static long micros(Duration duration) {
@@ -165,14 +276,65 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	}
 
 	/**
+	 * The database's answer to an attempt to take a key.
+	 */
+	sealed interface Attempt {
+
+		/** The key was held a moment ago, and is not now. */
+		Attempt FREE = new Free();
+
+		/**
+		 * The owner holds the key.
+		 *
+		 * @param token its token
+		 */
+		record Granted(long token) implements Attempt {
+
+		}
+
+		/**
+		 * Another owner holds the key, or it is kept for another process.
+		 *
+		 * @param remainingMicros for how long yet
+		 * @param owner the owner
+		 * @param holder who, for people
+		 * @param waiting who waits
+		 */
+		record Held(long remainingMicros, String owner, String holder, String waiting) implements Attempt {
+
+			private static final int MAX_WAITING = 4000;
+
+			boolean hasRoomFor(MailboxAddress mailbox) {
+				return this.waiting.length() < MAX_WAITING && !this.waiting.contains(mailbox.value());
+			}
+
+			AcquireResult.Refused refusal() {
+				return new AcquireResult.Refused(Duration.of(Math.max(0, this.remainingMicros), ChronoUnit.MICROS),
+						this.owner.startsWith(">") ? null : this.holder);
+			}
+
+		}
+
+		/**
+		 * There is no such key.
+		 */
+		record Free() implements Attempt {
+
+		}
+
+	}
+
+	/**
 	 * The statements with one shape in all dialects.
 	 *
 	 * @param renew binds lease µs, key, owner
 	 * @param release binds key, owner
+	 * @param queue binds entry, key
+	 * @param leave binds entry, key
 	 * @param find binds key; answers holder, reason, token, since_micros, until_micros
 	 * @param sweep binds retention µs
 	 */
-	record Statements(String renew, String release, String find, String sweep) {
+	record Statements(String renew, String release, String queue, String leave, String find, String sweep) {
 
 		static final int SWEEP_BATCH = 1000;
 

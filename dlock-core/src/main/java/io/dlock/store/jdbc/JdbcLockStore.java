@@ -9,12 +9,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
@@ -83,9 +89,22 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	@Override
+	public void leave(String storageKey, MailboxAddress mailbox) {
+		this.connections.execute(false, "leave", (dialect, connection) -> {
+			dialect.leave(connection, storageKey, mailbox);
+			return true;
+		});
+	}
+
+	@Override
+	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
+		return this.connections.openMailbox(address, onTurn);
+	}
+
+	@Override
 	public boolean release(String key, String owner) {
 		return this.connections.execute(false, "release",
-				(dialect, connection) -> dialect.release(connection, key, owner));
+				(dialect, connection) -> dialect.release(connection, StorageKey.of(key), owner));
 	}
 
 	@Override

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.util.ClassUtils;
 
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 
@@ -130,6 +133,35 @@ final class LockConnections implements AutoCloseable {
 	private static void evict(Opened current, Connection connection) {
 		if (HIKARI && current.dataSource() instanceof HikariDataSource pool) {
 			pool.evictConnection(connection);
+		}
+	}
+
+	/**
+	 * Listen at an address, on a connection beside the pool.
+	 * @param address the address
+	 * @param onTurn whom to tell
+	 * @return the mailbox, or {@code null} if the database sends no messages or the
+	 * connections are not ours
+	 */
+	@Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
+		Opened current = open();
+		HikariDataSource hikari = (current.others() != null) ? hikari() : null;
+		if (hikari == null) {
+			return null;
+		}
+		HikariDataSource own = pool(hikari, 1, null);
+		Mailbox mailbox = null;
+		try {
+			mailbox = current.dialect().openMailbox(own, address, onTurn);
+			return mailbox;
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.notConnected(ex);
+		}
+		finally {
+			if (mailbox == null) {
+				own.close();
+			}
 		}
 	}
 

@@ -8,7 +8,6 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.StorageKey;
@@ -31,20 +30,23 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	 * deprecated in MySQL, but what replaces it MariaDB does not know.
 	 */
 	private static final String ACQUIRE = """
-			INSERT INTO %1$s (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason)
-			VALUES (?, ?, %2$s, UTC_TIMESTAMP(6), %3$s, 0, ?, ?)
+			INSERT INTO %1$s (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
+			VALUES (?, ?, %2$s, UTC_TIMESTAMP(6), %3$s, 0, ?, ?, '')
 			ON DUPLICATE KEY UPDATE
-			  token = IF(lease_until <= UTC_TIMESTAMP(6) AND owner <> VALUES(owner), GREATEST(token + 1, %2$s), token),
-			  acquired_at = IF(lease_until <= UTC_TIMESTAMP(6) AND owner <> VALUES(owner), UTC_TIMESTAMP(6), acquired_at),
-			  owner = IF(lease_until <= UTC_TIMESTAMP(6), VALUES(owner), owner),
+			  token = IF(owner <> VALUES(owner) AND %4$s, GREATEST(token + 1, %2$s), token),
+			  acquired_at = IF(owner <> VALUES(owner) AND %4$s, UTC_TIMESTAMP(6), acquired_at),
+			  owner = IF(%4$s, VALUES(owner), owner),
+			  waiting = IF(owner = VALUES(owner), REPLACE(waiting, ?, ''), waiting),
 			  renewals = IF(owner = VALUES(owner), 0, renewals),
 			  holder = IF(owner = VALUES(owner), VALUES(holder), holder),
 			  reason = IF(owner = VALUES(owner), VALUES(reason), reason),
 			  lease_until = IF(owner = VALUES(owner), VALUES(lease_until), lease_until)
 			""";
 
+	private static final String GRANTABLE = "(lease_until <= UTC_TIMESTAMP(6) OR owner = ? OR (owner = ? AND waiting = ''))";
+
 	private static final String READ_BACK = """
-			SELECT owner, token, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lease_until), holder, renewals
+			SELECT owner, token, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lease_until), holder, waiting
 			FROM %s WHERE lock_key = ?
 			""";
 
@@ -67,16 +69,24 @@ final class MySqlLockDialect extends JdbcLockDialect {
 				UPDATE %s SET lease_until = GREATEST(lease_until, %s), renewals = renewals + 1
 				WHERE lock_key = ? AND owner = ? AND lease_until > UTC_TIMESTAMP(6)
 				""".formatted(table, LEASE_END), """
-				UPDATE %s SET owner = '', lease_until = UTC_TIMESTAMP(6) WHERE lock_key = ? AND owner = ?
+				UPDATE %s SET
+				  owner = IF(waiting = '', '', CONCAT('>', LEFT(waiting, 16))),
+				  lease_until = UTC_TIMESTAMP(6) + INTERVAL IF(waiting = '', 0, LEFT(waiting, 4) * 1000) MICROSECOND,
+				  waiting = SUBSTR(waiting, 18)
+				WHERE lock_key = ? AND owner = ?
+				""".formatted(table), """
+				UPDATE %s SET waiting = CONCAT(waiting, ?) WHERE lock_key = ? AND lease_until > UTC_TIMESTAMP(6)
+				""".formatted(table), """
+				UPDATE %s SET waiting = REPLACE(waiting, ?, '') WHERE lock_key = ?
 				""".formatted(table), """
 				SELECT holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
 				  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros
-				FROM %s WHERE lock_key = ? AND lease_until > UTC_TIMESTAMP(6)
+				FROM %s WHERE lock_key = ? AND lease_until > UTC_TIMESTAMP(6) AND owner NOT LIKE '>%%'
 				""".formatted(table), """
 				DELETE FROM %s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %d
 				""".formatted(table, Statements.SWEEP_BATCH)));
 		this.table = table;
-		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END);
+		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END, GRANTABLE);
 		this.readBack = READ_BACK.formatted(table);
 	}
 
@@ -87,26 +97,31 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException {
+	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
 			bind(statement, key, command);
+			for (int grantable = 6; grantable <= 10; grantable += 2) {
+				statement.setString(grantable, reservation(command));
+				statement.setString(grantable + 1, releasing(command));
+			}
+			statement.setString(12, entry(command.mailbox()));
 			statement.executeUpdate();
 		}
 		return readBack(connection, key, command.owner());
 	}
 
-	private AcquireResult readBack(Connection connection, String key, String owner) throws SQLException {
+	private Attempt readBack(Connection connection, String key, String owner) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.readBack)) {
 			statement.setString(1, key);
 			try (ResultSet row = statement.executeQuery()) {
 				if (!row.next()) {
-					return refused(0, null);
+					return Attempt.FREE;
 				}
 				if (owner.equals(row.getString(1))) {
-					return new AcquireResult.Granted(row.getLong(2));
+					return new Attempt.Granted(row.getLong(2));
 				}
-				return refused(row.getLong(3), row.getString(4));
+				return new Attempt.Held(row.getLong(3), row.getString(1), row.getString(4), row.getString(5));
 			}
 		}
 	}
@@ -119,7 +134,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	@Override
 	boolean renew(Connection connection, RenewCommand lease) throws SQLException {
 		return super.renew(connection, lease)
-				&& readBack(connection, StorageKey.of(lease.key()), lease.owner()) instanceof AcquireResult.Granted;
+				&& readBack(connection, StorageKey.of(lease.key()), lease.owner()) instanceof Attempt.Granted;
 	}
 
 	@Override

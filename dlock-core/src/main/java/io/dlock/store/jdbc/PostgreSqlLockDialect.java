@@ -6,12 +6,17 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.function.Consumer;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
-import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 
 /**
@@ -23,9 +28,20 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 
 	private static final Log logger = LogFactory.getLog(PostgreSqlLockDialect.class);
 
+	private static final boolean PGJDBC = ClassUtils.isPresent("org.postgresql.PGConnection",
+			PostgreSqlLockDialect.class.getClassLoader());
+
 	private static final String NOW_MICROS = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
 	private static final String LEASE_END = "clock_timestamp() + ? * interval '1 microsecond'";
+
+	/**
+	 * The statement does not wait for the disk. A release or a place in the queue that a
+	 * crash of the server undoes costs the rest of a lease; a lock must not be undone.
+	 */
+	private static final String NOT_DURABLE = "set_config('synchronous_commit', 'off', true) = 'off'";
+
+	private static final String CHANNEL_PREFIX = "dlock_";
 
 	/**
 	 * The condition and the assignments are evaluated on the locked row, so that exactly
@@ -34,8 +50,8 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	 */
 	private static final String ACQUIRE = """
 			WITH attempt AS (
-			  INSERT INTO %1$s AS l (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason)
-			  VALUES (?, ?, %2$s, clock_timestamp(), %3$s, 0, ?, ?)
+			  INSERT INTO %1$s AS l (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
+			  VALUES (?, ?, %2$s, clock_timestamp(), %3$s, 0, ?, ?, '')
 			  ON CONFLICT (lock_key) DO UPDATE SET
 			    token = CASE WHEN l.owner = EXCLUDED.owner THEN l.token ELSE greatest(l.token + 1, %2$s) END,
 			    acquired_at = CASE WHEN l.owner = EXCLUDED.owner THEN l.acquired_at ELSE clock_timestamp() END,
@@ -43,13 +59,14 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 			    lease_until = %3$s,
 			    renewals = 0,
 			    holder = EXCLUDED.holder,
-			    reason = EXCLUDED.reason
-			  WHERE l.lease_until <= clock_timestamp() OR l.owner = EXCLUDED.owner
+			    reason = EXCLUDED.reason,
+			    waiting = replace(l.waiting, ?, '')
+			  WHERE l.lease_until <= clock_timestamp() OR l.owner IN (EXCLUDED.owner, ?) OR (l.owner = ? AND l.waiting = '')
 			  RETURNING token
 			)
-			SELECT token, 0 AS remaining, NULL AS holder FROM attempt
+			SELECT token, 0 AS remaining, NULL AS owner, NULL AS holder, NULL AS waiting FROM attempt
 			UNION ALL
-			SELECT NULL, (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint, holder
+			SELECT NULL, (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint, owner, holder, waiting
 			FROM %1$s WHERE lock_key = ? AND NOT EXISTS (SELECT FROM attempt)
 			""";
 
@@ -60,11 +77,22 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				UPDATE %s SET lease_until = greatest(lease_until, %s), renewals = renewals + 1
 				WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp()
 				""".formatted(table, LEASE_END), """
-				UPDATE %s SET owner = '', lease_until = clock_timestamp() WHERE lock_key = ? AND owner = ?
-				""".formatted(table), """
+				UPDATE %s SET
+				  owner = CASE waiting WHEN '' THEN '' ELSE '>' || substr(waiting, 1, 16) END,
+				  lease_until = clock_timestamp() + CASE waiting WHEN '' THEN interval '0'
+				    ELSE substr(waiting, 1, 4)::int * interval '1 millisecond' END,
+				  waiting = substr(waiting, 18)
+				WHERE lock_key = ? AND owner = ? AND %s
+				RETURNING CASE owner WHEN '' THEN NULL ELSE pg_notify('%s' || substr(owner, 2), lock_key)::text END
+				""".formatted(table, NOT_DURABLE, CHANNEL_PREFIX), """
+				UPDATE %s SET waiting = waiting || ?
+				WHERE lock_key = ? AND lease_until > clock_timestamp() AND %s
+				""".formatted(table, NOT_DURABLE), """
+				UPDATE %s SET waiting = replace(waiting, ?, '') WHERE lock_key = ? AND %s
+				""".formatted(table, NOT_DURABLE), """
 				SELECT holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
 				  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros
-				FROM %s WHERE lock_key = ? AND lease_until > clock_timestamp()
+				FROM %s WHERE lock_key = ? AND lease_until > clock_timestamp() AND owner NOT LIKE '>%%'
 				""".formatted(table), """
 				DELETE FROM %1$s WHERE lock_key IN (
 				  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
@@ -84,20 +112,38 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException {
+	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
 			String key = StorageKey.of(command.key());
 			bind(statement, key, command);
 			statement.setLong(6, micros(command.lease()));
-			statement.setString(7, key);
+			statement.setString(7, entry(command.mailbox()));
+			statement.setString(8, reservation(command));
+			statement.setString(9, releasing(command));
+			statement.setString(10, key);
 			try (ResultSet row = statement.executeQuery()) {
 				if (!row.next()) {
-					return refused(0, null);
+					return Attempt.FREE;
 				}
 				long token = row.getLong(1);
-				return row.wasNull() ? refused(row.getLong(2), row.getString(3)) : new AcquireResult.Granted(token);
+				return row.wasNull()
+						? new Attempt.Held(row.getLong(2), row.getString(3), row.getString(4), row.getString(5))
+						: new Attempt.Granted(token);
 			}
 		}
+	}
+
+	@Override
+	boolean release(PreparedStatement statement) throws SQLException {
+		try (ResultSet row = statement.executeQuery()) {
+			return row.next();
+		}
+	}
+
+	@Override
+	@Nullable Mailbox openMailbox(HikariDataSource dataSource, MailboxAddress address, Consumer<String> onTurn)
+			throws SQLException {
+		return PGJDBC ? PostgreSqlMailbox.open(dataSource, CHANNEL_PREFIX + address.value(), onTurn) : null;
 	}
 
 	@Override

@@ -6,5 +6,6 @@ CREATE TABLE IF NOT EXISTS dlock_lock (
   lease_until TIMESTAMP WITH TIME ZONE NOT NULL,
   renewals    BIGINT                   NOT NULL,
   holder      VARCHAR(255)             NOT NULL,
-  reason      VARCHAR(255)             NOT NULL
+  reason      VARCHAR(255)             NOT NULL,
+  waiting     VARCHAR(4096)            NOT NULL DEFAULT ''
 );
