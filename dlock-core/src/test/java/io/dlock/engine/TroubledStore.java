@@ -60,6 +60,8 @@ final class TroubledStore implements LockStore {
 
 	volatile boolean mailboxesFail;
 
+	volatile boolean leavesAreLost;
+
 	volatile boolean down;
 
 	volatile boolean misconfigured;
@@ -128,6 +130,9 @@ final class TroubledStore implements LockStore {
 	public void leave(String storageKey, MailboxAddress mailbox) {
 		this.leaves.incrementAndGet();
 		failIfDown();
+		if (this.leavesAreLost) {
+			throw new StoreException(Effect.UNKNOWN, false, "no answer in time", null);
+		}
 		this.memory.leave(storageKey, mailbox);
 	}
 

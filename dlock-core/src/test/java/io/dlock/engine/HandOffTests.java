@@ -1,0 +1,370 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockHandle;
+import io.dlock.LockInterruptedException;
+import io.dlock.LockLostException;
+import io.dlock.LockRegistryClosedException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A lease that passes from holder to holder inside the process. The clock stands still
+ * unless a test lets it pass.
+ */
+@Timeout(60)
+class HandOffTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(10);
+
+	private final TurnedClock clock = new TurnedClock();
+
+	private final TroubledStore store = new TroubledStore(new MemoryLockStore(this.clock::nanoTime));
+
+	private final LockSettings settings = LockSettings.defaults()
+		.withLease(LEASE)
+		.withCommandTimeout(Duration.ofMillis(50))
+		.withShutdownTimeout(Duration.ZERO);
+
+	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store, this.settings, this.clock);
+
+	@AfterEach
+	void nothingIsLeft() {
+		Thread.interrupted();
+		assertThat(LockHandle.current()).as("handles bound to the thread").isEmpty();
+		this.registry.close();
+		assertThat(this.registry.queues().size()).as("local queues").isZero();
+		assertThat(this.registry.keeper().size()).as("kept leases").isZero();
+		assertThat(this.store.memory.find("key")).as("the lock in the store").isEmpty();
+	}
+
+	private LockRequest request() {
+		return LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
+	}
+
+	/**
+	 * Acquire on another thread, which then lets go of its handle.
+	 */
+	private CompletableFuture<LockHandle> waiter(LockRequest request) {
+		int before = this.registry.queues().waiters("key");
+		CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request);
+		Awaitility.await().until(() -> this.registry.queues().waiters("key") == before + 1);
+		return waiter;
+	}
+
+	private CompletableFuture<LockHandle> waiter() {
+		return waiter(request());
+	}
+
+	@Test
+	void lockPassesToTheNextWithoutACallToTheStoreAndWithAHigherToken() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		CompletableFuture<LockHandle> third = waiter();
+		first.release();
+		assertThat(second.get().token()).isEqualTo(first.token() + 1);
+		assertThat(second.get().isValid()).isTrue();
+		assertThat(first.isValid()).isFalse();
+		assertThat(third).isNotDone();
+		second.get().release();
+		assertThat(third.get().token()).isEqualTo(first.token() + 2);
+		third.get().release();
+		assertThat(this.store.acquires).hasValue(1);
+		assertThat(this.store.releases).hasValue(1);
+	}
+
+	@Test
+	void r10NextGrantOfTheStoreHasAHigherTokenThanAllThatWerePassedOn() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		first.release();
+		second.get().release();
+		LockHandle next = this.registry.acquireAsync(request()).get();
+		assertThat(next.token()).isGreaterThan(second.get().token());
+		next.release();
+	}
+
+	@Test
+	void r1ValidityOfTheHeirIsThatOfTheLease() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		this.clock.pass(Duration.ofMillis(9));
+		first.release();
+		assertThat(second.get().remaining()).isEqualTo(LEASE.minusMillis(100 + 2 + 9));
+		assertThat(this.store.acquires).hasValue(1);
+		second.get().release();
+	}
+
+	@Test
+	void afterTheHandOffTimeTheStoreIsAskedInOneStep() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		this.clock.pass(Duration.ofMillis(10));
+		first.release();
+		assertThat(second.get().token()).isGreaterThan(first.token() + 1);
+		assertThat(this.store.acquires).hasValue(2);
+		assertThat(this.store.releases).as("the acquire gives up the lease before").hasValue(0);
+		assertThat(second.get().remaining()).isEqualTo(LEASE.minusMillis(100 + 2));
+		second.get().release();
+	}
+
+	@Test
+	void lostLeaseIsNotPassedOn() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		this.clock.pass(LEASE);
+		assertThat(first.isValid()).isFalse();
+		assertThat(second.get().token()).isGreaterThan(first.token() + 1);
+		assertThat(this.store.acquires).hasValue(2);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(first::release);
+		assertThat(second.get().isValid()).as("B11: the late release of the one before").isTrue();
+		second.get().release();
+	}
+
+	@Test
+	void leaseNearItsEndIsNotPassedOn() throws Exception {
+		assertThat(isPassedOnAfter(Duration.ofMillis(7898))).isTrue();
+		assertThat(isPassedOnAfter(Duration.ofMillis(7899))).isFalse();
+	}
+
+	private boolean isPassedOnAfter(Duration held) throws Exception {
+		try (LeaseLockRegistry eager = new LeaseLockRegistry(this.store,
+				this.settings.withHandOffMaxDuration(Duration.ofHours(1)), this.clock)) {
+			LockRequest request = LockRequest.builder("key").renew(false).waitTime(LockRequest.FOREVER).build();
+			LockHandle first = eager.acquireAsync(request).get();
+			CompletableFuture<LockHandle> second = eager.acquireAsync(request);
+			Awaitility.await().until(() -> eager.queues().waiters("key") == 1);
+			this.clock.pass(held);
+			first.release();
+			second.get().release();
+			return second.get().token() == first.token() + 1;
+		}
+	}
+
+	@Test
+	void requestForAnotherLeaseGetsALeaseOfItsOwn() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter(
+				LockRequest.builder("key").lease(Duration.ofSeconds(40)).waitTime(LockRequest.FOREVER).build());
+		first.release();
+		assertThat(second.get().remaining()).isGreaterThan(Duration.ofSeconds(30));
+		CompletableFuture<LockHandle> third = waiter(LockRequest.builder("key")
+			.lease(Duration.ofSeconds(40))
+			.renew(false)
+			.waitTime(LockRequest.FOREVER)
+			.build());
+		second.get().release();
+		third.get().release();
+		assertThat(this.store.acquires).hasValue(3);
+	}
+
+	@Test
+	void renewalGoesOnForTheHeir() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		first.release();
+		second.get();
+		// the alarm was set when the clock stood still
+		this.clock.pass(Duration.ofMillis(3400));
+		Awaitility.await().until(() -> second.get().remaining().equals(LEASE.minusMillis(102)));
+		assertThat(this.store.acquires).hasValue(1);
+		second.get().release();
+	}
+
+	@Test
+	void heirIsToldOfALossAndTheOneBeforeIsNot() throws Exception {
+		List<LockHandle> told = new ArrayList<>();
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		first.onLost(told::add);
+		CompletableFuture<LockHandle> second = waiter();
+		first.release();
+		CountDownLatch lost = new CountDownLatch(1);
+		second.get().onLost((handle) -> lost.countDown());
+		this.clock.pass(LEASE);
+		assertThat(second.get().isValid()).isFalse();
+		lost.await();
+		assertThat(told).isEmpty();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> second.get().release());
+	}
+
+	@Test
+	void p3LeaseThatTheStoreRefusedToRenewIsNotPassedOn() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		Lease lease = ((HeldLock) first).hold().lease();
+		Hold before = lease.holder();
+		assertThat(before.beginRelease()).isTrue();
+		// between release and hand-off
+		assertThat(this.registry.keeper().end(lease, "the store refused its renewal")).isFalse();
+		assertThat(before.turn().endAndPass(lease)).isTrue();
+		assertThat(second.get().token()).isGreaterThan(first.token() + 1);
+		assertThat(this.store.acquires).hasValue(2);
+		second.get().release();
+	}
+
+	@Test
+	void offerIsWithdrawnWhenTheLeaseIsLostBeforeTheHeirWakesUp() {
+		LocalQueues queues = this.registry.queues();
+		LockHandle first = this.registry.acquireAsync(request()).join();
+		Lease lease = ((HeldLock) first).hold().lease();
+		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
+		});
+		first.release();
+		this.clock.pass(LEASE);
+		assertThat(sleeper.isFirst()).isTrue();
+		assertThat(sleeper.claim()).isNull();
+		assertThat(sleeper.predecessor()).as("given up with the next call to the store").isSameAs(lease);
+		sleeper.end();
+	}
+
+	@Test
+	void heirThatGivesUpPassesTheLockOn() {
+		LocalQueues queues = this.registry.queues();
+		LockHandle first = this.registry.acquireAsync(request()).join();
+		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
+		});
+		CompletableFuture<LockHandle> next = waiter();
+		first.release();
+		assertThat(next).isNotDone();
+		sleeper.end();
+		assertThat(next.join().token()).isEqualTo(first.token() + 2);
+		assertThat(this.store.acquires).hasValue(1);
+		next.join().release();
+	}
+
+	@Test
+	void lastHeirThatGivesUpLeavesNothingBehind() {
+		LocalQueues queues = this.registry.queues();
+		LockHandle first = this.registry.acquireAsync(request()).join();
+		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
+		});
+		first.release();
+		assertThat(this.store.memory.find("key")).isPresent();
+		sleeper.end();
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+		assertThat(this.registry.keeper().size()).isZero();
+	}
+
+	@Test
+	void leaseThatWasToBeGivenUpWithTheNextCallIsRevokedIfNobodyCalls() {
+		LocalQueues queues = this.registry.queues();
+		LockHandle first = this.registry.acquireAsync(request()).join();
+		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
+		});
+		this.clock.pass(Duration.ofMillis(10));
+		first.release();
+		assertThat(this.registry.keeper().size()).as("it is not renewed any more").isZero();
+		assertThat(sleeper.predecessor()).isNotNull();
+		sleeper.end();
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+	}
+
+	@Test
+	void interruptedHeirPassesTheLockOn() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<Throwable> interrupted = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				this.registry.acquire(request()).release();
+				interrupted.complete(null);
+			}
+			catch (LockInterruptedException ex) {
+				interrupted.complete(ex);
+			}
+		});
+		thread.start();
+		Awaitility.await().until(() -> this.registry.queues().waiters("key") == 1);
+		CompletableFuture<LockHandle> next = waiter();
+		thread.interrupt();
+		assertThat(interrupted.get()).isInstanceOf(LockInterruptedException.class);
+		first.release();
+		next.get().release();
+	}
+
+	@Test
+	void cancelledHeirPassesTheLockOn() throws Exception {
+		for (int i = 0; i < 200; i++) {
+			LockHandle first = this.registry.acquireAsync(request()).get();
+			CompletableFuture<LockHandle> cancelled = waiter();
+			CompletableFuture<LockHandle> next = waiter();
+			CompletableFuture<Void> cancelling = CompletableFuture.runAsync(() -> cancelled.cancel(true));
+			first.release();
+			cancelling.get();
+			if (!cancelled.isCancelled()) {
+				cancelled.get().release();
+			}
+			next.get().release();
+		}
+	}
+
+	@Test
+	void r23LostReplyWhileTheLeaseBeforeIsGivenUpIsResolved() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		this.clock.pass(Duration.ofMillis(10));
+		this.store.lostAcquireReplies.set(2);
+		first.release();
+		assertThat(second.get().isValid()).isTrue();
+		assertThat(this.store.acquires).hasValue(4);
+		second.get().release();
+	}
+
+	@Test
+	void leaseBeforeIsGivenUpEvenIfTheNextFails() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		this.clock.pass(Duration.ofMillis(10));
+		this.store.misconfigured = true;
+		first.release();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(second::get)
+			.withMessageContaining("no such table");
+		this.store.misconfigured = false;
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+	}
+
+	@Test
+	void tokensOfALeaseAreNotExceeded() throws Exception {
+		long last = 0;
+		CompletableFuture<LockHandle> next = this.registry.acquireAsync(request());
+		for (int i = 0; i < 3 * Lease.TOKENS_PER_LEASE; i++) {
+			LockHandle current = next.get();
+			assertThat(current.token()).isGreaterThan(last);
+			last = current.token();
+			next = this.registry.acquireAsync(request());
+			Awaitility.await()
+				.pollDelay(Duration.ZERO)
+				.pollInterval(Duration.ofNanos(100_000))
+				.until(() -> this.registry.queues().waiters("key") == 1);
+			current.release();
+		}
+		next.get().release();
+		assertThat(this.store.acquires).hasValue(4);
+	}
+
+	@Test
+	void closingRegistryPassesNothingOn() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		this.registry.stop();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(second::get)
+			.withCauseInstanceOf(LockRegistryClosedException.class);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(first::release);
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+}

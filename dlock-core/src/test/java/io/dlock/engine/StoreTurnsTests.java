@@ -1,0 +1,236 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Processes that wait for each other: two registries on one store.
+ */
+@Timeout(60)
+class StoreTurnsTests {
+
+	private static final Duration NEVER = Duration.ofHours(1);
+
+	private final MemoryLockStore memory = new MemoryLockStore();
+
+	private final TroubledStore hereStore = new TroubledStore(this.memory);
+
+	private final TroubledStore thereStore = new TroubledStore(this.memory);
+
+	private final LeaseLockRegistry here = registry(this.hereStore, Duration.ofMillis(100), Duration.ZERO);
+
+	private final List<LeaseLockRegistry> others = new ArrayList<>();
+
+	private static LeaseLockRegistry registry(TroubledStore store, Duration poll, Duration handOff) {
+		return new LeaseLockRegistry(store,
+				LockSettings.defaults()
+					.withMaxPollInterval(poll)
+					.withHandOffMaxDuration(handOff)
+					.withShutdownTimeout(Duration.ZERO));
+	}
+
+	private LeaseLockRegistry there(Duration poll) {
+		LeaseLockRegistry there = registry(this.thereStore, poll, Duration.ofMillis(10));
+		this.others.add(there);
+		return there;
+	}
+
+	@AfterEach
+	void nothingIsLeft() {
+		this.here.close();
+		this.others.forEach(LeaseLockRegistry::close);
+		assertThat(this.memory.find("key")).isEmpty();
+		assertThat(this.memory.mailboxes()).isZero();
+	}
+
+	private static LockRequest patient() {
+		return LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
+	}
+
+	private static LockRequest impatient() {
+		return LockRequest.builder("key").waitTime(Duration.ZERO).build();
+	}
+
+	private void awaitQueued(int processes) {
+		Awaitility.await().until(() -> this.memory.waiting("key") == processes);
+	}
+
+	@Test
+	void r29WaitingProcessIsCalledWhenItsTurnHasComeAndDoesNotHaveToLook() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(1);
+		int looks = this.thereStore.acquires.get();
+		held.release();
+		waiter.get().release();
+		assertThat(this.thereStore.acquires).hasValue(looks + 1);
+	}
+
+	@Test
+	void blockingRequestIsCalledToo() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		for (int i = 0; i < 50; i++) {
+			LockHandle held = this.here.acquireAsync(patient()).get();
+			CompletableFuture<Long> waiter = CompletableFuture
+				.supplyAsync(() -> there.execute(patient(), LockHandle::token));
+			awaitQueued(1);
+			held.release();
+			assertThat(waiter.get()).isGreaterThan(held.token());
+		}
+	}
+
+	@Test
+	void b20LostCallCostsAPollIntervalAndNotTheLock() throws Exception {
+		this.thereStore.messagesAreLost = true;
+		LeaseLockRegistry there = there(Duration.ofMillis(200));
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(1);
+		held.release();
+		waiter.get().release();
+	}
+
+	@Test
+	void otherProcessComesBeforeTheNextOfThisOne() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> next = this.here.acquireAsync(patient());
+		CompletableFuture<LockHandle> other = there.acquireAsync(patient());
+		awaitQueued(1);
+		held.release();
+		assertThat(other.get().token()).isGreaterThan(held.token());
+		assertThat(next).isNotDone();
+		other.get().release();
+		assertThat(next.get().token()).isGreaterThan(other.get().token());
+		next.get().release();
+	}
+
+	@Test
+	void busyProcessDoesNotKeepTheLockFromOneThatOnlyPolls() throws Exception {
+		this.thereStore.hasNoMailboxes = true;
+		assertThatOtherProcessGetsItsTurn();
+	}
+
+	@Test
+	void busyProcessDoesNotKeepTheLockFromOneWhoseMailboxFails() throws Exception {
+		this.thereStore.mailboxesFail = true;
+		assertThatOtherProcessGetsItsTurn();
+	}
+
+	/**
+	 * Several threads of this process pass the lock to each other without a pause.
+	 */
+	private void assertThatOtherProcessGetsItsTurn() throws Exception {
+		LeaseLockRegistry busy = registry(new TroubledStore(this.memory), Duration.ofMillis(100),
+				Duration.ofMillis(10));
+		this.others.add(busy);
+		AtomicBoolean stop = new AtomicBoolean();
+		List<CompletableFuture<Void>> threads = new ArrayList<>();
+		CountDownLatch running = new CountDownLatch(3);
+		for (int i = 0; i < 3; i++) {
+			threads.add(CompletableFuture.runAsync(() -> {
+				while (!stop.get()) {
+					busy.execute(patient(), (handle) -> {
+						running.countDown();
+						return null;
+					});
+				}
+			}, (task) -> new Thread(task).start()));
+		}
+		running.await();
+		LeaseLockRegistry there = there(Duration.ofMillis(100));
+		for (int i = 0; i < 5; i++) {
+			there.acquireAsync(patient()).get().release();
+		}
+		stop.set(true);
+		for (CompletableFuture<Void> thread : threads) {
+			thread.get();
+		}
+	}
+
+	@Test
+	void processThatGivesUpLeavesTheQueue() throws Exception {
+		LeaseLockRegistry there = there(Duration.ofMillis(20));
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		assertThat(there.tryAcquire("key", Duration.ofMillis(200))).isEmpty();
+		Awaitility.await().until(() -> this.thereStore.leaves.get() == 1);
+		awaitQueued(0);
+		held.release();
+		Optional<LockHandle> next = this.here.tryAcquire(impatient());
+		assertThat(next).isPresent();
+		next.get().release();
+	}
+
+	@Test
+	void processWithAnotherWaiterStaysInTheQueue() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> cancelled = there.acquireAsync(patient());
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(1);
+		cancelled.cancel(false);
+		held.release();
+		waiter.get().release();
+		assertThat(this.thereStore.leaves).hasValue(0);
+	}
+
+	@Test
+	void callThatComesTooLateIsPassedOn() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		there.acquireAsync(LockRequest.builder("other").build()).get().release();
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(1);
+		this.thereStore.leaves.set(0);
+		this.thereStore.leavesAreLost = true;
+		waiter.cancel(false);
+		Awaitility.await().until(() -> this.thereStore.leaves.get() == 1);
+		this.thereStore.leavesAreLost = false;
+		held.release();
+		Awaitility.await().until(() -> this.thereStore.leaves.get() == 2);
+		LockHandle next = this.here.acquireAsync(patient()).get();
+		next.release();
+	}
+
+	@Test
+	void oneMailboxServesAllKeysAndIsOpenedAtTheFirstWait() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		List<LockHandle> held = new ArrayList<>();
+		List<CompletableFuture<LockHandle>> waiters = new ArrayList<>();
+		there.acquire("uncontended").release();
+		assertThat(this.memory.mailboxes()).isZero();
+		for (int i = 0; i < 100; i++) {
+			LockRequest request = LockRequest.builder("key " + i).waitTime(LockRequest.FOREVER).build();
+			held.add(this.here.acquireAsync(request).get());
+			waiters.add(there.acquireAsync(request));
+		}
+		for (int i = 0; i < 100; i++) {
+			String key = "key " + i;
+			Awaitility.await().until(() -> this.memory.waiting(key) == 1);
+		}
+		assertThat(this.memory.mailboxes()).isOne();
+		held.forEach(LockHandle::release);
+		for (CompletableFuture<LockHandle> waiter : waiters) {
+			waiter.get().release();
+		}
+	}
+
+}
