@@ -25,6 +25,7 @@ import io.dlock.LockSettings;
  * application name, host and process id by default
  * @param startupCheck Whether to check at start-up that the store can be used, and to
  * fail if not
+ * @param handOff How waiting threads of this process pass a lock to each other
  * @param redis Locks in Redis
  * @since 0.1
  */
@@ -32,7 +33,8 @@ import io.dlock.LockSettings;
 public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s") Duration lease,
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration commandTimeout,
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
-		@Nullable String instance, @DefaultValue("true") boolean startupCheck, @DefaultValue Redis redis) {
+		@Nullable String instance, @DefaultValue("true") boolean startupCheck, @DefaultValue HandOff handOff,
+		@DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
@@ -40,7 +42,18 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 
 	LockSettings settings(String defaultInstance) {
 		return new LockSettings(this.lease, this.waitTime, effectiveCommandTimeout(), this.maxPollInterval,
-				this.shutdownTimeout, (this.instance != null) ? this.instance : defaultInstance);
+				this.shutdownTimeout, this.handOff.maxDuration(),
+				(this.instance != null) ? this.instance : defaultInstance);
+	}
+
+	/**
+	 * How waiting threads of this process pass a lock to each other.
+	 *
+	 * @param maxDuration How long they may do so without asking the store whether another
+	 * process waits for it. Zero to ask each time
+	 */
+	public record HandOff(@DefaultValue("10ms") Duration maxDuration) {
+
 	}
 
 	/**

@@ -12,7 +12,7 @@ import org.springframework.core.env.Environment;
 final class DurationUnits {
 
 	private static final List<String> DURATIONS = List.of("dlock.lease", "dlock.wait-time", "dlock.command-timeout",
-			"dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.jdbc.retention");
+			"dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.hand-off.max-duration", "dlock.jdbc.retention");
 
 	private DurationUnits() {
 	}
