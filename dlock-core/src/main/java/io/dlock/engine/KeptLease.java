@@ -4,17 +4,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Future;
 import java.util.function.Consumer;
-
-import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockHandle;
 import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.RenewResult;
 
 /**
- * The alarm of a lease: rings when it is to be renewed and when it is over.
+ * What there is to do for a lease: renew it in time, and notice when it is over.
  */
 final class KeptLease {
 
@@ -23,6 +20,9 @@ final class KeptLease {
 
 	/** A failed renewal is repeated soon: this often in a lease. */
 	private static final int RETRIES_PER_LEASE = 12;
+
+	/** Renewed this part of the lease early if others are renewed now. */
+	private static final int TOLERANCE_DIVISOR = 24;
 
 	private final Lease lease;
 
@@ -36,8 +36,6 @@ final class KeptLease {
 
 	private boolean ended;
 
-	private @Nullable Future<?> alarm;
-
 	KeptLease(Lease lease, LeaseKeeper keeper) {
 		this.lease = lease;
 		this.keeper = keeper;
@@ -48,38 +46,43 @@ final class KeptLease {
 		return this.lease;
 	}
 
-	synchronized void setAlarm() {
-		if (this.ended) {
-			return;
-		}
-		long delay = Math.max(0, this.lease.validNanosLeft());
-		if (this.lease.isRenewed() && !this.renewing) {
-			delay = Math.min(delay, Math.max(0, this.renewAt - this.keeper.clock().nanoTime()));
-		}
-		if (this.alarm != null) {
-			this.alarm.cancel(false);
-		}
-		this.alarm = this.keeper.threads().schedule(this::ring, delay);
-	}
-
-	private void ring() {
+	/**
+	 * Do what is due: renew, or declare lost.
+	 * @return when something will be due, in nanoseconds from now
+	 */
+	long tend() {
 		if (this.lease.isOver()) {
 			this.keeper.end(this.lease, this.lease.expiry());
-			return;
+			return LeaseAlarm.NEVER;
 		}
-		try {
-			if (startRenewal()) {
-				this.keeper.renew(this);
-			}
+		if (startRenewal()) {
+			this.keeper.renew(this);
 		}
-		finally {
-			setAlarm();
-		}
+		return nanosUntilDue();
 	}
 
+	synchronized long nanosUntilDue() {
+		if (this.ended) {
+			return LeaseAlarm.NEVER;
+		}
+		long due = Math.max(0, this.lease.validNanosLeft());
+		if (this.lease.isRenewed() && !this.renewing) {
+			due = Math.min(due, Math.max(0, nanosUntilRenewal()));
+		}
+		return due;
+	}
+
+	private long nanosUntilRenewal() {
+		return this.renewAt - this.keeper.clock().nanoTime();
+	}
+
+	/**
+	 * A little early is in time, so that leases which are due one after the other are
+	 * renewed together.
+	 */
 	private synchronized boolean startRenewal() {
 		if (this.ended || this.renewing || !this.lease.isRenewed()
-				|| this.keeper.clock().nanoTime() - this.renewAt < 0) {
+				|| nanosUntilRenewal() > this.lease.length().toNanos() / TOLERANCE_DIVISOR) {
 			return false;
 		}
 		this.renewing = true;
@@ -101,7 +104,7 @@ final class KeptLease {
 			}
 		}
 		endRenewal(result, sent);
-		setAlarm();
+		this.keeper.wakeIn(nanosUntilDue());
 	}
 
 	private synchronized void endRenewal(RenewResult result, Moment sent) {
@@ -131,14 +134,11 @@ final class KeptLease {
 	}
 
 	/**
-	 * Stop the alarm.
+	 * There is nothing to do any more.
 	 * @return whom to tell if the lease is lost
 	 */
 	synchronized List<Runnable> end() {
 		this.ended = true;
-		if (this.alarm != null) {
-			this.alarm.cancel(false);
-		}
 		return this.lossListeners.values().stream().flatMap(List::stream).toList();
 	}
 

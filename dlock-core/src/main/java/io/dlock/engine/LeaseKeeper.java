@@ -40,6 +40,8 @@ final class LeaseKeeper implements LeaseWatch {
 
 	private final Queue<KeptLease> due = new ConcurrentLinkedQueue<>();
 
+	private final LeaseAlarm alarm;
+
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
 	private final ReentrantLock emptying = new ReentrantLock();
@@ -50,14 +52,11 @@ final class LeaseKeeper implements LeaseWatch {
 		this.store = store;
 		this.clock = clock;
 		this.threads = threads;
+		this.alarm = new LeaseAlarm(threads, clock, this::tend);
 	}
 
 	MachineClock clock() {
 		return this.clock;
-	}
-
-	EngineThreads threads() {
-		return this.threads;
 	}
 
 	/**
@@ -67,7 +66,28 @@ final class LeaseKeeper implements LeaseWatch {
 	void keep(Lease lease) {
 		KeptLease keptLease = new KeptLease(lease, this);
 		this.kept.put(lease, keptLease);
-		keptLease.setAlarm();
+		wakeIn(keptLease.nanosUntilDue());
+	}
+
+	void wakeIn(long nanos) {
+		this.alarm.wakeIn(nanos);
+	}
+
+	/**
+	 * Look after all leases. What goes wrong with one does not concern the others.
+	 */
+	private void tend() {
+		long next = LeaseAlarm.NEVER;
+		for (KeptLease lease : this.kept.values()) {
+			try {
+				next = Math.min(next, lease.tend());
+			}
+			catch (Throwable ex) {
+				logger.warn("Could not look after lock '" + lease.lease().key() + "'", ex);
+				next = 0;
+			}
+		}
+		wakeIn(next);
 	}
 
 	@Override
