@@ -1,6 +1,9 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -52,6 +55,31 @@ abstract class DedicatedConnections implements AutoCloseable {
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);
 		}
+	}
+
+	/**
+	 * Run a script many times, in one round trip if the client can. This is for clients
+	 * that can not.
+	 * @param connection a connection of these
+	 * @param batch what to run
+	 * @return the answer or the exception of each, in the same order
+	 */
+	List<Object> runAll(RedisConnection connection, RedisLockScript.Batch batch) {
+		List<Object> answers = new ArrayList<>(batch.runs().size());
+		for (byte[][] run : batch.runs()) {
+			try {
+				answers.add(batch.runAlone(connection, run));
+			}
+			catch (RuntimeException ex) {
+				answers.add(ex);
+				if (RedisErrors.serverCode(ex) == null) {
+					// it fails for the others as well: do not spend a timeout on each
+					answers.addAll(Collections.nCopies(batch.runs().size() - answers.size(), ex));
+					return answers;
+				}
+			}
+		}
+		return answers;
 	}
 
 	/**

@@ -1,6 +1,8 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -11,6 +13,7 @@ import javax.net.ssl.SSLSocketFactory;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -18,7 +21,10 @@ import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomi
 import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
 
 /**
  * A pool of Jedis connections of the store's own.
@@ -59,6 +65,34 @@ final class JedisConnections extends DedicatedConnections {
 		RedisStandaloneConfiguration server = Objects.requireNonNull(jedis.getStandaloneConfiguration());
 		return new JedisConnections(new JedisConnectionFactory(server, client),
 				"Jedis, " + server.getHostName() + ":" + server.getPort());
+	}
+
+	/**
+	 * Not by Spring Data's pipelining, which does not know Jedis' cluster pipelines.
+	 */
+	@Override
+	List<Object> runAll(RedisConnection connection, RedisLockScript.Batch batch) {
+		if (!(connection.getNativeConnection() instanceof UnifiedJedis jedis)) {
+			return super.runAll(connection, batch);
+		}
+		List<Response<Object>> responses = new ArrayList<>(batch.runs().size());
+		try (AbstractPipeline pipeline = jedis.pipelined()) {
+			for (byte[][] run : batch.runs()) {
+				responses.add(batch.cached() ? pipeline.evalsha(batch.scriptText(), 1, run)
+						: pipeline.eval(batch.scriptText(), 1, run));
+			}
+			pipeline.sync();
+		}
+		return responses.stream().map(JedisConnections::answer).toList();
+	}
+
+	private static Object answer(Response<Object> response) {
+		try {
+			return response.get();
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
 	}
 
 	@Override

@@ -1,8 +1,13 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -11,15 +16,24 @@ import io.lettuce.core.ReadFrom;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.IntegerOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -41,15 +55,19 @@ final class LettuceConnections extends DedicatedConnections {
 
 	private final AtomicInteger unanswered = new AtomicInteger();
 
-	private final LettuceConnectionFactory factory;
+	private final DedicatedFactory factory;
 
 	private final ClientResources resources;
 
+	private final Duration commandTimeout;
+
 	private final String description;
 
-	private LettuceConnections(LettuceConnectionFactory factory, ClientResources resources, String description) {
+	private LettuceConnections(DedicatedFactory factory, ClientResources resources, Duration commandTimeout,
+			String description) {
 		this.factory = factory;
 		this.resources = resources;
+		this.commandTimeout = commandTimeout;
 		this.description = description;
 	}
 
@@ -65,13 +83,13 @@ final class LettuceConnections extends DedicatedConnections {
 		}
 		LettuceClientConfiguration application = lettuce.getClientConfiguration();
 		ClientResources resources = resources(application, commandTimeout);
-		LettuceConnectionFactory dedicated = new LettuceConnectionFactory(redisConfiguration,
+		DedicatedFactory dedicated = new DedicatedFactory(redisConfiguration,
 				new DedicatedConfiguration(application, resources, commandTimeout));
 		dedicated.setShareNativeConnection(true);
 		dedicated.setValidateConnection(false);
 		dedicated.afterPropertiesSet();
 		dedicated.start();
-		return new LettuceConnections(dedicated, resources, "Lettuce, " + describe(redisConfiguration));
+		return new LettuceConnections(dedicated, resources, commandTimeout, "Lettuce, " + describe(redisConfiguration));
 	}
 
 	/**
@@ -96,6 +114,54 @@ final class LettuceConnections extends DedicatedConnections {
 			return server.getHostName() + ":" + server.getPort();
 		}
 		return configuration.getClass().getSimpleName();
+	}
+
+	/**
+	 * On the connection that all threads share: the batch is written as one, and neither
+	 * its flush nor Spring Data's pipelining, which opens a connection each time, gets in
+	 * the way of others.
+	 */
+	@Override
+	List<Object> runAll(RedisConnection connection, RedisLockScript.Batch batch) {
+		List<AsyncCommand<byte[], byte[], Long>> commands = batch.runs()
+			.stream()
+			.map((run) -> command(batch, run))
+			.toList();
+		long deadline = System.nanoTime() + this.commandTimeout.toNanos();
+		this.factory.shared().dispatch(commands);
+		List<Object> answers = new ArrayList<>(commands.size());
+		for (AsyncCommand<byte[], byte[], Long> command : commands) {
+			answers.add(answer(command, deadline));
+		}
+		return answers;
+	}
+
+	private static AsyncCommand<byte[], byte[], Long> command(RedisLockScript.Batch batch, byte[][] run) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(batch.scriptText())
+			.add(1)
+			.addKey(run[0]);
+		for (int i = 1; i < run.length; i++) {
+			args.addValue(run[i]);
+		}
+		return new AsyncCommand<>(new Command<>(batch.cached() ? CommandType.EVALSHA : CommandType.EVAL,
+				new IntegerOutput<>(ByteArrayCodec.INSTANCE), args));
+	}
+
+	private static Object answer(AsyncCommand<byte[], byte[], Long> command, long deadline) {
+		try {
+			return command.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			return new RedisSystemException("Error in a batch", ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			command.cancel(true);
+			return new RedisSystemException("No answer in time", ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return new RedisSystemException("Interrupted", ex);
+		}
 	}
 
 	@Override
@@ -137,6 +203,21 @@ final class LettuceConnections extends DedicatedConnections {
 		this.factory.destroy();
 		// what it shares with the application's resources stays up
 		this.resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+	}
+
+	/**
+	 * Opens up the connection that all share.
+	 */
+	private static final class DedicatedFactory extends LettuceConnectionFactory {
+
+		DedicatedFactory(RedisConfiguration configuration, LettuceClientConfiguration client) {
+			super(configuration, client);
+		}
+
+		StatefulConnection<byte[], byte[]> shared() {
+			return Objects.requireNonNull(isClusterAware() ? getSharedClusterConnection() : getSharedConnection());
+		}
+
 	}
 
 	/**
