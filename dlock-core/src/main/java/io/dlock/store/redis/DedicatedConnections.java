@@ -1,13 +1,9 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
 
@@ -48,38 +44,13 @@ abstract class DedicatedConnections implements AutoCloseable {
 	 * @return the connection, to be closed by the caller
 	 * @throws StoreException if there is none; nothing was sent then
 	 */
-	final RedisConnection open() {
+	ScriptConnection open() {
 		try {
-			return factory().getConnection();
+			return new SpringScriptConnection(factory().getConnection());
 		}
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);
 		}
-	}
-
-	/**
-	 * Run a script many times, in one round trip if the client can. This is for clients
-	 * that can not.
-	 * @param connection a connection of these
-	 * @param batch what to run
-	 * @return the answer or the exception of each, in the same order
-	 */
-	List<Object> runAll(RedisConnection connection, RedisLockScript.Batch batch) {
-		List<Object> answers = new ArrayList<>(batch.runs().size());
-		for (byte[][] run : batch.runs()) {
-			try {
-				answers.add(batch.runAlone(connection, run));
-			}
-			catch (RuntimeException ex) {
-				answers.add(ex);
-				if (RedisErrors.serverCode(ex) == null) {
-					// it fails for the others as well: do not spend a timeout on each
-					answers.addAll(Collections.nCopies(batch.runs().size() - answers.size(), ex));
-					return answers;
-				}
-			}
-		}
-		return answers;
 	}
 
 	/**
@@ -101,15 +72,6 @@ abstract class DedicatedConnections implements AutoCloseable {
 
 	@Override
 	public abstract void close();
-
-	static void closeQuietly(RedisConnection connection) {
-		try {
-			connection.close();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Could not close a Redis connection", ex);
-		}
-	}
 
 	/**
 	 * The application's own connections, of a kind this library does not know.

@@ -67,31 +67,15 @@ final class JedisConnections extends DedicatedConnections {
 				"Jedis, " + server.getHostName() + ":" + server.getPort());
 	}
 
-	/**
-	 * Not by Spring Data's pipelining, which does not know Jedis' cluster pipelines.
-	 */
 	@Override
-	List<Object> runAll(RedisConnection connection, RedisLockScript.Batch batch) {
-		if (!(connection.getNativeConnection() instanceof UnifiedJedis jedis)) {
-			return super.runAll(connection, batch);
-		}
-		List<Response<Object>> responses = new ArrayList<>(batch.runs().size());
-		try (AbstractPipeline pipeline = jedis.pipelined()) {
-			for (byte[][] run : batch.runs()) {
-				responses.add(batch.cached() ? pipeline.evalsha(batch.scriptText(), 1, run)
-						: pipeline.eval(batch.scriptText(), 1, run));
-			}
-			pipeline.sync();
-		}
-		return responses.stream().map(JedisConnections::answer).toList();
-	}
-
-	private static Object answer(Response<Object> response) {
+	ScriptConnection open() {
 		try {
-			return response.get();
+			RedisConnection connection = this.factory.getConnection();
+			return (connection.getNativeConnection() instanceof UnifiedJedis jedis)
+					? new PipeliningConnection(connection, jedis) : new SpringScriptConnection(connection);
 		}
 		catch (RuntimeException ex) {
-			return ex;
+			throw RedisErrors.notConnected(ex);
 		}
 	}
 
@@ -108,6 +92,42 @@ final class JedisConnections extends DedicatedConnections {
 	@Override
 	public void close() {
 		this.factory.destroy();
+	}
+
+	/**
+	 * Not by Spring Data's pipelining, which does not know Jedis' cluster pipelines.
+	 */
+	private static final class PipeliningConnection extends SpringScriptConnection {
+
+		private final UnifiedJedis jedis;
+
+		PipeliningConnection(RedisConnection connection, UnifiedJedis jedis) {
+			super(connection);
+			this.jedis = jedis;
+		}
+
+		@Override
+		public List<Object> runAll(RedisLockScript.Batch batch) {
+			List<Response<Object>> responses = new ArrayList<>(batch.runs().size());
+			try (AbstractPipeline pipeline = this.jedis.pipelined()) {
+				for (byte[][] run : batch.runs()) {
+					responses.add(batch.cached() ? pipeline.evalsha(batch.scriptText(), 1, run)
+							: pipeline.eval(batch.scriptText(), 1, run));
+				}
+				pipeline.sync();
+			}
+			return responses.stream().map(PipeliningConnection::answer).toList();
+		}
+
+		private static Object answer(Response<Object> response) {
+			try {
+				return response.get();
+			}
+			catch (RuntimeException ex) {
+				return ex;
+			}
+		}
+
 	}
 
 	/**

@@ -1,13 +1,9 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -18,22 +14,14 @@ import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.IntegerOutput;
-import io.lettuce.core.protocol.AsyncCommand;
-import io.lettuce.core.protocol.Command;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
-import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -62,6 +50,8 @@ final class LettuceConnections extends DedicatedConnections {
 	private final Duration commandTimeout;
 
 	private final String description;
+
+	private volatile @Nullable LettuceScriptConnection current;
 
 	private LettuceConnections(DedicatedFactory factory, ClientResources resources, Duration commandTimeout,
 			String description) {
@@ -116,52 +106,19 @@ final class LettuceConnections extends DedicatedConnections {
 		return configuration.getClass().getSimpleName();
 	}
 
-	/**
-	 * On the connection that all threads share: the batch is written as one, and neither
-	 * its flush nor Spring Data's pipelining, which opens a connection each time, gets in
-	 * the way of others.
-	 */
 	@Override
-	List<Object> runAll(RedisConnection connection, RedisLockScript.Batch batch) {
-		List<AsyncCommand<byte[], byte[], Long>> commands = batch.runs()
-			.stream()
-			.map((run) -> command(batch, run))
-			.toList();
-		long deadline = System.nanoTime() + this.commandTimeout.toNanos();
-		this.factory.shared().dispatch(commands);
-		List<Object> answers = new ArrayList<>(commands.size());
-		for (AsyncCommand<byte[], byte[], Long> command : commands) {
-			answers.add(answer(command, deadline));
+	ScriptConnection open() {
+		LettuceScriptConnection current = this.current;
+		if (current == null || !current.isOpen()) {
+			try {
+				current = new LettuceScriptConnection(this.factory.shared(), this.commandTimeout);
+			}
+			catch (RuntimeException ex) {
+				throw RedisErrors.notConnected(ex);
+			}
+			this.current = current;
 		}
-		return answers;
-	}
-
-	private static AsyncCommand<byte[], byte[], Long> command(RedisLockScript.Batch batch, byte[][] run) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(batch.scriptText())
-			.add(1)
-			.addKey(run[0]);
-		for (int i = 1; i < run.length; i++) {
-			args.addValue(run[i]);
-		}
-		return new AsyncCommand<>(new Command<>(batch.cached() ? CommandType.EVALSHA : CommandType.EVAL,
-				new IntegerOutput<>(ByteArrayCodec.INSTANCE), args));
-	}
-
-	private static Object answer(AsyncCommand<byte[], byte[], Long> command, long deadline) {
-		try {
-			return command.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
-		}
-		catch (ExecutionException ex) {
-			return new RedisSystemException("Error in a batch", ex.getCause());
-		}
-		catch (TimeoutException ex) {
-			command.cancel(true);
-			return new RedisSystemException("No answer in time", ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return new RedisSystemException("Interrupted", ex);
-		}
+		return current;
 	}
 
 	@Override

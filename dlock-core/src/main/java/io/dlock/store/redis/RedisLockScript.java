@@ -9,8 +9,6 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisScriptingCommands;
 import org.springframework.data.redis.connection.ReturnType;
 
 import io.dlock.store.StoreException;
@@ -31,36 +29,35 @@ final class RedisLockScript {
 		this.digest = sha1(this.text).getBytes(StandardCharsets.US_ASCII);
 	}
 
-	List<?> list(RedisConnection connection, int keys, byte[]... keysAndArgs) {
+	List<?> list(ScriptConnection connection, int keys, byte[]... keysAndArgs) {
 		return answered((List<?>) run(connection, ReturnType.MULTI, keys, keysAndArgs));
 	}
 
-	long number(RedisConnection connection, int keys, byte[]... keysAndArgs) {
+	long number(ScriptConnection connection, int keys, byte[]... keysAndArgs) {
 		return answered((Long) run(connection, ReturnType.INTEGER, keys, keysAndArgs));
 	}
 
-	private @Nullable Object run(RedisConnection connection, ReturnType returnType, int keys, byte[]... keysAndArgs) {
+	private @Nullable Object run(ScriptConnection connection, ReturnType returnType, int keys, byte[]... keysAndArgs) {
 		try {
-			return connection.scriptingCommands().evalSha(this.digest, returnType, keys, keysAndArgs);
+			return connection.run(this.digest, true, returnType, keys, keysAndArgs);
 		}
 		catch (RuntimeException ex) {
 			if (!"NOSCRIPT".equals(RedisErrors.serverCode(ex))) {
 				throw ex;
 			}
-			return connection.scriptingCommands().eval(this.text, returnType, keys, keysAndArgs);
+			return connection.run(this.text, false, returnType, keys, keysAndArgs);
 		}
 	}
 
 	/**
 	 * Run the script many times, each run with one key.
-	 * @param connections where the connection is from
 	 * @param connection the connection
 	 * @param runs the key and the arguments of each run
 	 * @return what each run answered, in the same order: a number, or the exception it
 	 * failed with
 	 */
-	List<Object> numbers(DedicatedConnections connections, RedisConnection connection, List<byte[][]> runs) {
-		List<Object> answers = new ArrayList<>(connections.runAll(connection, new Batch(this, true, runs)));
+	List<Object> numbers(ScriptConnection connection, List<byte[][]> runs) {
+		List<Object> answers = new ArrayList<>(connection.runAll(new Batch(this, true, runs)));
 		List<Integer> unknown = IntStream.range(0, runs.size())
 			.filter((i) -> isUnknown(answers.get(i)))
 			.boxed()
@@ -68,8 +65,7 @@ final class RedisLockScript {
 		if (!unknown.isEmpty()) {
 			// by its text each time: in a cluster any of them may be the first on its
 			// node
-			List<Object> repeated = connections.runAll(connection,
-					new Batch(this, false, unknown.stream().map(runs::get).toList()));
+			List<Object> repeated = connection.runAll(new Batch(this, false, unknown.stream().map(runs::get).toList()));
 			for (int i = 0; i < unknown.size(); i++) {
 				answers.set(unknown.get(i), repeated.get(i));
 			}
@@ -117,10 +113,8 @@ final class RedisLockScript {
 			return this.cached ? this.script.digest : this.script.text;
 		}
 
-		Object runAlone(RedisConnection connection, byte[][] run) {
-			RedisScriptingCommands commands = connection.scriptingCommands();
-			return answered(this.cached ? commands.evalSha(scriptText(), ReturnType.INTEGER, 1, run)
-					: commands.eval(scriptText(), ReturnType.INTEGER, 1, run));
+		Object runAlone(ScriptConnection connection, byte[][] run) {
+			return answered(connection.run(scriptText(), this.cached, ReturnType.INTEGER, 1, run));
 		}
 
 	}

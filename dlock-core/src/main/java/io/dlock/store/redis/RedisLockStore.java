@@ -13,7 +13,6 @@ import java.util.function.Function;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.dlock.store.AcquireResult;
@@ -94,8 +93,7 @@ public final class RedisLockStore implements LockStore {
 	private List<RenewResult> renewTogether(List<RenewCommand> leases) {
 		try {
 			List<byte[][]> runs = leases.stream().map(this::renewal).toList();
-			List<Object> answers = execute("renew",
-					(connection) -> RedisLockScripts.RENEW.numbers(this.connections, connection, runs));
+			List<Object> answers = execute("renew", (connection) -> RedisLockScripts.RENEW.numbers(connection, runs));
 			answers.stream()
 				.filter((answer) -> answer instanceof RuntimeException)
 				.findFirst()
@@ -156,9 +154,8 @@ public final class RedisLockStore implements LockStore {
 		this.connections.close();
 	}
 
-	private <T> T execute(String operation, Function<RedisConnection, T> command) {
-		RedisConnection connection = this.connections.open();
-		try {
+	private <T> T execute(String operation, Function<ScriptConnection, T> command) {
+		try (ScriptConnection connection = this.connections.open()) {
 			T answer = command.apply(connection);
 			this.connections.answered();
 			return answer;
@@ -170,9 +167,6 @@ public final class RedisLockStore implements LockStore {
 			StoreException failure = RedisErrors.translate(operation, ex);
 			this.connections.failed(failure);
 			throw failure;
-		}
-		finally {
-			DedicatedConnections.closeQuietly(connection);
 		}
 	}
 
