@@ -16,6 +16,10 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.handler.flush.FlushConsolidationHandler;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -88,9 +92,11 @@ final class LettuceConnections extends DedicatedConnections {
 	 */
 	private static ClientResources resources(LettuceClientConfiguration application, Duration commandTimeout) {
 		Supplier<Delay> delay = () -> Delay.exponential(Duration.ofMillis(1), commandTimeout, 2, TimeUnit.MILLISECONDS);
-		return application.getClientResources()
-			.map((shared) -> shared.mutate().reconnectDelay(delay.get()).build())
-			.orElseGet(() -> ClientResources.builder().reconnectDelay(delay.get()).build());
+		ClientResources shared = application.getClientResources().orElse(null);
+		ClientResources.Builder builder = (shared != null) ? shared.mutate() : ClientResources.builder();
+		return builder.reconnectDelay(delay.get())
+			.nettyCustomizer(new FlushesTogether((shared != null) ? shared.nettyCustomizer() : null))
+			.build();
 	}
 
 	private static String describe(RedisConfiguration configuration) {
@@ -160,6 +166,32 @@ final class LettuceConnections extends DedicatedConnections {
 		this.factory.destroy();
 		// what it shares with the application's resources stays up
 		this.resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+	}
+
+	/**
+	 * What several threads send at once goes out in one system call.
+	 *
+	 * @param application what the application does with its connections
+	 */
+	private record FlushesTogether(@Nullable NettyCustomizer application) implements NettyCustomizer {
+
+		@Override
+		public void afterBootstrapInitialized(Bootstrap bootstrap) {
+			if (this.application != null) {
+				this.application.afterBootstrapInitialized(bootstrap);
+			}
+		}
+
+		@Override
+		public void afterChannelInitialized(Channel channel) {
+			if (this.application != null) {
+				this.application.afterChannelInitialized(channel);
+			}
+			channel.pipeline()
+				.addFirst(new FlushConsolidationHandler(FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES,
+						true));
+		}
+
 	}
 
 	/**
