@@ -5,9 +5,13 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.jdbc.JdbcRenewal.Answers;
+import io.dlock.store.jdbc.JdbcRenewal.Due;
 
 /**
  * H2, for development and tests. {@code MERGE … USING} decides on the locked row; two
@@ -104,6 +108,21 @@ final class H2LockDialect extends JdbcLockDialect {
 			}
 		}
 		return holder(connection, key);
+	}
+
+	/**
+	 * In this process a statement is no round trip.
+	 */
+	@Override
+	int renewalsAtOnce() {
+		return 1;
+	}
+
+	@Override
+	void renew(Connection connection, List<Due> due, Answers answers) throws SQLException {
+		for (Due lease : due) {
+			answers.answer(lease.holding(), renew(connection, lease) ? RenewResult.RENEWED : RenewResult.REFUSED);
+		}
 	}
 
 	private Attempt holder(Connection connection, String key) throws SQLException {

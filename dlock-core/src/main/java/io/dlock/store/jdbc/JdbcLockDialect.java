@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -16,12 +17,13 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
+import io.dlock.store.jdbc.JdbcRenewal.Answers;
+import io.dlock.store.jdbc.JdbcRenewal.Due;
 
 /**
  * The SQL of one kind of database. Each decision is one auto-commit statement that reads
@@ -166,10 +168,33 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	void verify(Connection connection) throws SQLException {
 	}
 
-	boolean renew(Connection connection, RenewCommand lease) throws SQLException {
+	/**
+	 * How many leases one call renews at the most.
+	 * @return the number
+	 */
+	abstract int renewalsAtOnce();
+
+	/**
+	 * Renew leases, in their order, without a wait for rows that others have locked if
+	 * the database can tell; such leases get no answer.
+	 * @param connection an auto-commit connection
+	 * @param due the leases, each of them once
+	 * @param answers takes the answers
+	 * @throws SQLException if there are none
+	 */
+	abstract void renew(Connection connection, List<Due> due, Answers answers) throws SQLException;
+
+	/**
+	 * Renew a lease, after a wait if need be.
+	 * @param connection an auto-commit connection
+	 * @param lease the lease
+	 * @return whether the owner holds the key
+	 * @throws SQLException if the database does not answer
+	 */
+	boolean renew(Connection connection, Due lease) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.renew)) {
-			statement.setLong(1, micros(lease.lease()));
-			statement.setString(2, StorageKey.of(lease.key()));
+			statement.setLong(1, lease.micros());
+			statement.setString(2, lease.key());
 			statement.setString(3, lease.owner());
 			return statement.executeUpdate() == 1;
 		}

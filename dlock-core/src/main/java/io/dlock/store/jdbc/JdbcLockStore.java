@@ -5,7 +5,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -13,6 +12,8 @@ import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
@@ -37,6 +38,8 @@ import io.dlock.store.StoredLock;
  * @since 0.1
  */
 public final class JdbcLockStore implements LockStore {
+
+	private static final Log logger = LogFactory.getLog(JdbcLockStore.class);
 
 	private static final int MAX_SWEEPS = 10;
 
@@ -66,26 +69,17 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public List<RenewResult> renew(List<RenewCommand> leases) {
-		List<RenewResult> results = new ArrayList<>(leases.size());
-		boolean answering = true;
-		for (RenewCommand lease : leases) {
-			RenewResult result = RenewResult.UNKNOWN;
-			if (answering) {
-				try {
-					boolean renewed = this.connections.execute(true, "renew",
-							(dialect, connection) -> dialect.renew(connection, lease));
-					result = renewed ? RenewResult.RENEWED : RenewResult.REFUSED;
-				}
-				catch (StoreException ex) {
-					// a connection that fails for one lease fails for the next: do not
-					// spend
-					// a timeout on each
-					answering = ex instanceof RolledBackException;
-				}
-			}
-			results.add(result);
+		if (leases.isEmpty()) {
+			return List.of();
 		}
-		return results;
+		JdbcRenewal renewal = new JdbcRenewal(leases, this.settings.commandTimeout());
+		try {
+			this.connections.execute(true, "renew", renewal);
+		}
+		catch (StoreException ex) {
+			logger.debug("The renewal of " + leases.size() + " locks failed", ex);
+		}
+		return renewal.results();
 	}
 
 	@Override

@@ -1,12 +1,15 @@
 package io.dlock.store.jdbc;
 
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.apache.commons.logging.Log;
@@ -17,7 +20,10 @@ import org.springframework.util.ClassUtils;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.jdbc.JdbcRenewal.Answers;
+import io.dlock.store.jdbc.JdbcRenewal.Due;
 
 /**
  * PostgreSQL. The clock is {@code clock_timestamp()} throughout: {@code now()} stands
@@ -70,7 +76,37 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 			FROM %1$s WHERE lock_key = ? AND NOT EXISTS (SELECT FROM attempt)
 			""";
 
+	/**
+	 * Locks rows only that nobody else has locked, so that it waits for nothing and is in
+	 * no deadlock; the update then decides on the locked rows. What it did not renew is
+	 * refused if its owner does not hold it, and without an answer otherwise.
+	 */
+	private static final String RENEW_MANY = """
+			WITH due AS (
+			  SELECT * FROM unnest(?, ?, ?) WITH ORDINALITY AS due (lock_key, owner, lease, position)
+			), free AS (
+			  SELECT l.lock_key, due.lease, due.position
+			  FROM due JOIN %1$s l ON l.lock_key = due.lock_key AND l.owner = due.owner
+			  ORDER BY l.lock_key FOR UPDATE OF l SKIP LOCKED
+			), renewed AS (
+			  UPDATE %1$s l
+			  SET lease_until = greatest(l.lease_until, clock_timestamp() + free.lease * interval '1 microsecond'),
+			    renewals = l.renewals + 1
+			  FROM free WHERE l.lock_key = free.lock_key AND l.lease_until > clock_timestamp()
+			  RETURNING free.position
+			)
+			SELECT position, TRUE FROM renewed
+			UNION ALL
+			SELECT position, FALSE FROM due WHERE NOT EXISTS (
+			  SELECT FROM %1$s l
+			  WHERE l.lock_key = due.lock_key AND l.owner = due.owner AND l.lease_until > clock_timestamp())
+			""";
+
+	private static final int RENEWALS_AT_ONCE = 1000;
+
 	private final String acquire;
+
+	private final String renewMany;
 
 	PostgreSqlLockDialect(String table) {
 		super(new Statements("""
@@ -99,6 +135,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				  LIMIT %2$d FOR UPDATE SKIP LOCKED)
 				""".formatted(table, Statements.SWEEP_BATCH)));
 		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END);
+		this.renewMany = RENEW_MANY.formatted(table);
 	}
 
 	/**
@@ -144,6 +181,30 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	@Nullable Mailbox openMailbox(HikariDataSource dataSource, MailboxAddress address, Consumer<String> onTurn)
 			throws SQLException {
 		return PGJDBC ? PostgreSqlMailbox.open(dataSource, CHANNEL_PREFIX + address.value(), onTurn) : null;
+	}
+
+	@Override
+	int renewalsAtOnce() {
+		return RENEWALS_AT_ONCE;
+	}
+
+	@Override
+	void renew(Connection connection, List<Due> due, Answers answers) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(this.renewMany)) {
+			statement.setArray(1, array(connection, "text", due.stream().map(Due::key)));
+			statement.setArray(2, array(connection, "text", due.stream().map(Due::owner)));
+			statement.setArray(3, array(connection, "bigint", due.stream().map(Due::micros)));
+			try (ResultSet row = statement.executeQuery()) {
+				while (row.next()) {
+					answers.answer(due.get(row.getInt(1) - 1).holding(),
+							row.getBoolean(2) ? RenewResult.RENEWED : RenewResult.REFUSED);
+				}
+			}
+		}
+	}
+
+	private static Array array(Connection connection, String type, Stream<?> elements) throws SQLException {
+		return connection.createArrayOf(type, elements.toArray());
 	}
 
 	@Override

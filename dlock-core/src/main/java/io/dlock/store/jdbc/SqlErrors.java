@@ -59,7 +59,7 @@ final class SqlErrors {
 		return new StoreException(Effect.UNKNOWN, false, message, ex);
 	}
 
-	private static boolean isRolledBack(SQLException ex) {
+	static boolean isRolledBack(SQLException ex) {
 		return isConflict(ex) || ex.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT || ROLLED_BACK.contains(state(ex))
 				|| MYSQL_READ_ONLY.contains(ex.getErrorCode());
 	}

@@ -4,7 +4,6 @@ import java.time.Duration;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
 
@@ -45,9 +44,9 @@ abstract class DedicatedConnections implements AutoCloseable {
 	 * @return the connection, to be closed by the caller
 	 * @throws StoreException if there is none; nothing was sent then
 	 */
-	final RedisConnection open() {
+	ScriptConnection open() {
 		try {
-			return factory().getConnection();
+			return new SpringScriptConnection(factory().getConnection());
 		}
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);
@@ -73,15 +72,6 @@ abstract class DedicatedConnections implements AutoCloseable {
 
 	@Override
 	public abstract void close();
-
-	static void closeQuietly(RedisConnection connection) {
-		try {
-			connection.close();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Could not close a Redis connection", ex);
-		}
-	}
 
 	/**
 	 * The application's own connections, of a kind this library does not know.

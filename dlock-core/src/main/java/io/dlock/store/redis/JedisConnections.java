@@ -1,6 +1,8 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -11,6 +13,7 @@ import javax.net.ssl.SSLSocketFactory;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -18,7 +21,10 @@ import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomi
 import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
 
 /**
  * A pool of Jedis connections of the store's own.
@@ -62,6 +68,18 @@ final class JedisConnections extends DedicatedConnections {
 	}
 
 	@Override
+	ScriptConnection open() {
+		try {
+			RedisConnection connection = this.factory.getConnection();
+			return (connection.getNativeConnection() instanceof UnifiedJedis jedis)
+					? new PipeliningConnection(connection, jedis) : new SpringScriptConnection(connection);
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.notConnected(ex);
+		}
+	}
+
+	@Override
 	RedisConnectionFactory factory() {
 		return this.factory;
 	}
@@ -74,6 +92,42 @@ final class JedisConnections extends DedicatedConnections {
 	@Override
 	public void close() {
 		this.factory.destroy();
+	}
+
+	/**
+	 * Not by Spring Data's pipelining, which does not know Jedis' cluster pipelines.
+	 */
+	private static final class PipeliningConnection extends SpringScriptConnection {
+
+		private final UnifiedJedis jedis;
+
+		PipeliningConnection(RedisConnection connection, UnifiedJedis jedis) {
+			super(connection);
+			this.jedis = jedis;
+		}
+
+		@Override
+		public List<Object> runAll(RedisLockScript.Batch batch) {
+			List<Response<Object>> responses = new ArrayList<>(batch.runs().size());
+			try (AbstractPipeline pipeline = this.jedis.pipelined()) {
+				for (byte[][] run : batch.runs()) {
+					responses.add(batch.cached() ? pipeline.evalsha(batch.scriptText(), 1, run)
+							: pipeline.eval(batch.scriptText(), 1, run));
+				}
+				pipeline.sync();
+			}
+			return responses.stream().map(PipeliningConnection::answer).toList();
+		}
+
+		private static Object answer(Response<Object> response) {
+			try {
+				return response.get();
+			}
+			catch (RuntimeException ex) {
+				return ex;
+			}
+		}
+
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -11,9 +12,14 @@ import io.lettuce.core.ReadFrom;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.handler.flush.FlushConsolidationHandler;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -41,15 +47,21 @@ final class LettuceConnections extends DedicatedConnections {
 
 	private final AtomicInteger unanswered = new AtomicInteger();
 
-	private final LettuceConnectionFactory factory;
+	private final DedicatedFactory factory;
 
 	private final ClientResources resources;
 
+	private final Duration commandTimeout;
+
 	private final String description;
 
-	private LettuceConnections(LettuceConnectionFactory factory, ClientResources resources, String description) {
+	private volatile @Nullable LettuceScriptConnection current;
+
+	private LettuceConnections(DedicatedFactory factory, ClientResources resources, Duration commandTimeout,
+			String description) {
 		this.factory = factory;
 		this.resources = resources;
+		this.commandTimeout = commandTimeout;
 		this.description = description;
 	}
 
@@ -65,13 +77,13 @@ final class LettuceConnections extends DedicatedConnections {
 		}
 		LettuceClientConfiguration application = lettuce.getClientConfiguration();
 		ClientResources resources = resources(application, commandTimeout);
-		LettuceConnectionFactory dedicated = new LettuceConnectionFactory(redisConfiguration,
+		DedicatedFactory dedicated = new DedicatedFactory(redisConfiguration,
 				new DedicatedConfiguration(application, resources, commandTimeout));
 		dedicated.setShareNativeConnection(true);
 		dedicated.setValidateConnection(false);
 		dedicated.afterPropertiesSet();
 		dedicated.start();
-		return new LettuceConnections(dedicated, resources, "Lettuce, " + describe(redisConfiguration));
+		return new LettuceConnections(dedicated, resources, commandTimeout, "Lettuce, " + describe(redisConfiguration));
 	}
 
 	/**
@@ -80,9 +92,11 @@ final class LettuceConnections extends DedicatedConnections {
 	 */
 	private static ClientResources resources(LettuceClientConfiguration application, Duration commandTimeout) {
 		Supplier<Delay> delay = () -> Delay.exponential(Duration.ofMillis(1), commandTimeout, 2, TimeUnit.MILLISECONDS);
-		return application.getClientResources()
-			.map((shared) -> shared.mutate().reconnectDelay(delay.get()).build())
-			.orElseGet(() -> ClientResources.builder().reconnectDelay(delay.get()).build());
+		ClientResources shared = application.getClientResources().orElse(null);
+		ClientResources.Builder builder = (shared != null) ? shared.mutate() : ClientResources.builder();
+		return builder.reconnectDelay(delay.get())
+			.nettyCustomizer(new FlushesTogether((shared != null) ? shared.nettyCustomizer() : null))
+			.build();
 	}
 
 	private static String describe(RedisConfiguration configuration) {
@@ -96,6 +110,21 @@ final class LettuceConnections extends DedicatedConnections {
 			return server.getHostName() + ":" + server.getPort();
 		}
 		return configuration.getClass().getSimpleName();
+	}
+
+	@Override
+	ScriptConnection open() {
+		LettuceScriptConnection current = this.current;
+		if (current == null || !current.isOpen()) {
+			try {
+				current = new LettuceScriptConnection(this.factory.shared(), this.commandTimeout);
+			}
+			catch (RuntimeException ex) {
+				throw RedisErrors.notConnected(ex);
+			}
+			this.current = current;
+		}
+		return current;
 	}
 
 	@Override
@@ -137,6 +166,47 @@ final class LettuceConnections extends DedicatedConnections {
 		this.factory.destroy();
 		// what it shares with the application's resources stays up
 		this.resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+	}
+
+	/**
+	 * What several threads send at once goes out in one system call.
+	 *
+	 * @param application what the application does with its connections
+	 */
+	private record FlushesTogether(@Nullable NettyCustomizer application) implements NettyCustomizer {
+
+		@Override
+		public void afterBootstrapInitialized(Bootstrap bootstrap) {
+			if (this.application != null) {
+				this.application.afterBootstrapInitialized(bootstrap);
+			}
+		}
+
+		@Override
+		public void afterChannelInitialized(Channel channel) {
+			if (this.application != null) {
+				this.application.afterChannelInitialized(channel);
+			}
+			channel.pipeline()
+				.addFirst(new FlushConsolidationHandler(FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES,
+						true));
+		}
+
+	}
+
+	/**
+	 * Opens up the connection that all share.
+	 */
+	private static final class DedicatedFactory extends LettuceConnectionFactory {
+
+		DedicatedFactory(RedisConfiguration configuration, LettuceClientConfiguration client) {
+			super(configuration, client);
+		}
+
+		StatefulConnection<byte[], byte[]> shared() {
+			return Objects.requireNonNull(isClusterAware() ? getSharedClusterConnection() : getSharedConnection());
+		}
+
 	}
 
 	/**

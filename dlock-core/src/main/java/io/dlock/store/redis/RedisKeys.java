@@ -2,6 +2,7 @@ package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 
 import io.dlock.store.StorageKey;
@@ -14,6 +15,10 @@ import io.dlock.store.StorageKey;
 final class RedisKeys {
 
 	private static final int BUCKETS = 1024;
+
+	private static final String[] BUCKET_NAMES = IntStream.range(0, BUCKETS)
+		.mapToObj((bucket) -> String.format(Locale.ROOT, "b%03d", bucket))
+		.toArray(String[]::new);
 
 	private final byte[] lock;
 
@@ -45,7 +50,7 @@ final class RedisKeys {
 	private static String bucket(String storageKey) {
 		CRC32 crc = new CRC32();
 		crc.update(storageKey.getBytes(StandardCharsets.US_ASCII));
-		return String.format(Locale.ROOT, "b%03d", crc.getValue() % BUCKETS);
+		return BUCKET_NAMES[(int) (crc.getValue() % BUCKETS)];
 	}
 
 }

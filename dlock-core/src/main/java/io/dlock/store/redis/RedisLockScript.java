@@ -3,11 +3,12 @@ package io.dlock.store.redis;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
 
 import io.dlock.store.StoreException;
@@ -21,31 +22,59 @@ final class RedisLockScript {
 
 	private final byte[] text;
 
-	private final String sha1;
+	private final byte[] digest;
 
 	RedisLockScript(String text) {
 		this.text = text.getBytes(StandardCharsets.UTF_8);
-		this.sha1 = sha1(this.text);
+		this.digest = sha1(this.text).getBytes(StandardCharsets.US_ASCII);
 	}
 
-	List<?> list(RedisConnection connection, int keys, byte[]... keysAndArgs) {
+	List<?> list(ScriptConnection connection, int keys, byte[]... keysAndArgs) {
 		return answered((List<?>) run(connection, ReturnType.MULTI, keys, keysAndArgs));
 	}
 
-	long number(RedisConnection connection, int keys, byte[]... keysAndArgs) {
+	long number(ScriptConnection connection, int keys, byte[]... keysAndArgs) {
 		return answered((Long) run(connection, ReturnType.INTEGER, keys, keysAndArgs));
 	}
 
-	private @Nullable Object run(RedisConnection connection, ReturnType returnType, int keys, byte[]... keysAndArgs) {
+	private @Nullable Object run(ScriptConnection connection, ReturnType returnType, int keys, byte[]... keysAndArgs) {
 		try {
-			return connection.scriptingCommands().evalSha(this.sha1, returnType, keys, keysAndArgs);
+			return connection.run(this.digest, true, returnType, keys, keysAndArgs);
 		}
 		catch (RuntimeException ex) {
 			if (!"NOSCRIPT".equals(RedisErrors.serverCode(ex))) {
 				throw ex;
 			}
-			return connection.scriptingCommands().eval(this.text, returnType, keys, keysAndArgs);
+			return connection.run(this.text, false, returnType, keys, keysAndArgs);
 		}
+	}
+
+	/**
+	 * Run the script many times, each run with one key.
+	 * @param connection the connection
+	 * @param runs the key and the arguments of each run
+	 * @return what each run answered, in the same order: a number, or the exception it
+	 * failed with
+	 */
+	List<Object> numbers(ScriptConnection connection, List<byte[][]> runs) {
+		List<Object> answers = new ArrayList<>(connection.runAll(new Batch(this, true, runs)));
+		List<Integer> unknown = IntStream.range(0, runs.size())
+			.filter((i) -> isUnknown(answers.get(i)))
+			.boxed()
+			.toList();
+		if (!unknown.isEmpty()) {
+			// by its text each time: in a cluster any of them may be the first on its
+			// node
+			List<Object> repeated = connection.runAll(new Batch(this, false, unknown.stream().map(runs::get).toList()));
+			for (int i = 0; i < unknown.size(); i++) {
+				answers.set(unknown.get(i), repeated.get(i));
+			}
+		}
+		return answers;
+	}
+
+	private static boolean isUnknown(Object answer) {
+		return answer instanceof RuntimeException ex && "NOSCRIPT".equals(RedisErrors.serverCode(ex));
 	}
 
 	/**
@@ -65,6 +94,29 @@ final class RedisLockScript {
 		catch (NoSuchAlgorithmException ex) {
 			throw new IllegalStateException("Every Java platform has SHA-1", ex);
 		}
+	}
+
+	/**
+	 * Runs of a script that answers numbers.
+	 *
+	 * @param script the script
+	 * @param cached whether to send its digest
+	 * @param runs the key and the arguments of each run
+	 */
+	record Batch(RedisLockScript script, boolean cached, List<byte[][]> runs) {
+
+		/**
+		 * The digest or the text of the script.
+		 * @return what to send
+		 */
+		byte[] scriptText() {
+			return this.cached ? this.script.digest : this.script.text;
+		}
+
+		Object runAlone(ScriptConnection connection, byte[][] run) {
+			return answered(connection.run(scriptText(), this.cached, ReturnType.INTEGER, 1, run));
+		}
+
 	}
 
 }

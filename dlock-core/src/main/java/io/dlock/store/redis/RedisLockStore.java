@@ -6,13 +6,15 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-import org.springframework.data.redis.connection.RedisConnection;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.dlock.store.AcquireResult;
@@ -35,6 +37,14 @@ import io.dlock.store.StoredLock;
  * @since 0.1
  */
 public final class RedisLockStore implements LockStore {
+
+	private static final Log logger = LogFactory.getLog(RedisLockStore.class);
+
+	/**
+	 * How many renewals are sent before their answers are waited for, so that these come
+	 * within the command timeout.
+	 */
+	private static final int RENEWALS_AT_ONCE = 1000;
 
 	private final DedicatedConnections connections;
 
@@ -100,28 +110,48 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public List<RenewResult> renew(List<RenewCommand> leases) {
 		List<RenewResult> results = new ArrayList<>(leases.size());
-		for (RenewCommand lease : leases) {
-			results.add(isFailing(results) ? RenewResult.UNKNOWN : renew(lease));
+		int atOnce = RENEWALS_AT_ONCE;
+		boolean answering = true;
+		while (answering && results.size() < leases.size()) {
+			int end = Math.min(results.size() + atOnce, leases.size());
+			List<RenewResult> next = renewTogether(leases.subList(results.size(), end));
+			results.addAll(next);
+			answering = next.stream().anyMatch((result) -> result != RenewResult.UNKNOWN);
+			if (next.contains(RenewResult.UNKNOWN)) {
+				// a node of a cluster is down: spend one more timeout and not one each
+				atOnce = leases.size();
+			}
 		}
+		results.addAll(Collections.nCopies(leases.size() - results.size(), RenewResult.UNKNOWN));
 		return results;
 	}
 
-	/**
-	 * What failed for one lease fails for the next: do not spend a timeout on each.
-	 */
-	private static boolean isFailing(List<RenewResult> results) {
-		return !results.isEmpty() && results.get(results.size() - 1) == RenewResult.UNKNOWN;
-	}
-
-	private RenewResult renew(RenewCommand lease) {
+	private List<RenewResult> renewTogether(List<RenewCommand> leases) {
 		try {
-			long renewed = execute("renew", (connection) -> RedisLockScripts.RENEW.number(connection, 1,
-					RedisKeys.of(this.prefix, lease.key()).lock(), bytes(lease.owner()), millis(lease.lease())));
-			return (renewed == 1) ? RenewResult.RENEWED : RenewResult.REFUSED;
+			List<byte[][]> runs = leases.stream().map(this::renewal).toList();
+			List<Object> answers = execute("renew", (connection) -> RedisLockScripts.RENEW.numbers(connection, runs));
+			answers.stream()
+				.filter((answer) -> answer instanceof RuntimeException)
+				.findFirst()
+				.ifPresent((ex) -> this.connections.failed(RedisErrors.translate("renew", (RuntimeException) ex)));
+			return answers.stream().map(RedisLockStore::renewed).toList();
 		}
 		catch (StoreException ex) {
+			logger.debug("The renewal of " + leases.size() + " locks failed", ex);
+			return Collections.nCopies(leases.size(), RenewResult.UNKNOWN);
+		}
+	}
+
+	private byte[][] renewal(RenewCommand lease) {
+		return new byte[][] { RedisKeys.of(this.prefix, lease.key()).lock(), bytes(lease.owner()),
+				millis(lease.lease()) };
+	}
+
+	private static RenewResult renewed(Object answer) {
+		if (answer instanceof RuntimeException) {
 			return RenewResult.UNKNOWN;
 		}
+		return (number(answer) == 1) ? RenewResult.RENEWED : RenewResult.REFUSED;
 	}
 
 	@Override
@@ -161,9 +191,8 @@ public final class RedisLockStore implements LockStore {
 		this.connections.close();
 	}
 
-	private <T> T execute(String operation, Function<RedisConnection, T> command) {
-		RedisConnection connection = this.connections.open();
-		try {
+	private <T> T execute(String operation, Function<ScriptConnection, T> command) {
+		try (ScriptConnection connection = this.connections.open()) {
 			T answer = command.apply(connection);
 			this.connections.answered();
 			return answer;
@@ -175,9 +204,6 @@ public final class RedisLockStore implements LockStore {
 			StoreException failure = RedisErrors.translate(operation, ex);
 			this.connections.failed(failure);
 			throw failure;
-		}
-		finally {
-			DedicatedConnections.closeQuietly(connection);
 		}
 	}
 

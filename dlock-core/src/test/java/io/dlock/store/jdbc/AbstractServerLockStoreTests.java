@@ -1,6 +1,14 @@
 package io.dlock.store.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
@@ -10,12 +18,16 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * What goes wrong between a client and a database server.
@@ -73,6 +85,69 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 			assertThat(this.behindProxy.release(key(), "a")).isTrue();
 		}
 		assertThat(this.proxy.roundTrips()).isEqualTo(10L * roundTrips());
+	}
+
+	/**
+	 * The replies are held back, so that a client that waits for one is noticed.
+	 */
+	@Test
+	void tenThousandLeasesAreRenewedInAFewRoundTrips() {
+		List<RenewCommand> batch = IntStream.range(0, 10_000)
+			.mapToObj((i) -> new RenewCommand(key() + "/" + i, "a", LEASE))
+			.toList();
+		this.behindProxy.renew(batch.subList(0, 1));
+		awaitSilence();
+		this.proxy.delayReplies(Duration.ofMillis(20));
+		this.proxy.resetCounters();
+		assertThat(this.behindProxy.renew(batch)).hasSize(10_000).containsOnly(RenewResult.REFUSED);
+		assertThat(this.proxy.roundTrips()).isLessThanOrEqualTo(20);
+	}
+
+	@Test
+	void r28RenewalOfManyLeasesAtASilentServerEnds() {
+		List<RenewCommand> batch = IntStream.range(0, 5000)
+			.mapToObj((i) -> new RenewCommand(key() + "/" + i, "a", LEASE))
+			.toList();
+		awaitSilence();
+		this.proxy.blackHole(true);
+		assertTimeoutPreemptively(Duration.ofSeconds(4),
+				() -> assertThat(this.behindProxy.renew(batch)).hasSize(5000).containsOnly(RenewResult.UNKNOWN));
+	}
+
+	/**
+	 * A person's forgotten transaction is one lock's problem and not that of all.
+	 */
+	@Test
+	void r34RowThatAnotherSessionHasLockedHoldsUpItsOwnRenewalOnly() throws SQLException {
+		List<RenewCommand> batch = IntStream.range(0, 50)
+			.mapToObj((i) -> new RenewCommand(key() + "/" + i, "a", Duration.ofMinutes(1)))
+			.toList();
+		batch.forEach((lease) -> granted(store().acquire(new AcquireCommand(lease.key(), "a", LEASE, "holder", ""))));
+		try (Connection blocker = application().getConnection(); Statement statement = blocker.createStatement()) {
+			blocker.setAutoCommit(false);
+			statement.executeQuery("SELECT * FROM dlock_lock WHERE lock_key = '" + key() + "/7' FOR UPDATE").close();
+			List<RenewResult> results = store().renew(batch);
+			assertThat(results.get(7)).isEqualTo(RenewResult.UNKNOWN);
+			assertThat(results).filteredOn((result) -> result == RenewResult.RENEWED).hasSize(49);
+			blocker.rollback();
+		}
+		assertThat(store().renew(batch)).hasSize(50).containsOnly(RenewResult.RENEWED);
+	}
+
+	/**
+	 * A row that is locked for a moment is waited for.
+	 */
+	@Test
+	void rowThatIsLockedForAMomentIsRenewedAllTheSame() throws Exception {
+		granted(acquire("a", LEASE));
+		try (Connection blocker = application().getConnection(); Statement statement = blocker.createStatement()) {
+			blocker.setAutoCommit(false);
+			statement.executeQuery("SELECT * FROM dlock_lock WHERE lock_key = '" + key() + "' FOR UPDATE").close();
+			CompletableFuture<RenewResult> renewed = CompletableFuture.supplyAsync(() -> renew("a", LEASE));
+			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> renewed.get(300, TimeUnit.MILLISECONDS));
+			blocker.commit();
+			assertThat(renewed.get()).isEqualTo(RenewResult.RENEWED);
+		}
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.util.List;
@@ -59,7 +60,8 @@ final class BoundValues {
 	private PreparedStatement observe(PreparedStatement statement, String text) {
 		return proxy(PreparedStatement.class, (proxy, method, args) -> {
 			if (method.getName().startsWith("set") && args != null && args.length >= 2) {
-				this.values.add(args[1]);
+				this.values
+					.addAll((args[1] instanceof Array array) ? List.of((Object[]) array.getArray()) : List.of(args[1]));
 			}
 			if (method.getName().startsWith("execute")) {
 				this.executions.add(text);

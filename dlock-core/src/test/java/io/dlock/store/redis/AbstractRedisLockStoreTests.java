@@ -1,8 +1,14 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -17,16 +23,18 @@ import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.WaitingContractTests;
+import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.WaitingContractTests;
 import io.dlock.test.RedisServer;
 import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * The contract on a real Redis behind a proxy, for every client.
@@ -47,6 +55,8 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 	 * Create the factory the application would have, with its default timeout.
 	 */
 	abstract RedisConnectionFactory createConnectionFactory(String host, int port);
+
+	abstract RedisConnectionFactory createClusterConnectionFactory(String host, int port);
 
 	abstract void destroy(RedisConnectionFactory factory);
 
@@ -95,6 +105,111 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 			assertThat(store().release(key(), "owner")).isTrue();
 		}
 		assertThat(this.proxy.roundTrips()).isEqualTo(20);
+	}
+
+	/**
+	 * The replies are held back, so that a client that waits for one is noticed.
+	 */
+	@Test
+	void tenThousandLeasesAreRenewedInAFewRoundTrips() {
+		List<RenewCommand> batch = batch(10_000);
+		store().renew(batch.subList(0, 1));
+		this.proxy.delayReplies(Duration.ofMillis(50));
+		this.proxy.resetCounters();
+		assertThat(store().renew(batch)).hasSize(10_000).containsOnly(RenewResult.REFUSED);
+		assertThat(this.proxy.roundTrips()).isLessThanOrEqualTo(20);
+	}
+
+	private List<RenewCommand> batch(int size) {
+		return IntStream.range(0, size).mapToObj((i) -> new RenewCommand(key() + "/" + i, "a", LEASE)).toList();
+	}
+
+	private void acquireAll(List<RenewCommand> batch) {
+		batch.forEach(
+				(lease) -> granted(store().acquire(new AcquireCommand(lease.key(), "a", lease.lease(), "holder", ""))));
+	}
+
+	@Test
+	void b38BatchIsRenewedThoughTheServerForgotTheScript() {
+		List<RenewCommand> batch = batch(1500);
+		acquireAll(batch);
+		onServer((connection) -> connection.scriptingCommands().scriptFlush());
+		assertThat(store().renew(batch)).hasSize(1500).containsOnly(RenewResult.RENEWED);
+	}
+
+	@Test
+	void b38ScriptIsForgottenWhileABatchIsRenewed() throws Exception {
+		List<RenewCommand> batch = batch(3000);
+		acquireAll(batch);
+		AtomicBoolean done = new AtomicBoolean();
+		ExecutorService forgetter = Executors.newSingleThreadExecutor();
+		Future<?> forgetting = forgetter.submit(() -> onServer((connection) -> {
+			while (!done.get()) {
+				connection.scriptingCommands().scriptFlush();
+			}
+		}));
+		try {
+			for (int i = 0; i < 5; i++) {
+				assertThat(store().renew(batch)).hasSize(3000).containsOnly(RenewResult.RENEWED);
+			}
+		}
+		finally {
+			done.set(true);
+			forgetting.get();
+			forgetter.shutdown();
+		}
+	}
+
+	@Test
+	void errorOfOneLeaseIsNotOneOfTheOthers() {
+		List<RenewCommand> batch = batch(5);
+		acquireAll(batch);
+		onServer((connection) -> connection.stringCommands()
+			.set(RedisKeys.of("dlock", batch.get(1).key()).lock(), "something else".getBytes()));
+		assertThat(store().renew(batch)).containsExactly(RenewResult.RENEWED, RenewResult.UNKNOWN, RenewResult.RENEWED,
+				RenewResult.RENEWED, RenewResult.RENEWED);
+	}
+
+	@Test
+	void r28RenewalOfManyLeasesAtASilentServerEnds() {
+		List<RenewCommand> batch = batch(10_000);
+		acquireAll(batch.subList(0, 10));
+		this.proxy.blackHole(true);
+		assertTimeoutPreemptively(TIMEOUT.multipliedBy(6),
+				() -> assertThat(store().renew(batch)).hasSize(10_000).containsOnly(RenewResult.UNKNOWN));
+		this.proxy.blackHole(false);
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(store().renew(batch.subList(0, 10))).containsOnly(RenewResult.RENEWED));
+	}
+
+	@Test
+	void clusterTakesRenewalsOfAllSlotsAtOnce() throws Exception {
+		try (RedisServer node = RedisServer.start("--cluster-enabled", "yes")) {
+			RedisConnectionFactory direct = createConnectionFactory(node.host(), node.port());
+			try (RedisConnection connection = direct.getConnection()) {
+				List<byte[]> addSlots = new ArrayList<>(List.of("ADDSLOTS".getBytes()));
+				IntStream.range(0, 16384).forEach((slot) -> addSlots.add(Integer.toString(slot).getBytes()));
+				connection.execute("CLUSTER", addSlots.toArray(byte[][]::new));
+			}
+			finally {
+				destroy(direct);
+			}
+			RedisConnectionFactory cluster = createClusterConnectionFactory(node.host(), node.port());
+			try (RedisLockStore clustered = new RedisLockStore(cluster, RedisLockStoreSettings.defaults())) {
+				Awaitility.await().ignoreExceptions().until(() -> {
+					clustered.verify();
+					return true;
+				});
+				List<RenewCommand> batch = batch(100);
+				batch.forEach((lease) -> granted(
+						clustered.acquire(new AcquireCommand(lease.key(), "a", lease.lease(), "holder", ""))));
+				assertThat(clustered.renew(batch)).hasSize(100).containsOnly(RenewResult.RENEWED);
+				batch.forEach((lease) -> assertThat(clustered.release(lease.key(), "a")).isTrue());
+			}
+			finally {
+				destroy(cluster);
+			}
+		}
 	}
 
 	@Test

@@ -1,0 +1,160 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
+
+/**
+ * One renewal of many leases, each of which gets an answer of its own. They are renewed
+ * many at a time and in the order of their keys. A row that another session has locked is
+ * passed over and waited for at the end, so that it holds up nobody else.
+ */
+final class JdbcRenewal implements LockConnections.Work<Boolean> {
+
+	private static final Log logger = LogFactory.getLog(JdbcRenewal.class);
+
+	private final List<Holding> holdings;
+
+	private final SortedMap<Holding, Due> unanswered = new TreeMap<>(
+			Comparator.comparing(Holding::key).thenComparing(Holding::owner));
+
+	private final Map<Holding, RenewResult> answers = new HashMap<>();
+
+	private final long started = System.nanoTime();
+
+	private final long limit;
+
+	JdbcRenewal(List<RenewCommand> leases, Duration limit) {
+		this.limit = limit.toNanos();
+		this.holdings = leases.stream().map((lease) -> new Holding(StorageKey.of(lease.key()), lease.owner())).toList();
+		for (int i = 0; i < leases.size(); i++) {
+			Due due = new Due(this.holdings.get(i), JdbcLockDialect.micros(leases.get(i).lease()));
+			this.unanswered.merge(due.holding(), due, (one, other) -> (one.micros() >= other.micros()) ? one : other);
+		}
+	}
+
+	/**
+	 * Renew what has no answer yet. The limit is not for the statement that runs.
+	 */
+	@Override
+	public Boolean run(JdbcLockDialect dialect, Connection connection) throws SQLException {
+		renewTogether(dialect, connection);
+		while (!this.unanswered.isEmpty() && !isOver()) {
+			renewFirst(dialect, connection);
+			// the others may be free by now, and are not to wait for the next as well
+			renewTogether(dialect, connection);
+		}
+		return this.unanswered.isEmpty();
+	}
+
+	private boolean isOver() {
+		return System.nanoTime() - this.started > this.limit;
+	}
+
+	private void renewTogether(JdbcLockDialect dialect, Connection connection) throws SQLException {
+		List<Due> due = List.copyOf(this.unanswered.values());
+		int atOnce = dialect.renewalsAtOnce();
+		int from = 0;
+		while (from < due.size()) {
+			List<Due> next = due.subList(from, Math.min(from + atOnce, due.size()));
+			try {
+				dialect.renew(connection, next, this::answer);
+				from += next.size();
+			}
+			catch (SQLException ex) {
+				if (!isSlowOrBlocked(ex) || isOver()) {
+					throw ex;
+				}
+				logger.debug("The database rolled back the renewal of " + next.size() + " locks", ex);
+				from += (next.size() == 1) ? 1 : 0;
+				atOnce = Math.max(1, next.size() / 10);
+			}
+		}
+	}
+
+	private void renewFirst(JdbcLockDialect dialect, Connection connection) throws SQLException {
+		Due first = this.unanswered.values().iterator().next();
+		try {
+			boolean renewed = dialect.renew(connection, first);
+			answer(first.holding(), renewed ? RenewResult.RENEWED : RenewResult.REFUSED);
+		}
+		catch (SQLException ex) {
+			if (!isSlowOrBlocked(ex)) {
+				throw ex;
+			}
+			logger.debug("Another session blocks the renewal of lock '" + first.key() + "'", ex);
+			answer(first.holding(), RenewResult.UNKNOWN);
+		}
+	}
+
+	private static boolean isSlowOrBlocked(SQLException ex) {
+		return SqlErrors.isRolledBack(ex) && !SqlErrors.isConflict(ex);
+	}
+
+	private void answer(Holding holding, RenewResult result) {
+		this.answers.put(holding, result);
+		this.unanswered.remove(holding);
+	}
+
+	/**
+	 * The results so far.
+	 * @return one for each lease, in the order of the leases
+	 */
+	List<RenewResult> results() {
+		return this.holdings.stream()
+			.map((holding) -> this.answers.getOrDefault(holding, RenewResult.UNKNOWN))
+			.toList();
+	}
+
+	/**
+	 * Who holds what.
+	 *
+	 * @param key the storage key
+	 * @param owner the owner
+	 */
+	record Holding(String key, String owner) {
+
+	}
+
+	/**
+	 * A lease to start anew.
+	 *
+	 * @param holding who holds what
+	 * @param micros how long from now
+	 */
+	record Due(Holding holding, long micros) {
+
+		String key() {
+			return this.holding.key();
+		}
+
+		String owner() {
+			return this.holding.owner();
+		}
+
+	}
+
+	/**
+	 * Takes the answers of a dialect. Leases without one could not be decided at once.
+	 */
+	@FunctionalInterface
+	interface Answers {
+
+		void answer(Holding holding, RenewResult result);
+
+	}
+
+}
