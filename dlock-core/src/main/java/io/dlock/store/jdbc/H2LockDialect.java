@@ -81,6 +81,8 @@ final class H2LockDialect extends JdbcLockDialect {
 						"""
 					.formatted(table, NOW),
 				"""
+						SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= %s) AND lock_key IN (%s)
+						""".formatted(table, NOW, KEYS), """
 						DELETE FROM %s WHERE lease_until < DATEADD('MICROSECOND', -?, %s) FETCH FIRST %d ROWS ONLY
 						""".formatted(table, NOW, Statements.SWEEP_BATCH)));
 		this.acquire = ACQUIRE.formatted(table, NOW, NOW_MICROS);

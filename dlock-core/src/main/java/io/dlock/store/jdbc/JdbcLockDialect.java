@@ -8,6 +8,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -31,6 +33,9 @@ import io.dlock.store.jdbc.JdbcRenewal.Due;
  */
 abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDialect, H2LockDialect {
 
+	/** Stands for the keys of a query. */
+	static final String KEYS = "<keys>";
+
 	/** Stands for a mailbox or an owner where there is none. */
 	private static final String NOBODY = "-";
 
@@ -43,6 +48,8 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	private final String leave;
 
 	private final String find;
+
+	private final String look;
 
 	private final String sweep;
 
@@ -57,6 +64,7 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		this.queue = statements.queue();
 		this.leave = statements.leave();
 		this.find = statements.find();
+		this.look = statements.look();
 		this.sweep = statements.sweep();
 	}
 
@@ -246,6 +254,33 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	}
 
 	/**
+	 * Look which locks are worth an attempt.
+	 * @param connection an auto-commit connection
+	 * @param storageKeys the locks
+	 * @param mailbox the process that waits for them
+	 * @return those that are free or kept for this process
+	 * @throws SQLException if the database does not answer
+	 */
+	final List<String> look(Connection connection, List<String> storageKeys, MailboxAddress mailbox)
+			throws SQLException {
+		String parameters = String.join(", ", Collections.nCopies(storageKeys.size(), "?"));
+		try (PreparedStatement statement = connection.prepareStatement(this.look.replace(KEYS, parameters))) {
+			int index = 1;
+			statement.setString(index++, mailbox.reservation());
+			for (String key : storageKeys) {
+				statement.setString(index++, key);
+			}
+			try (ResultSet row = statement.executeQuery()) {
+				List<String> turns = new ArrayList<>();
+				while (row.next()) {
+					turns.add(row.getString(1));
+				}
+				return turns;
+			}
+		}
+	}
+
+	/**
 	 * Remove rows that have been free for the retention.
 	 * @param connection an auto-commit connection
 	 * @param retention how long to keep them
@@ -357,9 +392,12 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @param queue binds entry, key
 	 * @param leave binds entry, key
 	 * @param find binds key; answers holder, reason, token, since_micros, until_micros
+	 * @param look binds the owner of a reservation, and the keys in place of
+	 * {@link #KEYS}
 	 * @param sweep binds retention µs
 	 */
-	record Statements(String renew, String release, String queue, String leave, String find, String sweep) {
+	record Statements(String renew, String release, String queue, String leave, String find, String look,
+			String sweep) {
 
 		static final int SWEEP_BATCH = 1000;
 

@@ -47,6 +47,8 @@ public final class JdbcLockStore implements LockStore {
 
 	private final LockConnections connections;
 
+	private volatile @Nullable PollingMailbox pollingMailbox;
+
 	/**
 	 * Create a store. Nothing is opened before the first use.
 	 * @param dataSource the database
@@ -63,8 +65,13 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		return this.connections.execute(false, "acquire",
+		AcquireResult result = this.connections.execute(false, "acquire",
 				(dialect, connection) -> dialect.acquire(connection, command));
+		PollingMailbox polling = this.pollingMailbox;
+		if (polling != null && command.queueing() && result instanceof AcquireResult.Refused) {
+			polling.await(StorageKey.of(command.key()));
+		}
+		return result;
 	}
 
 	@Override
@@ -84,6 +91,10 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
+		PollingMailbox polling = this.pollingMailbox;
+		if (polling != null) {
+			polling.forget(storageKey);
+		}
 		this.connections.execute(false, "leave", (dialect, connection) -> {
 			dialect.leave(connection, storageKey, mailbox);
 			return true;
@@ -91,8 +102,14 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	@Override
-	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
-		return this.connections.openMailbox(address, onTurn);
+	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
+		Mailbox mailbox = this.connections.openMailbox(address, onTurn);
+		if (mailbox != null) {
+			return mailbox;
+		}
+		PollingMailbox polling = PollingMailbox.open(this.connections, address, onTurn);
+		this.pollingMailbox = polling;
+		return polling;
 	}
 
 	@Override

@@ -133,6 +133,8 @@ final class MySqlLockDialect extends JdbcLockDialect {
 				  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros
 				FROM %s WHERE lock_key = ? AND lease_until > UTC_TIMESTAMP(6) AND owner NOT LIKE '>%%'
 				""".formatted(table), """
+				SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN (%s)
+				""".formatted(table, KEYS), """
 				DELETE FROM %s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %d
 				""".formatted(table, Statements.SWEEP_BATCH)));
 		this.table = table;

@@ -130,6 +130,8 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros
 				FROM %s WHERE lock_key = ? AND lease_until > clock_timestamp() AND owner NOT LIKE '>%%'
 				""".formatted(table), """
+				SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN (%s)
+				""".formatted(table, KEYS), """
 				DELETE FROM %1$s WHERE lock_key IN (
 				  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
 				  LIMIT %2$d FOR UPDATE SKIP LOCKED)

@@ -1,0 +1,104 @@
+package io.dlock.store.jdbc;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
+
+/**
+ * For databases that send no messages: one thread looks at all locks the process waits
+ * for, with one query. It looks only as long as something is waited for.
+ */
+final class PollingMailbox implements Mailbox, Runnable {
+
+	private static final Log logger = LogFactory.getLog(PollingMailbox.class);
+
+	/** Well below the time for which a lock is kept for a process that listens. */
+	private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(15);
+
+	private static final int KEYS_AT_ONCE = 500;
+
+	private final LockConnections connections;
+
+	private final MailboxAddress address;
+
+	private final Consumer<String> onTurn;
+
+	private final Set<String> awaited = ConcurrentHashMap.newKeySet();
+
+	private final Thread thread = new Thread(this, "dlock-mailbox");
+
+	private volatile boolean closed;
+
+	private PollingMailbox(LockConnections connections, MailboxAddress address, Consumer<String> onTurn) {
+		this.connections = connections;
+		this.address = address;
+		this.onTurn = onTurn;
+		this.thread.setDaemon(true);
+	}
+
+	static PollingMailbox open(LockConnections connections, MailboxAddress address, Consumer<String> onTurn) {
+		PollingMailbox mailbox = new PollingMailbox(connections, address, onTurn);
+		mailbox.thread.start();
+		return mailbox;
+	}
+
+	/**
+	 * Look at a lock until its turn has come.
+	 * @param storageKey the key
+	 */
+	void await(String storageKey) {
+		if (this.awaited.add(storageKey)) {
+			LockSupport.unpark(this.thread);
+		}
+	}
+
+	void forget(String storageKey) {
+		this.awaited.remove(storageKey);
+	}
+
+	@Override
+	public void run() {
+		while (!this.closed) {
+			if (this.awaited.isEmpty()) {
+				LockSupport.park(this);
+				continue;
+			}
+			LockSupport.parkNanos(this, INTERVAL_NANOS - ThreadLocalRandom.current().nextLong(INTERVAL_NANOS / 2));
+			try {
+				look(List.copyOf(this.awaited));
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not look at the locks that are waited for", ex);
+			}
+		}
+	}
+
+	private void look(List<String> keys) {
+		for (int from = 0; from < keys.size(); from += KEYS_AT_ONCE) {
+			List<String> some = keys.subList(from, Math.min(keys.size(), from + KEYS_AT_ONCE));
+			List<String> turns = this.connections.execute(false, "look",
+					(dialect, connection) -> dialect.look(connection, some, this.address));
+			for (String key : turns) {
+				this.awaited.remove(key);
+				this.onTurn.accept(key);
+			}
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		LockSupport.unpark(this.thread);
+	}
+
+}
