@@ -23,10 +23,10 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 	private String table = DEFAULT_TABLE;
 
 	/**
-	 * How many connections the locks open for themselves, one of which is kept for
-	 * renewals. Zero to share the application's.
+	 * How many connections the locks open for themselves at the most, one of which is
+	 * kept for renewals. Zero to share the application's.
 	 */
-	private int poolSize = 4;
+	private int poolSize = 17;
 
 	/**
 	 * How long the row of a free lock is kept.

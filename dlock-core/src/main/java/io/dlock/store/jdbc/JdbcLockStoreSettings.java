@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
  * @param table the lock table, with or without its schema: letters, digits and
  * underscores
  * @param commandTimeout how long a statement may take
- * @param poolSize how many connections the store opens for itself, one of which is kept
- * free for renewals; zero to use the given {@code DataSource} as it is
+ * @param poolSize how many connections the store opens for itself at the most, one of
+ * which is kept free for renewals; zero to use the given {@code DataSource} as it is
  * @param retention how long the row of a free lock is kept, with the token it had
  * @since 0.1
  */
@@ -40,12 +40,12 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	}
 
 	/**
-	 * The defaults: table {@code dlock_lock}, a command timeout of one second, four
+	 * The defaults: table {@code dlock_lock}, a command timeout of one second, up to 17
 	 * connections, a retention of one day.
 	 * @return the defaults
 	 */
 	public static JdbcLockStoreSettings defaults() {
-		return new JdbcLockStoreSettings("dlock_lock", Duration.ofSeconds(1), 4, Duration.ofDays(1));
+		return new JdbcLockStoreSettings("dlock_lock", Duration.ofSeconds(1), 17, Duration.ofDays(1));
 	}
 
 	/**

@@ -37,6 +37,12 @@ final class LockConnections implements AutoCloseable {
 	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
 			LockConnections.class.getClassLoader());
 
+	/**
+	 * The pool is large, because a database commits what many connections bring at once
+	 * together, but keeps that for as long as it is of use only.
+	 */
+	private static final long IDLE_TIMEOUT = 60_000;
+
 	/** The shortest timeout HikariCP accepts. */
 	private static final long HIKARI_MIN_TIMEOUT = 250;
 
@@ -250,6 +256,7 @@ final class LockConnections implements AutoCloseable {
 		config.setPoolName("dlock");
 		config.setMaximumPoolSize(size);
 		config.setMinimumIdle(1);
+		config.setIdleTimeout(IDLE_TIMEOUT);
 		config.setConnectionTimeout(Math.max(this.settings.commandTimeout().toMillis(), HIKARI_MIN_TIMEOUT));
 		config.setValidationTimeout(HIKARI_MIN_TIMEOUT);
 		config.setInitializationFailTimeout(-1);
