@@ -109,7 +109,7 @@ final class H2LockDialect extends JdbcLockDialect {
 				}
 			}
 		}
-		return holder(connection, key);
+		return holder(connection, this.holder, key);
 	}
 
 	/**
@@ -124,17 +124,6 @@ final class H2LockDialect extends JdbcLockDialect {
 	void renew(Connection connection, List<Due> due, Answers answers) throws SQLException {
 		for (Due lease : due) {
 			answers.answer(lease.holding(), renew(connection, lease) ? RenewResult.RENEWED : RenewResult.REFUSED);
-		}
-	}
-
-	private Attempt holder(Connection connection, String key) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.holder)) {
-			statement.setString(1, key);
-			try (ResultSet row = statement.executeQuery()) {
-				return row.next()
-						? new Attempt.Held(row.getLong(1), row.getString(2), row.getString(3), row.getString(4))
-						: Attempt.FREE;
-			}
 		}
 	}
 

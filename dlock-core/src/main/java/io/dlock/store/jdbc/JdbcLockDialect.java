@@ -138,6 +138,24 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		return held.refusal();
 	}
 
+	/**
+	 * Look who was in the way.
+	 * @param connection an auto-commit connection
+	 * @param query binds key; answers remaining µs, owner, holder, waiting
+	 * @param storageKey the key
+	 * @return held, or free by now
+	 */
+	static Attempt holder(Connection connection, String query, String storageKey) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(query)) {
+			statement.setString(1, storageKey);
+			try (ResultSet row = statement.executeQuery()) {
+				return row.next()
+						? new Attempt.Held(row.getLong(1), row.getString(2), row.getString(3), row.getString(4))
+						: Attempt.FREE;
+			}
+		}
+	}
+
 	private static AcquireCommand withoutRelease(AcquireCommand command) {
 		return new AcquireCommand(command.key(), command.owner(), command.lease(), command.holder(), command.reason(),
 				command.mailbox(), command.queueing(), null);

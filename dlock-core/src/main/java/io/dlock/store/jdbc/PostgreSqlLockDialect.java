@@ -51,29 +51,27 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 
 	/**
 	 * The condition and the assignments are evaluated on the locked row, so that exactly
-	 * one of several contenders wins. Without a result of the attempt, the second part
-	 * tells who holds the lock; that part is a hint and may be older.
+	 * one of several contenders wins.
 	 */
 	private static final String ACQUIRE = """
-			WITH attempt AS (
-			  INSERT INTO %1$s AS l (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
-			  VALUES (?, ?, %2$s, clock_timestamp(), %3$s, 0, ?, ?, '')
-			  ON CONFLICT (lock_key) DO UPDATE SET
-			    token = CASE WHEN l.owner = EXCLUDED.owner THEN l.token ELSE greatest(l.token + 1, %2$s) END,
-			    acquired_at = CASE WHEN l.owner = EXCLUDED.owner THEN l.acquired_at ELSE clock_timestamp() END,
-			    owner = EXCLUDED.owner,
-			    lease_until = %3$s,
-			    renewals = 0,
-			    holder = EXCLUDED.holder,
-			    reason = EXCLUDED.reason,
-			    waiting = replace(l.waiting, ?, '')
-			  WHERE l.lease_until <= clock_timestamp() OR l.owner IN (EXCLUDED.owner, ?) OR (l.owner = ? AND l.waiting = '')
-			  RETURNING token
-			)
-			SELECT token, 0 AS remaining, NULL AS owner, NULL AS holder, NULL AS waiting FROM attempt
-			UNION ALL
-			SELECT NULL, (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint, owner, holder, waiting
-			FROM %1$s WHERE lock_key = ? AND NOT EXISTS (SELECT FROM attempt)
+			INSERT INTO %1$s AS l (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
+			VALUES (?, ?, %2$s, clock_timestamp(), %3$s, 0, ?, ?, '')
+			ON CONFLICT (lock_key) DO UPDATE SET
+			  token = CASE WHEN l.owner = EXCLUDED.owner THEN l.token ELSE greatest(l.token + 1, %2$s) END,
+			  acquired_at = CASE WHEN l.owner = EXCLUDED.owner THEN l.acquired_at ELSE clock_timestamp() END,
+			  owner = EXCLUDED.owner,
+			  lease_until = %3$s,
+			  renewals = 0,
+			  holder = EXCLUDED.holder,
+			  reason = EXCLUDED.reason,
+			  waiting = replace(l.waiting, ?, '')
+			WHERE l.lease_until <= clock_timestamp() OR l.owner IN (EXCLUDED.owner, ?) OR (l.owner = ? AND l.waiting = '')
+			RETURNING token
+			""";
+
+	private static final String HOLDER = """
+			SELECT (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint, owner, holder, waiting
+			FROM %s WHERE lock_key = ?
 			""";
 
 	/**
@@ -106,6 +104,8 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 
 	private final String acquire;
 
+	private final String holder;
+
 	private final String renewMany;
 
 	PostgreSqlLockDialect(String table) {
@@ -137,6 +137,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				  LIMIT %2$d FOR UPDATE SKIP LOCKED)
 				""".formatted(table, Statements.SWEEP_BATCH)));
 		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END);
+		this.holder = HOLDER.formatted(table);
 		this.renewMany = RENEW_MANY.formatted(table);
 	}
 
@@ -152,24 +153,20 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 
 	@Override
 	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
+		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
-			String key = StorageKey.of(command.key());
 			bind(statement, key, command);
 			statement.setLong(6, micros(command.lease()));
 			statement.setString(7, entry(command.mailbox()));
 			statement.setString(8, reservation(command));
 			statement.setString(9, releasing(command));
-			statement.setString(10, key);
 			try (ResultSet row = statement.executeQuery()) {
-				if (!row.next()) {
-					return Attempt.FREE;
+				if (row.next()) {
+					return new Attempt.Granted(row.getLong(1));
 				}
-				long token = row.getLong(1);
-				return row.wasNull()
-						? new Attempt.Held(row.getLong(2), row.getString(3), row.getString(4), row.getString(5))
-						: new Attempt.Granted(token);
 			}
 		}
+		return holder(connection, this.holder, key);
 	}
 
 	@Override
