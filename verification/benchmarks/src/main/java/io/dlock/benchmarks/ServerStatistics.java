@@ -112,7 +112,8 @@ public final class ServerStatistics {
 	 */
 	public String version() {
 		if (this.address.backend() == Backend.POSTGRES) {
-			return "PostgreSQL " + number("SELECT current_setting('server_version_num')::bigint");
+			long version = number("SELECT current_setting('server_version_num')::bigint");
+			return "PostgreSQL %d.%d".formatted(version / 10_000, version % 10_000);
 		}
 		RedisClient client = RedisClient.create(this.address.redisUri());
 		try {

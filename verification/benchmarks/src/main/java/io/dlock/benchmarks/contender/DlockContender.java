@@ -36,12 +36,14 @@ public final class DlockContender implements Contender {
 	 * @return the contender
 	 */
 	public static DlockContender connect(ServerAddress address, Duration lease) {
+		Duration timeout = LockSettings.commandTimeoutFor(lease);
 		Connected<LockStore> store = switch (address.backend()) {
-			case REDIS ->
-				Connected.toRedis(address, (factory) -> new RedisLockStore(factory, RedisLockStoreSettings.defaults()));
+			case REDIS -> Connected.toRedis(address, (factory) -> new RedisLockStore(factory,
+					RedisLockStoreSettings.defaults().withCommandTimeout(timeout)));
 			case POSTGRES -> Connected.toPostgres(address,
 					(pool) -> new JdbcLockStore(pool,
 							JdbcLockStoreSettings.defaults()
+								.withCommandTimeout(timeout)
 								.withPoolSize(ServerAddress.POOL_SIZE)
 								.withRetention(Duration.ofMinutes(1))));
 		};

@@ -25,6 +25,7 @@ final class ContendTask implements ChildTask {
 		Contender contender = ContenderType.of(arguments.get(1))
 			.connect(ServerAddress.parse(arguments.get(0)), Leases.DEFAULT);
 		Exclusion exclusion = new SharedExclusion(SharedWords.in(Path.of(arguments.get(3))));
+		FirstUse.of(contender);
 		parent.say("ready");
 		Load load = LoadGenerator.run(Integer.parseInt(arguments.get(4)), Long.parseLong(arguments.get(5)),
 				(i) -> contender.open(arguments.get(2)), (i) -> exclusion, window(parent.hear("go")));

@@ -10,6 +10,7 @@ import java.util.function.BooleanSupplier;
 
 import org.HdrHistogram.Histogram;
 
+import io.dlock.benchmarks.contender.Contender;
 import io.dlock.benchmarks.contender.ContenderLock;
 import io.dlock.benchmarks.contender.ContenderType;
 import io.dlock.benchmarks.contender.ServerAddress;
@@ -40,13 +41,14 @@ final class PingPongTask implements ChildTask {
 
 	@Override
 	public ChildReport run(List<String> arguments, Parent parent) throws InterruptedException {
-		ContenderLock lock = ContenderType.of(arguments.get(1))
-			.connect(ServerAddress.parse(arguments.get(0)), Leases.DEFAULT)
-			.open(arguments.get(2));
+		Contender contender = ContenderType.of(arguments.get(1))
+			.connect(ServerAddress.parse(arguments.get(0)), Leases.DEFAULT);
+		ContenderLock lock = contender.open(arguments.get(2));
 		SharedWords words = SharedWords.in(Path.of(arguments.get(3)));
 		Exclusion exclusion = new SharedExclusion(words);
 		int me = Integer.parseInt(arguments.get(4));
 		int other = 3 - me;
+		FirstUse.of(contender);
 		parent.say("ready");
 		Window window = ContendTask.window(parent.hear("go"));
 		long cycles = 0;
@@ -60,8 +62,8 @@ final class PingPongTask implements ChildTask {
 			words.set(WAITS + me, 0);
 			exclusion.enter(me);
 			cycles++;
-			if (window.hasBegun(granted) && words.get(STOP) == 0) {
-				this.latencies.recordValue(Math.max(0, granted - words.get(RELEASED_AT)));
+			if (window.hasBegun(granted) && words.get(HOLDER) == other && words.get(STOP) == 0) {
+				this.latencies.recordValue(granted - words.get(RELEASED_AT));
 			}
 			words.set(HOLDER, me);
 			if (words.get(STOP) == 0) {

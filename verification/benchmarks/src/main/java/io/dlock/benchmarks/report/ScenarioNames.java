@@ -32,6 +32,9 @@ public final class ScenarioNames {
 	/** The start of an application. */
 	public static final String START_UP = "start-up";
 
+	/** What hand-offs are measured in, listed among the contenders. */
+	public static final String ROUND_TRIP = "round trip";
+
 	private ScenarioNames() {
 	}
 

@@ -16,7 +16,7 @@ import io.dlock.benchmarks.contender.ContenderType;
 final class Targets {
 
 	/** Where the median cost of one bare round trip is found. */
-	static final String ROUND_TRIP = "one round trip";
+	private static final String ROUND_TRIP = ScenarioNames.ROUND_TRIP;
 
 	/** An asynchronous release, once there is one. */
 	private static final String ASYNC = "dlock-async";
@@ -26,6 +26,15 @@ final class Targets {
 	private static final String RAW = ContenderType.RAW.label();
 
 	private Targets() {
+	}
+
+	/**
+	 * Whom the others are compared with.
+	 * @param scenario the scenario
+	 * @return the name of a contender
+	 */
+	static String reference(String scenario) {
+		return scenario.equals(ScenarioNames.HAND_OFF) ? ROUND_TRIP : RAW;
 	}
 
 	static List<Target> all() {

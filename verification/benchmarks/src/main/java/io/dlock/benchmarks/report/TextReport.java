@@ -9,8 +9,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import io.dlock.benchmarks.contender.ContenderType;
-
 /**
  * The results for people.
  */
@@ -32,7 +30,7 @@ public final class TextReport {
 	public String render() {
 		StringBuilder text = new StringBuilder();
 		this.environment.forEach((name, value) -> text.append("%-9s %s%n".formatted(name, value)));
-		text.append("Medians (lowest–highest) of the rounds; \"/ raw\" is the median of the ratios within a round.\n");
+		text.append("Medians (lowest–highest) of the rounds; a ratio is the median of the ratios within a round.\n");
 		for (String table : tables()) {
 			text.append('\n').append(table).append('\n');
 			text.append(render(rows(table)));
@@ -57,20 +55,21 @@ public final class TextReport {
 	private List<List<String>> rows(String table) {
 		List<Series> all = this.results.figures().keySet().stream().filter((s) -> table(s).equals(table)).toList();
 		List<Metric> metrics = all.stream().map(Series::metric).distinct().toList();
-		boolean withRaw = all.stream().anyMatch((s) -> s.contender().equals(ContenderType.RAW.label()));
+		String reference = Targets.reference(all.get(0).scenario());
+		boolean withReference = all.stream().anyMatch((s) -> s.contender().equals(reference));
 		List<List<String>> rows = new ArrayList<>();
 		List<String> head = new ArrayList<>(List.of(""));
 		metrics.forEach((metric) -> head.add(metric.label()));
-		if (withRaw) {
-			head.add(2, "/ raw");
+		if (withReference) {
+			head.add(2, "/ " + reference);
 		}
 		rows.add(head);
 		for (String contender : all.stream().map(Series::contender).distinct().toList()) {
 			Series first = all.stream().filter((s) -> s.contender().equals(contender)).findFirst().orElseThrow();
 			List<String> row = new ArrayList<>(List.of(contender));
 			metrics.forEach((metric) -> row.add(cell(on(first, metric), metric == metrics.get(0))));
-			if (withRaw) {
-				row.add(2, ratioToRaw(on(first, metrics.get(0))));
+			if (withReference) {
+				row.add(2, ratio(on(first, metrics.get(0)), reference));
 			}
 			rows.add(row);
 		}
@@ -90,9 +89,9 @@ public final class TextReport {
 		}).orElse("");
 	}
 
-	private String ratioToRaw(Series series) {
-		Series raw = new Series(series.scenario(), series.store(), ContenderType.RAW.label(), series.metric());
-		Optional<Summary> ratio = series.equals(raw) ? Optional.empty() : this.results.ratio(series, raw);
+	private String ratio(Series series, String contender) {
+		Series reference = new Series(series.scenario(), series.store(), contender, series.metric());
+		Optional<Summary> ratio = series.equals(reference) ? Optional.empty() : this.results.ratio(series, reference);
 		return ratio.map((r) -> String.format(Locale.ROOT, "%.2f (%.2f–%.2f)", r.median(), r.min(), r.max()))
 			.orElse("");
 	}

@@ -33,9 +33,10 @@ final class HandOff implements Scenario {
 	public void run(BenchmarkRun run) throws InterruptedException, IOException {
 		for (Backend backend : run.servers().backends()) {
 			for (int round = 0; round < run.options().pick(3, 1); round++) {
-				Histogram roundTrips = RoundTrips.measure(run.servers().address(backend));
-				new Figures(run.results(), new Series(name(), backend.label(), RoundTrips.LABEL, Metric.P50))
-					.latencies(roundTrips);
+				RoundTrips.measure(run.servers().address(backend))
+					.forEach((label, latencies) -> new Figures(run.results(),
+							new Series(name(), backend.label(), label, Metric.P50))
+						.latencies(latencies));
 				for (ContenderType type : run.contenders(backend, ContenderType.DISTRIBUTED)) {
 					measure(run, backend, type, round);
 				}

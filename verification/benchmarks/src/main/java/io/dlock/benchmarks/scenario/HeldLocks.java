@@ -40,9 +40,9 @@ final class HeldLocks implements Scenario {
 	}
 
 	private void measure(BenchmarkRun run, Backend backend, ContenderType type) throws InterruptedException {
-		int locks = run.options().pick(10_000, 2_000);
-		Duration lease = run.options().pick(Duration.ofSeconds(15), Duration.ofSeconds(6));
-		Duration time = run.options().pick(Duration.ofSeconds(60), Duration.ofSeconds(12));
+		int locks = run.options().pick(10_000, 1_000);
+		Duration lease = run.options().pick(Duration.ofSeconds(15), Duration.ofMillis(4500));
+		Duration time = run.options().pick(Duration.ofSeconds(60), Duration.ofSeconds(6));
 		ServerAddress address = run.servers().address(backend);
 		ServerStatistics server = new ServerStatistics(address);
 		try (TcpProxy proxy = TcpProxy.to(address.host(), address.port());

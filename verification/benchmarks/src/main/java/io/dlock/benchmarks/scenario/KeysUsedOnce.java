@@ -34,7 +34,7 @@ final class KeysUsedOnce implements Scenario {
 	}
 
 	private void measure(BenchmarkRun run, Backend backend) throws InterruptedException {
-		int keys = run.options().pick(1_000_000, 30_000);
+		int keys = run.options().pick(1_000_000, 10_000);
 		ServerAddress address = run.servers().address(backend);
 		ServerStatistics server = new ServerStatistics(address);
 		server.clear();

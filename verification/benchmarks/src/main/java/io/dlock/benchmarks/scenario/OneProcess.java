@@ -9,8 +9,6 @@ import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
-import org.HdrHistogram.Histogram;
-
 import io.dlock.benchmarks.contender.Backend;
 import io.dlock.benchmarks.contender.Contender;
 import io.dlock.benchmarks.contender.ContenderType;
@@ -98,15 +96,14 @@ final class OneProcess implements Scenario {
 
 	private void record(BenchmarkRun run, Series series, Load load, long violations) {
 		Figures figures = new Figures(run.results(), series);
-		Histogram latencies = (this.keys == Keys.SHARED) ? load.waits() : load.cycleTimes();
-		if (this.keys == Keys.OWN) {
-			// first of the columns is what the ratio is made of
-			figures.latencies(latencies);
+		if (this.redisThreads == 1) {
+			// the first of the columns is what the ratio is made of
+			figures.latencies(load.cycleTimes());
 			figures.add(Metric.THROUGHPUT, load.cyclesPerSecond());
 		}
 		else {
 			figures.add(Metric.THROUGHPUT, load.cyclesPerSecond());
-			figures.latencies(latencies);
+			figures.latencies((this.keys == Keys.SHARED) ? load.waits() : load.cycleTimes());
 		}
 		figures.add(Metric.VIOLATIONS, violations);
 		figures.add(Metric.ERRORS, load.errors());

@@ -86,7 +86,7 @@ final class SeveralProcesses implements Scenario {
 		double fastest = reports.stream().mapToDouble((r) -> r.figure("cyclesPerSecond")).max().orElseThrow();
 		Figures figures = new Figures(run.results(), series);
 		figures.add(Metric.THROUGHPUT, sum(reports, "cyclesPerSecond"));
-		figures.add(Metric.FAIRNESS, slowest / fastest);
+		figures.add(Metric.FAIRNESS, (fastest > 0) ? slowest / fastest : 0.0);
 		// of the JVM that has to wait the longest
 		List<Histogram> waits = reports.stream().map(ChildReport::histogram).toList();
 		figures.add(Metric.P50, waits.stream().mapToLong((h) -> h.getValueAtPercentile(50)).max().orElseThrow() / 1e3);

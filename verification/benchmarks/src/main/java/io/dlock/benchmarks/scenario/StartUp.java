@@ -36,7 +36,7 @@ final class StartUp implements Scenario {
 		variants.put("empty + PING", List.of(WITHOUT, "--ping=true"));
 		variants.put("with the starter", List.of("--dlock.backend=redis"));
 		ServerAddress redis = run.servers().address(Backend.REDIS);
-		for (int round = 0; round < run.options().pick(9, 3); round++) {
+		for (int round = 0; round < run.options().pick(9, 2); round++) {
 			for (Map.Entry<String, List<String>> variant : variants.entrySet()) {
 				List<String> arguments = Stream
 					.concat(variant.getValue().stream(),
