@@ -38,14 +38,16 @@ public final class ChildProcess implements AutoCloseable {
 	/**
 	 * Start a child.
 	 * @param log the file that its error stream is appended to
+	 * @param flags the flags of the JVM
 	 * @param task what it does
 	 * @param arguments the arguments of the task
 	 * @return the child
 	 */
-	public static ChildProcess start(Path log, Child.Task task, List<String> arguments) {
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx1g", "-cp",
-						System.getProperty("java.class.path"), Child.class.getName(), task.name()));
+	public static ChildProcess start(Path log, List<String> flags, Child.Task task, List<String> arguments) {
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.addAll(flags);
+		command.addAll(List.of("-cp", System.getProperty("java.class.path"), Child.class.getName(), task.name()));
 		command.addAll(arguments);
 		try {
 			return new ChildProcess(

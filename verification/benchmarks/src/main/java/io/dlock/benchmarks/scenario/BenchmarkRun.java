@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -34,8 +35,29 @@ public record BenchmarkRun(Options options, Servers servers, Results results, Pa
 			.toList();
 	}
 
+	/**
+	 * Who is measured in JVMs of its own. They take a while to start; in a hurry, one
+	 * lock of each library has to do.
+	 * @param backend the server
+	 * @return the contenders
+	 */
+	List<ContenderType> contendersInJvms(Backend backend) {
+		Set<ContenderType> variants = EnumSet.of(ContenderType.REDISSON_FENCED, ContenderType.REDISSON_FAIR);
+		return contenders(backend, ContenderType.DISTRIBUTED).stream()
+			.filter((type) -> !this.options.quick() || !variants.contains(type))
+			.toList();
+	}
+
+	/**
+	 * Start a JVM. In a hurry it does not optimise: for a second or two that would cost
+	 * more than it brings.
+	 * @param task what it does
+	 * @param arguments the arguments of the task
+	 * @return the JVM
+	 */
 	ChildProcess startChild(Child.Task task, List<String> arguments) {
-		return ChildProcess.start(this.directory.resolve("children.log"), task, arguments);
+		List<String> flags = this.options.pick(List.of("-Xmx1g"), List.of("-Xmx1g", "-XX:TieredStopAtLevel=1"));
+		return ChildProcess.start(this.directory.resolve("children.log"), flags, task, arguments);
 	}
 
 	/**

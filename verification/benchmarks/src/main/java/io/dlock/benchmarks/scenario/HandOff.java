@@ -37,7 +37,7 @@ final class HandOff implements Scenario {
 					.forEach((label, latencies) -> new Figures(run.results(),
 							new Series(name(), backend.label(), label, Metric.P50))
 						.latencies(latencies));
-				for (ContenderType type : run.contenders(backend, ContenderType.DISTRIBUTED)) {
+				for (ContenderType type : run.contendersInJvms(backend)) {
 					measure(run, backend, type, round);
 				}
 			}

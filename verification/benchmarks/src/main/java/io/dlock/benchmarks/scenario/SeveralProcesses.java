@@ -39,7 +39,7 @@ final class SeveralProcesses implements Scenario {
 	public void run(BenchmarkRun run) throws InterruptedException, IOException {
 		for (Backend backend : run.servers().backends()) {
 			for (int round = 0; round < run.options().pick(3, 1); round++) {
-				for (ContenderType type : run.contenders(backend, ContenderType.DISTRIBUTED)) {
+				for (ContenderType type : run.contendersInJvms(backend)) {
 					measure(run, backend, type, round);
 				}
 			}
