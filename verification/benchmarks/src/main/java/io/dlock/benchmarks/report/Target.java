@@ -40,7 +40,8 @@ record Target(String name, boolean atLeast, double limit, Function<Results, Opti
 	}
 
 	private static String number(double value) {
-		String format = (Math.abs(value) >= 100) ? "%,.0f" : "%.2f";
+		double size = Math.abs(value);
+		String format = (size >= 100) ? "%,.0f" : (size >= 0.1 || size == 0) ? "%.2f" : "%.4f";
 		return String.format(Locale.ROOT, format, value);
 	}
 
