@@ -49,7 +49,7 @@ public final class PostgresServer implements AutoCloseable {
 		this.process = null;
 	}
 
-	private PostgresServer(boolean shared) {
+	private PostgresServer(boolean shared, String... extraArgs) {
 		int port = ServerProcess.freePort();
 		this.uri = URI.create("postgresql://127.0.0.1:" + port + "/postgres");
 		this.shared = shared;
@@ -62,10 +62,9 @@ public final class PostgresServer implements AutoCloseable {
 				"-A", "scram-sha-256", "--pwfile", passwordFile.toString(), "-E", "UTF-8", "--no-locale", "--no-sync"));
 		// QUIT is the immediate shutdown: it waits for no client and still removes the
 		// shared memory, which KILL does not
-		this.process = ServerProcess.start(this.directory, "QUIT",
-				concat(prefix, Binaries.path("postgres"), "-D", data.toString(), "-h", "127.0.0.1", "-p",
-						Integer.toString(port), "-k", "", "-c", "max_connections=200", "-c", "fsync=off", "-c",
-						"timezone=UTC"));
+		List<String> command = concat(prefix, Binaries.path("postgres"), "-D", data.toString(), "-h", "127.0.0.1", "-p",
+				Integer.toString(port), "-k", "", "-c", "max_connections=200", "-c", "fsync=off", "-c", "timezone=UTC");
+		this.process = ServerProcess.start(this.directory, "QUIT", concat(command, extraArgs));
 		this.process.awaitReady(this::connect);
 	}
 
@@ -80,10 +79,11 @@ public final class PostgresServer implements AutoCloseable {
 
 	/**
 	 * Start a server of its own.
+	 * @param extraArgs further arguments, which override the defaults
 	 * @return the server
 	 */
-	public static PostgresServer start() {
-		return new PostgresServer(false);
+	public static PostgresServer start(String... extraArgs) {
+		return new PostgresServer(false, extraArgs);
 	}
 
 	public String host() {

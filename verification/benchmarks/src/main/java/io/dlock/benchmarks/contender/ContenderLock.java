@@ -1,0 +1,19 @@
+package io.dlock.benchmarks.contender;
+
+/**
+ * A key as one thread locks it: acquired and released in turn, by that thread.
+ */
+public interface ContenderLock {
+
+	/**
+	 * Wait until the lock is held.
+	 * @throws InterruptedException if the thread is interrupted meanwhile
+	 */
+	void acquire() throws InterruptedException;
+
+	/**
+	 * Release the lock.
+	 */
+	void release();
+
+}

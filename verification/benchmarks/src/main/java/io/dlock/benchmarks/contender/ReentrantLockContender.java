@@ -1,0 +1,23 @@
+package io.dlock.benchmarks.contender;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What threads of one JVM reach without any server, first come first served.
+ */
+final class ReentrantLockContender implements Contender {
+
+	private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
+
+	@Override
+	public ContenderLock open(String key) {
+		return new JavaLock(this.locks.computeIfAbsent(key, (k) -> new ReentrantLock(true)));
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

@@ -1,0 +1,41 @@
+package io.dlock.benchmarks.report;
+
+/**
+ * The names of the scenarios, as on the command line and in the results.
+ */
+public final class ScenarioNames {
+
+	/** One thread, a key of its own. */
+	public static final String UNCONTENDED_ONE = "uncontended-1";
+
+	/** Many threads, a key each. */
+	public static final String UNCONTENDED_MANY = "uncontended-n";
+
+	/** One key, 16 threads of one JVM. */
+	public static final String ONE_KEY_THREADS = "one-key-threads";
+
+	/** One key, 3 JVMs of 4 threads. */
+	public static final String ONE_KEY_JVMS = "one-key-jvms";
+
+	/** One key handed to and fro by two JVMs. */
+	public static final String HAND_OFF = "hand-off";
+
+	/** Many locks, held and renewed. */
+	public static final String HELD = "held";
+
+	/** Many keys, each locked once. */
+	public static final String KEYS = "keys";
+
+	/** The aspect, without a server. */
+	public static final String ASPECT = "aspect";
+
+	/** The start of an application. */
+	public static final String START_UP = "start-up";
+
+	/** What hand-offs are measured in, listed among the contenders. */
+	public static final String ROUND_TRIP = "round trip";
+
+	private ScenarioNames() {
+	}
+
+}

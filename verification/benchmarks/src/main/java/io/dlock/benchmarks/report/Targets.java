@@ -1,0 +1,138 @@
+package io.dlock.benchmarks.report;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import io.dlock.benchmarks.contender.Backend;
+import io.dlock.benchmarks.contender.ContenderType;
+
+/**
+ * What the first release is to reach.
+ */
+final class Targets {
+
+	/** Where the median cost of one bare round trip is found. */
+	private static final String ROUND_TRIP = ScenarioNames.ROUND_TRIP;
+
+	/** An asynchronous release, once there is one. */
+	private static final String ASYNC = "dlock-async";
+
+	private static final String DLOCK = ContenderType.DLOCK.label();
+
+	private static final String RAW = ContenderType.RAW.label();
+
+	private Targets() {
+	}
+
+	/**
+	 * Whom the others are compared with.
+	 * @param scenario the scenario
+	 * @return the name of a contender
+	 */
+	static String reference(String scenario) {
+		return scenario.equals(ScenarioNames.HAND_OFF) ? ROUND_TRIP : RAW;
+	}
+
+	static List<Target> all() {
+		List<Target> targets = new ArrayList<>();
+		for (Backend backend : Backend.values()) {
+			targets.addAll(uncontended(backend.label(), backend == Backend.REDIS));
+			targets.addAll(contended(backend.label(), backend == Backend.REDIS));
+			targets.addAll(scale(backend.label()));
+		}
+		String aspect = "aspect, key from an argument, memory: ";
+		Series nanos = new Series(ScenarioNames.ASPECT, "memory", "lockedByArgument", Metric.NANOS);
+		targets.add(Target.atMost(aspect + "ns/call", 1000, median(nanos)));
+		targets.add(Target.atMost(aspect + "B/call", 300,
+				median(new Series(ScenarioNames.ASPECT, "memory", "lockedByArgument", Metric.BYTES))));
+		return targets;
+	}
+
+	private static List<Target> uncontended(String store, boolean redis) {
+		Series p50 = new Series(ScenarioNames.UNCONTENDED_ONE, store, DLOCK, Metric.P50);
+		Series many = new Series(ScenarioNames.UNCONTENDED_MANY, store, DLOCK, Metric.THROUGHPUT);
+		List<Target> targets = new ArrayList<>();
+		targets.add(Target.atMost(store + ", uncontended, 1 thread: p50 / raw", redis ? 1.10 : 1.05, vsRaw(p50)));
+		if (redis) {
+			targets.add(Target.atMost(store + ", the same with asynchronous release", 0.65,
+					vsRaw(new Series(p50.scenario(), store, ASYNC, Metric.P50))));
+		}
+		targets.add(Target.atLeast(store + ", uncontended, %d threads: throughput / raw".formatted(redis ? 32 : 16),
+				1.0, vsRaw(many)));
+		return targets;
+	}
+
+	private static List<Target> contended(String store, boolean redis) {
+		Series threads = new Series(ScenarioNames.ONE_KEY_THREADS, store, DLOCK, Metric.THROUGHPUT);
+		Series jvms = new Series(ScenarioNames.ONE_KEY_JVMS, store, DLOCK, Metric.THROUGHPUT);
+		Series p99 = new Series(ScenarioNames.ONE_KEY_JVMS, store, DLOCK, Metric.P99);
+		return List.of(
+				Target.atLeast(store + ", one key, 16 threads: throughput / best peer", redis ? 15 : 60,
+						vsBestPeer(threads, Comparator.naturalOrder())),
+				Target.atLeast(store + ", one key, 16 threads: throughput / fair ReentrantLock", 0.65,
+						(results) -> results
+							.ratio(threads,
+									new Series(threads.scenario(), store, ContenderType.REENTRANT_LOCK.label(),
+											Metric.THROUGHPUT))
+							.map(Summary::median)),
+				Target.atLeast(store + ", one key, 3 JVMs × 4: throughput / best peer", redis ? 40 : 100,
+						vsBestPeer(jvms, Comparator.naturalOrder())),
+				Target.atLeast(store + ", one key, 3 JVMs × 4: slowest / fastest JVM", 0.8,
+						median(new Series(jvms.scenario(), store, DLOCK, Metric.FAIRNESS))),
+				Target.atMost(store + ", one key, 3 JVMs × 4: worst p99 / best peer's", 0.1,
+						vsBestPeer(p99, Comparator.reverseOrder())));
+	}
+
+	private static List<Target> scale(String store) {
+		return List.of(
+				Target.atMost(store + ", hand-off between JVMs: p50 in round trips", 4,
+						inRoundTrips(new Series(ScenarioNames.HAND_OFF, store, DLOCK, Metric.P50))),
+				Target.atMost(store + ", hand-off between JVMs: p99 in round trips", 20,
+						inRoundTrips(new Series(ScenarioNames.HAND_OFF, store, DLOCK, Metric.P99))),
+				Target.atMost(store + ", held locks: round trips per renewal tick", 20,
+						median(new Series(ScenarioNames.HELD, store, DLOCK, Metric.ROUND_TRIPS))),
+				Target.atMost(store + ", held locks: our threads", 4,
+						median(new Series(ScenarioNames.HELD, store, DLOCK, Metric.OUR_THREADS))),
+				Target.atMost(store + ", keys used once: KiB of heap left", 1024,
+						median(new Series(ScenarioNames.KEYS, store, DLOCK, Metric.HEAP_LEFT))),
+				Target.atMost(store + ", keys used once: our objects left", 100,
+						median(new Series(ScenarioNames.KEYS, store, DLOCK, Metric.OBJECTS_LEFT))),
+				Target.atMost(store + ", keys used once: locks left in the store", 0,
+						median(new Series(ScenarioNames.KEYS, store, DLOCK, Metric.LOCKS_LEFT))));
+	}
+
+	private static Function<Results, Optional<Double>> median(Series series) {
+		return (results) -> results.summary(series).map(Summary::median);
+	}
+
+	private static Function<Results, Optional<Double>> vsRaw(Series ours) {
+		Series raw = new Series(ours.scenario(), ours.store(), RAW, ours.metric());
+		return (results) -> results.ratio(ours, raw).map(Summary::median);
+	}
+
+	private static Function<Results, Optional<Double>> inRoundTrips(Series ours) {
+		Series roundTrip = new Series(ours.scenario(), ours.store(), ROUND_TRIP, Metric.P50);
+		return (results) -> results.ratio(ours, roundTrip).map(Summary::median);
+	}
+
+	/**
+	 * Compare the medians with those of the best peer.
+	 * @param ours our series
+	 * @param better the greatest is the best
+	 */
+	private static Function<Results, Optional<Double>> vsBestPeer(Series ours, Comparator<Double> better) {
+		return (results) -> {
+			Stream<Double> peers = ContenderType.PEERS.stream()
+				.map((peer) -> new Series(ours.scenario(), ours.store(), peer.label(), ours.metric()))
+				.flatMap((series) -> results.summary(series).stream())
+				.map(Summary::median);
+			Optional<Double> best = peers.max(better);
+			return results.summary(ours).flatMap((our) -> best.map((peer) -> our.median() / peer));
+		};
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Figures, targets and how they are written down.
+ */
+@NullMarked
+package io.dlock.benchmarks.report;
+
+import org.jspecify.annotations.NullMarked;

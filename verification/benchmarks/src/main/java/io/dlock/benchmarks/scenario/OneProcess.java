@@ -1,0 +1,124 @@
+package io.dlock.benchmarks.scenario;
+
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
+
+import io.dlock.benchmarks.contender.Backend;
+import io.dlock.benchmarks.contender.Contender;
+import io.dlock.benchmarks.contender.ContenderType;
+import io.dlock.benchmarks.load.Exclusion;
+import io.dlock.benchmarks.load.Load;
+import io.dlock.benchmarks.load.LoadGenerator;
+import io.dlock.benchmarks.load.LocalExclusion;
+import io.dlock.benchmarks.load.Window;
+import io.dlock.benchmarks.process.Leases;
+import io.dlock.benchmarks.report.Metric;
+import io.dlock.benchmarks.report.Series;
+
+/**
+ * Threads of this JVM lock and unlock: a key each, or all the same.
+ */
+final class OneProcess implements Scenario {
+
+	private final String name;
+
+	private final Keys keys;
+
+	private final int redisThreads;
+
+	private final int postgresThreads;
+
+	OneProcess(String name, Keys keys, int redisThreads, int postgresThreads) {
+		this.name = name;
+		this.keys = keys;
+		this.redisThreads = redisThreads;
+		this.postgresThreads = postgresThreads;
+	}
+
+	@Override
+	public String name() {
+		return this.name;
+	}
+
+	@Override
+	public void run(BenchmarkRun run) throws InterruptedException {
+		Set<ContenderType> suitable = (this.keys == Keys.SHARED) ? EnumSet.allOf(ContenderType.class)
+				: ContenderType.DISTRIBUTED;
+		for (Backend backend : run.servers().backends()) {
+			Map<ContenderType, Contender> contenders = new EnumMap<>(ContenderType.class);
+			try {
+				for (ContenderType type : run.contenders(backend, suitable)) {
+					contenders.put(type, type.connect(run.servers().address(backend), Leases.DEFAULT));
+				}
+				for (int round = 0; round < 3; round++) {
+					for (Map.Entry<ContenderType, Contender> contender : contenders.entrySet()) {
+						measure(run, backend, contender.getKey(), contender.getValue(), round);
+					}
+				}
+			}
+			finally {
+				contenders.values().forEach(Contender::close);
+			}
+		}
+	}
+
+	private void measure(BenchmarkRun run, Backend backend, ContenderType type, Contender contender, int round)
+			throws InterruptedException {
+		int threads = (backend == Backend.REDIS) ? this.redisThreads : this.postgresThreads;
+		List<Exclusion> protectedThings = Stream.<Exclusion>generate(LocalExclusion::new)
+			.limit((this.keys == Keys.SHARED) ? 1 : threads)
+			.toList();
+		IntFunction<Exclusion> exclusions = (thread) -> protectedThings.get(thread % protectedThings.size());
+		String key = this.name + "-" + round + "-";
+		Duration warmUp = (round == 0) ? run.options().pick(Duration.ofMillis(2500), Duration.ofMillis(1000))
+				: run.options().pick(Duration.ofMillis(500), Duration.ofMillis(150));
+		Duration measured = run.options().pick(Duration.ofMillis(3000), Duration.ofMillis(350));
+		Load load = LoadGenerator.run(threads, 1, (thread) -> contender.open(key + thread % protectedThings.size()),
+				exclusions, Window.after(System.nanoTime(), warmUp, measured));
+		record(run, new Series(this.name, backend.label(), type.label(), Metric.THROUGHPUT), load,
+				violations(protectedThings, load.cycles()));
+	}
+
+	/**
+	 * A cycle that is missing was lost by somebody who was inside at the same time.
+	 */
+	private static long violations(List<Exclusion> exclusions, long cycles) {
+		long noticed = exclusions.stream().mapToLong(Exclusion::violations).sum();
+		long counted = exclusions.stream().mapToLong(Exclusion::cycles).sum();
+		return noticed + Math.abs(cycles - counted);
+	}
+
+	private void record(BenchmarkRun run, Series series, Load load, long violations) {
+		Figures figures = new Figures(run.results(), series);
+		if (this.redisThreads == 1) {
+			// the first of the columns is what the ratio is made of
+			figures.latencies(load.cycleTimes());
+			figures.add(Metric.THROUGHPUT, load.cyclesPerSecond());
+		}
+		else {
+			figures.add(Metric.THROUGHPUT, load.cyclesPerSecond());
+			figures.latencies((this.keys == Keys.SHARED) ? load.waits() : load.cycleTimes());
+		}
+		figures.add(Metric.VIOLATIONS, violations);
+		figures.add(Metric.ERRORS, load.errors());
+		if (load.lastError() != null) {
+			run.results().note(series.contender() + " in " + this.name + ": " + load.lastError());
+		}
+	}
+
+	/**
+	 * Who locks what.
+	 */
+	enum Keys {
+
+		OWN, SHARED
+
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * What is measured, one class for each question.
+ */
+@NullMarked
+package io.dlock.benchmarks.scenario;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,84 @@
+package io.dlock.benchmarks.report;
+
+import java.io.StringReader;
+import java.util.Map;
+
+import javax.xml.parsers.DocumentBuilderFactory;
+
+import org.junit.jupiter.api.Test;
+import org.w3c.dom.Document;
+import org.xml.sax.InputSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class ResultsTests {
+
+	private final Results results = new Results();
+
+	private static Series throughput(String contender) {
+		return new Series(ScenarioNames.ONE_KEY_THREADS, "redis", contender, Metric.THROUGHPUT);
+	}
+
+	private void add(String contender, double... rounds) {
+		for (double figure : rounds) {
+			this.results.add(throughput(contender), figure);
+		}
+	}
+
+	@Test
+	void ratiosAreTakenRoundByRound() {
+		add("dlock", 10, 40, 90);
+		add("raw", 10, 20, 30);
+		assertThat(this.results.ratio(throughput("dlock"), throughput("raw"))).contains(new Summary(2, 1, 3));
+		assertThat(this.results.ratio(throughput("dlock"), throughput("redisson"))).isEmpty();
+	}
+
+	@Test
+	void theBestPeerCounts() {
+		add("dlock", 3000);
+		add("raw", 9000);
+		add("redisson", 100);
+		add("shedlock", 150);
+		assertThat(Targets.all().stream().map((target) -> target.outcome(this.results))).contains(
+				new Target.Outcome("redis, one key, 16 threads: throughput / best peer", "≥ 15.00", "20.00", "met"));
+	}
+
+	@Test
+	void whatWasNotMeasuredIsNotMissed() {
+		assertThat(Targets.all().stream().map((target) -> target.outcome(this.results).verdict()))
+			.containsOnly("not measured");
+	}
+
+	@Test
+	void violationsOfAContenderAreAddedUp() {
+		this.results.add(new Series("hand-off", "redis", "dlock", Metric.VIOLATIONS), 1);
+		this.results.add(new Series("held", "redis", "dlock", Metric.VIOLATIONS), 2);
+		this.results.add(new Series("held", "redis", "shedlock", Metric.VIOLATIONS), 5);
+		assertThat(this.results.violations("dlock")).isEqualTo(3);
+	}
+
+	@Test
+	void theTableShowsMedianSpreadAndRatio() {
+		add("dlock", 1000, 3000, 2000);
+		add("raw", 1000, 1000, 1000);
+		assertThat(new TextReport(this.results, Map.of()).render()).contains("2,000 (1,000–3,000)", "2.00 (1.00–3.00)");
+	}
+
+	@Test
+	void theJsonHasEveryFigure() {
+		add("dlock", 1000, 3000);
+		assertThat(JsonReport.of(this.results, Map.of("Date", "today")).render()).contains("\"today\"", "1000.0",
+				"3000.0", "\"cycles/s\"");
+	}
+
+	@Test
+	void theChartIsWellFormed() throws Exception {
+		add("dlock", 100_000);
+		add("raw", 5_000);
+		Document chart = DocumentBuilderFactory.newInstance()
+			.newDocumentBuilder()
+			.parse(new InputSource(new StringReader(new ThroughputChart(this.results).render())));
+		assertThat(chart.getElementsByTagName("rect").getLength()).isEqualTo(2);
+	}
+
+}
