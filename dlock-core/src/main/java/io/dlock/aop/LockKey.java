@@ -2,7 +2,9 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -11,6 +13,7 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.Assign;
 import org.springframework.expression.spel.ast.BeanReference;
@@ -22,8 +25,6 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
-import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
-import org.springframework.expression.spel.support.SimpleEvaluationContext;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
@@ -52,12 +53,34 @@ final class LockKey {
 
 	private final String @Nullable [] parameterNames;
 
+	private final TypedValue root;
+
+	/** Which argument a variable stands for. */
+	private final Map<String, Integer> positions;
+
+	private final String fixedKey;
+
 	private LockKey(Method method, Class<?> targetClass, String name, @Nullable SpelExpression expression) {
 		this.method = method;
 		this.targetClass = targetClass;
 		this.name = name;
 		this.expression = expression;
 		this.parameterNames = PARAMETER_NAMES.getParameterNames(method);
+		this.root = new TypedValue(new Root(method, targetClass));
+		this.positions = positions();
+		this.fixedKey = name.isEmpty() ? targetClass.getName() + "#" + signature(method) : name;
+	}
+
+	private Map<String, Integer> positions() {
+		Map<String, Integer> positions = new HashMap<>();
+		for (int i = 0; i < this.method.getParameterCount(); i++) {
+			positions.put("p" + i, i);
+			positions.put("a" + i, i);
+			if (this.parameterNames != null) {
+				positions.put(this.parameterNames[i], i);
+			}
+		}
+		return Map.copyOf(positions);
 	}
 
 	/**
@@ -123,13 +146,7 @@ final class LockKey {
 
 	private Set<String> knownVariables() {
 		Set<String> known = new TreeSet<>(Set.of("root", "this"));
-		for (int i = 0; i < this.method.getParameterCount(); i++) {
-			known.add("p" + i);
-			known.add("a" + i);
-			if (this.parameterNames != null) {
-				known.add(this.parameterNames[i]);
-			}
-		}
+		known.addAll(this.positions.keySet());
 		return known;
 	}
 
@@ -154,35 +171,23 @@ final class LockKey {
 	 */
 	String evaluate(@Nullable Object[] arguments) {
 		if (this.expression == null) {
-			return this.name.isEmpty() ? this.targetClass.getName() + "#" + signature() : this.name;
+			return this.fixedKey;
 		}
 		String key = text(value(arguments));
 		return this.name.isEmpty() ? key : this.name + ":" + key;
 	}
 
-	private String signature() {
-		StringBuilder signature = new StringBuilder(this.method.getName()).append('(');
-		for (Class<?> type : this.method.getParameterTypes()) {
+	private static String signature(Method method) {
+		StringBuilder signature = new StringBuilder(method.getName()).append('(');
+		for (Class<?> type : method.getParameterTypes()) {
 			signature.append((signature.charAt(signature.length() - 1) != '(') ? "," : "").append(type.getTypeName());
 		}
 		return signature.append(')').toString();
 	}
 
 	private @Nullable Object value(@Nullable Object[] arguments) {
-		SimpleEvaluationContext context = SimpleEvaluationContext
-			.forPropertyAccessors(DataBindingPropertyAccessor.forReadOnlyAccess())
-			.withInstanceMethods()
-			.withRootObject(new Root(this.method, this.targetClass))
-			.build();
-		for (int i = 0; i < arguments.length; i++) {
-			context.setVariable("p" + i, arguments[i]);
-			context.setVariable("a" + i, arguments[i]);
-			if (this.parameterNames != null) {
-				context.setVariable(this.parameterNames[i], arguments[i]);
-			}
-		}
 		try {
-			return expression().getValue(context);
+			return expression().getValue(new CallContext(this.root, this.positions, arguments));
 		}
 		catch (EvaluationException ex) {
 			throw new IllegalArgumentException(
@@ -211,6 +216,9 @@ final class LockKey {
 	}
 
 	private static boolean hasIdentityText(Object value) {
+		if (value instanceof String || value instanceof Number) {
+			return false;
+		}
 		Method toString = ReflectionUtils.findMethod(value.getClass(), "toString");
 		return toString == null || toString.getDeclaringClass() == Object.class;
 	}

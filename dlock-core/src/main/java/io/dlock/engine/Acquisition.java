@@ -281,8 +281,12 @@ final class Acquisition {
 	 */
 	private static String abbreviate(String text) {
 		String shortened = (text.length() <= 255) ? text : text.substring(0, 254) + "…";
-		return shortened.chars().noneMatch(Character::isISOControl) ? shortened
-				: CONTROL_CHARACTERS.matcher(shortened).replaceAll(" ");
+		for (int i = 0; i < shortened.length(); i++) {
+			if (Character.isISOControl(shortened.charAt(i))) {
+				return CONTROL_CHARACTERS.matcher(shortened).replaceAll(" ");
+			}
+		}
+		return shortened;
 	}
 
 }

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.LockHandle;
 import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.RenewResult;
@@ -28,7 +30,8 @@ final class KeptLease {
 
 	private final LeaseKeeper keeper;
 
-	private final Map<LockHandle, List<Runnable>> lossListeners = new LinkedHashMap<>(2);
+	/** Most leases have none. */
+	private @Nullable Map<LockHandle, List<Runnable>> lossListeners;
 
 	private long renewAt;
 
@@ -121,7 +124,13 @@ final class KeptLease {
 	 * @return {@code false} if the lease has ended
 	 */
 	synchronized boolean addLossListener(LockHandle handle, Consumer<? super LockHandle> listener) {
-		return !this.ended && this.lossListeners.computeIfAbsent(handle, (key) -> new ArrayList<>(1))
+		if (this.ended) {
+			return false;
+		}
+		if (this.lossListeners == null) {
+			this.lossListeners = new LinkedHashMap<>(2);
+		}
+		return this.lossListeners.computeIfAbsent(handle, (key) -> new ArrayList<>(1))
 			.add(() -> listener.accept(handle));
 	}
 
@@ -130,7 +139,9 @@ final class KeptLease {
 	 * @param handle the handle
 	 */
 	synchronized void removeLossListeners(LockHandle handle) {
-		this.lossListeners.remove(handle);
+		if (this.lossListeners != null) {
+			this.lossListeners.remove(handle);
+		}
 	}
 
 	/**
@@ -139,7 +150,8 @@ final class KeptLease {
 	 */
 	synchronized List<Runnable> end() {
 		this.ended = true;
-		return this.lossListeners.values().stream().flatMap(List::stream).toList();
+		return (this.lossListeners != null) ? this.lossListeners.values().stream().flatMap(List::stream).toList()
+				: List.of();
 	}
 
 }

@@ -252,7 +252,7 @@ final class LettuceConnections extends DedicatedConnections {
 			return Optional.of(options.mutate()
 				.autoReconnect(true)
 				.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-				.timeoutOptions(TimeoutOptions.enabled(this.commandTimeout))
+				.timeoutOptions(TimeoutOptions.create())
 				.socketOptions(socketOptions)
 				.build());
 		}

@@ -1,0 +1,117 @@
+package io.dlock.aop;
+
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.BeanResolver;
+import org.springframework.expression.ConstructorResolver;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.IndexAccessor;
+import org.springframework.expression.MethodResolver;
+import org.springframework.expression.OperatorOverloader;
+import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.TypeComparator;
+import org.springframework.expression.TypeConverter;
+import org.springframework.expression.TypeLocator;
+import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
+import org.springframework.expression.spel.support.SimpleEvaluationContext;
+
+/**
+ * What an expression sees of a call: the arguments, by name and number, and the root. All
+ * the rest is shared between the calls, and as restricted as Spring's
+ * {@link SimpleEvaluationContext} for reading.
+ */
+final class CallContext implements EvaluationContext {
+
+	private static final EvaluationContext RESTRICTED = SimpleEvaluationContext
+		.forPropertyAccessors(DataBindingPropertyAccessor.forReadOnlyAccess())
+		.withInstanceMethods()
+		.build();
+
+	private final TypedValue root;
+
+	private final Map<String, Integer> positions;
+
+	private final @Nullable Object[] arguments;
+
+	/**
+	 * Create the context of a call.
+	 * @param root the root object
+	 * @param positions the position of the argument that a variable stands for
+	 * @param arguments the arguments
+	 */
+	CallContext(TypedValue root, Map<String, Integer> positions, @Nullable Object[] arguments) {
+		this.root = root;
+		this.positions = positions;
+		this.arguments = arguments;
+	}
+
+	@Override
+	public TypedValue getRootObject() {
+		return this.root;
+	}
+
+	@Override
+	public @Nullable Object lookupVariable(String name) {
+		Integer position = this.positions.get(name);
+		return (position != null && position < this.arguments.length) ? this.arguments[position] : null;
+	}
+
+	@Override
+	public void setVariable(String name, @Nullable Object value) {
+		throw new UnsupportedOperationException("The key of a lock reads, it does not assign");
+	}
+
+	@Override
+	public boolean isAssignmentEnabled() {
+		return false;
+	}
+
+	@Override
+	public List<PropertyAccessor> getPropertyAccessors() {
+		return RESTRICTED.getPropertyAccessors();
+	}
+
+	@Override
+	public List<IndexAccessor> getIndexAccessors() {
+		return RESTRICTED.getIndexAccessors();
+	}
+
+	@Override
+	public List<ConstructorResolver> getConstructorResolvers() {
+		return RESTRICTED.getConstructorResolvers();
+	}
+
+	@Override
+	public List<MethodResolver> getMethodResolvers() {
+		return RESTRICTED.getMethodResolvers();
+	}
+
+	@Override
+	public @Nullable BeanResolver getBeanResolver() {
+		return RESTRICTED.getBeanResolver();
+	}
+
+	@Override
+	public TypeLocator getTypeLocator() {
+		return RESTRICTED.getTypeLocator();
+	}
+
+	@Override
+	public TypeConverter getTypeConverter() {
+		return RESTRICTED.getTypeConverter();
+	}
+
+	@Override
+	public TypeComparator getTypeComparator() {
+		return RESTRICTED.getTypeComparator();
+	}
+
+	@Override
+	public OperatorOverloader getOperatorOverloader() {
+		return RESTRICTED.getOperatorOverloader();
+	}
+
+}
