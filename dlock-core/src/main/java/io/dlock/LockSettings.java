@@ -17,11 +17,12 @@ import java.time.Duration;
  * @param handOffMaxDuration how long waiting threads of this process may pass a lock to
  * each other without asking the store whether another process waits for it; zero to ask
  * each time
+ * @param releaseMode whether a release waits for the store
  * @param instance the name of this process shown to operators
  * @since 0.1
  */
 public record LockSettings(Duration lease, Duration waitTime, Duration commandTimeout, Duration maxPollInterval,
-		Duration shutdownTimeout, Duration handOffMaxDuration, String instance) {
+		Duration shutdownTimeout, Duration handOffMaxDuration, ReleaseMode releaseMode, String instance) {
 
 	/**
 	 * A lease must outlast this many command timeouts, so that a renewal has time to fail
@@ -33,7 +34,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 
 	private static final LockSettings DEFAULTS = new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(5),
 			MAX_DEFAULT_COMMAND_TIMEOUT, Duration.ofMillis(100), Duration.ofSeconds(10), Duration.ofMillis(10),
-			"pid-" + ProcessHandle.current().pid());
+			ReleaseMode.SYNC, "pid-" + ProcessHandle.current().pid());
 
 	public LockSettings {
 		LockRequest.checkLease("'lease'", lease);
@@ -57,7 +58,8 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 
 	/**
 	 * The defaults: a lease of 30 s, a wait time of 5 s, a command timeout of 1 s, a poll
-	 * at least every 100 ms, 10 s for holders at shutdown, 10 ms of hand-off.
+	 * at least every 100 ms, 10 s for holders at shutdown, 10 ms of hand-off, and
+	 * releases that wait for the store.
 	 * @return the defaults
 	 */
 	public static LockSettings defaults() {
@@ -82,7 +84,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withLease(Duration lease) {
 		return new LockSettings(lease, this.waitTime, commandTimeoutFor(lease), this.maxPollInterval,
-				this.shutdownTimeout, this.handOffMaxDuration, this.instance);
+				this.shutdownTimeout, this.handOffMaxDuration, this.releaseMode, this.instance);
 	}
 
 	/**
@@ -92,7 +94,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withWaitTime(Duration waitTime) {
 		return new LockSettings(this.lease, waitTime, this.commandTimeout, this.maxPollInterval, this.shutdownTimeout,
-				this.handOffMaxDuration, this.instance);
+				this.handOffMaxDuration, this.releaseMode, this.instance);
 	}
 
 	/**
@@ -102,7 +104,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withCommandTimeout(Duration commandTimeout) {
 		return new LockSettings(this.lease, this.waitTime, commandTimeout, this.maxPollInterval, this.shutdownTimeout,
-				this.handOffMaxDuration, this.instance);
+				this.handOffMaxDuration, this.releaseMode, this.instance);
 	}
 
 	/**
@@ -112,7 +114,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withMaxPollInterval(Duration maxPollInterval) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, maxPollInterval, this.shutdownTimeout,
-				this.handOffMaxDuration, this.instance);
+				this.handOffMaxDuration, this.releaseMode, this.instance);
 	}
 
 	/**
@@ -122,7 +124,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withShutdownTimeout(Duration shutdownTimeout) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval, shutdownTimeout,
-				this.handOffMaxDuration, this.instance);
+				this.handOffMaxDuration, this.releaseMode, this.instance);
 	}
 
 	/**
@@ -132,7 +134,17 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withHandOffMaxDuration(Duration handOffMaxDuration) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
-				this.shutdownTimeout, handOffMaxDuration, this.instance);
+				this.shutdownTimeout, handOffMaxDuration, this.releaseMode, this.instance);
+	}
+
+	/**
+	 * Change whether a release waits for the store.
+	 * @param releaseMode the new mode
+	 * @return the changed settings
+	 */
+	public LockSettings withReleaseMode(ReleaseMode releaseMode) {
+		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
+				this.shutdownTimeout, this.handOffMaxDuration, releaseMode, this.instance);
 	}
 
 	/**
@@ -142,7 +154,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withInstance(String instance) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
-				this.shutdownTimeout, this.handOffMaxDuration, instance);
+				this.shutdownTimeout, this.handOffMaxDuration, this.releaseMode, instance);
 	}
 
 	/**

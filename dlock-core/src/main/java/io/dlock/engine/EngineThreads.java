@@ -24,6 +24,11 @@ final class EngineThreads implements AutoCloseable {
 
 	private static final int WORKERS = 4;
 
+	private static final int RELEASERS = 4;
+
+	/** More outstanding releases than these are not accepted. */
+	private static final int MAX_RELEASES = 256;
+
 	private static final int LISTENERS = 4;
 
 	private final ScheduledThreadPoolExecutor timer;
@@ -33,6 +38,8 @@ final class EngineThreads implements AutoCloseable {
 	private final ThreadPoolExecutor workers = pool("dlock-worker", WORKERS);
 
 	private final ThreadPoolExecutor revocations = lasting("dlock-revoker");
+
+	private final ThreadPoolExecutor releases = pool("dlock-release", RELEASERS);
 
 	private final ThreadPoolExecutor listeners = pool("dlock-listener", LISTENERS);
 
@@ -113,6 +120,16 @@ final class EngineThreads implements AutoCloseable {
 		return execute(this.workers, work);
 	}
 
+	/**
+	 * Release something in the store.
+	 * @param work the work
+	 * @return {@code false} if the caller has to do it, because too many are outstanding
+	 * or the registry is closed
+	 */
+	boolean release(Runnable work) {
+		return this.releases.getQueue().size() < MAX_RELEASES && execute(this.releases, work);
+	}
+
 	void listener(Runnable work) {
 		execute(this.listeners, work);
 	}
@@ -144,7 +161,7 @@ final class EngineThreads implements AutoCloseable {
 
 	boolean isTerminated() {
 		return this.timer.isTerminated() && this.renewals.isTerminated() && this.workers.isTerminated()
-				&& this.revocations.isTerminated() && this.listeners.isTerminated();
+				&& this.releases.isTerminated() && this.revocations.isTerminated() && this.listeners.isTerminated();
 	}
 
 	@Override
@@ -152,6 +169,7 @@ final class EngineThreads implements AutoCloseable {
 		this.timer.shutdownNow();
 		this.renewals.shutdown();
 		this.workers.shutdown();
+		this.releases.shutdown();
 		this.revocations.shutdown();
 		this.listeners.shutdown();
 	}

@@ -65,6 +65,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final Revoker revoker;
 
+	private final LeaseReleaser releaser;
+
 	private final StoreTurns turns;
 
 	private volatile boolean open = true;
@@ -84,7 +86,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.clock = clock;
 		this.keeper = new LeaseKeeper(store, clock, this.threads);
 		this.revoker = new Revoker(store, clock, this.threads);
-		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), new Leftovers());
+		this.releaser = new LeaseReleaser(store, this.keeper, this.revoker, this.threads, settings.releaseMode());
+		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), this.releaser);
 		this.turns = new StoreTurns(store, this.threads, this.queues, settings.maxPollInterval());
 		this.threads.workLater(this::sweep, SWEEP_PERIOD.toNanos());
 	}
@@ -218,59 +221,14 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Release a lock whose last handle is closed: to the next of this process, or else in
-	 * the store.
+	 * Release a lock whose last handle is closed.
 	 * @param hold the lock
 	 */
 	void release(Hold hold) {
 		boolean held = hold.beginRelease();
-		if (held && this.open && hold.turn().endAndPass(hold.lease())) {
-			return;
-		}
-		releaseInStore(hold);
+		this.releaser.release(hold, held && this.open);
 		if (!held) {
 			throw hold.lostException();
-		}
-	}
-
-	private void releaseInStore(Hold hold) {
-		this.keeper.remove(hold.lease());
-		boolean interrupted = Thread.interrupted();
-		try {
-			releaseInStore(hold.lease());
-		}
-		finally {
-			hold.turn().end();
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
-	}
-
-	/**
-	 * That the store finds nothing to release is no news while the lease is valid: the
-	 * driver may have sent the request twice. Whether a lock is lost, the deadline and
-	 * the renewal tell.
-	 */
-	private void releaseInStore(Lease lease) {
-		try {
-			this.store.release(lease.key(), lease.owner());
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The release of lock '" + lease.key() + "' failed and will be repeated", ex);
-			revoke(lease);
-		}
-		revokeUnresolved(lease);
-	}
-
-	private void revoke(Lease lease) {
-		this.revoker.revoke(lease.key(), lease.owner(), new Unresolved(1, lease.lastSent()), lease.length());
-	}
-
-	private void revokeUnresolved(Lease lease) {
-		Unresolved unresolved = lease.unresolved();
-		if (unresolved != null) {
-			this.revoker.revoke(lease.key(), lease.owner(), unresolved, lease.length());
 		}
 	}
 
@@ -346,8 +304,14 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 			.toList();
 		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
 		for (Lease lease : lost) {
+			this.releaser.endOf(lease);
 			if (!limit.isOver()) {
-				releaseInStore(lease);
+				this.releaser.releaseInStore(lease);
+			}
+		}
+		for (Lease lease : this.queues.left()) {
+			if (!limit.isOver()) {
+				this.releaser.releaseLeft(lease);
 			}
 		}
 		this.revoker.flush(limit);
@@ -361,24 +325,6 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		stop();
 		this.turns.close();
 		this.threads.close();
-	}
-
-	/**
-	 * Leases that were not passed on within the process.
-	 */
-	private final class Leftovers implements LocalQueues.Leftovers {
-
-		@Override
-		public void endOf(Lease lease) {
-			LeaseLockRegistry.this.keeper.remove(lease);
-			revokeUnresolved(lease);
-		}
-
-		@Override
-		public void revoke(Lease lease) {
-			LeaseLockRegistry.this.revoke(lease);
-		}
-
 	}
 
 }

@@ -93,6 +93,57 @@ final class LocalQueues {
 		return departure.heir != null;
 	}
 
+	/**
+	 * Give up the first place when nobody waits, and leave the lease for who comes next
+	 * or {@link #takeLeft}, whichever is first.
+	 * @param turn the first place
+	 * @param lease its lease
+	 * @return {@code false} if somebody waits by now; nothing has changed then
+	 */
+	boolean leaveBehind(Turn turn, Lease lease) {
+		boolean[] left = new boolean[1];
+		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
+			left[0] = queue.leaveBehind(turn, lease);
+			return queue;
+		});
+		return left[0];
+	}
+
+	/**
+	 * Take what was left behind, to give it up in the store.
+	 * @param lease the lease
+	 * @return the place to keep meanwhile, or {@code null} if somebody else has the lease
+	 */
+	@Nullable Turn takeLeft(Lease lease) {
+		Turn turn = new Turn(this, lease.key(), lease.holder().turn().terms(), () -> {
+		});
+		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
+			if (queue.left == lease) {
+				queue.left = null;
+				queue.add(turn);
+			}
+			return queue;
+		});
+		return turn.isFirst() ? turn : null;
+	}
+
+	/**
+	 * What was left behind and nobody has taken yet.
+	 * @return the leases
+	 */
+	List<Lease> left() {
+		List<Lease> leases = new ArrayList<>();
+		for (String storageKey : this.queues.keySet()) {
+			this.queues.computeIfPresent(storageKey, (key, queue) -> {
+				if (queue.left != null) {
+					leases.add(queue.left);
+				}
+				return queue;
+			});
+		}
+		return leases;
+	}
+
 	private void finish(Departure departure) {
 		Lease lease = departure.lease;
 		if (lease != null && !departure.passedOn) {
@@ -222,9 +273,16 @@ final class LocalQueues {
 
 		private @Nullable Deque<Turn> others;
 
+		/** The lease of a queue without a first. */
+		private @Nullable Lease left;
+
 		void add(Turn turn) {
 			turn.share(this.outage);
 			if (this.first == null) {
+				if (this.left != null) {
+					turn.giveUpInStore(this.left);
+					this.left = null;
+				}
 				this.first = turn;
 				turn.becomeFirst();
 				return;
@@ -250,12 +308,21 @@ final class LocalQueues {
 			return this.first;
 		}
 
+		boolean leaveBehind(Turn turn, Lease lease) {
+			if (this.first != turn || waiters() > 0) {
+				return false;
+			}
+			this.first = null;
+			this.left = lease;
+			return true;
+		}
+
 		int waiters() {
 			return (this.others != null) ? this.others.size() : 0;
 		}
 
 		boolean isEmpty() {
-			return this.first == null;
+			return this.first == null && this.left == null;
 		}
 
 		void addTo(List<Turn> turns) {

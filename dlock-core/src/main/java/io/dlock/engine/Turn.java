@@ -93,6 +93,15 @@ final class Turn {
 	}
 
 	/**
+	 * Give up a lease with the next call to the store. Called under the lock of the
+	 * queue.
+	 * @param lease the lease
+	 */
+	void giveUpInStore(Lease lease) {
+		this.predecessor = lease;
+	}
+
+	/**
 	 * What was left to this place and has not been used, when the place is given up.
 	 * Called under the lock of the queue.
 	 * @return a lease that somebody has to give up in the store, or {@code null}
@@ -215,6 +224,24 @@ final class Turn {
 	 */
 	boolean endAndPass(Lease lease) {
 		return this.queues.pass(this, lease) && this.ended.compareAndSet(false, true);
+	}
+
+	/**
+	 * Give up the place and leave the lease behind, if nobody waits.
+	 * @param lease the lease
+	 * @return {@code false} if somebody waits by now; nothing has changed then
+	 */
+	boolean endAndLeaveBehind(Lease lease) {
+		return this.queues.leaveBehind(this, lease) && this.ended.compareAndSet(false, true);
+	}
+
+	/**
+	 * Take back what was left behind, to give it up in the store.
+	 * @param lease the lease
+	 * @return the place to keep meanwhile, or {@code null} if somebody else has the lease
+	 */
+	@Nullable Turn takeLeft(Lease lease) {
+		return this.queues.takeLeft(lease);
 	}
 
 	/**

@@ -7,6 +7,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 import io.dlock.LockSettings;
+import io.dlock.ReleaseMode;
 
 /**
  * Configuration of dlock.
@@ -25,6 +26,8 @@ import io.dlock.LockSettings;
  * application name, host and process id by default
  * @param startupCheck Whether to check at start-up that the store can be used, and to
  * fail if not
+ * @param release Whether a release waits for the store. Asynchronous saves the caller a
+ * round trip, but for a moment other instances still find the lock busy
  * @param handOff How waiting threads of this process pass a lock to each other
  * @param redis Locks in Redis
  * @since 0.1
@@ -33,8 +36,8 @@ import io.dlock.LockSettings;
 public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s") Duration lease,
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration commandTimeout,
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
-		@Nullable String instance, @DefaultValue("true") boolean startupCheck, @DefaultValue HandOff handOff,
-		@DefaultValue Redis redis) {
+		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
+		@DefaultValue("sync") ReleaseMode release, @DefaultValue HandOff handOff, @DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
@@ -42,7 +45,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 
 	LockSettings settings(String defaultInstance) {
 		return new LockSettings(this.lease, this.waitTime, effectiveCommandTimeout(), this.maxPollInterval,
-				this.shutdownTimeout, this.handOff.maxDuration(),
+				this.shutdownTimeout, this.handOff.maxDuration(), this.release,
 				(this.instance != null) ? this.instance : defaultInstance);
 	}
 

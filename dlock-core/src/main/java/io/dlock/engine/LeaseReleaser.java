@@ -1,0 +1,123 @@
+package io.dlock.engine;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.ReleaseMode;
+import io.dlock.store.LockStore;
+
+/**
+ * Ends leases: passes them on inside the process, or gives them up in the store, now or a
+ * moment later.
+ */
+final class LeaseReleaser implements LocalQueues.Leftovers {
+
+	private static final Log logger = LogFactory.getLog(LeaseReleaser.class);
+
+	private final LockStore store;
+
+	private final LeaseKeeper keeper;
+
+	private final Revoker revoker;
+
+	private final EngineThreads threads;
+
+	private final ReleaseMode mode;
+
+	LeaseReleaser(LockStore store, LeaseKeeper keeper, Revoker revoker, EngineThreads threads, ReleaseMode mode) {
+		this.store = store;
+		this.keeper = keeper;
+		this.revoker = revoker;
+		this.threads = threads;
+		this.mode = mode;
+	}
+
+	/**
+	 * Release a lock: to the next of this process, or else in the store.
+	 * @param hold the lock, which is released or lost
+	 * @param mayBePassedOn whether it was held up to now and others may have it
+	 */
+	void release(Hold hold, boolean mayBePassedOn) {
+		Turn turn = hold.turn();
+		Lease lease = hold.lease();
+		if (mayBePassedOn && (turn.endAndPass(lease) || releaseLater(turn, lease))) {
+			return;
+		}
+		endOf(lease);
+		releaseAndEnd(turn, lease);
+	}
+
+	/**
+	 * Let another thread release the lock in the store, unless somebody of this process
+	 * wants it before, whose acquire does that as well.
+	 */
+	private boolean releaseLater(Turn turn, Lease lease) {
+		if (this.mode != ReleaseMode.ASYNC || !turn.endAndLeaveBehind(lease)) {
+			return false;
+		}
+		endOf(lease);
+		if (!this.threads.release(() -> releaseLeft(lease))) {
+			releaseLeft(lease);
+		}
+		return true;
+	}
+
+	/**
+	 * Release what was left behind, unless somebody took it.
+	 * @param lease the lease
+	 */
+	void releaseLeft(Lease lease) {
+		Turn turn = lease.holder().turn().takeLeft(lease);
+		if (turn != null) {
+			releaseAndEnd(turn, lease);
+		}
+	}
+
+	private void releaseAndEnd(Turn turn, Lease lease) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			releaseInStore(lease);
+		}
+		finally {
+			turn.end();
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * Release a lease in the store, or see to it that it is. That the store finds nothing
+	 * to release is no news while the lease is valid: the driver may have sent the
+	 * request twice. Whether a lock is lost, the deadline and the renewal tell.
+	 * @param lease the lease
+	 */
+	void releaseInStore(Lease lease) {
+		try {
+			this.store.release(lease.key(), lease.owner());
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The release of lock '" + lease.key() + "' failed and will be repeated", ex);
+			revoke(lease);
+		}
+	}
+
+	/**
+	 * A lease is not held any more: it is not renewed, and what was sent for it and never
+	 * answered must not take effect later.
+	 */
+	@Override
+	public void endOf(Lease lease) {
+		this.keeper.remove(lease);
+		Unresolved unresolved = lease.unresolved();
+		if (unresolved != null) {
+			this.revoker.revoke(lease.key(), lease.owner(), unresolved, lease.length());
+		}
+	}
+
+	@Override
+	public void revoke(Lease lease) {
+		this.revoker.revoke(lease.key(), lease.owner(), new Unresolved(1, lease.lastSent()), lease.length());
+	}
+
+}
