@@ -17,6 +17,9 @@ public enum ContenderType {
 
 	DLOCK("dlock", EnumSet.allOf(Backend.class), DlockContender::connect),
 
+	/** Measured where nobody waits: that is where it makes a difference. */
+	DLOCK_ASYNC("dlock-async", EnumSet.allOf(Backend.class), DlockContender::connectAsync),
+
 	RAW("raw", EnumSet.allOf(Backend.class),
 			(address, lease) -> (address.backend() == Backend.REDIS) ? new RawRedisContender(address, lease)
 					: new RawPostgresContender(address, lease)),
@@ -41,9 +44,9 @@ public enum ContenderType {
 			(address, lease) -> new ReentrantLockContender());
 
 	/**
-	 * Everything but {@link #REENTRANT_LOCK}, which can not be shared by processes.
+	 * Who can be shared by processes.
 	 */
-	public static final Set<ContenderType> DISTRIBUTED = EnumSet.complementOf(EnumSet.of(REENTRANT_LOCK));
+	public static final Set<ContenderType> DISTRIBUTED = EnumSet.complementOf(EnumSet.of(REENTRANT_LOCK, DLOCK_ASYNC));
 
 	/**
 	 * The libraries that people use instead of ours.

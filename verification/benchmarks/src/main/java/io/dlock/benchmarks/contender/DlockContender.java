@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.ReleaseMode;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
@@ -23,10 +24,13 @@ public final class DlockContender implements Contender {
 
 	private final LeaseLockRegistry registry;
 
-	private DlockContender(Connected<LockStore> store, Duration lease) {
+	private DlockContender(Connected<LockStore> store, Duration lease, ReleaseMode releaseMode) {
 		this.store = store;
 		this.registry = new LeaseLockRegistry(store.client(),
-				LockSettings.defaults().withLease(lease).withShutdownTimeout(Duration.ZERO));
+				LockSettings.defaults()
+					.withLease(lease)
+					.withReleaseMode(releaseMode)
+					.withShutdownTimeout(Duration.ZERO));
 	}
 
 	/**
@@ -36,6 +40,20 @@ public final class DlockContender implements Contender {
 	 * @return the contender
 	 */
 	public static DlockContender connect(ServerAddress address, Duration lease) {
+		return connect(address, lease, ReleaseMode.SYNC);
+	}
+
+	/**
+	 * Connect to a server, with releases that do not wait for it.
+	 * @param address the server
+	 * @param lease the lease of every lock
+	 * @return the contender
+	 */
+	public static DlockContender connectAsync(ServerAddress address, Duration lease) {
+		return connect(address, lease, ReleaseMode.ASYNC);
+	}
+
+	private static DlockContender connect(ServerAddress address, Duration lease, ReleaseMode releaseMode) {
 		Duration timeout = LockSettings.commandTimeoutFor(lease);
 		Connected<LockStore> store = switch (address.backend()) {
 			case REDIS -> Connected.toRedis(address, (factory) -> new RedisLockStore(factory,
@@ -47,7 +65,7 @@ public final class DlockContender implements Contender {
 								.withPoolSize(ServerAddress.POOL_SIZE)
 								.withRetention(Duration.ofMinutes(1))));
 		};
-		return new DlockContender(store, lease);
+		return new DlockContender(store, lease, releaseMode);
 	}
 
 	@Override

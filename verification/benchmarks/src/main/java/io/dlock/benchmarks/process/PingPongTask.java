@@ -68,8 +68,7 @@ final class PingPongTask implements ChildTask {
 			words.set(HOLDER, me);
 			if (words.get(STOP) == 0) {
 				await(() -> words.get(WAITS + other) == 1);
-				// so that the other really waits, and at no fixed distance to a poll
-				TimeUnit.MICROSECONDS.sleep(ThreadLocalRandom.current().nextInt(1000, 2000));
+				workFor(TimeUnit.MICROSECONDS.toNanos(ThreadLocalRandom.current().nextInt(500, 1000)));
 			}
 			boolean last = window.isOver(System.nanoTime());
 			if (last) {
@@ -84,6 +83,17 @@ final class PingPongTask implements ChildTask {
 		}
 		return ChildReport.of(Map.of("cycles", (double) cycles, "violations", (double) exclusion.violations()),
 				this.latencies, null);
+	}
+
+	/**
+	 * Long enough that the other really waits, and at no fixed distance to a poll. A
+	 * holder works: it does not sleep.
+	 */
+	private static void workFor(long nanos) {
+		long start = System.nanoTime();
+		while (System.nanoTime() - start < nanos) {
+			Thread.onSpinWait();
+		}
 	}
 
 	private static void await(BooleanSupplier condition) throws InterruptedException {

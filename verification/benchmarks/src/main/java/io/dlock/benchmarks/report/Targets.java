@@ -15,11 +15,8 @@ import io.dlock.benchmarks.contender.ContenderType;
  */
 final class Targets {
 
-	/** Where the median cost of one bare round trip is found. */
+	/** Where the median cost of one bare command is found. */
 	private static final String ROUND_TRIP = ScenarioNames.ROUND_TRIP;
-
-	/** An asynchronous release, once there is one. */
-	private static final String ASYNC = "dlock-async";
 
 	private static final String DLOCK = ContenderType.DLOCK.label();
 
@@ -59,7 +56,7 @@ final class Targets {
 		targets.add(Target.atMost(store + ", uncontended, 1 thread: p50 / raw", redis ? 1.10 : 1.05, vsRaw(p50)));
 		if (redis) {
 			targets.add(Target.atMost(store + ", the same with asynchronous release", 0.65,
-					vsRaw(new Series(p50.scenario(), store, ASYNC, Metric.P50))));
+					vsRaw(new Series(p50.scenario(), store, ContenderType.DLOCK_ASYNC.label(), Metric.P50))));
 		}
 		targets.add(Target.atLeast(store + ", uncontended, %d threads: throughput / raw".formatted(redis ? 32 : 16),
 				1.0, vsRaw(many)));

@@ -19,8 +19,8 @@ import io.dlock.benchmarks.report.ScenarioNames;
 import io.dlock.benchmarks.report.Series;
 
 /**
- * How long it takes from the release in one JVM to the grant in another, and how long a
- * bare round trip takes.
+ * How long it takes from the release in one JVM to the grant in another, and how long one
+ * command of a lock takes without a library.
  */
 final class HandOff implements Scenario {
 
@@ -33,10 +33,8 @@ final class HandOff implements Scenario {
 	public void run(BenchmarkRun run) throws InterruptedException, IOException {
 		for (Backend backend : run.servers().backends()) {
 			for (int round = 0; round < run.options().pick(3, 1); round++) {
-				RoundTrips.measure(run.servers().address(backend))
-					.forEach((label, latencies) -> new Figures(run.results(),
-							new Series(name(), backend.label(), label, Metric.P50))
-						.latencies(latencies));
+				new Figures(run.results(), new Series(name(), backend.label(), ScenarioNames.ROUND_TRIP, Metric.P50))
+					.latencies(RoundTrips.measure(run.servers().address(backend)));
 				for (ContenderType type : run.contendersInJvms(backend)) {
 					measure(run, backend, type, round);
 				}
@@ -52,7 +50,7 @@ final class HandOff implements Scenario {
 		try (ChildProcess one = run.startChild(Child.Task.PING_PONG, plus(arguments, "1"));
 				ChildProcess two = run.startChild(Child.Task.PING_PONG, plus(arguments, "2"))) {
 			List<ChildReport> reports = SeveralProcesses.goTogether(List.of(one, two),
-					run.options().pick(Duration.ofMillis(1500), Duration.ofMillis(700)),
+					run.options().pick(Duration.ofMillis(4000), Duration.ofMillis(700)),
 					run.options().pick(Duration.ofSeconds(4), Duration.ofMillis(1300)));
 			Histogram latencies = new Histogram(3);
 			reports.forEach((report) -> latencies.add(report.histogram()));

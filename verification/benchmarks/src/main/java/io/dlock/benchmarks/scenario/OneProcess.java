@@ -48,8 +48,8 @@ final class OneProcess implements Scenario {
 
 	@Override
 	public void run(BenchmarkRun run) throws InterruptedException {
-		Set<ContenderType> suitable = (this.keys == Keys.SHARED) ? EnumSet.allOf(ContenderType.class)
-				: ContenderType.DISTRIBUTED;
+		Set<ContenderType> suitable = EnumSet.copyOf(ContenderType.DISTRIBUTED);
+		suitable.add((this.keys == Keys.SHARED) ? ContenderType.REENTRANT_LOCK : ContenderType.DLOCK_ASYNC);
 		for (Backend backend : run.servers().backends()) {
 			Map<ContenderType, Contender> contenders = new EnumMap<>(ContenderType.class);
 			try {

@@ -1,94 +1,54 @@
 package io.dlock.benchmarks.scenario;
 
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
-import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import com.zaxxer.hikari.HikariDataSource;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.api.sync.RedisCommands;
 import org.HdrHistogram.Histogram;
 
-import io.dlock.benchmarks.contender.Backend;
+import io.dlock.benchmarks.contender.Contender;
+import io.dlock.benchmarks.contender.ContenderLock;
+import io.dlock.benchmarks.contender.ContenderType;
 import io.dlock.benchmarks.contender.ServerAddress;
-import io.dlock.benchmarks.report.ScenarioNames;
+import io.dlock.benchmarks.process.Leases;
 
 /**
- * The cheapest question a client can ask: {@code PING}, or {@code SELECT 1}.
+ * What one command of a lock costs without a library: half of a cycle of the raw
+ * contender, which takes and frees a lock that nobody else wants, and waits for the disk
+ * where a lock has to.
  */
 final class RoundTrips {
 
-	/**
-	 * Listed among the contenders: between two of these the client and the server sleep.
-	 */
-	static final String AFTER_PAUSE = "round trip after 1 ms";
+	private static final long WARM_UP = TimeUnit.SECONDS.toNanos(2);
 
-	private static final int WARM_UP = 3_000;
-
-	private static final int MEASURED = 5_000;
-
-	private static final int PAUSED = 300;
+	private static final long MEASURED = TimeUnit.SECONDS.toNanos(2);
 
 	private RoundTrips() {
 	}
 
-	static Map<String, Histogram> measure(ServerAddress address) throws InterruptedException {
-		return (address.backend() == Backend.REDIS) ? redis(address) : postgres(address);
-	}
-
-	private static Map<String, Histogram> redis(ServerAddress address) throws InterruptedException {
-		RedisClient client = RedisClient.create(address.redisUri());
+	static Histogram measure(ServerAddress address) throws InterruptedException {
+		Contender raw = ContenderType.RAW.connect(address, Leases.DEFAULT);
 		try {
-			RedisCommands<String, String> redis = client.connect().sync();
-			return time(redis::ping);
+			ContenderLock lock = raw.open("round trip");
+			Histogram warmUp = time(lock, WARM_UP);
+			warmUp.reset();
+			return time(lock, MEASURED);
 		}
 		finally {
-			client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+			raw.close();
 		}
 	}
 
-	private static Map<String, Histogram> postgres(ServerAddress address) throws InterruptedException {
-		try (HikariDataSource pool = address.pool();
-				Connection connection = pool.getConnection();
-				PreparedStatement statement = connection.prepareStatement("SELECT 1")) {
-			return time(() -> statement.executeQuery().close());
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	private static <E extends Exception> Map<String, Histogram> time(Question<E> question)
-			throws E, InterruptedException {
-		time(question, WARM_UP, 0);
-		return Map.of(ScenarioNames.ROUND_TRIP, time(question, MEASURED, 0), AFTER_PAUSE, time(question, PAUSED, 1));
-	}
-
-	private static <E extends Exception> Histogram time(Question<E> question, int times, long pauseMillis)
-			throws E, InterruptedException {
+	private static Histogram time(ContenderLock lock, long duration) throws InterruptedException {
 		Histogram nanos = new Histogram(3);
-		for (int i = 0; i < times; i++) {
-			TimeUnit.MILLISECONDS.sleep(pauseMillis);
-			long start = System.nanoTime();
-			question.ask();
-			nanos.recordValue(System.nanoTime() - start);
+		long begin = System.nanoTime();
+		long start = begin;
+		while (start - begin < duration) {
+			lock.acquire();
+			lock.release();
+			long end = System.nanoTime();
+			nanos.recordValue((end - start) / 2);
+			start = end;
 		}
 		return nanos;
-	}
-
-	/**
-	 * One round trip.
-	 *
-	 * @param <E> what may go wrong
-	 */
-	@FunctionalInterface
-	private interface Question<E extends Exception> {
-
-		void ask() throws E;
-
 	}
 
 }
