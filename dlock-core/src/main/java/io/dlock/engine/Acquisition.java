@@ -16,6 +16,7 @@ import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 
@@ -136,8 +137,7 @@ final class Acquisition {
 
 	private @Nullable AcquireResult acquire(Turn turn, String currentOwner, Moment sent) {
 		Lease predecessor = turn.predecessor();
-		// this call is the answer to calls of the store so far
-		turn.wasCalled();
+		turn.answerCall();
 		MailboxAddress mailbox = this.registry.turns().address();
 		boolean queueing = mailbox != null && !this.deadline.isOver();
 		try {
@@ -167,6 +167,9 @@ final class Acquisition {
 		}
 		this.refused = refusal;
 		if (queued != null) {
+			if (this.queuedAt != null && !queued.equals(this.queuedAt)) {
+				this.registry.turns().leave(StorageKey.of(this.request.key()), this.queuedAt);
+			}
 			this.queuedAt = queued;
 		}
 		else if (!this.deadline.isOver()) {
@@ -236,7 +239,7 @@ final class Acquisition {
 	 */
 	long pauseNanos(Turn turn) {
 		long pause = pauseNanos();
-		return turn.wasCalled() ? 0 : pause;
+		return turn.isCalled() ? 0 : pause;
 	}
 
 	private long pauseNanos() {

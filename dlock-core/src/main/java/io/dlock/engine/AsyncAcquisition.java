@@ -102,7 +102,7 @@ final class AsyncAcquisition {
 			throw reason;
 		}
 		pause(this.acquisition.pauseNanos(current));
-		if (current.wasCalled()) {
+		if (current.isCalled()) {
 			workOnIt();
 		}
 	}

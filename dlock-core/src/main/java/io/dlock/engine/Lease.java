@@ -25,6 +25,11 @@ final class Lease {
 	/** A lease with less than this part of it left is not used any more. */
 	private static final int MIN_REMAINING_DIVISOR = 5;
 
+	/**
+	 * A lease that is not renewed is passed on only if no more than this part is over.
+	 */
+	private static final int MAX_USED_DIVISOR = 10;
+
 	/** The public token leaves room for this many holders of one lease. */
 	static final int TOKENS_PER_LEASE = 1024;
 
@@ -169,6 +174,13 @@ final class Lease {
 	}
 
 	/**
+	 * Whether an heir would get less than it asked for.
+	 */
+	private boolean isTooShort() {
+		return isRenewed() ? isStale() : validNanosLeft() < length().toNanos() - length().toNanos() / MAX_USED_DIVISOR;
+	}
+
+	/**
 	 * The store confirmed a renewal.
 	 * @param renewalSent when the renewal was sent, not when it was answered
 	 */
@@ -189,6 +201,14 @@ final class Lease {
 	}
 
 	/**
+	 * From now on the lease is on its way back to the store, and is passed on to nobody,
+	 * whatever may have become of that.
+	 */
+	void withdraw() {
+		this.withdrawal = "it was given up";
+	}
+
+	/**
 	 * Offer the lease to the next in the queue, who takes it when it wakes up. Called by
 	 * one holder after the other.
 	 * @param heir the place of the next
@@ -197,7 +217,8 @@ final class Lease {
 	 * @return the next hold, or {@code null} if this lease is not to be passed on
 	 */
 	@Nullable Hold passTo(Turn heir, long maxNanos) {
-		if (!this.terms.equals(heir.terms()) || this.clock.elapsedNanos(this.granted) >= maxNanos || isStale()) {
+		if (this.withdrawal != null || !this.terms.equals(heir.terms())
+				|| this.clock.elapsedNanos(this.granted) >= maxNanos || isTooShort()) {
 			return null;
 		}
 		Hold next = this.holder.next(heir);

@@ -30,6 +30,8 @@ final class LeaseKeeper implements LeaseWatch {
 
 	private static final Log logger = LogFactory.getLog(LeaseKeeper.class);
 
+	private static final long PAUSE_AFTER_FAILURE = Duration.ofMillis(100).toNanos();
+
 	private final LockStore store;
 
 	private final MachineClock clock;
@@ -84,7 +86,7 @@ final class LeaseKeeper implements LeaseWatch {
 			}
 			catch (Throwable ex) {
 				logger.warn("Could not look after lock '" + lease.lease().key() + "'", ex);
-				next = 0;
+				next = Math.min(next, PAUSE_AFTER_FAILURE);
 			}
 		}
 		wakeIn(next);
@@ -133,6 +135,10 @@ final class LeaseKeeper implements LeaseWatch {
 	void onLost(HeldLock handle, Consumer<? super LockHandle> listener) {
 		KeptLease keptLease = this.kept.get(handle.hold().lease());
 		if (keptLease != null && keptLease.addLossListener(handle, listener)) {
+			if (handle.isClosed()) {
+				// released meanwhile: the lease may go on without this handle
+				keptLease.removeLossListeners(handle);
+			}
 			return;
 		}
 		if (handle.hold().isLost()) {

@@ -314,6 +314,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 				this.releaser.releaseLeft(lease);
 			}
 		}
+		// who waited leaves, and what was left to them is to be revoked
+		this.queues.awaitNone(limit);
 		this.revoker.flush(limit);
 	}
 

@@ -104,15 +104,17 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 
 	/**
 	 * A lease is not held any more: it is not renewed, and what was sent for it and never
-	 * answered must not take effect later.
+	 * answered must not take effect later. (One request more than those: the lease itself
+	 * may be what the first revocation finds.)
 	 */
 	@Override
 	public void endOf(Lease lease) {
-		this.keeper.remove(lease);
 		Unresolved unresolved = lease.unresolved();
 		if (unresolved != null) {
-			this.revoker.revoke(lease.key(), lease.owner(), unresolved, lease.length());
+			this.revoker.revoke(lease.key(), lease.owner(),
+					new Unresolved(unresolved.requests() + 1, unresolved.lastSent()), lease.length());
 		}
+		this.keeper.remove(lease);
 	}
 
 	@Override

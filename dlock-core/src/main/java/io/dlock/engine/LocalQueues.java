@@ -6,6 +6,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -146,15 +148,15 @@ final class LocalQueues {
 
 	private void finish(Departure departure) {
 		Lease lease = departure.lease;
+		Turn heir = departure.heir;
+		if (lease != null && heir == null) {
+			this.leftovers.revoke(lease);
+		}
 		if (lease != null && !departure.passedOn) {
 			this.leftovers.endOf(lease);
 		}
-		Turn heir = departure.heir;
 		if (heir != null) {
 			heir.signal();
-		}
-		else if (lease != null) {
-			this.leftovers.revoke(lease);
 		}
 	}
 
@@ -187,6 +189,16 @@ final class LocalQueues {
 			});
 		}
 		turns.forEach(Turn::signal);
+	}
+
+	/**
+	 * Wait until nobody holds or waits any more, for a short time at shutdown.
+	 * @param limit when to stop waiting
+	 */
+	void awaitNone(Deadline limit) {
+		while (!this.queues.isEmpty() && !limit.isOver() && !Thread.currentThread().isInterrupted()) {
+			LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(1));
+		}
 	}
 
 	int size() {
@@ -312,6 +324,7 @@ final class LocalQueues {
 			if (this.first != turn || waiters() > 0) {
 				return false;
 			}
+			lease.withdraw();
 			this.first = null;
 			this.left = lease;
 			return true;

@@ -39,7 +39,8 @@ final class StoreTurns implements AutoCloseable {
 
 	private final MailboxAddress listeningAddress = MailboxAddress.create(LISTENING_PATIENCE);
 
-	private final MailboxAddress pollingAddress;
+	/** None if this process looks so rarely that nobody can wait for that. */
+	private final @Nullable MailboxAddress pollingAddress;
 
 	private final AtomicBoolean opening = new AtomicBoolean();
 
@@ -53,7 +54,9 @@ final class StoreTurns implements AutoCloseable {
 		this.store = store;
 		this.threads = threads;
 		this.queues = queues;
-		this.pollingAddress = MailboxAddress.create(maxPollInterval.multipliedBy(POLLS_PER_PATIENCE));
+		Duration patience = maxPollInterval.multipliedBy(POLLS_PER_PATIENCE);
+		this.pollingAddress = (patience.compareTo(MailboxAddress.MAX_PATIENCE) <= 0) ? MailboxAddress.create(patience)
+				: null;
 	}
 
 	/**
@@ -114,7 +117,12 @@ final class StoreTurns implements AutoCloseable {
 		}
 	}
 
-	private void leave(String storageKey, MailboxAddress queuedAt) {
+	/**
+	 * Leave the queue of a key in the background.
+	 * @param storageKey the storage key
+	 * @param queuedAt the address that is queued
+	 */
+	void leave(String storageKey, MailboxAddress queuedAt) {
 		this.threads.work(() -> {
 			try {
 				this.store.leave(storageKey, queuedAt);

@@ -88,7 +88,9 @@ final class Turn {
 	 */
 	boolean inherit(Lease lease, long maxNanos) {
 		this.offer = lease.passTo(this, maxNanos);
-		this.predecessor = (this.offer == null) ? lease : null;
+		if (this.offer == null) {
+			giveUpInStore(lease);
+		}
 		return this.offer != null;
 	}
 
@@ -98,6 +100,7 @@ final class Turn {
 	 * @param lease the lease
 	 */
 	void giveUpInStore(Lease lease) {
+		lease.withdraw();
 		this.predecessor = lease;
 	}
 
@@ -108,7 +111,13 @@ final class Turn {
 	 */
 	@Nullable Lease takeInheritance() {
 		Hold unclaimed = this.offer;
-		Lease left = (unclaimed != null && unclaimed.decline()) ? unclaimed.lease() : this.predecessor;
+		Lease left = this.predecessor;
+		if (unclaimed != null) {
+			left = unclaimed.lease();
+			if (!unclaimed.decline()) {
+				left.withdraw();
+			}
+		}
 		this.offer = null;
 		this.predecessor = null;
 		return left;
@@ -125,7 +134,7 @@ final class Turn {
 			return null;
 		}
 		if (!offered.claim()) {
-			this.predecessor = offered.lease();
+			giveUpInStore(offered.lease());
 			offered = null;
 		}
 		this.offer = null;
@@ -182,13 +191,18 @@ final class Turn {
 	}
 
 	/**
-	 * Whether the store has called since this was last asked.
+	 * Whether the store has called since it was last asked.
 	 * @return whether it has
 	 */
-	boolean wasCalled() {
-		boolean result = this.called;
+	boolean isCalled() {
+		return this.called;
+	}
+
+	/**
+	 * The store is about to be asked: that answers its calls so far.
+	 */
+	void answerCall() {
 		this.called = false;
-		return result;
 	}
 
 	void signal() {

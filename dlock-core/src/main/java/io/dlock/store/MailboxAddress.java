@@ -2,6 +2,7 @@ package io.dlock.store;
 
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
@@ -9,7 +10,8 @@ import java.util.regex.Pattern;
  * of those who wait with the lock, first come first served, and at a release keeps the
  * lock for the first of them: as long as its address says, since a process that listens
  * comes at once and one that only looks now and then comes later. The lock is not kept
- * for longer, so that a dead process in the queue costs the others that long and no more.
+ * for longer, so that a dead process in the queue costs the others that long, and the
+ * poll interval of the one that finds out.
  * <p>
  * An address is four digits, the milliseconds to keep the lock for, and twelve random
  * letters and digits.
@@ -24,11 +26,14 @@ public record MailboxAddress(String value) {
 	 */
 	public static final int LENGTH = 16;
 
+	/**
+	 * The longest time to keep a lock for a process.
+	 */
+	public static final Duration MAX_PATIENCE = Duration.ofMillis(9999);
+
 	private static final Pattern FORMAT = Pattern.compile("[0-9]{4}[0-9a-z]{12}");
 
 	private static final SecureRandom RANDOM = new SecureRandom();
-
-	private static final long MAX_PATIENCE_MILLIS = 9999;
 
 	private static final int RADIX = 36;
 
@@ -47,7 +52,8 @@ public record MailboxAddress(String value) {
 	 */
 	public static MailboxAddress create(Duration patience) {
 		StringBuilder address = new StringBuilder(LENGTH);
-		address.append("%04d".formatted(Math.max(1, Math.min(MAX_PATIENCE_MILLIS, patience.toMillis()))));
+		long millis = Math.max(1, Math.min(MAX_PATIENCE.toMillis(), patience.toMillis()));
+		address.append(String.format(Locale.ROOT, "%04d", millis));
 		while (address.length() < LENGTH) {
 			address.append(Character.forDigit(RANDOM.nextInt(RADIX), RADIX));
 		}

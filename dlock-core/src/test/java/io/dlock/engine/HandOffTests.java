@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -138,14 +139,13 @@ class HandOffTests {
 
 	@Test
 	void leaseNearItsEndIsNotPassedOn() throws Exception {
-		assertThat(isPassedOnAfter(Duration.ofMillis(7898))).isTrue();
-		assertThat(isPassedOnAfter(Duration.ofMillis(7899))).isFalse();
+		assertThat(isPassedOnAfter(Duration.ofMillis(7898), request())).isTrue();
+		assertThat(isPassedOnAfter(Duration.ofMillis(7899), request())).isFalse();
 	}
 
-	private boolean isPassedOnAfter(Duration held) throws Exception {
+	private boolean isPassedOnAfter(Duration held, LockRequest request) throws Exception {
 		try (LeaseLockRegistry eager = new LeaseLockRegistry(this.store,
 				this.settings.withHandOffMaxDuration(Duration.ofHours(1)), this.clock)) {
-			LockRequest request = LockRequest.builder("key").renew(false).waitTime(LockRequest.FOREVER).build();
 			LockHandle first = eager.acquireAsync(request).get();
 			CompletableFuture<LockHandle> second = eager.acquireAsync(request);
 			Awaitility.await().until(() -> eager.queues().waiters("key") == 1);
@@ -154,6 +154,58 @@ class HandOffTests {
 			second.get().release();
 			return second.get().token() == first.token() + 1;
 		}
+	}
+
+	@Test
+	void leaseThatIsNotRenewedIsPassedOnOnlyWhileItIsNew() throws Exception {
+		LockRequest unrenewed = LockRequest.builder("key").renew(false).waitTime(LockRequest.FOREVER).build();
+		assertThat(isPassedOnAfter(Duration.ofMillis(898), unrenewed)).isTrue();
+		assertThat(isPassedOnAfter(Duration.ofMillis(899), unrenewed)).isFalse();
+	}
+
+	@Test
+	void p1LeaseThatIsBeingGivenUpIsNotOfferedAgain() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE.multipliedBy(2), true), () -> {
+		});
+		CompletableFuture<LockHandle> third = waiter();
+		first.release();
+		assertThat(sleeper.predecessor()).as("it asked for another lease").isNotNull();
+		// its call to the store may have given up the lease already when it gives up
+		// itself
+		sleeper.end();
+		assertThat(third.get().token()).isGreaterThan(first.token() + 2);
+		assertThat(this.store.acquires).hasValue(2);
+		assertThat(this.registry.keeper().size()).isOne();
+		third.get().release();
+	}
+
+	@Test
+	void withdrawnOfferOfWhoGivesUpIsRevoked() {
+		LockHandle first = this.registry.acquireAsync(request()).join();
+		Lease lease = ((HeldLock) first).hold().lease();
+		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
+		});
+		first.release();
+		assertThat(this.registry.keeper().end(lease, "the store refused its renewal")).isTrue();
+		sleeper.end();
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+	}
+
+	@Test
+	void stoppingRegistryRevokesWhatWaitersWouldHaveGivenUp() {
+		LockHandle first = this.registry.acquireAsync(request()).join();
+		AtomicReference<Turn> sleeper = new AtomicReference<>();
+		sleeper.set(this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
+			if (!this.registry.isRunning()) {
+				sleeper.get().end();
+			}
+		}));
+		this.clock.pass(Duration.ofMillis(10));
+		first.release();
+		assertThat(this.store.memory.find("key")).isPresent();
+		this.registry.close();
+		assertThat(this.store.memory.find("key")).isEmpty();
 	}
 
 	@Test

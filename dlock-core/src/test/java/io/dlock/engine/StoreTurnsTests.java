@@ -17,6 +17,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.store.memory.Waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -57,7 +58,7 @@ class StoreTurnsTests {
 		this.here.close();
 		this.others.forEach(LeaseLockRegistry::close);
 		assertThat(this.memory.find("key")).isEmpty();
-		assertThat(this.memory.mailboxes()).isZero();
+		assertThat(Waiting.mailboxes(this.memory)).isZero();
 	}
 
 	private static LockRequest patient() {
@@ -69,7 +70,7 @@ class StoreTurnsTests {
 	}
 
 	private void awaitQueued(int processes) {
-		Awaitility.await().until(() -> this.memory.waiting("key") == processes);
+		Awaitility.await().until(() -> Waiting.processes(this.memory, "key") == processes);
 	}
 
 	@Test
@@ -216,7 +217,7 @@ class StoreTurnsTests {
 		List<LockHandle> held = new ArrayList<>();
 		List<CompletableFuture<LockHandle>> waiters = new ArrayList<>();
 		there.acquire("uncontended").release();
-		assertThat(this.memory.mailboxes()).isZero();
+		assertThat(Waiting.mailboxes(this.memory)).isZero();
 		for (int i = 0; i < 100; i++) {
 			LockRequest request = LockRequest.builder("key " + i).waitTime(LockRequest.FOREVER).build();
 			held.add(this.here.acquireAsync(request).get());
@@ -224,9 +225,9 @@ class StoreTurnsTests {
 		}
 		for (int i = 0; i < 100; i++) {
 			String key = "key " + i;
-			Awaitility.await().until(() -> this.memory.waiting(key) == 1);
+			Awaitility.await().until(() -> Waiting.processes(this.memory, key) == 1);
 		}
-		assertThat(this.memory.mailboxes()).isOne();
+		assertThat(Waiting.mailboxes(this.memory)).isOne();
 		held.forEach(LockHandle::release);
 		for (CompletableFuture<LockHandle> waiter : waiters) {
 			waiter.get().release();

@@ -181,20 +181,11 @@ public final class MemoryLockStore implements LockStore {
 		this.tokens.last.set(token);
 	}
 
-	/**
-	 * How many processes listen.
-	 * @return the number of open mailboxes
-	 */
-	public int mailboxes() {
+	int mailboxes() {
 		return this.mailboxes.size();
 	}
 
-	/**
-	 * How many processes are queued for a key.
-	 * @param key the key
-	 * @return their number
-	 */
-	public int waiting(String key) {
+	int waiting(String key) {
 		Entry entry = this.entries.get(StorageKey.of(key));
 		return (entry != null) ? entry.waiting.size() : 0;
 	}

@@ -178,6 +178,10 @@ final class JedisConnections extends DedicatedConnections {
 			// closed
 			ConnectionPoolConfig pool = new ConnectionPoolConfig();
 			this.application.getPoolConfig().ifPresent((configured) -> pool.setMaxTotal(configured.getMaxTotal()));
+			if (pool.getMaxTotal() >= 0) {
+				// the mailbox keeps one
+				pool.setMaxTotal(pool.getMaxTotal() + 1);
+			}
 			pool.setMaxIdle(pool.getMaxTotal());
 			pool.setMaxWait(this.commandTimeout);
 			pool.setJmxEnabled(false);

@@ -20,7 +20,8 @@ final class RedisLockScripts {
 
 	/**
 	 * Ends what the owner holds: returns the new owner and who else waits. The name of
-	 * the lock has the prefix of all names and the storage key in it.
+	 * the lock has the prefix of all names and the storage key in it. A message is a
+	 * hint: a user who must not publish can release all the same.
 	 */
 	private static final String PASS = """
 			local function pass(waiting)
@@ -33,7 +34,7 @@ final class RedisLockScripts {
 				redis.call('HSET', KEYS[1], 'owner', '>' .. first, 'waiting', others)
 				redis.call('PEXPIRE', KEYS[1], tonumber(string.sub(first, 1, 4)))
 				local prefix, key = string.match(KEYS[1], '^(.-):{b%d+}:lock:(.*)$')
-				redis.call('PUBLISH', prefix .. ':mail:' .. first, key)
+				redis.pcall('PUBLISH', prefix .. ':mail:' .. first, key)
 				return '>' .. first, others
 			end
 			""";

@@ -129,7 +129,8 @@ public final class RedisLockStore implements LockStore {
 	private List<RenewResult> renewTogether(List<RenewCommand> leases) {
 		try {
 			List<byte[][]> runs = leases.stream().map(this::renewal).toList();
-			List<Object> answers = execute("renew", (connection) -> RedisLockScripts.RENEW.numbers(connection, runs));
+			List<Object> answers = execute("renew",
+					(connection) -> atLeastOneAnswer(RedisLockScripts.RENEW.numbers(connection, runs)));
 			answers.stream()
 				.filter((answer) -> answer instanceof RuntimeException)
 				.findFirst()
@@ -140,6 +141,16 @@ public final class RedisLockStore implements LockStore {
 			logger.debug("The renewal of " + leases.size() + " locks failed", ex);
 			return Collections.nCopies(leases.size(), RenewResult.UNKNOWN);
 		}
+	}
+
+	/**
+	 * If all failed the connection did, which has to be counted.
+	 */
+	private static List<Object> atLeastOneAnswer(List<Object> answers) {
+		if (answers.stream().allMatch(RuntimeException.class::isInstance)) {
+			throw (RuntimeException) answers.get(0);
+		}
+		return answers;
 	}
 
 	private byte[][] renewal(RenewCommand lease) {

@@ -24,6 +24,7 @@ import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -105,6 +106,37 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 			assertThat(store().release(key(), "owner")).isTrue();
 		}
 		assertThat(this.proxy.roundTrips()).isEqualTo(20);
+	}
+
+	@Test
+	void userWhoMustNotPublishReleasesAllTheSame() {
+		MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
+		onServer((connection) -> connection.execute("ACL", "SETUSER".getBytes(), "default".getBytes(),
+				"resetchannels".getBytes()));
+		try {
+			granted(acquire("a", LEASE));
+			assertThat(store().acquire(new AcquireCommand(key(), "b", LEASE, "holder", "", mailbox, true, null)))
+				.isInstanceOf(Refused.class);
+			assertThat(store().release(key(), "a")).isTrue();
+			assertThat(store().acquire(new AcquireCommand(key(), "b", LEASE, "holder", "", mailbox, true, null)))
+				.isInstanceOf(Granted.class);
+		}
+		finally {
+			onServer((connection) -> connection.execute("ACL", "SETUSER".getBytes(), "default".getBytes(),
+					"allchannels".getBytes()));
+		}
+	}
+
+	@Test
+	void renewalsThatGetNoAnswerOpenANewConnection() {
+		granted(acquire("a", LEASE));
+		int before = this.proxy.openConnections();
+		this.proxy.blackHole(true);
+		for (int i = 0; i < 4; i++) {
+			assertThat(store().renew(batch(2))).containsOnly(RenewResult.UNKNOWN);
+		}
+		Awaitility.await().until(() -> this.proxy.openConnections() > before);
+		this.proxy.blackHole(false);
 	}
 
 	/**
