@@ -48,11 +48,19 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 	}
 
 	/**
-	 * Let another thread release the lock in the store, unless somebody of this process
-	 * wants it before, whose acquire does that as well.
+	 * Send the release and do not wait, or let another thread do it, unless somebody of
+	 * this process wants the lock before, whose acquire does that as well.
 	 */
 	private boolean releaseLater(Turn turn, Lease lease) {
-		if (this.mode != ReleaseMode.ASYNC || !turn.endAndLeaveBehind(lease)) {
+		if (this.mode != ReleaseMode.ASYNC) {
+			return false;
+		}
+		if (sent(lease)) {
+			endOf(lease);
+			turn.end();
+			return true;
+		}
+		if (!turn.endAndLeaveBehind(lease)) {
 			return false;
 		}
 		endOf(lease);
@@ -60,6 +68,24 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 			releaseLeft(lease);
 		}
 		return true;
+	}
+
+	/**
+	 * Some stores release without a thread that waits for the answer.
+	 */
+	private boolean sent(Lease lease) {
+		try {
+			return this.store.releaseAsync(lease.key(), lease.owner(), (ex) -> failed(lease, ex));
+		}
+		catch (RuntimeException ex) {
+			failed(lease, ex);
+			return true;
+		}
+	}
+
+	private void failed(Lease lease, RuntimeException ex) {
+		logger.debug("The release of lock '" + lease.key() + "' failed and will be repeated", ex);
+		revoke(lease);
 	}
 
 	/**
@@ -97,8 +123,7 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 			this.store.release(lease.key(), lease.owner());
 		}
 		catch (RuntimeException ex) {
-			logger.debug("The release of lock '" + lease.key() + "' failed and will be repeated", ex);
-			revoke(lease);
+			failed(lease, ex);
 		}
 	}
 

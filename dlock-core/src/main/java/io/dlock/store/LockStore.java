@@ -72,6 +72,20 @@ public interface LockStore extends AutoCloseable {
 	boolean release(String key, String owner);
 
 	/**
+	 * Send a {@link #release} and return without waiting for the answer, if this store
+	 * can do that on the calling thread. What this store is asked afterwards takes effect
+	 * afterwards.
+	 * @param key the key
+	 * @param owner the owner
+	 * @param onFailure what to call if there is no answer; does not block
+	 * @return {@code false} if this store can not, and has done nothing
+	 * @throws StoreException if it could not be sent
+	 */
+	default boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
+		return false;
+	}
+
+	/**
 	 * Wait no longer: leave the queue of a key, and if the lock is being kept for this
 	 * process, let the next have it.
 	 * @param storageKey the {@linkplain StorageKey storage key}

@@ -67,6 +67,36 @@ class AsyncReleaseTests {
 	}
 
 	@Test
+	void storeThatCanSendsTheReleaseAndNoThreadWaitsForIt() {
+		this.store.sendsReleases = true;
+		for (int i = 0; i < 10; i++) {
+			this.registry.acquire(noWait()).release();
+		}
+		assertThat(this.store.releasesSent).hasValue(10);
+		assertThat(this.store.releases).hasValue(0);
+		assertThat(this.registry.queues().size()).isZero();
+	}
+
+	@Test
+	void releaseThatWasSentInVainIsRepeated() {
+		this.store.sendsReleases = true;
+		this.store.lostReleases.set(1);
+		this.registry.acquire(noWait()).release();
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+		assertThat(this.store.releases.get()).isPositive();
+	}
+
+	@Test
+	void releaseThatCanNotBeSentIsRepeated() {
+		this.store.sendsReleases = true;
+		LockHandle handle = this.registry.acquire(noWait());
+		this.store.down = true;
+		handle.release();
+		this.store.down = false;
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+	}
+
+	@Test
 	void nextOfThisProcessNeedNotWaitForTheRelease() throws Exception {
 		// four threads release: keep them busy
 		storeDoesNotAnswerReleases();

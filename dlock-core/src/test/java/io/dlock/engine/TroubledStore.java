@@ -34,6 +34,8 @@ final class TroubledStore implements LockStore {
 
 	final AtomicInteger releases = new AtomicInteger();
 
+	final AtomicInteger releasesSent = new AtomicInteger();
+
 	final AtomicInteger leaves = new AtomicInteger();
 
 	final AtomicInteger lostAcquireReplies = new AtomicInteger();
@@ -53,6 +55,8 @@ final class TroubledStore implements LockStore {
 	volatile boolean renewalsThrow;
 
 	volatile boolean renewalsAreNotSent;
+
+	volatile boolean sendsReleases;
 
 	volatile boolean messagesAreLost;
 
@@ -124,6 +128,27 @@ final class TroubledStore implements LockStore {
 		boolean released = this.memory.release(key, owner);
 		loseReply(this.lostReleaseReplies);
 		return released;
+	}
+
+	/**
+	 * Sent at once, unless releases have to wait.
+	 */
+	@Override
+	public boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
+		if (!this.sendsReleases) {
+			return false;
+		}
+		this.releasesSent.incrementAndGet();
+		failIfDown();
+		try {
+			loseReply(this.lostReleases);
+			this.memory.release(key, owner);
+			loseReply(this.lostReleaseReplies);
+		}
+		catch (StoreException ex) {
+			onFailure.accept(ex);
+		}
+		return true;
 	}
 
 	@Override

@@ -222,6 +222,21 @@ public abstract class WaitingContractTests extends LockStoreContractTests {
 		granted(ask("b", this.first));
 	}
 
+	@Test
+	void releaseThatIsSentTakesEffectBeforeWhatFollows() {
+		Queue<StoreException> failures = new ConcurrentLinkedQueue<>();
+		for (int i = 0; i < 100; i++) {
+			granted(ask("a" + i, null));
+			if (!store().releaseAsync(key(), "a" + i, failures::add)) {
+				assertThat(store().release(key(), "a" + i)).isTrue();
+			}
+		}
+		granted(ask("b", null));
+		assertThat(failures).isEmpty();
+		store().releaseAsync(key(), "somebody else", failures::add);
+		refused(ask("c", null));
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "plain", "with spaces and %", "größer/日本 {tag}" })
 	void whoListensIsToldTheStorageKey(String name) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -52,6 +53,20 @@ final class LettuceScriptConnection implements ScriptConnection {
 		long deadline = System.nanoTime() + this.timeout;
 		this.shared.dispatch(command);
 		return answer(command, deadline);
+	}
+
+	@Override
+	@SuppressWarnings("FutureReturnValueIgnored") // failures are told by the callback
+	public boolean send(byte[] digest, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
+		AsyncCommand<byte[], byte[], Long> command = command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), digest, true,
+				1, keyAndArgs);
+		command.whenComplete((answer, ex) -> {
+			if (ex != null) {
+				onFailure.accept((ex instanceof RuntimeException failure) ? failure : new RedisException(ex));
+			}
+		});
+		this.shared.dispatch(command);
+		return true;
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,18 @@ final class RedisLockScript {
 
 	long number(ScriptConnection connection, int keys, byte[]... keysAndArgs) {
 		return answered((Long) run(connection, ReturnType.INTEGER, keys, keysAndArgs));
+	}
+
+	/**
+	 * Run the script with one key and do not wait for the answer.
+	 * @param connection the connection
+	 * @param onFailure what to call if there is none, or if the server does not know the
+	 * script
+	 * @param keyAndArgs the key and the arguments
+	 * @return {@code false} if the connection can not do that
+	 */
+	boolean send(ScriptConnection connection, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
+		return connection.send(this.digest, onFailure, keyAndArgs);
 	}
 
 	private @Nullable Object run(ScriptConnection connection, ReturnType returnType, int keys, byte[]... keysAndArgs) {

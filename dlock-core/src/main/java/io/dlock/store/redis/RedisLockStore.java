@@ -173,6 +173,21 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	@Override
+	public boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
+		try (ScriptConnection connection = this.connections.open()) {
+			return RedisLockScripts.RELEASE.send(connection,
+					(failure) -> onFailure.accept(RedisErrors.translate("release", failure)),
+					RedisKeys.of(this.prefix, key).lock(), bytes(owner));
+		}
+		catch (StoreException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.translate("release", ex);
+		}
+	}
+
+	@Override
 	public Optional<StoredLock> find(String key) {
 		List<?> lock = execute("find",
 				(connection) -> RedisLockScripts.FIND.list(connection, 1, RedisKeys.of(this.prefix, key).lock()));

@@ -1,6 +1,7 @@
 package io.dlock.store.redis;
 
 import java.util.List;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ReturnType;
@@ -22,6 +23,17 @@ interface ScriptConnection extends AutoCloseable {
 	 * @return the answer: numbers, bytes and lists of them
 	 */
 	@Nullable Object run(byte[] script, boolean cached, ReturnType returnType, int keys, byte[]... keysAndArgs);
+
+	/**
+	 * Run a script with one key and do not wait for the answer.
+	 * @param digest the digest of the script
+	 * @param onFailure what to call if there is no answer; does not block
+	 * @param keyAndArgs the key and the arguments
+	 * @return {@code false} if this connection can not, and has done nothing
+	 */
+	default boolean send(byte[] digest, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
+		return false;
+	}
 
 	/**
 	 * Run a script many times, in one round trip if the client can.
