@@ -65,10 +65,11 @@ public interface LockHandle extends AutoCloseable {
 	void onLost(Consumer<? super LockHandle> listener);
 
 	/**
-	 * Release the lock. It is free for others when this method returns. Should the store
-	 * not answer, the release is repeated in the background and the lock ends with its
-	 * lease at the latest; that is not an error of the caller, whose work was done under
-	 * the lock.
+	 * Release the lock. When this method returns, it is free for others, or is being kept
+	 * for the first who waits for it, in this process or another. Should the store not
+	 * answer, the release is repeated in the background and the lock ends with its lease
+	 * at the latest; that is not an error of the caller, whose work was done under the
+	 * lock. With {@link ReleaseMode#ASYNC} the store is asked after this method returned.
 	 * <p>
 	 * Works on an interrupted thread too, whose interrupt flag stays set.
 	 * @throws LockLostException if the lease was over before the release, on the first
