@@ -126,7 +126,7 @@ public final class JdbcLockStore implements LockStore {
 	@Override
 	public void verify() {
 		this.connections.execute(false, "check the lock table", (dialect, connection) -> {
-			String select = "SELECT lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason FROM "
+			String select = "SELECT lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting FROM "
 					+ this.settings.table() + " WHERE 1 = 0";
 			try (PreparedStatement statement = connection.prepareStatement(select)) {
 				statement.executeQuery().close();

@@ -1,5 +1,7 @@
 package io.dlock.store.jdbc;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -298,13 +300,35 @@ abstract class AbstractJdbcLockStoreTests extends WaitingContractTests {
 		store.close();
 	}
 
+	@Test
+	void tableOfAVersionWithoutQueuesIsNamedWithWhatToDo() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_without_queues");
+		execute(script("dlock_without_queues"));
+		execute("ALTER TABLE dlock_without_queues DROP COLUMN waiting");
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_without_queues"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify).satisfies((ex) -> {
+			assertThat(ex.description()).contains("dlock_without_queues").containsIgnoringCase("waiting");
+			assertThat(ex.action()).contains("schema-");
+		});
+		store.close();
+	}
+
+	private String script(String table) {
+		try {
+			return new ClassPathResource(schema(), JdbcLockStore.class).getContentAsString(StandardCharsets.UTF_8)
+				.replace("dlock_lock", table);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
 	/**
 	 * A lease that is rounded ends before its holder thinks.
 	 */
 	@Test
 	void r41TableThatRoundsTheTimesIsRefused() throws Exception {
-		String script = new ClassPathResource(schema(), JdbcLockStore.class).getContentAsString(StandardCharsets.UTF_8)
-			.replace("dlock_lock", "dlock_rounded")
+		String script = script("dlock_rounded")
 			.replaceAll("(TIMESTAMP|DATETIME)(\\(6\\))?( WITH TIME ZONE)?", "$1(0)$3");
 		execute("DROP TABLE IF EXISTS dlock_rounded");
 		execute(script);
