@@ -371,7 +371,8 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		}
 
 		/**
-		 * Another owner holds the key, or it is kept for another process.
+		 * Another owner holds the key, or it is kept for another process, or it became
+		 * free a moment ago.
 		 *
 		 * @param remainingMicros for how long yet
 		 * @param owner the owner
@@ -386,9 +387,13 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 				return this.waiting.length() < MAX_WAITING && !this.waiting.contains(mailbox.value());
 			}
 
+			private boolean isFreeOrKept() {
+				return this.owner.isEmpty() || this.owner.startsWith(">");
+			}
+
 			AcquireResult.Refused refusal() {
 				return new AcquireResult.Refused(Duration.of(Math.max(0, this.remainingMicros), ChronoUnit.MICROS),
-						this.owner.startsWith(">") ? null : this.holder);
+						isFreeOrKept() ? null : this.holder);
 			}
 
 		}
