@@ -202,13 +202,15 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	/**
 	 * Listen at an address, on a connection of its own.
 	 * @param dataSource where to get that connection
+	 * @param others the connections that releases use
 	 * @param address the address
 	 * @param onTurn whom to tell
-	 * @return the mailbox, or {@code null} if this database sends no messages
+	 * @return the mailbox, or {@code null} if this database sends no messages or they do
+	 * not arrive
 	 * @throws SQLException if the connection fails
 	 */
-	@Nullable Mailbox openMailbox(HikariDataSource dataSource, MailboxAddress address, Consumer<String> onTurn)
-			throws SQLException {
+	@Nullable Mailbox openMailbox(HikariDataSource dataSource, LockConnections others, MailboxAddress address,
+			Consumer<String> onTurn) throws SQLException {
 		return null;
 	}
 

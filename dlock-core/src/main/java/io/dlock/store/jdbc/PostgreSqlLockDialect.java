@@ -183,9 +183,20 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	@Nullable Mailbox openMailbox(HikariDataSource dataSource, MailboxAddress address, Consumer<String> onTurn)
-			throws SQLException {
-		return PGJDBC ? PostgreSqlMailbox.open(dataSource, CHANNEL_PREFIX + address.value(), onTurn) : null;
+	@Nullable Mailbox openMailbox(HikariDataSource dataSource, LockConnections others, MailboxAddress address,
+			Consumer<String> onTurn) throws SQLException {
+		return PGJDBC ? PostgreSqlMailbox.open(
+				dataSource, others.commandTimeout(), CHANNEL_PREFIX + address.value(), (channel, payload) -> others
+					.execute(false, "send a message", (dialect, connection) -> send(connection, channel, payload)),
+				onTurn) : null;
+	}
+
+	private static boolean send(Connection connection, String channel, String payload) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
+			statement.setString(1, channel);
+			statement.setString(2, payload);
+			return statement.execute();
+		}
 	}
 
 	@Override
