@@ -198,13 +198,8 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 		Connection current = this.connection;
 		this.connection = null;
 		if (current != null) {
-			try {
-				this.dataSource.evictConnection(current);
-				current.close();
-			}
-			catch (SQLException ex) {
-				logger.trace("Could not close a broken connection", ex);
-			}
+			// which closes it; the pool fails if it is asked to close it again
+			this.dataSource.evictConnection(current);
 		}
 	}
 
