@@ -71,7 +71,8 @@ final class H2LockDialect extends JdbcLockDialect {
 					.formatted(table, NOW),
 				"""
 						UPDATE %s SET waiting = waiting || ? WHERE lock_key = ? AND lease_until > %s
-						""".formatted(table, NOW), """
+						  AND CHAR_LENGTH(waiting) < %d AND LOCATE(?, waiting) = 0
+						""".formatted(table, NOW, Statements.FULL_QUEUE), """
 						UPDATE %s SET waiting = REPLACE(waiting, ?, '') WHERE lock_key = ?
 						""".formatted(table),
 				"""
@@ -109,7 +110,12 @@ final class H2LockDialect extends JdbcLockDialect {
 				}
 			}
 		}
-		return holder(connection, this.holder, key);
+		return holder(connection, key);
+	}
+
+	@Override
+	Attempt holder(Connection connection, String storageKey) throws SQLException {
+		return askHolder(connection, this.holder, storageKey);
 	}
 
 	/**

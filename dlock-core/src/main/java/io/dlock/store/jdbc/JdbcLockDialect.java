@@ -37,7 +37,9 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	static final String KEYS = "<keys>";
 
 	/** Stands for a mailbox or an owner where there is none. */
-	private static final String NOBODY = "-";
+	static final String NOBODY = "-";
+
+	private static final int QUEUE_ATTEMPTS = 3;
 
 	private final String renew;
 
@@ -132,11 +134,17 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 			return new AcquireResult.Refused(Duration.ZERO, null);
 		}
 		MailboxAddress mailbox = command.mailbox();
-		if (command.queueing() && mailbox != null && held.hasRoomFor(mailbox) && !queue(connection, key, mailbox)) {
-			return new AcquireResult.Refused(Duration.ZERO, null);
-		}
-		return held.refusal();
+		return (command.queueing() && mailbox != null) ? queue(connection, key, mailbox, held) : held.refusal();
 	}
+
+	/**
+	 * Look who holds a key.
+	 * @param connection an auto-commit connection
+	 * @param storageKey the key
+	 * @return held, or free by now
+	 * @throws SQLException if there is no answer
+	 */
+	abstract Attempt holder(Connection connection, String storageKey) throws SQLException;
 
 	/**
 	 * Look who was in the way.
@@ -145,7 +153,7 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @param storageKey the key
 	 * @return held, or free by now
 	 */
-	static Attempt holder(Connection connection, String query, String storageKey) throws SQLException {
+	static Attempt askHolder(Connection connection, String query, String storageKey) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(query)) {
 			statement.setString(1, storageKey);
 			try (ResultSet row = statement.executeQuery()) {
@@ -162,13 +170,31 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	}
 
 	/**
-	 * Queue up behind a holder.
-	 * @return {@code false} if the lock became free meanwhile
+	 * Queue up behind a holder, or behind who took its place meanwhile. Only a lock that
+	 * is free by now is worth another attempt at once.
+	 */
+	private AcquireResult queue(Connection connection, String key, MailboxAddress mailbox, Attempt.Held first)
+			throws SQLException {
+		Attempt.Held held = first;
+		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoomFor(mailbox) && !queue(connection, key, mailbox); i++) {
+			if (!(holder(connection, key) instanceof Attempt.Held now) || !now.lasts()) {
+				return new AcquireResult.Refused(Duration.ZERO, null);
+			}
+			held = now;
+		}
+		return held.refusal();
+	}
+
+	/**
+	 * Queue up.
+	 * @return {@code false} if the lock became free meanwhile, the queue full, or the
+	 * address is queued already
 	 */
 	private boolean queue(Connection connection, String key, MailboxAddress mailbox) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.queue)) {
 			statement.setString(1, entry(mailbox));
 			statement.setString(2, key);
+			statement.setString(3, entry(mailbox));
 			return statement.executeUpdate() == 1;
 		}
 	}
@@ -176,13 +202,15 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	/**
 	 * Listen at an address, on a connection of its own.
 	 * @param dataSource where to get that connection
+	 * @param others the connections that releases use
 	 * @param address the address
 	 * @param onTurn whom to tell
-	 * @return the mailbox, or {@code null} if this database sends no messages
+	 * @return the mailbox, or {@code null} if this database sends no messages or they do
+	 * not arrive
 	 * @throws SQLException if the connection fails
 	 */
-	@Nullable Mailbox openMailbox(HikariDataSource dataSource, MailboxAddress address, Consumer<String> onTurn)
-			throws SQLException {
+	@Nullable Mailbox openMailbox(HikariDataSource dataSource, LockConnections others, MailboxAddress address,
+			Consumer<String> onTurn) throws SQLException {
 		return null;
 	}
 
@@ -371,7 +399,8 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		}
 
 		/**
-		 * Another owner holds the key, or it is kept for another process.
+		 * Another owner holds the key, or it is kept for another process, or it became
+		 * free a moment ago.
 		 *
 		 * @param remainingMicros for how long yet
 		 * @param owner the owner
@@ -380,15 +409,21 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		 */
 		record Held(long remainingMicros, String owner, String holder, String waiting) implements Attempt {
 
-			private static final int MAX_WAITING = 4000;
-
 			boolean hasRoomFor(MailboxAddress mailbox) {
-				return this.waiting.length() < MAX_WAITING && !this.waiting.contains(mailbox.value());
+				return this.waiting.length() < Statements.FULL_QUEUE && !this.waiting.contains(mailbox.value());
+			}
+
+			boolean lasts() {
+				return this.remainingMicros > 0;
+			}
+
+			private boolean isFreeOrKept() {
+				return this.owner.isEmpty() || this.owner.startsWith(">");
 			}
 
 			AcquireResult.Refused refusal() {
 				return new AcquireResult.Refused(Duration.of(Math.max(0, this.remainingMicros), ChronoUnit.MICROS),
-						this.owner.startsWith(">") ? null : this.holder);
+						isFreeOrKept() ? null : this.holder);
 			}
 
 		}
@@ -407,7 +442,8 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 *
 	 * @param renew binds lease µs, key, owner
 	 * @param release binds key, owner
-	 * @param queue binds entry, key
+	 * @param queue binds entry, key, entry; appends to a lock that is held, unless its
+	 * queue is full or has the entry
 	 * @param leave binds entry, key
 	 * @param find binds key; answers holder, reason, token, since_micros, until_micros
 	 * @param look binds the owner of a reservation, and the keys in place of
@@ -418,6 +454,9 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 			String sweep) {
 
 		static final int SWEEP_BATCH = 1000;
+
+		/** Characters of {@code waiting} to which no entry is appended any more. */
+		static final int FULL_QUEUE = 4000;
 
 	}
 

@@ -6,8 +6,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
@@ -47,7 +50,9 @@ public final class JdbcLockStore implements LockStore {
 
 	private final LockConnections connections;
 
-	private volatile @Nullable PollingMailbox pollingMailbox;
+	private final Map<MailboxAddress, Mailbox> mailboxes = new ConcurrentHashMap<>();
+
+	private volatile boolean closed;
 
 	/**
 	 * Create a store. Nothing is opened before the first use.
@@ -67,11 +72,19 @@ public final class JdbcLockStore implements LockStore {
 	public AcquireResult acquire(AcquireCommand command) {
 		AcquireResult result = this.connections.execute(false, "acquire",
 				(dialect, connection) -> dialect.acquire(connection, command));
-		PollingMailbox polling = this.pollingMailbox;
-		if (polling != null && command.queueing() && result instanceof AcquireResult.Refused) {
+		PollingMailbox polling = polling(command.mailbox());
+		if (polling != null && result instanceof AcquireResult.Granted) {
+			polling.forget(StorageKey.of(command.key()));
+		}
+		else if (polling != null && command.queueing()) {
 			polling.await(StorageKey.of(command.key()));
 		}
 		return result;
+	}
+
+	private @Nullable PollingMailbox polling(@Nullable MailboxAddress address) {
+		Mailbox mailbox = (address != null) ? this.mailboxes.get(address) : null;
+		return (mailbox instanceof PollingMailbox polling) ? polling : null;
 	}
 
 	@Override
@@ -91,7 +104,7 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
-		PollingMailbox polling = this.pollingMailbox;
+		PollingMailbox polling = polling(mailbox);
 		if (polling != null) {
 			polling.forget(storageKey);
 		}
@@ -103,13 +116,29 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
-		Mailbox mailbox = this.connections.openMailbox(address, onTurn);
-		if (mailbox != null) {
-			return mailbox;
+		Mailbox listening = this.connections.openMailbox(address, onTurn);
+		Mailbox mailbox = (listening != null) ? listening : PollingMailbox.open(this.connections, address, onTurn);
+		Mailbox before = this.mailboxes.put(address, mailbox);
+		if (before != null) {
+			before.close();
 		}
-		PollingMailbox polling = PollingMailbox.open(this.connections, address, onTurn);
-		this.pollingMailbox = polling;
-		return polling;
+		if (this.closed) {
+			closeMailbox(address, mailbox);
+		}
+		return () -> closeMailbox(address, mailbox);
+	}
+
+	/**
+	 * The locks that are looked at for an address.
+	 */
+	Set<String> awaited(MailboxAddress address) {
+		PollingMailbox polling = polling(address);
+		return (polling != null) ? polling.awaited() : Set.of();
+	}
+
+	private void closeMailbox(MailboxAddress address, Mailbox mailbox) {
+		this.mailboxes.remove(address, mailbox);
+		mailbox.close();
 	}
 
 	@Override
@@ -126,7 +155,7 @@ public final class JdbcLockStore implements LockStore {
 	@Override
 	public void verify() {
 		this.connections.execute(false, "check the lock table", (dialect, connection) -> {
-			String select = "SELECT lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason FROM "
+			String select = "SELECT lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting FROM "
 					+ this.settings.table() + " WHERE 1 = 0";
 			try (PreparedStatement statement = connection.prepareStatement(select)) {
 				statement.executeQuery().close();
@@ -195,6 +224,8 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public void close() {
+		this.closed = true;
+		this.mailboxes.forEach(this::closeMailbox);
 		this.connections.close();
 	}
 

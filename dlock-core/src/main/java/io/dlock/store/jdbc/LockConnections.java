@@ -158,7 +158,7 @@ final class LockConnections implements AutoCloseable {
 		HikariDataSource own = pool(hikari, 1, null);
 		Mailbox mailbox = null;
 		try {
-			mailbox = current.dialect().openMailbox(own, address, onTurn);
+			mailbox = current.dialect().openMailbox(own, this, address, onTurn);
 			return mailbox;
 		}
 		catch (SQLException ex) {
@@ -276,6 +276,10 @@ final class LockConnections implements AutoCloseable {
 			return "jdbc";
 		}
 		return url.replaceFirst("[?;].*$", "").replaceFirst("//[^/@]*@", "//");
+	}
+
+	Duration commandTimeout() {
+		return this.settings.commandTimeout();
 	}
 
 	String description() {

@@ -126,7 +126,8 @@ final class MySqlLockDialect extends JdbcLockDialect {
 				WHERE lock_key = ? AND owner = ?
 				""".formatted(table), """
 				UPDATE %s SET waiting = CONCAT(waiting, ?) WHERE lock_key = ? AND lease_until > UTC_TIMESTAMP(6)
-				""".formatted(table), """
+				  AND CHAR_LENGTH(waiting) < %d AND LOCATE(?, waiting) = 0
+				""".formatted(table, Statements.FULL_QUEUE), """
 				UPDATE %s SET waiting = REPLACE(waiting, ?, '') WHERE lock_key = ?
 				""".formatted(table), """
 				SELECT holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
@@ -163,6 +164,11 @@ final class MySqlLockDialect extends JdbcLockDialect {
 			statement.executeUpdate();
 		}
 		return readBack(connection, key, command.owner());
+	}
+
+	@Override
+	Attempt holder(Connection connection, String storageKey) throws SQLException {
+		return readBack(connection, storageKey, NOBODY);
 	}
 
 	private Attempt readBack(Connection connection, String key, String owner) throws SQLException {

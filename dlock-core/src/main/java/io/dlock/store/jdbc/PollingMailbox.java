@@ -25,6 +25,8 @@ final class PollingMailbox implements Mailbox, Runnable {
 	/** Well below the time for which a lock is kept for a process that listens. */
 	private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(15);
 
+	private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	private static final int KEYS_AT_ONCE = 500;
 
 	private final LockConnections connections;
@@ -66,25 +68,51 @@ final class PollingMailbox implements Mailbox, Runnable {
 		this.awaited.remove(storageKey);
 	}
 
+	/**
+	 * The locks that are looked at.
+	 * @return their storage keys
+	 */
+	Set<String> awaited() {
+		return Set.copyOf(this.awaited);
+	}
+
 	@Override
 	public void run() {
+		long pause = INTERVAL_NANOS;
 		while (!this.closed) {
 			if (this.awaited.isEmpty()) {
 				LockSupport.park(this);
 				continue;
 			}
-			LockSupport.parkNanos(this, INTERVAL_NANOS - ThreadLocalRandom.current().nextLong(INTERVAL_NANOS / 2));
+			pause(pause - ThreadLocalRandom.current().nextLong(pause / 2));
 			try {
 				look(List.copyOf(this.awaited));
+				pause = INTERVAL_NANOS;
 			}
-			catch (RuntimeException ex) {
+			catch (Throwable ex) {
+				pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
 				logger.debug("Could not look at the locks that are waited for", ex);
 			}
 		}
 	}
 
+	/**
+	 * A new lock to wait for does not end the pause: the database may have failed.
+	 */
+	private void pause(long nanos) {
+		long start = System.nanoTime();
+		long left = nanos;
+		while (left > 0 && !this.closed) {
+			LockSupport.parkNanos(this, left);
+			if (Thread.interrupted()) {
+				logger.trace("Interrupted");
+			}
+			left = nanos - (System.nanoTime() - start);
+		}
+	}
+
 	private void look(List<String> keys) {
-		for (int from = 0; from < keys.size(); from += KEYS_AT_ONCE) {
+		for (int from = 0; from < keys.size() && !this.closed; from += KEYS_AT_ONCE) {
 			List<String> some = keys.subList(from, Math.min(keys.size(), from + KEYS_AT_ONCE));
 			List<String> turns = this.connections.execute(false, "look",
 					(dialect, connection) -> dialect.look(connection, some, this.address));

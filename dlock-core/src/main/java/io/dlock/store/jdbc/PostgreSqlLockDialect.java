@@ -122,8 +122,9 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				RETURNING CASE owner WHEN '' THEN NULL ELSE pg_notify('%s' || substr(owner, 2), lock_key)::text END
 				""".formatted(table, NOT_DURABLE, CHANNEL_PREFIX), """
 				UPDATE %s SET waiting = waiting || ?
-				WHERE lock_key = ? AND lease_until > clock_timestamp() AND %s
-				""".formatted(table, NOT_DURABLE), """
+				WHERE lock_key = ? AND lease_until > clock_timestamp()
+				  AND char_length(waiting) < %d AND strpos(waiting, ?) = 0 AND %s
+				""".formatted(table, Statements.FULL_QUEUE, NOT_DURABLE), """
 				UPDATE %s SET waiting = replace(waiting, ?, '') WHERE lock_key = ? AND %s
 				""".formatted(table, NOT_DURABLE), """
 				SELECT holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
@@ -166,7 +167,12 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				}
 			}
 		}
-		return holder(connection, this.holder, key);
+		return holder(connection, key);
+	}
+
+	@Override
+	Attempt holder(Connection connection, String storageKey) throws SQLException {
+		return askHolder(connection, this.holder, storageKey);
 	}
 
 	@Override
@@ -177,9 +183,20 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	@Nullable Mailbox openMailbox(HikariDataSource dataSource, MailboxAddress address, Consumer<String> onTurn)
-			throws SQLException {
-		return PGJDBC ? PostgreSqlMailbox.open(dataSource, CHANNEL_PREFIX + address.value(), onTurn) : null;
+	@Nullable Mailbox openMailbox(HikariDataSource dataSource, LockConnections others, MailboxAddress address,
+			Consumer<String> onTurn) throws SQLException {
+		return PGJDBC ? PostgreSqlMailbox.open(
+				dataSource, others.commandTimeout(), CHANNEL_PREFIX + address.value(), (channel, payload) -> others
+					.execute(false, "send a message", (dialect, connection) -> send(connection, channel, payload)),
+				onTurn) : null;
+	}
+
+	private static boolean send(Connection connection, String channel, String payload) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
+			statement.setString(1, channel);
+			statement.setString(2, payload);
+			return statement.execute();
+		}
 	}
 
 	@Override

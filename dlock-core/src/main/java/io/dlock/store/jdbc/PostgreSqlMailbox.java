@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.function.Consumer;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -28,9 +29,18 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 
 	private static final Duration RECONNECT_PAUSE = Duration.ofSeconds(1);
 
+	private static final Duration PROBE_WAIT = Duration.ofSeconds(1);
+
+	/** No storage key has a space. */
+	private static final String PROBE = "probe ";
+
 	private final HikariDataSource dataSource;
 
+	private final Duration timeout;
+
 	private final String channel;
+
+	private final Sender sender;
 
 	private final Consumer<String> onTurn;
 
@@ -40,9 +50,12 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 
 	private volatile boolean closed;
 
-	private PostgreSqlMailbox(HikariDataSource dataSource, String channel, Consumer<String> onTurn) {
+	private PostgreSqlMailbox(HikariDataSource dataSource, Duration timeout, String channel, Sender sender,
+			Consumer<String> onTurn) {
 		this.dataSource = dataSource;
+		this.timeout = timeout;
 		this.channel = channel;
+		this.sender = sender;
 		this.onTurn = onTurn;
 		this.thread.setDaemon(true);
 	}
@@ -50,32 +63,73 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 	/**
 	 * Begin to listen.
 	 * @param dataSource a pool for this connection, closed with the mailbox
+	 * @param timeout how long a statement may take
 	 * @param channel the channel, a plain identifier
+	 * @param sender how messages are sent, on another connection
 	 * @param onTurn whom to tell
-	 * @return the mailbox, or {@code null} if the driver has no notifications
+	 * @return the mailbox, or {@code null} if the driver has no notifications or they do
+	 * not arrive
 	 * @throws SQLException if there is no connection
 	 */
-	static @Nullable Mailbox open(HikariDataSource dataSource, String channel, Consumer<String> onTurn)
-			throws SQLException {
-		PostgreSqlMailbox mailbox = new PostgreSqlMailbox(dataSource, channel, onTurn);
-		if (!mailbox.connect()) {
-			mailbox.close();
+	static @Nullable Mailbox open(HikariDataSource dataSource, Duration timeout, String channel, Sender sender,
+			Consumer<String> onTurn) throws SQLException {
+		PostgreSqlMailbox mailbox = new PostgreSqlMailbox(dataSource, timeout, channel, sender, onTurn);
+		boolean listening = false;
+		try {
+			listening = mailbox.connect();
+		}
+		finally {
+			if (!listening) {
+				mailbox.close();
+			}
+		}
+		if (!listening) {
 			return null;
 		}
 		mailbox.thread.start();
 		return mailbox;
 	}
 
+	/**
+	 * Connect and listen. The driver waits for notifications as long as it is told to,
+	 * whatever the network timeout.
+	 * @return whether notifications arrive
+	 */
 	private boolean connect() throws SQLException {
 		Connection opened = this.dataSource.getConnection();
 		this.connection = opened;
+		if (this.closed) {
+			throw new SQLException("Closed while the connection was opened");
+		}
 		if (!opened.isWrapperFor(PGConnection.class)) {
 			return false;
 		}
+		opened.setNetworkTimeout(Runnable::run, Math.toIntExact(this.timeout.toMillis()));
 		try (Statement statement = opened.createStatement()) {
 			statement.execute("LISTEN " + this.channel);
 		}
-		return true;
+		return probe(opened.unwrap(PGConnection.class));
+	}
+
+	/**
+	 * A connection pooler that gives each transaction another session accepts LISTEN, but
+	 * nothing ever arrives. The message comes from another connection: a session tells
+	 * itself even then.
+	 */
+	private boolean probe(PGConnection opened) throws SQLException {
+		String probe = PROBE + UUID.randomUUID();
+		this.sender.send(this.channel, probe);
+		long start = System.nanoTime();
+		long left = PROBE_WAIT.toMillis();
+		while (left > 0) {
+			PGNotification[] notifications = opened.getNotifications(Math.toIntExact(left));
+			if (notifications != null && deliver(notifications, probe)) {
+				return true;
+			}
+			left = PROBE_WAIT.minusNanos(System.nanoTime() - start).toMillis();
+		}
+		logger.info("Notifications of PostgreSQL do not arrive, as behind PgBouncer with pool_mode=transaction");
+		return false;
 	}
 
 	@Override
@@ -86,14 +140,14 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 				if (current != null) {
 					receive(current);
 				}
-				else {
-					connect();
+				else if (!connect()) {
+					throw new SQLException("Notifications do not arrive any more");
 				}
 			}
-			catch (SQLException | RuntimeException ex) {
+			catch (SQLException | RuntimeException | Error ex) {
+				disconnect();
 				if (!this.closed) {
 					logger.debug("The connection that listens for locks broke and will be opened again", ex);
-					disconnect();
 					pause();
 				}
 			}
@@ -109,9 +163,25 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 			}
 			return;
 		}
+		deliver(notifications, PROBE);
+	}
+
+	/**
+	 * Tell of turns, but not of probes.
+	 * @return whether a certain probe was among them
+	 */
+	private boolean deliver(PGNotification[] notifications, String probe) {
+		boolean arrived = false;
 		for (PGNotification notification : notifications) {
-			this.onTurn.accept(notification.getParameter());
+			String payload = notification.getParameter();
+			if (payload.equals(probe)) {
+				arrived = true;
+			}
+			else if (!payload.startsWith(PROBE)) {
+				this.onTurn.accept(payload);
+			}
 		}
+		return arrived;
 	}
 
 	private void pause() {
@@ -128,13 +198,8 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 		Connection current = this.connection;
 		this.connection = null;
 		if (current != null) {
-			try {
-				this.dataSource.evictConnection(current);
-				current.close();
-			}
-			catch (SQLException ex) {
-				logger.trace("Could not close a broken connection", ex);
-			}
+			// which closes it; the pool fails if it is asked to close it again
+			this.dataSource.evictConnection(current);
 		}
 	}
 
@@ -152,6 +217,16 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 			}
 		}
 		this.dataSource.close();
+	}
+
+	/**
+	 * Sends a message as releases do.
+	 */
+	@FunctionalInterface
+	interface Sender {
+
+		void send(String channel, String payload);
+
 	}
 
 }

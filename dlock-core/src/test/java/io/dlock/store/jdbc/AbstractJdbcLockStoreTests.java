@@ -1,5 +1,7 @@
 package io.dlock.store.jdbc;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -34,8 +36,9 @@ import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
-import io.dlock.store.WaitingContractTests;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
+import io.dlock.store.WaitingContractTests;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 
@@ -298,14 +301,36 @@ abstract class AbstractJdbcLockStoreTests extends WaitingContractTests {
 		store.close();
 	}
 
+	@Test
+	void tableOfAVersionWithoutQueuesIsNamedWithWhatToDo() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_without_queues");
+		execute(script("dlock_without_queues"));
+		execute("ALTER TABLE dlock_without_queues DROP COLUMN waiting");
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_without_queues"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify).satisfies((ex) -> {
+			assertThat(ex.description()).contains("dlock_without_queues").containsIgnoringCase("waiting");
+			assertThat(ex.action()).contains("schema-");
+		});
+		store.close();
+	}
+
+	private String script(String table) {
+		try {
+			return new ClassPathResource(schema(), JdbcLockStore.class).getContentAsString(StandardCharsets.UTF_8)
+				.replace("dlock_lock", table);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
 	/**
 	 * A lease that is rounded ends before its holder thinks.
 	 */
 	@Test
 	void r41TableThatRoundsTheTimesIsRefused() throws Exception {
-		String script = new ClassPathResource(schema(), JdbcLockStore.class).getContentAsString(StandardCharsets.UTF_8)
-			.replace("dlock_lock", "dlock_rounded")
-			.replaceAll("(TIMESTAMP|DATETIME)(\\(6\\))?( WITH TIME ZONE)?", "$1(0)$3");
+		String script = script("dlock_rounded").replaceAll("(TIMESTAMP|DATETIME)(\\(6\\))?( WITH TIME ZONE)?",
+				"$1(0)$3");
 		execute("DROP TABLE IF EXISTS dlock_rounded");
 		execute(script);
 		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_rounded"));
@@ -364,6 +389,46 @@ abstract class AbstractJdbcLockStoreTests extends WaitingContractTests {
 				var result = statement.executeQuery("SELECT COUNT(*) FROM dlock_lock")) {
 			result.next();
 			return result.getInt(1);
+		}
+	}
+
+	/**
+	 * The bound counts in the row, since all of them saw room in the queue.
+	 */
+	@Test
+	void queueThatIsJoinedByManyAtOnceStaysBoundedAndHasEachOnce() throws Exception {
+		granted(acquire("a", LEASE));
+		int room = 2;
+		String crowd = "0001abcdefghijkl ".repeat(4000 / (MailboxAddress.LENGTH + 1) - room + 1);
+		List<MailboxAddress> addresses = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(1));
+			addresses.addAll(List.of(address, address, address));
+		}
+		ExecutorService threads = Executors.newFixedThreadPool(addresses.size());
+		try {
+			for (int round = 0; round < 15; round++) {
+				execute("UPDATE dlock_lock SET waiting = '" + crowd + "' WHERE lock_key = '" + key() + "'");
+				List<Callable<AcquireResult>> calls = new ArrayList<>();
+				for (MailboxAddress address : addresses) {
+					calls.add(() -> store()
+						.acquire(new AcquireCommand(key(), "b", LEASE, "holder", "", address, true, null)));
+				}
+				for (Future<AcquireResult> result : threads.invokeAll(calls)) {
+					assertThat(result.get()).isInstanceOfSatisfying(Refused.class,
+							(refused) -> assertThat(refused.remaining()).as("there is no hurry").isPositive());
+				}
+				String waiting = JdbcClient.create(this.application)
+					.sql("SELECT waiting FROM dlock_lock WHERE lock_key = ?")
+					.param(key())
+					.query(String.class)
+					.single();
+				String joined = waiting.substring(crowd.length());
+				assertThat(joined.split(" ")).doesNotHaveDuplicates().hasSize(room);
+			}
+		}
+		finally {
+			threads.shutdownNow();
 		}
 	}
 

@@ -1,0 +1,196 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.StoreException;
+import io.dlock.test.PostgresServer;
+import io.dlock.test.TcpProxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+class PostgreSqlMailboxIntegrationTests {
+
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+	private final PostgresServer server = PostgresServer.shared();
+
+	private final MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
+
+	private final String channel = "dlock_" + this.address.value();
+
+	private final Queue<String> turns = new ConcurrentLinkedQueue<>();
+
+	private final HikariDataSource application = configure(new HikariDataSource(), this.server.jdbcUrl());
+
+	private final JdbcClient database = JdbcClient.create(this.application);
+
+	private HikariDataSource configure(HikariDataSource pool, String url) {
+		pool.setJdbcUrl(url);
+		pool.setUsername(this.server.username());
+		pool.setPassword(this.server.password());
+		pool.setMaximumPoolSize(1);
+		pool.setConnectionTimeout(TIMEOUT.toMillis());
+		pool.setInitializationFailTimeout(-1);
+		return pool;
+	}
+
+	@AfterEach
+	void closePool() {
+		this.application.close();
+	}
+
+	private void send(String channel, String payload) {
+		this.database.sql("SELECT pg_notify(?, ?)::text").param(channel).param(payload).query(String.class).list();
+	}
+
+	private @Nullable Mailbox open(HikariDataSource own, PostgreSqlMailbox.Sender sender) throws SQLException {
+		return PostgreSqlMailbox.open(configure(own, this.server.jdbcUrl()), TIMEOUT, this.channel, sender,
+				this.turns::add);
+	}
+
+	private List<Integer> listeners() {
+		return this.database.sql("SELECT pid FROM pg_stat_activity WHERE query = ?")
+			.param("LISTEN " + this.channel)
+			.query(Integer.class)
+			.list();
+	}
+
+	@Test
+	void whatHearsNothingIsNoMailbox() throws SQLException {
+		HikariDataSource own = new HikariDataSource();
+		assertThat(open(own, (channel, payload) -> {
+		})).isNull();
+		assertThat(own.isClosed()).isTrue();
+		Awaitility.await().untilAsserted(() -> assertThat(listeners()).isEmpty());
+	}
+
+	@Test
+	void probeIsNoTurnButTurnsDuringTheProbeAreTold() throws SQLException {
+		try (Mailbox mailbox = open(new HikariDataSource(), (channel, payload) -> {
+			send(channel, "before");
+			send(channel, payload);
+			send(channel, payload);
+		})) {
+			assertThat(mailbox).isNotNull();
+			send(this.channel, "after");
+			Awaitility.await().untilAsserted(() -> assertThat(this.turns).containsExactly("before", "after"));
+		}
+		Awaitility.await().untilAsserted(() -> assertThat(listeners()).isEmpty());
+	}
+
+	@Test
+	void failureToSendTheProbeLeavesNoConnection() {
+		HikariDataSource own = new HikariDataSource();
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> open(own, (channel, payload) -> {
+			throw new IllegalStateException("no connection");
+		}));
+		assertThat(own.isClosed()).isTrue();
+		Awaitility.await().untilAsserted(() -> assertThat(listeners()).isEmpty());
+	}
+
+	@Test
+	void r34ServerThatFallsSilentBeforeItListensEndsTheAttempt() {
+		try (TcpProxy proxy = TcpProxy.to(this.server.host(), this.server.port());
+				HikariDataSource silent = new HikariDataSource() {
+
+					@Override
+					public Connection getConnection() throws SQLException {
+						Connection connection = super.getConnection();
+						proxy.blackHole(true);
+						return connection;
+					}
+
+				}) {
+			configure(silent, this.server.jdbcUrl(proxy.port()));
+			assertTimeoutPreemptively(TIMEOUT.multipliedBy(2).plusSeconds(2),
+					() -> assertThatExceptionOfType(SQLException.class).isThrownBy(
+							() -> PostgreSqlMailbox.open(silent, TIMEOUT, this.channel, this::send, this.turns::add)));
+		}
+	}
+
+	@Test
+	void r34SilentServerEndsTheAttemptOfAStore() {
+		try (TcpProxy proxy = TcpProxy.to(this.server.host(), this.server.port());
+				HikariDataSource pool = configure(new HikariDataSource(), this.server.jdbcUrl(proxy.port()))) {
+			withStore(pool, (store) -> {
+				proxy.blackHole(true);
+				assertTimeoutPreemptively(TIMEOUT.multipliedBy(2).plusSeconds(2),
+						() -> assertThatExceptionOfType(StoreException.class)
+							.isThrownBy(() -> store.openMailbox(this.address, this.turns::add)));
+			});
+		}
+	}
+
+	private void withStore(HikariDataSource pool, Consumer<JdbcLockStore> test) {
+		new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
+			.execute(this.application);
+		try (JdbcLockStore store = new JdbcLockStore(pool,
+				JdbcLockStoreSettings.defaults().withCommandTimeout(TIMEOUT).withPoolSize(2))) {
+			store.verify();
+			test.accept(store);
+		}
+	}
+
+	private void terminate(int pid) {
+		this.database.sql("SELECT pg_terminate_backend(?)").param(pid).query(Boolean.class).single();
+	}
+
+	private int listener() {
+		return Awaitility.await().until(this::listeners, (pids) -> pids.size() == 1).get(0);
+	}
+
+	@Test
+	void connectionThatBreaksIsOpenedAgain() {
+		withStore(this.application, (store) -> {
+			Mailbox mailbox = store.openMailbox(this.address, this.turns::add);
+			int first = listener();
+			terminate(first);
+			Awaitility.await().untilAsserted(() -> assertThat(listener()).isNotEqualTo(first));
+			String key = "reconnect/" + this.address.value();
+			Duration lease = Duration.ofSeconds(20);
+			assertThat(store.acquire(new AcquireCommand(key, "a", lease, "holder", ""))).isInstanceOf(Granted.class);
+			assertThat(store.acquire(new AcquireCommand(key, "b", lease, "holder", "", this.address, true, null)))
+				.isInstanceOf(Refused.class);
+			assertThat(store.release(key, "a")).isTrue();
+			Awaitility.await().untilAsserted(() -> assertThat(this.turns).containsExactly(key));
+			mailbox.close();
+			Awaitility.await().untilAsserted(() -> assertThat(listeners()).isEmpty());
+		});
+	}
+
+	@Test
+	void mailboxEndsWithItsStoreEvenIfItsConnectionIsBeingOpenedAgain() {
+		withStore(this.application, (store) -> {
+			store.openMailbox(this.address, this.turns::add);
+			terminate(listener());
+			store.close();
+		});
+		assertThat(listeners()).isEmpty();
+		Awaitility.await()
+			.during(Duration.ofMillis(1500))
+			.untilAsserted(() -> assertThat(listeners()).as("nor is it opened again").isEmpty());
+	}
+
+}
