@@ -5,10 +5,11 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds a lock, as a person wants to read it: the one the store granted it to. Threads
- * of one instance that wait for the same key pass it to each other without telling the
- * store, within the hand-off time of their registry: then this is the first of them, the
- * current one has been holding it for a little less, and has a slightly higher token.
+ * Who holds a lock, as a person wants to read it: the one the store granted it to.
+ * Threads of one instance that wait for the same key pass it to each other without
+ * telling the store, within the hand-off time of their registry: then this is the first
+ * of them, the current one has been holding it for a little less, and has a slightly
+ * higher token.
  *
  * @param key the key as it is stored: printable, long keys shortened and hashed
  * @param holder the instance and thread that took the lock

@@ -256,7 +256,7 @@ final class LockConnections implements AutoCloseable {
 		config.setPoolName("dlock");
 		config.setMaximumPoolSize(size);
 		config.setMinimumIdle(1);
-		config.setIdleTimeout(IDLE_TIMEOUT);
+		config.setIdleTimeout((size > 1) ? IDLE_TIMEOUT : 0);
 		config.setConnectionTimeout(Math.max(this.settings.commandTimeout().toMillis(), HIKARI_MIN_TIMEOUT));
 		config.setValidationTimeout(HIKARI_MIN_TIMEOUT);
 		config.setInitializationFailTimeout(-1);
