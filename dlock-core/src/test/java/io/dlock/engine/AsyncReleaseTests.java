@@ -165,6 +165,21 @@ class AsyncReleaseTests {
 	}
 
 	@Test
+	void stoppingRegistryDoesNotWaitForBusyThreads() throws Exception {
+		storeDoesNotAnswerReleases();
+		for (int i = 0; i < 4; i++) {
+			this.registry.acquire("other " + i).release();
+		}
+		Awaitility.await().until(() -> this.store.releases.get() == 4);
+		this.store.beforeRelease = () -> {
+		};
+		this.registry.acquire("key").release();
+		assertThat(this.store.memory.find("key")).isPresent();
+		this.registry.stop();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
 	void closingRegistryReleasesWhatIsOutstanding() {
 		List<LockHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 100; i++) {

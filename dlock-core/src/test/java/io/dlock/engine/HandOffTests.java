@@ -64,7 +64,10 @@ class HandOffTests {
 	private CompletableFuture<LockHandle> waiter(LockRequest request) {
 		int before = this.registry.queues().waiters("key");
 		CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request);
-		Awaitility.await().until(() -> this.registry.queues().waiters("key") == before + 1);
+		Awaitility.await()
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(1))
+			.until(() -> this.registry.queues().waiters("key") == before + 1);
 		return waiter;
 	}
 
@@ -282,6 +285,20 @@ class HandOffTests {
 		assertThat(sleeper.claim()).isNull();
 		assertThat(sleeper.predecessor()).as("given up with the next call to the store").isSameAs(lease);
 		sleeper.end();
+	}
+
+	@Test
+	void p3OfferIsWithdrawnWhenTheStoreRefusesTheRenewal() {
+		LockHandle first = this.registry.acquireAsync(request()).join();
+		Lease lease = ((HeldLock) first).hold().lease();
+		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
+		});
+		first.release();
+		assertThat(this.registry.keeper().end(lease, "the store refused its renewal")).isTrue();
+		assertThat(sleeper.claim()).isNull();
+		assertThat(sleeper.predecessor()).isSameAs(lease);
+		sleeper.end();
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 	}
 
 	@Test

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -96,6 +97,31 @@ class StoreTurnsTests {
 			held.release();
 			assertThat(waiter.get()).isGreaterThan(held.token());
 		}
+	}
+
+	@Test
+	void callThatComesBeforeTheRefusalIsNotForgotten() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(patient()).get());
+		this.thereStore.afterAcquire = () -> {
+			LockHandle handle = held.get();
+			if (handle != null && Waiting.processes(this.memory, "key") == 1 && held.compareAndSet(handle, null)) {
+				handle.release();
+			}
+		};
+		there.acquireAsync(patient()).get().release();
+		assertThat(held).hasNullValue();
+	}
+
+	@Test
+	void processWithoutAMailboxIsQueuedAllTheSame() throws Exception {
+		this.thereStore.hasNoMailboxes = true;
+		LeaseLockRegistry there = there(Duration.ofMillis(100));
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(1);
+		held.release();
+		waiter.get().release();
 	}
 
 	@Test

@@ -88,6 +88,17 @@ public abstract class WaitingContractTests extends LockStoreContractTests {
 	}
 
 	@Test
+	void whoLooksOftenIsQueuedOnce() {
+		ask("a", null);
+		for (int i = 0; i < 3; i++) {
+			refused(ask("b", this.first));
+		}
+		store().leave(StorageKey.of(key()), this.first);
+		store().release(key(), "a");
+		granted(ask("c", null));
+	}
+
+	@Test
 	void deadProcessInTheQueueCostsItsPatienceAndNoMore() {
 		MailboxAddress dead = MailboxAddress.create(Duration.ofMillis(300));
 		ask("a", null);

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -185,13 +186,7 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 	}
 
 	private void pause() {
-		try {
-			Thread.sleep(RECONNECT_PAUSE.toMillis());
-		}
-		catch (InterruptedException ex) {
-			// closed
-			logger.trace("Interrupted", ex);
-		}
+		LockSupport.parkNanos(this, RECONNECT_PAUSE.toNanos());
 	}
 
 	private void disconnect() {
