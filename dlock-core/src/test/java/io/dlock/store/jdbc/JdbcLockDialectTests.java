@@ -4,7 +4,7 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
-import io.dlock.store.jdbc.JdbcLockDialect.Attempt.Held;
+import io.dlock.store.jdbc.Attempt.Held;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,64 @@
+package io.dlock.store.jdbc;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.MailboxAddress;
+
+/**
+ * The database's answer to an attempt to take a key.
+ */
+sealed interface Attempt {
+
+	/** The key was held a moment ago, and is not now. */
+	Attempt FREE = new Free();
+
+	/**
+	 * The owner holds the key.
+	 *
+	 * @param token its token
+	 */
+	record Granted(long token) implements Attempt {
+
+	}
+
+	/**
+	 * Another owner holds the key, or it is kept for another process, or it became free a
+	 * moment ago.
+	 *
+	 * @param remainingMicros for how long yet
+	 * @param owner the owner
+	 * @param holder who, for people
+	 * @param waiting who waits
+	 */
+	record Held(long remainingMicros, String owner, String holder, String waiting) implements Attempt {
+
+		boolean hasRoomFor(MailboxAddress mailbox) {
+			return this.waiting.length() < JdbcLockDialect.Statements.FULL_QUEUE
+					&& !this.waiting.contains(mailbox.value());
+		}
+
+		boolean lasts() {
+			return this.remainingMicros > 0;
+		}
+
+		private boolean isFreeOrKept() {
+			return this.owner.isEmpty() || this.owner.startsWith(">");
+		}
+
+		AcquireResult.Refused refusal() {
+			return new AcquireResult.Refused(Duration.of(Math.max(0, this.remainingMicros), ChronoUnit.MICROS),
+					isFreeOrKept() ? null : this.holder);
+		}
+
+	}
+
+	/**
+	 * There is no such key.
+	 */
+	record Free() implements Attempt {
+
+	}
+
+}
