@@ -196,8 +196,9 @@ final class LocalQueues {
 	 * @param limit when to stop waiting
 	 */
 	void awaitNone(Deadline limit) {
-		while (!this.queues.isEmpty() && !limit.isOver() && !Thread.currentThread().isInterrupted()) {
-			LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(1));
+		long pause = TimeUnit.MILLISECONDS.toNanos(1);
+		for (long left = limit.remainingNanos(); left > 0 && !this.queues.isEmpty(); left -= pause) {
+			LockSupport.parkNanos(this, pause);
 		}
 	}
 
