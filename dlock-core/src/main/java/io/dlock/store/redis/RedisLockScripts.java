@@ -53,7 +53,8 @@ final class RedisLockScripts {
 	 * ARGV: owner, lease in ms, holder, reason, and if there is any, mailbox or empty,
 	 * owner to release or empty, and 1 to queue. Answers {1, token} or {0, remaining ms,
 	 * holder}. The token is a hybrid logical clock (Kulkarni et al., 2014) in
-	 * microseconds.
+	 * microseconds. Each call in a script costs as much as a small script, so that the
+	 * fence is written and read by one.
 	 */
 	static final RedisLockScript ACQUIRE = new RedisLockScript(PASS + WITHOUT + """
 			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
@@ -77,12 +78,15 @@ final class RedisLockScripts {
 				redis.call('HSET', KEYS[1], 'waiting', without(waiting, mailbox))
 			end
 			local time = redis.call('TIME')
-			local now = time[1] * 1000000 + time[2]
-			local last = tonumber(redis.call('GET', KEYS[2]) or '0')
-			local token = string.format('%.0f', math.max(last + 1, now))
-			redis.call('SET', KEYS[2], token)
+			local now = time[1] .. string.sub('00000' .. time[2], -6)
+			local token = now
+			local last = redis.call('SET', KEYS[2], now, 'GET')
+			if last and tonumber(last) >= tonumber(now) then
+				token = string.format('%.0f', last + 1)
+				redis.call('SET', KEYS[2], token)
+			end
 			redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'token', token, 'holder', ARGV[3],
-				'reason', ARGV[4], 'since', string.format('%.0f', now))
+				'reason', ARGV[4], 'since', now)
 			redis.call('PEXPIRE', KEYS[1], ARGV[2])
 			return {1, token}
 			""");
