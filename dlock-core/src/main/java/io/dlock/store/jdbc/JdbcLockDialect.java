@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
@@ -201,16 +200,15 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 
 	/**
 	 * Listen at an address, on a connection of its own.
-	 * @param dataSource where to get that connection
-	 * @param others the connections that releases use
+	 * @param connections where to get that connection, and the others that releases use
 	 * @param address the address
 	 * @param onTurn whom to tell
-	 * @return the mailbox, or {@code null} if this database sends no messages or they do
-	 * not arrive
+	 * @return the mailbox, or {@code null} if this database sends no messages, they do
+	 * not arrive or the connections are not ours
 	 * @throws SQLException if the connection fails
 	 */
-	@Nullable Mailbox openMailbox(HikariDataSource dataSource, LockConnections others, MailboxAddress address,
-			Consumer<String> onTurn) throws SQLException {
+	@Nullable Mailbox openMailbox(LockConnections connections, MailboxAddress address, Consumer<String> onTurn)
+			throws SQLException {
 		return null;
 	}
 

@@ -150,25 +150,22 @@ final class LockConnections implements AutoCloseable {
 	 * connections are not ours
 	 */
 	@Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
-		Opened current = open();
-		HikariDataSource hikari = (current.others() != null) ? hikari() : null;
-		if (hikari == null) {
-			return null;
-		}
-		HikariDataSource own = pool(hikari, 1, null);
-		Mailbox mailbox = null;
 		try {
-			mailbox = current.dialect().openMailbox(own, this, address, onTurn);
-			return mailbox;
+			return open().dialect().openMailbox(this, address, onTurn);
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.notConnected(ex);
 		}
-		finally {
-			if (mailbox == null) {
-				own.close();
-			}
-		}
+	}
+
+	/**
+	 * A pool of one connection, for a mailbox.
+	 * @param adaptation what is special about that connection
+	 * @return the pool, or {@code null} if the connections are not ours
+	 */
+	@Nullable HikariDataSource mailboxPool(Consumer<HikariConfig> adaptation) {
+		HikariDataSource hikari = (open().others() != null) ? hikari() : null;
+		return (hikari != null) ? pool(hikari, 1, adaptation) : null;
 	}
 
 	private Opened open() {
@@ -217,11 +214,13 @@ final class LockConnections implements AutoCloseable {
 			return new Opened(database.dialect(), this.application, null, database.description());
 		}
 		Database database;
-		try (HikariDataSource probe = pool(hikari, 1, null)) {
+		try (HikariDataSource probe = pool(hikari, 1, (config) -> {
+		})) {
 			database = ask(probe);
 		}
 		String setup = database.dialect().sessionSetup(this.settings.commandTimeout());
-		return new Opened(database.dialect(), pool(hikari, this.settings.poolSize(), setup),
+		return new Opened(database.dialect(),
+				pool(hikari, this.settings.poolSize(), (config) -> config.setConnectionInitSql(setup)),
 				new Semaphore(this.settings.poolSize() - 1), database.description());
 	}
 
@@ -250,7 +249,7 @@ final class LockConnections implements AutoCloseable {
 		}
 	}
 
-	private HikariDataSource pool(HikariDataSource application, int size, @Nullable String setup) {
+	private HikariDataSource pool(HikariDataSource application, int size, Consumer<HikariConfig> adaptation) {
 		HikariConfig config = new HikariConfig();
 		application.copyStateTo(config);
 		config.setPoolName("dlock");
@@ -264,7 +263,8 @@ final class LockConnections implements AutoCloseable {
 		config.setAutoCommit(true);
 		config.setReadOnly(false);
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-		config.setConnectionInitSql(setup);
+		config.setConnectionInitSql(null);
+		adaptation.accept(config);
 		return new HikariDataSource(config);
 	}
 

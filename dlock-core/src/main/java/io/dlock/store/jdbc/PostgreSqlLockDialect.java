@@ -183,10 +183,11 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	@Nullable Mailbox openMailbox(HikariDataSource dataSource, LockConnections others, MailboxAddress address,
-			Consumer<String> onTurn) throws SQLException {
-		return PGJDBC ? PostgreSqlMailbox.open(
-				dataSource, others.commandTimeout(), CHANNEL_PREFIX + address.value(), (channel, payload) -> others
+	@Nullable Mailbox openMailbox(LockConnections connections, MailboxAddress address, Consumer<String> onTurn)
+			throws SQLException {
+		HikariDataSource own = PGJDBC ? connections.mailboxPool(PostgreSqlMailbox::promptly) : null;
+		return (own != null) ? PostgreSqlMailbox.open(
+				own, connections.commandTimeout(), CHANNEL_PREFIX + address.value(), (channel, payload) -> connections
 					.execute(false, "send a message", (dialect, connection) -> send(connection, channel, payload)),
 				onTurn) : null;
 	}

@@ -8,12 +8,14 @@ import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
+import org.springframework.util.ClassUtils;
 
 import io.dlock.store.Mailbox;
 
@@ -34,6 +36,8 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 
 	/** No storage key has a space. */
 	private static final String PROBE = "probe ";
+
+	private static final String SOCKET_FACTORY = "socketFactory";
 
 	private final HikariDataSource dataSource;
 
@@ -59,6 +63,20 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 		this.sender = sender;
 		this.onTurn = onTurn;
 		this.thread.setDaemon(true);
+	}
+
+	/**
+	 * Let notifications arrive at once, unless the application has sockets of its own, or
+	 * the driver may not see ours.
+	 * @param config how to connect
+	 */
+	static void promptly(HikariConfig config) {
+		String url = config.getJdbcUrl();
+		boolean plain = url != null && url.startsWith("jdbc:postgresql:") && !url.contains(SOCKET_FACTORY + "=")
+				&& !config.getDataSourceProperties().containsKey(SOCKET_FACTORY);
+		if (plain && ClassUtils.isPresent(PromptSocketFactory.class.getName(), PGConnection.class.getClassLoader())) {
+			config.addDataSourceProperty(SOCKET_FACTORY, PromptSocketFactory.class.getName());
+		}
 	}
 
 	/**
