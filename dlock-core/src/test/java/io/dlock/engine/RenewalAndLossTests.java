@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
@@ -82,6 +84,22 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		Awaitility.await().until(() -> this.store.renewals.get() >= before + 4);
 		assertThat(handle.isValid()).isTrue();
 		handle.release();
+	}
+
+	@Test
+	void leaseThatCouldNotBeLookedAfterIsLookedAfterAgainButNotAtOnce() {
+		FailingClock clock = new FailingClock();
+		LeaseLockRegistry failing = new LeaseLockRegistry(this.store, this.settings, clock);
+		LockHandle handle = failing.acquire(request("key", Duration.ofSeconds(3), Duration.ZERO));
+		clock.fails = true;
+		Awaitility.await().until(() -> clock.failures.size() >= 3);
+		clock.fails = false;
+		assertThat(Duration.ofNanos(clock.failures.get(2) - clock.failures.get(0)))
+			.isGreaterThanOrEqualTo(Duration.ofMillis(200));
+		Awaitility.await().until(() -> this.store.renewals.get() >= 1);
+		assertThat(handle.isValid()).isTrue();
+		handle.release();
+		failing.close();
 	}
 
 	@Test
@@ -290,6 +308,80 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
 	}
 
+	/**
+	 * The release comes between the moment in which the handle is found open and the one
+	 * in which its listener is kept. The lease goes on for the outer handle.
+	 */
+	@Test
+	void listenerThatIsAddedWhileItsNestedHandleIsReleasedIsNeverCalled() throws Exception {
+		AtomicInteger calls = new AtomicInteger();
+		LockHandle outer = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		HeldLock inner = (HeldLock) this.registry.acquire("key");
+		inner.release();
+		this.registry.keeper().onLost(inner, (lost) -> calls.incrementAndGet());
+		assertThatListenersRunFor(outer);
+		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
+	}
+
+	/**
+	 * The lease goes on for the next holder of this process.
+	 */
+	@Test
+	void listenerThatIsAddedWhileTheLockIsPassedOnIsNeverCalled() throws Exception {
+		AtomicInteger calls = new AtomicInteger();
+		LockRequest request = LockRequest.builder("key")
+			.lease(Duration.ofMillis(400))
+			.renew(false)
+			.waitTime(Duration.ofSeconds(20))
+			.build();
+		LockHandle next = null;
+		long first = 0;
+		while (next == null || next.token() != first + 1) {
+			HeldLock handle = (HeldLock) this.registry.acquireAsync(request).get();
+			CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request);
+			first = handle.token();
+			handle.release();
+			this.registry.keeper().onLost(handle, (lost) -> calls.incrementAndGet());
+			next = waiter.get();
+			if (next.token() != first + 1) {
+				next.release();
+			}
+		}
+		assertThatListenersRunFor(next);
+		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(next::release);
+	}
+
+	@Test
+	void listenerThatIsAddedToANestedHandleThatWasReleasedBeforeTheLossIsNeverCalled() throws Exception {
+		AtomicInteger calls = new AtomicInteger();
+		LockHandle outer = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		LockHandle inner = this.registry.acquire("key");
+		LockHandle late = this.registry.acquire("key");
+		inner.release();
+		Awaitility.await().until(() -> !outer.isValid());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(late::release);
+		inner.onLost((lost) -> calls.incrementAndGet());
+		assertThatListenersRunFor(late);
+		assertThatListenersRunFor(outer);
+		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
+	}
+
+	/**
+	 * All four threads of the listeners, so that none that was started before still runs.
+	 */
+	private static void assertThatListenersRunFor(LockHandle handle) throws Exception {
+		CyclicBarrier all = new CyclicBarrier(EngineThreads.LISTENERS + 1);
+		for (int i = 0; i < EngineThreads.LISTENERS; i++) {
+			handle.onLost((lost) -> awaitQuietly(all));
+		}
+		all.await();
+	}
+
 	@Test
 	void listenerOfAReleasedLockIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
@@ -305,6 +397,31 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		told.get();
 		assertThat(calls).hasValue(0);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(later::release);
+	}
+
+	/**
+	 * What the timer does for a lease fails.
+	 */
+	private static final class FailingClock implements MachineClock {
+
+		private final List<Long> failures = new CopyOnWriteArrayList<>();
+
+		private volatile boolean fails;
+
+		@Override
+		public long nanoTime() {
+			return System.nanoTime();
+		}
+
+		@Override
+		public long wallMillis() {
+			if (this.fails && Thread.currentThread().getName().startsWith("dlock-timer")) {
+				this.failures.add(System.nanoTime());
+				throw new IllegalStateException("no time");
+			}
+			return System.currentTimeMillis();
+		}
+
 	}
 
 }
