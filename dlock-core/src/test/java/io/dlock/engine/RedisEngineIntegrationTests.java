@@ -3,6 +3,8 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -10,7 +12,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import io.dlock.LockException;
 import io.dlock.LockHandle;
+import io.dlock.LockInterruptedException;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
@@ -122,6 +126,34 @@ class RedisEngineIntegrationTests {
 			.acquire(LockRequest.builder(this.key).lease(Duration.ofSeconds(60)).waitTime(Duration.ZERO).build()));
 		this.proxy.blackHole(false);
 		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::isFree);
+	}
+
+	@Test
+	void r50InterruptedAcquireOnASilentNetworkIsRevokedOnceItHeals() throws Exception {
+		this.registry.acquire(this.key).release();
+		this.proxy.blackHole(true);
+		CompletableFuture<Throwable> failure = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				this.registry.acquire(LockRequest.builder(this.key).lease(Duration.ofSeconds(60)).build()).release();
+				failure.complete(null);
+			}
+			catch (LockException ex) {
+				failure.complete(ex);
+			}
+		});
+		thread.start();
+		Awaitility.await().until(() -> isWaitingForAnAnswer(thread));
+		thread.interrupt();
+		assertThat(failure).succeedsWithin(Duration.ofSeconds(5))
+			.satisfies((ex) -> assertThat(ex).isInstanceOf(LockInterruptedException.class));
+		this.proxy.blackHole(false);
+		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::isFree);
+	}
+
+	private static boolean isWaitingForAnAnswer(Thread thread) {
+		return Stream.of(thread.getStackTrace())
+			.anyMatch((frame) -> frame.getClassName().endsWith("LettuceScriptConnection"));
 	}
 
 	@Test
