@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -142,18 +141,14 @@ class RedisEngineIntegrationTests {
 				failure.complete(ex);
 			}
 		});
+		this.proxy.resetCounters();
 		thread.start();
-		Awaitility.await().until(() -> isWaitingForAnAnswer(thread));
+		Awaitility.await().until(() -> this.proxy.roundTrips() > 0);
 		thread.interrupt();
 		assertThat(failure).succeedsWithin(Duration.ofSeconds(5))
 			.satisfies((ex) -> assertThat(ex).isInstanceOf(LockInterruptedException.class));
 		this.proxy.blackHole(false);
 		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::isFree);
-	}
-
-	private static boolean isWaitingForAnAnswer(Thread thread) {
-		return Stream.of(thread.getStackTrace())
-			.anyMatch((frame) -> frame.getClassName().endsWith("LettuceScriptConnection"));
 	}
 
 	@Test
