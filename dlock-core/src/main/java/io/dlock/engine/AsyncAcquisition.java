@@ -25,6 +25,9 @@ final class AsyncAcquisition {
 	/** Who moves it from waiting to something else has the request for itself. */
 	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.TRYING);
 
+	/** Somebody woke it since it last looked. */
+	private volatile boolean signalled;
+
 	private volatile @Nullable Turn turn;
 
 	private volatile @Nullable Future<?> alarm;
@@ -39,14 +42,23 @@ final class AsyncAcquisition {
 	CompletableFuture<LockHandle> start() {
 		this.future.whenComplete((handle, ex) -> onCompletion());
 		this.turn = this.registry.queues()
-			.join(this.acquisition.request().key(), this.acquisition.terms(), this::workOnIt);
+			.join(this.acquisition.request().key(), this.acquisition.terms(), this::signal);
 		this.phase.set(Phase.WAITING);
 		workOnIt();
 		return this.future;
 	}
 
 	/**
-	 * Go on: at the start, at the turn, after a pause, or because the registry stops.
+	 * The turn has come, the store calls or the registry stops. Kept until the next look:
+	 * it may come while the request is being tried, before it pauses.
+	 */
+	private void signal() {
+		this.signalled = true;
+		workOnIt();
+	}
+
+	/**
+	 * Go on: at the start, at a signal or after a pause.
 	 */
 	private void workOnIt() {
 		if (!this.registry.threads().work(this::run) && this.phase.compareAndSet(Phase.WAITING, Phase.DONE)) {
@@ -69,6 +81,7 @@ final class AsyncAcquisition {
 		if (current == null || !this.phase.compareAndSet(Phase.WAITING, Phase.TRYING)) {
 			return;
 		}
+		this.signalled = false;
 		cancelAlarm();
 		try {
 			attempt(current);
@@ -86,9 +99,6 @@ final class AsyncAcquisition {
 				throw this.acquisition.giveUpInQueue(current);
 			}
 			pause(this.acquisition.deadline().remainingNanos());
-			if (current.isFirst()) {
-				workOnIt();
-			}
 			return;
 		}
 		Hold hold = this.acquisition.attempt(current);
@@ -102,9 +112,6 @@ final class AsyncAcquisition {
 			throw reason;
 		}
 		pause(this.acquisition.pauseNanos(current));
-		if (current.isCalled()) {
-			workOnIt();
-		}
 	}
 
 	/**
@@ -117,7 +124,7 @@ final class AsyncAcquisition {
 		if (this.future.isDone()) {
 			onCompletion();
 		}
-		if (this.alarm == null) {
+		if (this.alarm == null || this.signalled) {
 			workOnIt();
 		}
 	}

@@ -22,14 +22,14 @@ final class EngineThreads implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(EngineThreads.class);
 
-	private static final int WORKERS = 4;
+	static final int WORKERS = 4;
 
 	private static final int RELEASERS = 4;
 
 	/** More outstanding releases than these are not accepted. */
 	private static final int MAX_RELEASES = 256;
 
-	private static final int LISTENERS = 4;
+	static final int LISTENERS = 4;
 
 	private final ScheduledThreadPoolExecutor timer;
 

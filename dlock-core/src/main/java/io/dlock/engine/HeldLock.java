@@ -24,6 +24,9 @@ final class HeldLock implements LockHandle {
 
 	private volatile boolean listening;
 
+	/** Released before the lock was lost, which concerns only the other handles then. */
+	private volatile boolean releasedInTime;
+
 	HeldLock(LeaseLockRegistry registry, Hold hold) {
 		this.registry = registry;
 		this.hold = hold;
@@ -78,7 +81,7 @@ final class HeldLock implements LockHandle {
 
 	@Override
 	public void onLost(Consumer<? super LockHandle> listener) {
-		if (this.closed.get() && !this.hold.isLost()) {
+		if (this.closed.get() && !isLost()) {
 			return;
 		}
 		this.listening = true;
@@ -103,6 +106,17 @@ final class HeldLock implements LockHandle {
 		else if (this.hold.isLost()) {
 			throw this.hold.lostException();
 		}
+		else {
+			this.releasedInTime = true;
+		}
+	}
+
+	/**
+	 * Whether the lock was lost before this handle was released.
+	 * @return whether there is a loss to tell of
+	 */
+	boolean isLost() {
+		return !this.releasedInTime && this.hold.isLost();
 	}
 
 	boolean isClosed() {

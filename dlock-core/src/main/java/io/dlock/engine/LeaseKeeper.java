@@ -141,7 +141,7 @@ final class LeaseKeeper implements LeaseWatch {
 			}
 			return;
 		}
-		if (handle.hold().isLost()) {
+		if (handle.isLost()) {
 			this.threads.listener(() -> listener.accept(handle));
 		}
 	}

@@ -1,8 +1,6 @@
 package io.dlock.engine;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -120,10 +118,7 @@ final class LocalQueues {
 		Turn turn = new Turn(this, lease.key(), lease.holder().turn().terms(), () -> {
 		});
 		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
-			if (queue.left == lease) {
-				queue.left = null;
-				queue.add(turn);
-			}
+			queue.takeLeft(turn, lease);
 			return queue;
 		});
 		return turn.isFirst() ? turn : null;
@@ -137,8 +132,9 @@ final class LocalQueues {
 		List<Lease> leases = new ArrayList<>();
 		for (String storageKey : this.queues.keySet()) {
 			this.queues.computeIfPresent(storageKey, (key, queue) -> {
-				if (queue.left != null) {
-					leases.add(queue.left);
+				Lease left = queue.left();
+				if (left != null) {
+					leases.add(left);
 				}
 				return queue;
 			});
@@ -168,7 +164,7 @@ final class LocalQueues {
 	boolean call(String storageKey) {
 		Turn[] first = new Turn[1];
 		this.queues.computeIfPresent(storageKey, (key, queue) -> {
-			first[0] = queue.first;
+			first[0] = queue.first();
 			return queue;
 		});
 		if (first[0] != null) {
@@ -271,81 +267,6 @@ final class LocalQueues {
 				this.passedOn = this.heir.inherit(this.lease, maxHandOffNanos);
 			}
 			this.heir.becomeFirst();
-		}
-
-	}
-
-	/**
-	 * The queue of a key. Guarded by the map.
-	 */
-	private static final class LocalQueue {
-
-		private final Turn.Outage outage = new Turn.Outage();
-
-		private @Nullable Turn first;
-
-		private @Nullable Deque<Turn> others;
-
-		/** The lease of a queue without a first. */
-		private @Nullable Lease left;
-
-		void add(Turn turn) {
-			turn.share(this.outage);
-			if (this.first == null) {
-				if (this.left != null) {
-					turn.giveUpInStore(this.left);
-					this.left = null;
-				}
-				this.first = turn;
-				turn.becomeFirst();
-				return;
-			}
-			if (this.others == null) {
-				this.others = new ArrayDeque<>();
-			}
-			this.others.add(turn);
-		}
-
-		/**
-		 * Remove a place.
-		 * @return the place that is now the first and has yet to be told
-		 */
-		@Nullable Turn remove(Turn turn) {
-			if (this.first != turn) {
-				if (this.others != null) {
-					this.others.remove(turn);
-				}
-				return null;
-			}
-			this.first = (this.others != null) ? this.others.poll() : null;
-			return this.first;
-		}
-
-		boolean leaveBehind(Turn turn, Lease lease) {
-			if (this.first != turn || waiters() > 0) {
-				return false;
-			}
-			lease.withdraw();
-			this.first = null;
-			this.left = lease;
-			return true;
-		}
-
-		int waiters() {
-			return (this.others != null) ? this.others.size() : 0;
-		}
-
-		boolean isEmpty() {
-			return this.first == null && this.left == null;
-		}
-
-		void addTo(List<Turn> turns) {
-			if (this.first != null) {
-				turns.add(this.first);
-			}
-			if (this.others != null) {
-				turns.addAll(this.others);
-			}
 		}
 
 	}

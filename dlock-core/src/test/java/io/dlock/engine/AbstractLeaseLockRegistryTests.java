@@ -1,9 +1,11 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -78,6 +80,15 @@ abstract class AbstractLeaseLockRegistryTests {
 
 	int waitersOf(String key) {
 		return this.registry.queues().waiters(key);
+	}
+
+	static void awaitQuietly(CyclicBarrier barrier) {
+		try {
+			barrier.await();
+		}
+		catch (InterruptedException | BrokenBarrierException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	static void awaitQuietly(CountDownLatch latch) {

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
@@ -122,6 +123,42 @@ class AsyncAcquisitionTests {
 				.toArray(CompletableFuture[]::new))
 			.get();
 		hasty.close();
+	}
+
+	/**
+	 * The lock is passed on after the request has seen that it is not its turn, and
+	 * before it pauses. The signal arrives in between, since one worker is left for it.
+	 */
+	@Test
+	void signalThatComesBetweenTheLookAndThePauseIsNotMissed() throws Exception {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry stopped = new LeaseLockRegistry(this.store, LockSettings.defaults(), clock);
+		LockRequest request = LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
+		LockHandle held = stopped.acquireAsync(request).get();
+		CountDownLatch done = new CountDownLatch(1);
+		CountDownLatch busy = new CountDownLatch(EngineThreads.WORKERS - 2);
+		for (int i = 0; i < EngineThreads.WORKERS - 2; i++) {
+			stopped.threads().work(() -> {
+				busy.countDown();
+				AbstractLeaseLockRegistryTests.awaitQuietly(done);
+			});
+		}
+		busy.await();
+		AtomicBoolean signalled = new AtomicBoolean();
+		clock.onReading = () -> {
+			if (Thread.currentThread().getName().startsWith("dlock-worker") && signalled.compareAndSet(false, true)) {
+				held.release();
+				CountDownLatch arrived = new CountDownLatch(1);
+				stopped.threads().work(arrived::countDown);
+				AbstractLeaseLockRegistryTests.awaitQuietly(arrived);
+			}
+		};
+		CompletableFuture<LockHandle> waiter = stopped.acquireAsync(request);
+		assertThat(waiter).succeedsWithin(Duration.ofSeconds(10));
+		assertThat(signalled).isTrue();
+		waiter.get().release();
+		done.countDown();
+		stopped.close();
 	}
 
 	@Test

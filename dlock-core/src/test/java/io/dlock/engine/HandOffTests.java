@@ -6,74 +6,22 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.atomic.AtomicReference;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockHandle;
-import io.dlock.LockInterruptedException;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
-import io.dlock.LockSettings;
-import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A lease that passes from holder to holder inside the process. The clock stands still
- * unless a test lets it pass.
+ * A lease that passes from holder to holder inside the process.
  */
-@Timeout(60)
-class HandOffTests {
-
-	private static final Duration LEASE = Duration.ofSeconds(10);
-
-	private final TurnedClock clock = new TurnedClock();
-
-	private final TroubledStore store = new TroubledStore(new MemoryLockStore(this.clock::nanoTime));
-
-	private final LockSettings settings = LockSettings.defaults()
-		.withLease(LEASE)
-		.withCommandTimeout(Duration.ofMillis(50))
-		.withShutdownTimeout(Duration.ZERO);
-
-	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store, this.settings, this.clock);
-
-	@AfterEach
-	void nothingIsLeft() {
-		Thread.interrupted();
-		assertThat(LockHandle.current()).as("handles bound to the thread").isEmpty();
-		this.registry.close();
-		assertThat(this.registry.queues().size()).as("local queues").isZero();
-		assertThat(this.registry.keeper().size()).as("kept leases").isZero();
-		assertThat(this.store.memory.find("key")).as("the lock in the store").isEmpty();
-	}
-
-	private LockRequest request() {
-		return LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
-	}
-
-	/**
-	 * Acquire on another thread, which then lets go of its handle.
-	 */
-	private CompletableFuture<LockHandle> waiter(LockRequest request) {
-		int before = this.registry.queues().waiters("key");
-		CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request);
-		Awaitility.await()
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(1))
-			.until(() -> this.registry.queues().waiters("key") == before + 1);
-		return waiter;
-	}
-
-	private CompletableFuture<LockHandle> waiter() {
-		return waiter(request());
-	}
+class HandOffTests extends AbstractHandOffTests {
 
 	@Test
 	void lockPassesToTheNextWithoutACallToTheStoreAndWithAHigherToken() throws Exception {
@@ -167,51 +115,6 @@ class HandOffTests {
 	}
 
 	@Test
-	void p1LeaseThatIsBeingGivenUpIsNotOfferedAgain() throws Exception {
-		LockHandle first = this.registry.acquireAsync(request()).get();
-		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE.multipliedBy(2), true), () -> {
-		});
-		CompletableFuture<LockHandle> third = waiter();
-		first.release();
-		assertThat(sleeper.predecessor()).as("it asked for another lease").isNotNull();
-		// its call to the store may have given up the lease already when it gives up
-		// itself
-		sleeper.end();
-		assertThat(third.get().token()).isGreaterThan(first.token() + 2);
-		assertThat(this.store.acquires).hasValue(2);
-		assertThat(this.registry.keeper().size()).isOne();
-		third.get().release();
-	}
-
-	@Test
-	void withdrawnOfferOfWhoGivesUpIsRevoked() {
-		LockHandle first = this.registry.acquireAsync(request()).join();
-		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
-		});
-		first.release();
-		assertThat(this.registry.keeper().end(lease, "the store refused its renewal")).isTrue();
-		sleeper.end();
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
-	}
-
-	@Test
-	void stoppingRegistryRevokesWhatWaitersWouldHaveGivenUp() {
-		LockHandle first = this.registry.acquireAsync(request()).join();
-		AtomicReference<Turn> sleeper = new AtomicReference<>();
-		sleeper.set(this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
-			if (!this.registry.isRunning()) {
-				sleeper.get().end();
-			}
-		}));
-		this.clock.pass(Duration.ofMillis(10));
-		first.release();
-		assertThat(this.store.memory.find("key")).isPresent();
-		this.registry.close();
-		assertThat(this.store.memory.find("key")).isEmpty();
-	}
-
-	@Test
 	void requestForAnotherLeaseGetsALeaseOfItsOwn() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter(
@@ -273,115 +176,6 @@ class HandOffTests {
 	}
 
 	@Test
-	void offerIsWithdrawnWhenTheLeaseIsLostBeforeTheHeirWakesUp() {
-		LocalQueues queues = this.registry.queues();
-		LockHandle first = this.registry.acquireAsync(request()).join();
-		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
-		});
-		first.release();
-		this.clock.pass(LEASE);
-		assertThat(sleeper.isFirst()).isTrue();
-		assertThat(sleeper.claim()).isNull();
-		assertThat(sleeper.predecessor()).as("given up with the next call to the store").isSameAs(lease);
-		sleeper.end();
-	}
-
-	@Test
-	void p3OfferIsWithdrawnWhenTheStoreRefusesTheRenewal() {
-		LockHandle first = this.registry.acquireAsync(request()).join();
-		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
-		});
-		first.release();
-		assertThat(this.registry.keeper().end(lease, "the store refused its renewal")).isTrue();
-		assertThat(sleeper.claim()).isNull();
-		assertThat(sleeper.predecessor()).isSameAs(lease);
-		sleeper.end();
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
-	}
-
-	@Test
-	void heirThatGivesUpPassesTheLockOn() {
-		LocalQueues queues = this.registry.queues();
-		LockHandle first = this.registry.acquireAsync(request()).join();
-		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
-		});
-		CompletableFuture<LockHandle> next = waiter();
-		first.release();
-		assertThat(next).isNotDone();
-		sleeper.end();
-		assertThat(next.join().token()).isEqualTo(first.token() + 2);
-		assertThat(this.store.acquires).hasValue(1);
-		next.join().release();
-	}
-
-	@Test
-	void lastHeirThatGivesUpLeavesNothingBehind() {
-		LocalQueues queues = this.registry.queues();
-		LockHandle first = this.registry.acquireAsync(request()).join();
-		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
-		});
-		first.release();
-		assertThat(this.store.memory.find("key")).isPresent();
-		sleeper.end();
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
-		assertThat(this.registry.keeper().size()).isZero();
-	}
-
-	@Test
-	void leaseThatWasToBeGivenUpWithTheNextCallIsRevokedIfNobodyCalls() {
-		LocalQueues queues = this.registry.queues();
-		LockHandle first = this.registry.acquireAsync(request()).join();
-		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
-		});
-		this.clock.pass(Duration.ofMillis(10));
-		first.release();
-		assertThat(this.registry.keeper().size()).as("it is not renewed any more").isZero();
-		assertThat(sleeper.predecessor()).isNotNull();
-		sleeper.end();
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
-	}
-
-	@Test
-	void interruptedHeirPassesTheLockOn() throws Exception {
-		LockHandle first = this.registry.acquireAsync(request()).get();
-		CompletableFuture<Throwable> interrupted = new CompletableFuture<>();
-		Thread thread = new Thread(() -> {
-			try {
-				this.registry.acquire(request()).release();
-				interrupted.complete(null);
-			}
-			catch (LockInterruptedException ex) {
-				interrupted.complete(ex);
-			}
-		});
-		thread.start();
-		Awaitility.await().until(() -> this.registry.queues().waiters("key") == 1);
-		CompletableFuture<LockHandle> next = waiter();
-		thread.interrupt();
-		assertThat(interrupted.get()).isInstanceOf(LockInterruptedException.class);
-		first.release();
-		next.get().release();
-	}
-
-	@Test
-	void cancelledHeirPassesTheLockOn() throws Exception {
-		for (int i = 0; i < 200; i++) {
-			LockHandle first = this.registry.acquireAsync(request()).get();
-			CompletableFuture<LockHandle> cancelled = waiter();
-			CompletableFuture<LockHandle> next = waiter();
-			CompletableFuture<Void> cancelling = CompletableFuture.runAsync(() -> cancelled.cancel(true));
-			first.release();
-			cancelling.get();
-			if (!cancelled.isCancelled()) {
-				cancelled.get().release();
-			}
-			next.get().release();
-		}
-	}
-
-	@Test
 	void r23LostReplyWhileTheLeaseBeforeIsGivenUpIsResolved() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
@@ -391,19 +185,6 @@ class HandOffTests {
 		assertThat(second.get().isValid()).isTrue();
 		assertThat(this.store.acquires).hasValue(4);
 		second.get().release();
-	}
-
-	@Test
-	void leaseBeforeIsGivenUpEvenIfTheNextFails() throws Exception {
-		LockHandle first = this.registry.acquireAsync(request()).get();
-		CompletableFuture<LockHandle> second = waiter();
-		this.clock.pass(Duration.ofMillis(10));
-		this.store.misconfigured = true;
-		first.release();
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(second::get)
-			.withMessageContaining("no such table");
-		this.store.misconfigured = false;
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 	}
 
 	@Test

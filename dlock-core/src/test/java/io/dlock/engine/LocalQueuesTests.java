@@ -59,6 +59,27 @@ class LocalQueuesTests {
 		assertThat(c.isFirst()).isFalse();
 	}
 
+	/**
+	 * Whoever finds itself the first without an inheritance turns to the store. A thread
+	 * looks whenever it wakes up, and it may wake up for nothing.
+	 */
+	@Test
+	void heirInheritsBeforeItIsTheFirst() {
+		TurnedClock clock = new TurnedClock();
+		Turn a = join("key", "a");
+		Turn b = join("key", "b");
+		Lease lease = new Lease(new Lease.Grant(a, "owner", 1, clock.now(), null), clock, (hold, reason) -> {
+		});
+		List<Boolean> first = new ArrayList<>();
+		clock.onReading = () -> first.add(b.isFirst());
+		assertThat(a.endAndPass(lease)).isTrue();
+		clock.onReading = () -> {
+		};
+		assertThat(first).as("while it inherits").isNotEmpty().containsOnly(false);
+		assertThat(b.isFirst()).isTrue();
+		assertThat(b.claim()).isNotNull();
+	}
+
 	@Test
 	void b18KeysShareNothing() {
 		join("0", "a");

@@ -71,6 +71,38 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
 	}
 
+	/**
+	 * Of several requests without an answer one is found and undone: the others may
+	 * arrive yet.
+	 */
+	@Test
+	void r25FirstRevocationThatFindsSomethingIsNotTheLast() {
+		this.store.stuckAcquires.set(1);
+		this.store.lostAcquireReplies.set(Integer.MAX_VALUE);
+		assertThatExceptionOfType(LockStoreException.class)
+			.isThrownBy(() -> this.registry.acquire(request("key", LEASE, Duration.ofMillis(100))));
+		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
+		this.store.memory.acquire(this.store.stuck.remove());
+		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
+	}
+
+	/**
+	 * The revocation may find the lease itself, before its release does.
+	 */
+	@Test
+	void r25RevocationThatFindsTheLeaseBeforeItsReleaseIsNotTheLast() {
+		this.store.stuckAcquires.set(1);
+		LockHandle handle = this.registry.acquire(request("key", LEASE, Duration.ofSeconds(5)));
+		this.store.beforeRelease = () -> {
+			if (!Thread.currentThread().getName().startsWith("dlock-revoker")) {
+				Awaitility.await().until(() -> isFreeInStore("key"));
+			}
+		};
+		handle.release();
+		this.store.memory.acquire(this.store.stuck.remove());
+		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
+	}
+
 	@Test
 	void r25RevocationsOfAnOutageAreBoundedByTheirLeasesAndHoldUpNobody() throws Exception {
 		this.store.beforeRelease = () -> {

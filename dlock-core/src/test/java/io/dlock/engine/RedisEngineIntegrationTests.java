@@ -3,6 +3,7 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -10,7 +11,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import io.dlock.LockException;
 import io.dlock.LockHandle;
+import io.dlock.LockInterruptedException;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
@@ -120,6 +123,30 @@ class RedisEngineIntegrationTests {
 		this.proxy.blackHole(true);
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry
 			.acquire(LockRequest.builder(this.key).lease(Duration.ofSeconds(60)).waitTime(Duration.ZERO).build()));
+		this.proxy.blackHole(false);
+		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::isFree);
+	}
+
+	@Test
+	void r50InterruptedAcquireOnASilentNetworkIsRevokedOnceItHeals() throws Exception {
+		this.registry.acquire(this.key).release();
+		this.proxy.blackHole(true);
+		CompletableFuture<Throwable> failure = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				this.registry.acquire(LockRequest.builder(this.key).lease(Duration.ofSeconds(60)).build()).release();
+				failure.complete(null);
+			}
+			catch (LockException ex) {
+				failure.complete(ex);
+			}
+		});
+		this.proxy.resetCounters();
+		thread.start();
+		Awaitility.await().until(() -> this.proxy.roundTrips() > 0);
+		thread.interrupt();
+		assertThat(failure).succeedsWithin(Duration.ofSeconds(5))
+			.satisfies((ex) -> assertThat(ex).isInstanceOf(LockInterruptedException.class));
 		this.proxy.blackHole(false);
 		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::isFree);
 	}

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Timeout;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.memory.Waiting;
 
@@ -191,6 +193,54 @@ class StoreTurnsTests {
 		for (CompletableFuture<Void> thread : threads) {
 			thread.get();
 		}
+	}
+
+	/**
+	 * The mailbox fails at first and is opened some seconds later: then the process is
+	 * queued where it listens.
+	 */
+	@Test
+	void processThatBeginsToListenIsQueuedOnlyWhereItListens() throws Exception {
+		this.thereStore.mailboxesFail = true;
+		LeaseLockRegistry there = there(Duration.ofMillis(100));
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(1);
+		MailboxAddress polling = there.turns().address();
+		this.thereStore.mailboxesFail = false;
+		Awaitility.await().until(() -> this.thereStore.leaves.get() == 1);
+		awaitQueued(1);
+		assertThat(there.turns().isListening()).isTrue();
+		assertThat(there.turns().address()).isNotNull().isNotEqualTo(polling);
+		held.release();
+		waiter.get().release();
+	}
+
+	/**
+	 * The lock is kept for the address that is just being given up.
+	 */
+	@Test
+	void turnAtTheAddressThatIsGivenUpIsPassedOnToTheNewOne() throws Exception {
+		this.thereStore.mailboxesFail = true;
+		LeaseLockRegistry there = there(Duration.ofMillis(100));
+		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(patient()).get());
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(1);
+		MailboxAddress polling = there.turns().address();
+		assertThat(polling).isNotNull();
+		this.thereStore.beforeAcquire = () -> {
+			AcquireCommand asked = this.thereStore.asked;
+			LockHandle handle = held.get();
+			if (!polling.equals(asked.mailbox()) && handle != null && held.compareAndSet(handle, null)) {
+				handle.release();
+			}
+		};
+		this.thereStore.mailboxesFail = false;
+		waiter.get().release();
+		assertThat(held).hasNullValue();
+		Awaitility.await().until(() -> this.thereStore.leaves.get() == 1);
+		LockHandle next = this.here.acquireAsync(patient()).get();
+		next.release();
 	}
 
 	@Test

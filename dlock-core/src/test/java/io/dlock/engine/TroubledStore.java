@@ -50,6 +50,9 @@ final class TroubledStore implements LockStore {
 
 	final Queue<AcquireCommand> stuck = new ConcurrentLinkedQueue<>();
 
+	/** The acquire that came last. */
+	volatile @Nullable AcquireCommand asked;
+
 	volatile boolean renewalsFail;
 
 	volatile boolean renewalsThrow;
@@ -93,6 +96,7 @@ final class TroubledStore implements LockStore {
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
 		this.acquires.incrementAndGet();
+		this.asked = command;
 		this.beforeAcquire.run();
 		failIfDown();
 		if (this.stuckAcquires.getAndUpdate((n) -> Math.max(0, n - 1)) > 0) {

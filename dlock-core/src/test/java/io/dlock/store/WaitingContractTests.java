@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What every store must do for processes that wait: queue them, keep the lock for the
  * first, and pass it on in one step.
  */
-public abstract class WaitingContractTests extends LockStoreContractTests {
+public abstract class WaitingContractTests extends RenewalContractTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(20);
 

@@ -35,8 +35,7 @@ sealed interface Attempt {
 	record Held(long remainingMicros, String owner, String holder, String waiting) implements Attempt {
 
 		boolean hasRoomFor(MailboxAddress mailbox) {
-			return this.waiting.length() < JdbcLockDialect.Statements.FULL_QUEUE
-					&& !this.waiting.contains(mailbox.value());
+			return this.waiting.length() < Statements.FULL_QUEUE && !this.waiting.contains(mailbox.value());
 		}
 
 		boolean lasts() {

@@ -83,7 +83,7 @@ final class H2LockDialect extends JdbcLockDialect {
 					.formatted(table, NOW),
 				"""
 						SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= %s) AND lock_key IN (%s)
-						""".formatted(table, NOW, KEYS), """
+						""".formatted(table, NOW, Statements.KEYS), """
 						DELETE FROM %s WHERE lease_until < DATEADD('MICROSECOND', -?, %s) FETCH FIRST %d ROWS ONLY
 						""".formatted(table, NOW, Statements.SWEEP_BATCH)));
 		this.acquire = ACQUIRE.formatted(table, NOW, NOW_MICROS);
@@ -100,10 +100,10 @@ final class H2LockDialect extends JdbcLockDialect {
 	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
-			bind(statement, key, command);
-			statement.setString(6, entry(command.mailbox()));
-			statement.setString(7, reservation(command));
-			statement.setString(8, releasing(command));
+			Parameters.bind(statement, key, command);
+			statement.setString(6, Parameters.entry(command.mailbox()));
+			statement.setString(7, Parameters.reservation(command));
+			statement.setString(8, Parameters.releasing(command));
 			try (ResultSet row = statement.executeQuery()) {
 				if (row.next()) {
 					return new Attempt.Granted(row.getLong(1));

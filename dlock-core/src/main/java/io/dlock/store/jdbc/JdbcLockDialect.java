@@ -32,27 +32,9 @@ import io.dlock.store.jdbc.JdbcRenewal.Due;
  */
 abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDialect, H2LockDialect {
 
-	/** Stands for the keys of a query. */
-	static final String KEYS = "<keys>";
-
-	/** Stands for a mailbox or an owner where there is none. */
-	static final String NOBODY = "-";
-
 	private static final int QUEUE_ATTEMPTS = 3;
 
-	private final String renew;
-
-	private final String release;
-
-	private final String queue;
-
-	private final String leave;
-
-	private final String find;
-
-	private final String look;
-
-	private final String sweep;
+	private final Statements statements;
 
 	/**
 	 * Create a dialect.
@@ -60,13 +42,7 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * the expressions
 	 */
 	JdbcLockDialect(Statements statements) {
-		this.renew = statements.renew();
-		this.release = statements.release();
-		this.queue = statements.queue();
-		this.leave = statements.leave();
-		this.find = statements.find();
-		this.look = statements.look();
-		this.sweep = statements.sweep();
+		this.statements = statements;
 	}
 
 	/**
@@ -190,10 +166,10 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * address is queued already
 	 */
 	private boolean queue(Connection connection, String key, MailboxAddress mailbox) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.queue)) {
-			statement.setString(1, entry(mailbox));
+		try (PreparedStatement statement = connection.prepareStatement(this.statements.queue())) {
+			statement.setString(1, Parameters.entry(mailbox));
 			statement.setString(2, key);
-			statement.setString(3, entry(mailbox));
+			statement.setString(3, Parameters.entry(mailbox));
 			return statement.executeUpdate() == 1;
 		}
 	}
@@ -244,7 +220,7 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @throws SQLException if the database does not answer
 	 */
 	boolean renew(Connection connection, Due lease) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.renew)) {
+		try (PreparedStatement statement = connection.prepareStatement(this.statements.renew())) {
 			statement.setLong(1, lease.micros());
 			statement.setString(2, lease.key());
 			statement.setString(3, lease.owner());
@@ -261,7 +237,7 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @throws SQLException if the database does not answer
 	 */
 	final boolean release(Connection connection, String storageKey, String owner) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.release)) {
+		try (PreparedStatement statement = connection.prepareStatement(this.statements.release())) {
 			statement.setString(1, storageKey);
 			statement.setString(2, owner);
 			return release(statement);
@@ -276,15 +252,15 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		if (release(connection, storageKey, mailbox.reservation())) {
 			return;
 		}
-		try (PreparedStatement statement = connection.prepareStatement(this.leave)) {
-			statement.setString(1, entry(mailbox));
+		try (PreparedStatement statement = connection.prepareStatement(this.statements.leave())) {
+			statement.setString(1, Parameters.entry(mailbox));
 			statement.setString(2, storageKey);
 			statement.executeUpdate();
 		}
 	}
 
 	final Optional<StoredLock> find(Connection connection, String key) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.find)) {
+		try (PreparedStatement statement = connection.prepareStatement(this.statements.find())) {
 			statement.setString(1, StorageKey.of(key));
 			try (ResultSet row = statement.executeQuery()) {
 				if (!row.next()) {
@@ -308,7 +284,8 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	final List<String> look(Connection connection, List<String> storageKeys, MailboxAddress mailbox)
 			throws SQLException {
 		String parameters = String.join(", ", Collections.nCopies(storageKeys.size(), "?"));
-		try (PreparedStatement statement = connection.prepareStatement(this.look.replace(KEYS, parameters))) {
+		try (PreparedStatement statement = connection
+			.prepareStatement(this.statements.look().replace(Statements.KEYS, parameters))) {
 			int index = 1;
 			statement.setString(index++, mailbox.reservation());
 			for (String key : storageKeys) {
@@ -332,74 +309,14 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @throws SQLException if the database does not answer
 	 */
 	final boolean sweep(Connection connection, Duration retention) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.sweep)) {
-			statement.setLong(1, micros(retention));
+		try (PreparedStatement statement = connection.prepareStatement(this.statements.sweep())) {
+			statement.setLong(1, Parameters.micros(retention));
 			return statement.executeUpdate() >= Statements.SWEEP_BATCH;
 		}
 	}
 
-	/**
-	 * Bind the first five parameters of an acquire: key, owner, lease, holder, reason.
-	 */
-	static void bind(PreparedStatement statement, String key, AcquireCommand command) throws SQLException {
-		statement.setString(1, key);
-		statement.setString(2, command.owner());
-		statement.setLong(3, micros(command.lease()));
-		statement.setString(4, command.holder());
-		statement.setString(5, command.reason());
-	}
-
-	/**
-	 * What a mailbox is in the column {@code waiting}.
-	 * @param mailbox the mailbox, or {@code null}
-	 * @return the entry, or something that is never in the column
-	 */
-	static String entry(@Nullable MailboxAddress mailbox) {
-		return (mailbox != null) ? mailbox.value() + ' ' : NOBODY;
-	}
-
-	/**
-	 * The owner of a lock that is kept for the process of a command.
-	 */
-	static String reservation(AcquireCommand command) {
-		MailboxAddress mailbox = command.mailbox();
-		return (mailbox != null) ? mailbox.reservation() : NOBODY;
-	}
-
-	static String releasing(AcquireCommand command) {
-		String releasing = command.releasing();
-		return (releasing != null) ? releasing : NOBODY;
-	}
-
-	static long micros(Duration duration) {
-		return (duration.toNanos() + 999) / 1000;
-	}
-
 	private static Instant instant(long micros) {
 		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
-	}
-
-	/**
-	 * The statements with one shape in all dialects.
-	 *
-	 * @param renew binds lease µs, key, owner
-	 * @param release binds key, owner
-	 * @param queue binds entry, key, entry; appends to a lock that is held, unless its
-	 * queue is full or has the entry
-	 * @param leave binds entry, key
-	 * @param find binds key; answers holder, reason, token, since_micros, until_micros
-	 * @param look binds the owner of a reservation, and the keys in place of
-	 * {@link #KEYS}
-	 * @param sweep binds retention µs
-	 */
-	record Statements(String renew, String release, String queue, String leave, String find, String look,
-			String sweep) {
-
-		static final int SWEEP_BATCH = 1000;
-
-		/** Characters of {@code waiting} to which no entry is appended any more. */
-		static final int FULL_QUEUE = 4000;
-
 	}
 
 }

@@ -41,7 +41,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		this.limit = limit.toNanos();
 		this.holdings = leases.stream().map((lease) -> new Holding(StorageKey.of(lease.key()), lease.owner())).toList();
 		for (int i = 0; i < leases.size(); i++) {
-			Due due = new Due(this.holdings.get(i), JdbcLockDialect.micros(leases.get(i).lease()));
+			Due due = new Due(this.holdings.get(i), Parameters.micros(leases.get(i).lease()));
 			this.unanswered.merge(due.holding(), due, (one, other) -> (one.micros() >= other.micros()) ? one : other);
 		}
 	}

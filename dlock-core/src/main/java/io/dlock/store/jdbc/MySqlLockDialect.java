@@ -135,7 +135,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 				FROM %s WHERE lock_key = ? AND lease_until > UTC_TIMESTAMP(6) AND owner NOT LIKE '>%%'
 				""".formatted(table), """
 				SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN (%s)
-				""".formatted(table, KEYS), """
+				""".formatted(table, Statements.KEYS), """
 				DELETE FROM %s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %d
 				""".formatted(table, Statements.SWEEP_BATCH)));
 		this.table = table;
@@ -155,12 +155,12 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
-			bind(statement, key, command);
+			Parameters.bind(statement, key, command);
 			for (int grantable = 6; grantable <= 10; grantable += 2) {
-				statement.setString(grantable, reservation(command));
-				statement.setString(grantable + 1, releasing(command));
+				statement.setString(grantable, Parameters.reservation(command));
+				statement.setString(grantable + 1, Parameters.releasing(command));
 			}
-			statement.setString(12, entry(command.mailbox()));
+			statement.setString(12, Parameters.entry(command.mailbox()));
 			statement.executeUpdate();
 		}
 		return readBack(connection, key, command.owner());
@@ -168,7 +168,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 
 	@Override
 	Attempt holder(Connection connection, String storageKey) throws SQLException {
-		return readBack(connection, storageKey, NOBODY);
+		return readBack(connection, storageKey, Parameters.NOBODY);
 	}
 
 	private Attempt readBack(Connection connection, String key, String owner) throws SQLException {

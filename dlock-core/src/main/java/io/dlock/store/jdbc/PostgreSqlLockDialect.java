@@ -132,7 +132,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				FROM %s WHERE lock_key = ? AND lease_until > clock_timestamp() AND owner NOT LIKE '>%%'
 				""".formatted(table), """
 				SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN (%s)
-				""".formatted(table, KEYS), """
+				""".formatted(table, Statements.KEYS), """
 				DELETE FROM %1$s WHERE lock_key IN (
 				  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
 				  LIMIT %2$d FOR UPDATE SKIP LOCKED)
@@ -156,11 +156,11 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
-			bind(statement, key, command);
-			statement.setLong(6, micros(command.lease()));
-			statement.setString(7, entry(command.mailbox()));
-			statement.setString(8, reservation(command));
-			statement.setString(9, releasing(command));
+			Parameters.bind(statement, key, command);
+			statement.setLong(6, Parameters.micros(command.lease()));
+			statement.setString(7, Parameters.entry(command.mailbox()));
+			statement.setString(8, Parameters.reservation(command));
+			statement.setString(9, Parameters.releasing(command));
 			try (ResultSet row = statement.executeQuery()) {
 				if (row.next()) {
 					return new Attempt.Granted(row.getLong(1));

@@ -44,7 +44,7 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 
 	private static final Duration TIMEOUT = Duration.ofMillis(500);
 
-	private static final Duration LEASE = Duration.ofSeconds(20);
+	static final Duration LEASE = Duration.ofSeconds(20);
 
 	private final RedisServer server = RedisServer.shared();
 
@@ -60,6 +60,10 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 	abstract RedisConnectionFactory createClusterConnectionFactory(String host, int port);
 
 	abstract void destroy(RedisConnectionFactory factory);
+
+	TcpProxy proxy() {
+		return this.proxy;
+	}
 
 	@Override
 	protected LockStore createStore() {

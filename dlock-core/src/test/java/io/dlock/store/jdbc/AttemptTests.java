@@ -8,7 +8,7 @@ import io.dlock.store.jdbc.Attempt.Held;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class JdbcLockDialectTests {
+class AttemptTests {
 
 	@Test
 	void whoHeldALockThatBecameFreeIsNotNamed() {

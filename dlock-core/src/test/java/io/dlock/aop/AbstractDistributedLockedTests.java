@@ -1,0 +1,51 @@
+package io.dlock.aop;
+
+import java.time.Duration;
+import java.util.Map;
+
+import org.junit.jupiter.api.AfterEach;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.core.env.MapPropertySource;
+
+import io.dlock.LockRegistry;
+import io.dlock.LockSettings;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.memory.MemoryLockStore;
+
+abstract class AbstractDistributedLockedTests {
+
+	final MemoryLockStore store = new MemoryLockStore();
+
+	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
+			LockSettings.defaults()
+				.withCommandTimeout(Duration.ofMillis(50))
+				.withWaitTime(Duration.ZERO)
+				.withShutdownTimeout(Duration.ZERO));
+
+	final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	@AfterEach
+	void close() {
+		this.context.close();
+		this.registry.close();
+	}
+
+	<T> T bean(Class<T> type) {
+		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(() -> this.registry);
+		postProcessor.setProxyTargetClass(true);
+		this.context.getEnvironment()
+			.getPropertySources()
+			.addFirst(new MapPropertySource("test", Map.of("orders.lease", "20s", "orders.tenant", "acme")));
+		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> postProcessor);
+		this.context.registerBean(LockRegistry.class, () -> this.registry);
+		this.context.registerBean(type);
+		this.context.refresh();
+		return this.context.getBean(type);
+	}
+
+	void holdElsewhere(String key) {
+		this.store.acquire(new AcquireCommand(key, "elsewhere", Duration.ofSeconds(30), "another instance", ""));
+	}
+
+}

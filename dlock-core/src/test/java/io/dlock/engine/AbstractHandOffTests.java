@@ -1,0 +1,67 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A registry whose clock stands still unless a test lets it pass.
+ */
+@Timeout(60)
+abstract class AbstractHandOffTests {
+
+	static final Duration LEASE = Duration.ofSeconds(10);
+
+	final TurnedClock clock = new TurnedClock();
+
+	final TroubledStore store = new TroubledStore(new MemoryLockStore(this.clock::nanoTime));
+
+	final LockSettings settings = LockSettings.defaults()
+		.withLease(LEASE)
+		.withCommandTimeout(Duration.ofMillis(50))
+		.withShutdownTimeout(Duration.ZERO);
+
+	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store, this.settings, this.clock);
+
+	@AfterEach
+	void nothingIsLeft() {
+		Thread.interrupted();
+		assertThat(LockHandle.current()).as("handles bound to the thread").isEmpty();
+		this.registry.close();
+		assertThat(this.registry.queues().size()).as("local queues").isZero();
+		assertThat(this.registry.keeper().size()).as("kept leases").isZero();
+		assertThat(this.store.memory.find("key")).as("the lock in the store").isEmpty();
+	}
+
+	LockRequest request() {
+		return LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
+	}
+
+	/**
+	 * Acquire on another thread, which then lets go of its handle.
+	 */
+	CompletableFuture<LockHandle> waiter(LockRequest request) {
+		int before = this.registry.queues().waiters("key");
+		CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request);
+		Awaitility.await()
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(1))
+			.until(() -> this.registry.queues().waiters("key") == before + 1);
+		return waiter;
+	}
+
+	CompletableFuture<LockHandle> waiter() {
+		return waiter(request());
+	}
+
+}

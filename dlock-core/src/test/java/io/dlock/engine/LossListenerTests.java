@@ -1,0 +1,150 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Who is told of a loss, and who is not.
+ */
+class LossListenerTests extends AbstractLeaseLockRegistryTests {
+
+	@Test
+	void listenerThatThrowsOrBlocksHarmsNobody() throws Exception {
+		CountDownLatch block = new CountDownLatch(1);
+		LockRequest request = LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build();
+		LockHandle handle = this.registry.acquire(request);
+		handle.onLost((lost) -> {
+			throw new IllegalStateException("of the listener");
+		});
+		handle.onLost((lost) -> awaitQuietly(block));
+		Awaitility.await().until(() -> !handle.isValid());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		LockHandle other = this.registry.acquire(request("other", Duration.ofMillis(300), Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() >= 3);
+		other.release();
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		handle.onLost(told::complete);
+		block.countDown();
+		assertThat(told.get()).as("a listener that comes late is told too").isSameAs(handle);
+	}
+
+	@Test
+	void listenerOfAReleasedNestedHandleIsNeverCalled() throws Exception {
+		AtomicInteger calls = new AtomicInteger();
+		LockHandle outer = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		LockHandle inner = this.registry.acquire("key");
+		inner.onLost((lost) -> calls.incrementAndGet());
+		inner.release();
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		outer.onLost(told::complete);
+		told.get();
+		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
+	}
+
+	/**
+	 * The release comes between the moment in which the handle is found open and the one
+	 * in which its listener is kept. The lease goes on for the outer handle.
+	 */
+	@Test
+	void listenerThatIsAddedWhileItsNestedHandleIsReleasedIsNeverCalled() throws Exception {
+		AtomicInteger calls = new AtomicInteger();
+		LockHandle outer = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		HeldLock inner = (HeldLock) this.registry.acquire("key");
+		inner.release();
+		this.registry.keeper().onLost(inner, (lost) -> calls.incrementAndGet());
+		assertThatListenersRunFor(outer);
+		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
+	}
+
+	/**
+	 * The lease goes on for the next holder of this process.
+	 */
+	@Test
+	void listenerThatIsAddedWhileTheLockIsPassedOnIsNeverCalled() throws Exception {
+		AtomicInteger calls = new AtomicInteger();
+		LockRequest request = LockRequest.builder("key")
+			.lease(Duration.ofMillis(400))
+			.renew(false)
+			.waitTime(Duration.ofSeconds(20))
+			.build();
+		LockHandle next = null;
+		long first = 0;
+		while (next == null || next.token() != first + 1) {
+			HeldLock handle = (HeldLock) this.registry.acquireAsync(request).get();
+			CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request);
+			first = handle.token();
+			handle.release();
+			this.registry.keeper().onLost(handle, (lost) -> calls.incrementAndGet());
+			next = waiter.get();
+			if (next.token() != first + 1) {
+				next.release();
+			}
+		}
+		assertThatListenersRunFor(next);
+		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(next::release);
+	}
+
+	@Test
+	void listenerThatIsAddedToANestedHandleThatWasReleasedBeforeTheLossIsNeverCalled() throws Exception {
+		AtomicInteger calls = new AtomicInteger();
+		LockHandle outer = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		LockHandle inner = this.registry.acquire("key");
+		LockHandle late = this.registry.acquire("key");
+		inner.release();
+		Awaitility.await().until(() -> !outer.isValid());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(late::release);
+		inner.onLost((lost) -> calls.incrementAndGet());
+		assertThatListenersRunFor(late);
+		assertThatListenersRunFor(outer);
+		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
+	}
+
+	@Test
+	void listenerOfAReleasedLockIsNeverCalled() throws Exception {
+		AtomicInteger calls = new AtomicInteger();
+		LockHandle handle = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		handle.onLost((lost) -> calls.incrementAndGet());
+		handle.release();
+		handle.onLost((lost) -> calls.incrementAndGet());
+		LockHandle later = this.registry
+			.acquire(LockRequest.builder("later").lease(Duration.ofMillis(300)).renew(false).build());
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		later.onLost(told::complete);
+		told.get();
+		assertThat(calls).hasValue(0);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(later::release);
+	}
+
+	/**
+	 * All four threads of the listeners, so that none that was started before still runs.
+	 */
+	private static void assertThatListenersRunFor(LockHandle handle) throws Exception {
+		CyclicBarrier all = new CyclicBarrier(EngineThreads.LISTENERS + 1);
+		for (int i = 0; i < EngineThreads.LISTENERS; i++) {
+			handle.onLost((lost) -> awaitQuietly(all));
+		}
+		all.await();
+	}
+
+}
