@@ -7,7 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of a key. Not thread-safe: guarded by the map of {@link LocalQueues}.
+ * The queue of a key. Guarded by the map of {@link LocalQueues}, but for the question
+ * whether anybody waits.
  */
 final class LocalQueue {
 
@@ -16,6 +17,8 @@ final class LocalQueue {
 	private @Nullable Turn first;
 
 	private @Nullable Deque<Turn> others;
+
+	private volatile boolean awaited;
 
 	/** The lease of a queue without a first. */
 	private @Nullable Lease left;
@@ -47,6 +50,7 @@ final class LocalQueue {
 			this.others = new ArrayDeque<>();
 		}
 		this.others.add(turn);
+		this.awaited = true;
 	}
 
 	/**
@@ -55,14 +59,19 @@ final class LocalQueue {
 	 * @return the place that is now the first and has yet to be told
 	 */
 	@Nullable Turn remove(Turn turn) {
-		if (this.first != turn) {
-			if (this.others != null) {
-				this.others.remove(turn);
-			}
+		if (this.others == null) {
+			this.first = (this.first != turn) ? this.first : null;
 			return null;
 		}
-		this.first = (this.others != null) ? this.others.poll() : null;
-		return this.first;
+		boolean isFirst = this.first == turn;
+		if (isFirst) {
+			this.first = this.others.poll();
+		}
+		else {
+			this.others.remove(turn);
+		}
+		this.awaited = !this.others.isEmpty();
+		return isFirst ? this.first : null;
 	}
 
 	/**
@@ -91,6 +100,14 @@ final class LocalQueue {
 			this.left = null;
 			add(turn);
 		}
+	}
+
+	/**
+	 * Whether anybody waits behind the first, for any thread to ask.
+	 * @return whether there is somebody at the moment
+	 */
+	boolean isAwaited() {
+		return this.awaited;
 	}
 
 	int waiters() {

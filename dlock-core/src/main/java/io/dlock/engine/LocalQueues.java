@@ -80,6 +80,11 @@ final class LocalQueues {
 	 * @return {@code false} if nobody waits; the place is kept then
 	 */
 	boolean pass(Turn turn, Lease lease) {
+		LocalQueue current = this.queues.get(turn.storageKey());
+		if (current == null || !current.isAwaited()) {
+			// who comes now is served when the place is given up
+			return false;
+		}
 		Departure departure = new Departure();
 		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
 			if (queue.waiters() > 0) {

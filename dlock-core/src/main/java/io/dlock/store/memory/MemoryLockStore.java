@@ -3,7 +3,6 @@ package io.dlock.store.memory;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -60,15 +59,15 @@ public final class MemoryLockStore implements LockStore {
 	public AcquireResult acquire(AcquireCommand command) {
 		long now = this.nanoTime.getAsLong();
 		String storageKey = StorageKey.of(command.key());
-		List<MailboxAddress> turns = new ArrayList<>(1);
+		@Nullable MailboxAddress[] turn = new MailboxAddress[1];
 		Entry entry = this.entries.compute(storageKey, (key, before) -> {
 			Entry held = before;
 			if (held != null && held.owner.equals(command.releasing())) {
-				held = held.passOn(now, turns);
+				held = held.passOn(now, turn);
 			}
 			return acquire(command, held, now);
 		});
-		turns.forEach((turn) -> tell(turn, storageKey));
+		tell(turn[0], storageKey);
 		if (entry.owner.equals(command.owner())) {
 			return new AcquireResult.Granted(entry.token);
 		}
@@ -92,8 +91,8 @@ public final class MemoryLockStore implements LockStore {
 				waiting);
 	}
 
-	private void tell(MailboxAddress address, String storageKey) {
-		Consumer<String> mailbox = this.mailboxes.get(address);
+	private void tell(@Nullable MailboxAddress address, String storageKey) {
+		Consumer<String> mailbox = (address != null) ? this.mailboxes.get(address) : null;
 		if (mailbox != null) {
 			mailbox.accept(storageKey);
 		}
@@ -118,12 +117,12 @@ public final class MemoryLockStore implements LockStore {
 	private boolean pass(String storageKey, String owner) {
 		long now = this.nanoTime.getAsLong();
 		boolean[] released = new boolean[1];
-		List<MailboxAddress> turns = new ArrayList<>(1);
+		@Nullable MailboxAddress[] turn = new MailboxAddress[1];
 		this.entries.computeIfPresent(storageKey, (key, held) -> {
 			released[0] = held.owner.equals(owner);
-			return released[0] ? held.passOn(now, turns) : held;
+			return released[0] ? held.passOn(now, turn) : held;
 		});
-		turns.forEach((turn) -> tell(turn, storageKey));
+		tell(turn[0], storageKey);
 		return released[0];
 	}
 
@@ -238,12 +237,12 @@ public final class MemoryLockStore implements LockStore {
 		/**
 		 * Keep the lock for the first who waits, and remember whom to tell.
 		 */
-		@Nullable Entry passOn(long now, List<MailboxAddress> turns) {
+		@Nullable Entry passOn(long now, @Nullable MailboxAddress[] turn) {
 			if (this.waiting.isEmpty()) {
 				return null;
 			}
 			MailboxAddress next = this.waiting.get(0);
-			turns.add(next);
+			turn[0] = next;
 			return new Entry(next.reservation(), this.token, now + next.patience().toNanos(), "", "", this.since,
 					this.waiting.subList(1, this.waiting.size()));
 		}
