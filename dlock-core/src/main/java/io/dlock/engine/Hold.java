@@ -25,8 +25,6 @@ final class Hold {
 
 	private final AtomicInteger handles = new AtomicInteger(1);
 
-	private volatile String lossReason = "";
-
 	private Hold(Lease lease, Turn turn, long token, State state) {
 		this.lease = lease;
 		this.turn = turn;
@@ -98,7 +96,7 @@ final class Hold {
 	}
 
 	boolean isLost() {
-		return !isValid() && this.state.get() == State.LOST;
+		return !isValid() && this.state.get() instanceof Loss;
 	}
 
 	/**
@@ -108,14 +106,11 @@ final class Hold {
 	 * @return whether this call did it
 	 */
 	boolean lose(String reason) {
-		if (this.state.compareAndSet(State.OFFERED, State.LOST)) {
+		State loss = new Loss(reason);
+		if (this.state.compareAndSet(State.OFFERED, loss)) {
 			return true;
 		}
-		if (this.state.get() != State.HELD) {
-			return false;
-		}
-		this.lossReason = reason;
-		if (!this.state.compareAndSet(State.HELD, State.LOST)) {
+		if (!this.state.compareAndSet(State.HELD, loss)) {
 			return false;
 		}
 		this.lease.watch().lost(this, reason);
@@ -158,12 +153,32 @@ final class Hold {
 	}
 
 	LockLostException lostException() {
-		return new LockLostException(key(), this.token, this.lossReason);
+		return new LockLostException(key(), this.token, (this.state.get() instanceof Loss loss) ? loss.reason : "");
 	}
 
-	private enum State {
+	/**
+	 * Offered, held or released, or a {@link Loss}.
+	 */
+	private static class State {
 
-		OFFERED, HELD, RELEASED, LOST
+		private static final State OFFERED = new State();
+
+		private static final State HELD = new State();
+
+		private static final State RELEASED = new State();
+
+	}
+
+	/**
+	 * Lost, and how: who declares a loss and who reads of it agree on the reason.
+	 */
+	private static final class Loss extends State {
+
+		private final String reason;
+
+		private Loss(String reason) {
+			this.reason = reason;
+		}
 
 	}
 

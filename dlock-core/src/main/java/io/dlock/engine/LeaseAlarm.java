@@ -18,7 +18,7 @@ final class LeaseAlarm {
 	/** Not more often, however many leases end one after the other. */
 	private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-	private final EngineThreads threads;
+	private final Scheduler scheduler;
 
 	private final MachineClock clock;
 
@@ -34,12 +34,12 @@ final class LeaseAlarm {
 
 	/**
 	 * Create the alarm.
-	 * @param threads the threads, of which the timer is used
+	 * @param scheduler what rings it
 	 * @param clock the clock
 	 * @param onAlarm what to do when it rings
 	 */
-	LeaseAlarm(EngineThreads threads, MachineClock clock, Runnable onAlarm) {
-		this.threads = threads;
+	LeaseAlarm(Scheduler scheduler, MachineClock clock, Runnable onAlarm) {
+		this.scheduler = scheduler;
 		this.clock = clock;
 		this.onAlarm = onAlarm;
 	}
@@ -68,13 +68,23 @@ final class LeaseAlarm {
 		}
 	}
 
+	/**
+	 * It is set before it is scheduled: it may ring before the scheduler has returned,
+	 * and would then count as set for ever and never ring again.
+	 */
 	private void schedule(long at, long delay) {
 		if (this.scheduled != null) {
 			this.scheduled.cancel(false);
 		}
 		this.ringsAt = at;
-		this.scheduled = this.threads.schedule(this::ring, delay);
 		this.set = true;
+		try {
+			this.scheduled = this.scheduler.schedule(this::ring, delay);
+		}
+		catch (Throwable ex) {
+			this.set = false;
+			throw ex;
+		}
 	}
 
 	/**
@@ -84,6 +94,16 @@ final class LeaseAlarm {
 	private void ring() {
 		this.set = false;
 		this.onAlarm.run();
+	}
+
+	/**
+	 * Runs a short task after a delay.
+	 */
+	@FunctionalInterface
+	interface Scheduler {
+
+		@Nullable Future<?> schedule(Runnable task, long delayNanos);
+
 	}
 
 }

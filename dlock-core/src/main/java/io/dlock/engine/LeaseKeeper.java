@@ -54,7 +54,7 @@ final class LeaseKeeper implements LeaseWatch {
 		this.store = store;
 		this.clock = clock;
 		this.threads = threads;
-		this.alarm = new LeaseAlarm(threads, clock, this::tend);
+		this.alarm = new LeaseAlarm(threads::schedule, clock, this::tend);
 	}
 
 	MachineClock clock() {

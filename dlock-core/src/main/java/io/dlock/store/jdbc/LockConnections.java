@@ -17,7 +17,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.util.ClassUtils;
 
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
@@ -34,29 +33,25 @@ final class LockConnections implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(LockConnections.class);
 
-	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
-			LockConnections.class.getClassLoader());
-
-	/**
-	 * The pool is large, because a database commits what many connections bring at once
-	 * together, but keeps that for as long as it is of use only.
-	 */
-	private static final long IDLE_TIMEOUT = 60_000;
-
-	/** The shortest timeout HikariCP accepts. */
-	private static final long HIKARI_MIN_TIMEOUT = 250;
-
 	private final DataSource application;
 
 	private final JdbcLockStoreSettings settings;
 
+	private final LockPools pools;
+
 	private final ReentrantLock opening = new ReentrantLock();
 
+	private volatile boolean closed;
+
 	private volatile @Nullable Opened opened;
+
+	/** Guarded by the lock for opening. */
+	private long poolOpened;
 
 	LockConnections(DataSource dataSource, JdbcLockStoreSettings settings) {
 		this.application = outsideTransactions(dataSource);
 		this.settings = settings;
+		this.pools = new LockPools(this.application, settings);
 	}
 
 	/**
@@ -95,7 +90,7 @@ final class LockConnections implements AutoCloseable {
 		catch (SQLException ex) {
 			StoreException failure = SqlErrors.translate(operation, ex);
 			if (failure.effect() == Effect.UNKNOWN) {
-				evict(current, connection);
+				LockPools.evict(current.dataSource(), connection);
 			}
 			throw failure;
 		}
@@ -122,23 +117,15 @@ final class LockConnections implements AutoCloseable {
 			connection = current.dataSource().getConnection();
 		}
 		catch (SQLException ex) {
+			replaceIfEmpty(current);
 			throw SqlErrors.notConnected(ex);
 		}
 		try {
 			return new AutoCommitConnection(connection, this.settings.commandTimeout());
 		}
 		catch (SQLException ex) {
-			evict(current, connection);
+			LockPools.evict(current.dataSource(), connection);
 			throw SqlErrors.notConnected(ex);
-		}
-	}
-
-	/**
-	 * A pool knows a broken connection by some SQL states only, and not by H2's.
-	 */
-	private static void evict(Opened current, Connection connection) {
-		if (HIKARI && current.dataSource() instanceof HikariDataSource pool) {
-			pool.evictConnection(connection);
 		}
 	}
 
@@ -161,11 +148,18 @@ final class LockConnections implements AutoCloseable {
 	/**
 	 * A pool of one connection, for a mailbox.
 	 * @param adaptation what is special about that connection
-	 * @return the pool, or {@code null} if the connections are not ours
+	 * @return the pool
 	 */
-	@Nullable HikariDataSource mailboxPool(Consumer<HikariConfig> adaptation) {
-		HikariDataSource hikari = (open().others() != null) ? hikari() : null;
-		return (hikari != null) ? pool(hikari, 1, adaptation) : null;
+	HikariDataSource mailboxPool(Consumer<HikariConfig> adaptation) {
+		return this.pools.open(1, adaptation);
+	}
+
+	/**
+	 * Whether there is a pool of our own.
+	 * @return whether there can be another one for a mailbox
+	 */
+	boolean areOwn() {
+		return open().others() != null;
 	}
 
 	private Opened open() {
@@ -181,6 +175,7 @@ final class LockConnections implements AutoCloseable {
 			if (current == null) {
 				current = createOpened();
 				this.opened = current;
+				this.poolOpened = System.nanoTime();
 			}
 			return current;
 		}
@@ -203,8 +198,7 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	private Opened createOpened() {
-		HikariDataSource hikari = hikari();
-		if (hikari == null) {
+		if (!this.pools.isPossible()) {
 			if (this.settings.poolSize() > 0) {
 				logger.warn("Locks share the application's connections (" + this.application.getClass().getName()
 						+ " is not a HikariCP pool): threads that hold one while they wait for a lock can use up the pool. "
@@ -213,28 +207,44 @@ final class LockConnections implements AutoCloseable {
 			Database database = ask(this.application);
 			return new Opened(database.dialect(), this.application, null, database.description());
 		}
-		Database database;
-		try (HikariDataSource probe = pool(hikari, 1, (config) -> {
-		})) {
-			database = ask(probe);
+		DataSource probe = this.pools.open(1, (config) -> {
+		});
+		try {
+			Database database = ask(probe);
+			return new Opened(database.dialect(), ownPool(database.dialect()),
+					new Semaphore(this.settings.poolSize() - 1), database.description());
 		}
-		String setup = database.dialect().sessionSetup(this.settings.commandTimeout());
-		return new Opened(database.dialect(),
-				pool(hikari, this.settings.poolSize(), (config) -> config.setConnectionInitSql(setup)),
-				new Semaphore(this.settings.poolSize() - 1), database.description());
+		finally {
+			LockPools.close(probe);
+		}
+	}
+
+	private DataSource ownPool(JdbcLockDialect dialect) {
+		String setup = dialect.sessionSetup(this.settings.commandTimeout());
+		return this.pools.open(this.settings.poolSize(), (config) -> config.setConnectionInitSql(setup));
 	}
 
 	/**
-	 * The application's pool, whatever it is wrapped in.
+	 * A pool without a connection pauses longer after each failure to open one, up to
+	 * five seconds: that long the locks would be out after the database is back. A new
+	 * pool begins with short pauses.
 	 */
-	private @Nullable HikariDataSource hikari() {
-		try {
-			boolean possible = HIKARI && this.settings.poolSize() > 0
-					&& this.application.isWrapperFor(HikariDataSource.class);
-			return possible ? this.application.unwrap(HikariDataSource.class) : null;
+	private void replaceIfEmpty(Opened current) {
+		if (current.others() == null || !this.opening.tryLock()) {
+			return;
 		}
-		catch (SQLException ex) {
-			throw SqlErrors.notConnected(ex);
+		try {
+			Opened latest = this.opened;
+			boolean same = latest != null && latest.dataSource() == current.dataSource();
+			if (same && !this.closed && LockPools.isEmpty(current.dataSource())
+					&& System.nanoTime() - this.poolOpened > this.settings.commandTimeout().multipliedBy(2).toNanos()) {
+				this.opened = current.with(ownPool(current.dialect()));
+				this.poolOpened = System.nanoTime();
+				LockPools.closeLater(current.dataSource());
+			}
+		}
+		finally {
+			this.opening.unlock();
 		}
 	}
 
@@ -247,25 +257,6 @@ final class LockConnections implements AutoCloseable {
 		catch (SQLException ex) {
 			throw SqlErrors.notConnected(ex);
 		}
-	}
-
-	private HikariDataSource pool(HikariDataSource application, int size, Consumer<HikariConfig> adaptation) {
-		HikariConfig config = new HikariConfig();
-		application.copyStateTo(config);
-		config.setPoolName("dlock");
-		config.setMaximumPoolSize(size);
-		config.setMinimumIdle(1);
-		config.setIdleTimeout((size > 1) ? IDLE_TIMEOUT : 0);
-		config.setConnectionTimeout(Math.max(this.settings.commandTimeout().toMillis(), HIKARI_MIN_TIMEOUT));
-		config.setValidationTimeout(HIKARI_MIN_TIMEOUT);
-		config.setInitializationFailTimeout(-1);
-		config.setLeakDetectionThreshold(0);
-		config.setAutoCommit(true);
-		config.setReadOnly(false);
-		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-		config.setConnectionInitSql(null);
-		adaptation.accept(config);
-		return new HikariDataSource(config);
 	}
 
 	/**
@@ -289,10 +280,16 @@ final class LockConnections implements AutoCloseable {
 
 	@Override
 	public void close() {
-		Opened current = this.opened;
-		if (current != null && current.dataSource() != this.application
-				&& current.dataSource() instanceof HikariDataSource own) {
-			own.close();
+		this.opening.lock();
+		try {
+			this.closed = true;
+			Opened current = this.opened;
+			if (current != null && current.others() != null) {
+				LockPools.close(current.dataSource());
+			}
+		}
+		finally {
+			this.opening.unlock();
 		}
 	}
 
@@ -329,6 +326,10 @@ final class LockConnections implements AutoCloseable {
 	 */
 	private record Opened(JdbcLockDialect dialect, DataSource dataSource, @Nullable Semaphore others,
 			String description) {
+
+		Opened with(DataSource other) {
+			return new Opened(this.dialect, other, this.others, this.description);
+		}
 
 		void enter(boolean renewal, Duration timeout) {
 			if (this.others == null || renewal) {

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-import com.zaxxer.hikari.HikariDataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -185,11 +184,13 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	@Override
 	@Nullable Mailbox openMailbox(LockConnections connections, MailboxAddress address, Consumer<String> onTurn)
 			throws SQLException {
-		HikariDataSource own = PGJDBC ? connections.mailboxPool(PostgreSqlMailbox::promptly) : null;
-		return (own != null) ? PostgreSqlMailbox.open(
-				own, connections.commandTimeout(), CHANNEL_PREFIX + address.value(), (channel, payload) -> connections
-					.execute(false, "send a message", (dialect, connection) -> send(connection, channel, payload)),
-				onTurn) : null;
+		return (PGJDBC && connections.areOwn())
+				? PostgreSqlMailbox.open(
+						connections.mailboxPool(PostgreSqlMailbox::promptly), connections.commandTimeout(),
+						CHANNEL_PREFIX + address.value(), (channel, payload) -> connections.execute(false,
+								"send a message", (dialect, connection) -> send(connection, channel, payload)),
+						onTurn)
+				: null;
 	}
 
 	private static boolean send(Connection connection, String channel, String payload) throws SQLException {

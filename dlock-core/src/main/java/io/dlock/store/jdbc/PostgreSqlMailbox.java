@@ -229,7 +229,7 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 				logger.debug("Could not abort the connection that listens for locks", ex);
 			}
 		}
-		this.dataSource.close();
+		LockPools.close(this.dataSource);
 	}
 
 	/**

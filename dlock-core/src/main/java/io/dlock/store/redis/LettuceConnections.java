@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 import io.lettuce.core.ClientOptions;
@@ -54,6 +55,11 @@ final class LettuceConnections extends DedicatedConnections {
 	private final Duration commandTimeout;
 
 	private final String description;
+
+	private final ReentrantLock opening = new ReentrantLock();
+
+	/** How often no connection could be opened. */
+	private final AtomicInteger failures = new AtomicInteger();
 
 	private volatile @Nullable LettuceScriptConnection current;
 
@@ -114,17 +120,58 @@ final class LettuceConnections extends DedicatedConnections {
 
 	@Override
 	ScriptConnection open() {
-		LettuceScriptConnection current = this.current;
-		if (current == null || !current.isOpen()) {
-			try {
-				current = new LettuceScriptConnection(this.factory.shared(), this.commandTimeout);
-			}
-			catch (RuntimeException ex) {
-				throw RedisErrors.notConnected(ex);
-			}
-			this.current = current;
+		LettuceScriptConnection open = this.current;
+		return (open != null && open.isOpen()) ? open : openAgain();
+	}
+
+	/**
+	 * One thread connects, and the others wait for it no longer than it may take (a
+	 * timeout to connect, and one for the greeting): each trying after the other would
+	 * multiply that.
+	 */
+	private ScriptConnection openAgain() {
+		int failuresBefore = this.failures.get();
+		if (!tryLockOpening()) {
+			throw notAnswering();
 		}
-		return current;
+		try {
+			LettuceScriptConnection open = this.current;
+			if (open == null || !open.isOpen()) {
+				if (this.failures.get() != failuresBefore) {
+					throw notAnswering();
+				}
+				open = connect();
+				this.current = open;
+			}
+			return open;
+		}
+		finally {
+			this.opening.unlock();
+		}
+	}
+
+	private boolean tryLockOpening() {
+		try {
+			return this.opening.tryLock(2 * this.commandTimeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
+		}
+	}
+
+	private LettuceScriptConnection connect() {
+		try {
+			return new LettuceScriptConnection(this.factory.shared(), this.commandTimeout);
+		}
+		catch (RuntimeException ex) {
+			this.failures.incrementAndGet();
+			throw RedisErrors.notConnected(ex);
+		}
+	}
+
+	private static StoreException notAnswering() {
+		return new StoreException(Effect.NONE, false, "Redis does not answer: no connection could be opened", null);
 	}
 
 	@Override
@@ -142,12 +189,25 @@ final class LettuceConnections extends DedicatedConnections {
 	void failed(StoreException failure) {
 		boolean readOnly = failure.effect() == Effect.NONE && String.valueOf(failure.getMessage()).contains("READONLY");
 		if (readOnly || this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
-			try {
-				this.factory.resetConnection();
-			}
-			catch (RuntimeException ex) {
-				logger.debug("Could not reset the Redis connection", ex);
-			}
+			reset();
+		}
+	}
+
+	/**
+	 * Unless somebody connects again already, which takes its time.
+	 */
+	private void reset() {
+		if (!this.opening.tryLock()) {
+			return;
+		}
+		try {
+			this.factory.resetConnection();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not reset the Redis connection", ex);
+		}
+		finally {
+			this.opening.unlock();
 		}
 	}
 

@@ -139,11 +139,35 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	private static Set<Thread> mailboxThreads() {
+		return threads("dlock-mailbox");
+	}
+
+	private static Set<Thread> threads(String name) {
 		return Thread.getAllStackTraces()
 			.keySet()
 			.stream()
-			.filter((thread) -> thread.getName().equals("dlock-mailbox"))
+			.filter((thread) -> thread.getName().equals(name))
 			.collect(Collectors.toCollection(HashSet::new));
+	}
+
+	/**
+	 * Found by the torture bed.
+	 */
+	@Test
+	void r50InterruptOfTheFirstCallLeavesNoPoolBehind() {
+		Set<Thread> before = threads("dlock:housekeeper");
+		JdbcLockStore store = new JdbcLockStore(application(), settings());
+		Thread.currentThread().interrupt();
+		try {
+			ask(store, "a", null);
+		}
+		catch (StoreException ex) {
+			assertThat(ex.effect()).isEqualTo(StoreException.Effect.NONE);
+		}
+		assertThat(Thread.interrupted()).isTrue();
+		store.close();
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(before).as("none is left").containsAll(threads("dlock:housekeeper")));
 	}
 
 	@Test

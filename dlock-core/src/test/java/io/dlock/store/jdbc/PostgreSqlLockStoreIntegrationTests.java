@@ -15,6 +15,7 @@ import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.test.PostgresServer;
+import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -147,6 +148,30 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 		assertThat(store().find(key())).isEmpty();
 		assertThat(store.find(key())).isPresent();
 		store.close();
+	}
+
+	/**
+	 * The pool would not try again for five seconds by then.
+	 */
+	@Test
+	void databaseThatComesBackIsUsedWithinThreeTimeouts() {
+		Duration timeout = Duration.ofMillis(500);
+		try (TcpProxy proxy = TcpProxy.to(host(), port());
+				JdbcLockStore store = new JdbcLockStore(pool(url(proxy.port())),
+						settings().withCommandTimeout(timeout))) {
+			store.verify();
+			proxy.refuse(true);
+			proxy.cutAll();
+			long down = System.nanoTime();
+			while (System.nanoTime() - down < Duration.ofMillis(5300).toNanos()) {
+				assertThatExceptionOfType(StoreException.class).isThrownBy(store::verify);
+			}
+			proxy.refuse(false);
+			Awaitility.await()
+				.atMost(timeout.multipliedBy(3))
+				.ignoreException(StoreException.class)
+				.untilAsserted(store::verify);
+		}
 	}
 
 }

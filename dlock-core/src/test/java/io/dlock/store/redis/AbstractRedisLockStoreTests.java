@@ -312,6 +312,39 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 			.untilAsserted(() -> assertThat(acquire("a", LEASE)).isInstanceOf(Granted.class));
 	}
 
+	/**
+	 * Found by the torture bed: whoever opens the connection again is waited for, and
+	 * each waited for the one before.
+	 */
+	@Test
+	void r28CallsAtASilentServerDoNotQueueUp() throws Exception {
+		acquire("warm-up", LEASE);
+		this.proxy.blackHole(true);
+		ExecutorService callers = Executors.newFixedThreadPool(8);
+		try {
+			List<Future<Duration>> longest = IntStream.range(0, 8)
+				.mapToObj((i) -> callers.submit(this::longestOfThreeFailures))
+				.toList();
+			for (Future<Duration> duration : longest) {
+				assertThat(duration.get()).isLessThan(TIMEOUT.multipliedBy(3));
+			}
+		}
+		finally {
+			callers.shutdown();
+		}
+	}
+
+	private Duration longestOfThreeFailures() {
+		Duration longest = Duration.ZERO;
+		for (int i = 0; i < 3; i++) {
+			long start = System.nanoTime();
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire("a", LEASE));
+			Duration duration = Duration.ofNanos(System.nanoTime() - start);
+			longest = (duration.compareTo(longest) > 0) ? duration : longest;
+		}
+		return longest;
+	}
+
 	@Test
 	void cutConnectionIsReplaced() {
 		granted(acquire("a", LEASE));

@@ -1,0 +1,148 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.function.Consumer;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/**
+ * HikariCP pools like the application's, but apart from it. Without HikariCP on the
+ * classpath there are none.
+ */
+final class LockPools {
+
+	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
+			LockPools.class.getClassLoader());
+
+	/**
+	 * The pool is large, because a database commits what many connections bring at once
+	 * together, but keeps that for as long as it is of use only.
+	 */
+	private static final long IDLE_TIMEOUT = 60_000;
+
+	/** The shortest timeout HikariCP accepts. */
+	private static final long HIKARI_MIN_TIMEOUT = 250;
+
+	private final DataSource application;
+
+	private final JdbcLockStoreSettings settings;
+
+	LockPools(DataSource application, JdbcLockStoreSettings settings) {
+		this.application = application;
+		this.settings = settings;
+	}
+
+	/**
+	 * Whether there can be a pool of our own: the application has one that tells how to
+	 * connect, and does not want it to be shared.
+	 * @return whether to {@link #open}
+	 */
+	boolean isPossible() {
+		try {
+			return HIKARI && this.settings.poolSize() > 0 && this.application.isWrapperFor(HikariDataSource.class);
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.notConnected(ex);
+		}
+	}
+
+	/**
+	 * Open a pool like the application's.
+	 * @param size how many connections it may have
+	 * @param adaptation what is special about it
+	 * @return the pool
+	 */
+	HikariDataSource open(int size, Consumer<HikariConfig> adaptation) {
+		HikariConfig config = new HikariConfig();
+		hikari().copyStateTo(config);
+		config.setPoolName("dlock");
+		config.setMaximumPoolSize(size);
+		config.setMinimumIdle(1);
+		config.setIdleTimeout((size > 1) ? IDLE_TIMEOUT : 0);
+		config.setConnectionTimeout(Math.max(this.settings.commandTimeout().toMillis(), HIKARI_MIN_TIMEOUT));
+		config.setValidationTimeout(HIKARI_MIN_TIMEOUT);
+		config.setInitializationFailTimeout(-1);
+		config.setLeakDetectionThreshold(0);
+		config.setAutoCommit(true);
+		config.setReadOnly(false);
+		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+		config.setConnectionInitSql(null);
+		adaptation.accept(config);
+		return new HikariDataSource(config);
+	}
+
+	/**
+	 * The application's pool, whatever it is wrapped in.
+	 */
+	private HikariDataSource hikari() {
+		try {
+			return this.application.unwrap(HikariDataSource.class);
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.notConnected(ex);
+		}
+	}
+
+	/**
+	 * Whether a pool has no connection, used or not.
+	 * @param dataSource the pool
+	 * @return whether it has none
+	 */
+	static boolean isEmpty(DataSource dataSource) {
+		HikariPoolMXBean pool = (dataSource instanceof HikariDataSource hikari) ? hikari.getHikariPoolMXBean() : null;
+		return pool != null && pool.getTotalConnections() == 0;
+	}
+
+	/**
+	 * Drop a connection that failed: a pool knows a broken one by some SQL states only,
+	 * and not by H2's.
+	 * @param dataSource the pool, or anything else
+	 * @param connection its connection
+	 */
+	static void evict(DataSource dataSource, Connection connection) {
+		if (HIKARI && dataSource instanceof HikariDataSource pool) {
+			pool.evictConnection(connection);
+		}
+	}
+
+	/**
+	 * Close a pool.
+	 * @param dataSource the pool
+	 */
+	static void close(DataSource dataSource) {
+		Thread closing = closeLater(dataSource);
+		boolean interrupted = false;
+		while (closing.isAlive()) {
+			try {
+				closing.join();
+			}
+			catch (InterruptedException ex) {
+				interrupted = true;
+			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/**
+	 * Close a pool on a thread of its own: an interrupt of the caller would leave threads
+	 * of the pool behind.
+	 * @param dataSource the pool
+	 * @return the thread
+	 */
+	static Thread closeLater(DataSource dataSource) {
+		Thread closing = new Thread(((HikariDataSource) dataSource)::close, "dlock-pool-closing");
+		closing.setDaemon(true);
+		closing.start();
+		return closing;
+	}
+
+}

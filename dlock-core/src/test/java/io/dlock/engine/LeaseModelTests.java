@@ -1,0 +1,116 @@
+package io.dlock.engine;
+
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Test;
+
+/**
+ * All interleavings of a lease that is passed on from hold to hold while it is renewed,
+ * lost, withdrawn and running out, compared with {@link Model} by Lincheck.
+ */
+public class LeaseModelTests {
+
+	private final OneTimeClock clock = new OneTimeClock();
+
+	private final Lease lease = OneTimeClock.lease(this.clock);
+
+	/** Of the thread that has the turn. */
+	private volatile Hold current = this.lease.holder();
+
+	/**
+	 * What one holder does after the other: release, offer, claim.
+	 * @return the token of the next holder, or zero if there is none
+	 */
+	@Operation(nonParallelGroup = "holders")
+	public long passOn() {
+		if (!this.current.beginRelease()) {
+			return 0;
+		}
+		Hold next = this.lease.passTo(OneTimeClock.turn(), Long.MAX_VALUE);
+		if (next == null || !next.claim()) {
+			return 0;
+		}
+		this.current = next;
+		return next.token();
+	}
+
+	@Operation(nonParallelGroup = "holders")
+	public boolean isValid() {
+		return this.current.isValid();
+	}
+
+	@Operation
+	public void lose() {
+		this.lease.lose("taken away");
+	}
+
+	@Operation
+	public void withdraw() {
+		this.lease.withdraw();
+	}
+
+	@Operation
+	public void renew() {
+		this.lease.renewed(this.clock.now());
+	}
+
+	@Operation(runOnce = true)
+	public void timePasses() {
+		this.clock.end();
+	}
+
+	@Test
+	void everyInterleavingIsAnOrder() {
+		new ModelCheckingOptions().sequentialSpecification(Model.class)
+			.threads(3)
+			.actorsPerThread(2)
+			.actorsBefore(1)
+			.actorsAfter(2)
+			.iterations(25)
+			.invocationsPerIteration(500)
+			.check(LeaseModelTests.class);
+	}
+
+	/**
+	 * A lease for one thread: whatever is lost or withdrawn is passed on to nobody, and
+	 * what is lost is valid for nobody.
+	 */
+	public static class Model {
+
+		private long token = 1000L * Lease.TOKENS_PER_LEASE;
+
+		private boolean held = true;
+
+		private boolean withdrawn;
+
+		private boolean over;
+
+		public long passOn() {
+			boolean passed = isValid() && !this.withdrawn;
+			this.held = passed;
+			return passed ? ++this.token : 0;
+		}
+
+		public boolean isValid() {
+			return this.held && !this.over;
+		}
+
+		public void lose() {
+			this.held = false;
+			this.withdrawn = true;
+		}
+
+		public void withdraw() {
+			this.withdrawn = true;
+		}
+
+		public void renew() {
+		}
+
+		public void timePasses() {
+			this.over = true;
+		}
+
+	}
+
+}
