@@ -156,8 +156,15 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	@Test
 	void r50InterruptOfTheFirstCallLeavesNoPoolBehind() {
 		Set<Thread> before = threads("dlock:housekeeper");
-		JdbcLockStore store = new JdbcLockStore(application(), settings());
-		Thread.currentThread().interrupt();
+		JdbcLockStore store = new JdbcLockStore(new DelegatingDataSource(application()) {
+
+			@Override
+			public boolean isWrapperFor(Class<?> type) throws SQLException {
+				Thread.currentThread().interrupt();
+				return super.isWrapperFor(type);
+			}
+
+		}, settings());
 		try {
 			ask(store, "a", null);
 		}
