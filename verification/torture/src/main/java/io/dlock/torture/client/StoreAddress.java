@@ -1,0 +1,117 @@
+package io.dlock.torture.client;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.dlock.torture.Arguments;
+
+/**
+ * A store, and how the contenders connect to it.
+ *
+ * @param type what it is
+ * @param nodes its addresses, {@code host:port}
+ * @param username the user of a database
+ * @param password its password
+ * @param database the database, or the name of the master that the Sentinels watch
+ */
+record StoreAddress(Type type, List<String> nodes, String username, String password, String database) {
+
+	private static final int POOL_SIZE = 16;
+
+	static StoreAddress of(Arguments arguments) {
+		String node = arguments.text("host", "127.0.0.1") + ":" + arguments.text("port", "");
+		return new StoreAddress(Type.of(arguments.text("store")),
+				Stream.of(arguments.text("nodes", node).split(",", -1)).toList(), arguments.text("username", ""),
+				arguments.text("password", ""), arguments.text("database", "postgres"));
+	}
+
+	String host() {
+		return host(this.nodes.get(0));
+	}
+
+	int port() {
+		return port(this.nodes.get(0));
+	}
+
+	private static String host(String node) {
+		return node.substring(0, node.lastIndexOf(':'));
+	}
+
+	private static int port(String node) {
+		return Integer.parseInt(node.substring(node.lastIndexOf(':') + 1));
+	}
+
+	boolean isRedis() {
+		return this.type.redis;
+	}
+
+	/**
+	 * A connection factory as Spring Boot makes it: one connection for all threads.
+	 * @return the factory, started
+	 */
+	LettuceConnectionFactory connectionFactory() {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(redis(),
+				LettuceClientConfiguration.defaultConfiguration());
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	private RedisConfiguration redis() {
+		return switch (this.type) {
+			case REDIS_SENTINEL -> {
+				RedisSentinelConfiguration sentinels = new RedisSentinelConfiguration().master(this.database);
+				this.nodes.forEach((node) -> sentinels.sentinel(host(node), port(node)));
+				yield sentinels;
+			}
+			case REDIS_CLUSTER -> new RedisClusterConfiguration(this.nodes);
+			default -> new RedisStandaloneConfiguration(host(), port());
+		};
+	}
+
+	/**
+	 * A pool to the database, as Spring Boot makes it.
+	 * @return the pool
+	 */
+	HikariDataSource pool() {
+		String protocol = (this.type == Type.MARIADB) ? "mariadb" : "postgresql";
+		HikariConfig config = new HikariConfig();
+		config.setJdbcUrl("jdbc:%s://%s/%s".formatted(protocol, this.nodes.get(0), this.database));
+		config.setUsername(this.username);
+		config.setPassword(this.password);
+		config.setMaximumPoolSize(POOL_SIZE);
+		// a client may be started while its store is down
+		config.setInitializationFailTimeout(-1);
+		return new HikariDataSource(config);
+	}
+
+	/**
+	 * The kinds of stores.
+	 */
+	enum Type {
+
+		REDIS(true), REDIS_SENTINEL(true), REDIS_CLUSTER(true), POSTGRES(false), MARIADB(false);
+
+		private final boolean redis;
+
+		Type(boolean redis) {
+			this.redis = redis;
+		}
+
+		static Type of(String label) {
+			return valueOf(label.replace('-', '_').toUpperCase(Locale.ROOT));
+		}
+
+	}
+
+}
