@@ -65,7 +65,7 @@ public final class MariaDbServer implements AutoCloseable {
 		ServerProcess.unlessExiting(() -> Files.writeString(initFile, """
 				CREATE DATABASE IF NOT EXISTS %s;
 				CREATE USER IF NOT EXISTS '%s'@'%%' IDENTIFIED BY '%s';
-				GRANT ALL ON *.* TO '%2$s'@'%%';
+				GRANT ALL ON *.* TO '%2$s'@'%%' WITH GRANT OPTION;
 				""".formatted(DATABASE, USERNAME, PASSWORD)));
 		// Without TLS, as the server would spend seconds to create its key
 		List<String> command = new ArrayList<>(command("bin/mariadbd", options, "--bind-address=127.0.0.1",

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 
 import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
@@ -42,15 +44,14 @@ public final class RedisServer implements AutoCloseable {
 		this.server = null;
 	}
 
-	private RedisServer(boolean shared, Map<String, String> environment, String... extraArgs) {
+	private RedisServer(boolean shared, Map<String, String> environment, IntFunction<List<String>> arguments) {
 		this.host = "127.0.0.1";
 		this.port = ServerProcess.freePort();
 		this.shared = shared;
-		List<String> command = new ArrayList<>(List.of(Binary.PATH, "--bind", this.host, "--port",
-				Integer.toString(this.port), "--save", "", "--appendonly", "no"));
-		command.addAll(List.of(extraArgs));
-		this.server = new RestartableServer(ServerProcess.newDirectory("redis"), "KILL", command, environment,
-				this::ping);
+		Path directory = ServerProcess.newDirectory("redis");
+		List<String> command = new ArrayList<>(List.of(Binary.PATH));
+		command.addAll(arguments.apply(this.port));
+		this.server = new RestartableServer(directory, "KILL", command, environment, this::ping);
 	}
 
 	/**
@@ -78,7 +79,39 @@ public final class RedisServer implements AutoCloseable {
 	 * @return the server
 	 */
 	public static RedisServer start(Map<String, String> environment, String... extraArgs) {
-		return new RedisServer(false, environment, extraArgs);
+		return start(environment, (port) -> List.of(extraArgs));
+	}
+
+	/**
+	 * Start a server of its own whose arguments depend on its port.
+	 * @param environment the variables
+	 * @param extraArgs makes further arguments, which override the defaults
+	 * @return the server
+	 */
+	public static RedisServer start(Map<String, String> environment, IntFunction<List<String>> extraArgs) {
+		return new RedisServer(false, environment, (port) -> withDefaults(port, extraArgs.apply(port)));
+	}
+
+	/**
+	 * Start a Sentinel.
+	 * @param configuration the lines of its configuration, without address and port
+	 * @return the Sentinel
+	 */
+	public static RedisServer startSentinel(List<String> configuration) {
+		return new RedisServer(false, Map.of(), (port) -> {
+			List<String> lines = new ArrayList<>(List.of("bind 127.0.0.1", "port " + port));
+			lines.addAll(configuration);
+			Path file = ServerProcess.newDirectory("redis-sentinel").resolve("sentinel.conf");
+			ServerProcess.unlessExiting(() -> Files.write(file, lines));
+			return List.of(file.toString(), "--sentinel");
+		});
+	}
+
+	private static List<String> withDefaults(int port, List<String> extraArgs) {
+		List<String> arguments = new ArrayList<>(
+				List.of("--bind", "127.0.0.1", "--port", Integer.toString(port), "--save", "", "--appendonly", "no"));
+		arguments.addAll(extraArgs);
+		return arguments;
 	}
 
 	public String host() {
@@ -159,7 +192,7 @@ public final class RedisServer implements AutoCloseable {
 		private static RedisServer create() {
 			String url = System.getProperty(URL_PROPERTY);
 			if (url == null) {
-				return new RedisServer(true, Map.of());
+				return new RedisServer(true, Map.of(), (port) -> withDefaults(port, List.of()));
 			}
 			int colon = url.lastIndexOf(':');
 			return new RedisServer(url.substring(0, colon), Integer.parseInt(url.substring(colon + 1)));
