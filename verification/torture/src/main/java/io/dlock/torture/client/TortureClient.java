@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import tools.jackson.databind.json.JsonMapper;
 
+import io.dlock.torture.Keys;
 import io.dlock.torture.client.Contender.Abilities;
 import io.dlock.torture.history.Event;
 import io.dlock.torture.history.HistoryHeader;
@@ -30,6 +32,8 @@ import io.dlock.torture.history.HistoryWriter;
  * milliseconds.
  */
 public final class TortureClient {
+
+	private static final int WARM_UP_CALLS = 50;
 
 	private final ClientOptions options;
 
@@ -53,6 +57,7 @@ public final class TortureClient {
 
 	public static void main(String[] args) throws Exception {
 		TortureClient client = new TortureClient(ClientOptions.parse(args));
+		client.warmUp();
 		client.start();
 		System.out.println("READY");
 		awaitStop();
@@ -71,6 +76,22 @@ public final class TortureClient {
 			line = in.readLine();
 		}
 		while (line != null && !line.equals("STOP"));
+	}
+
+	/**
+	 * The first calls of a JVM load classes and connect: that says nothing about locks.
+	 * They have a key of their own, and are not written down.
+	 */
+	private void warmUp() {
+		for (int i = 0; i < WARM_UP_CALLS; i++) {
+			LockCall call = new LockCall(Keys.WARM_UP, this.options.lease(), Duration.ZERO, true, i % 3 == 0);
+			if (this.contender.acquire(call) instanceof Outcome.Granted granted) {
+				granted.holding().onLost(() -> {
+				});
+				granted.holding().isValid();
+				granted.holding().release();
+			}
+		}
 	}
 
 	private void start() {

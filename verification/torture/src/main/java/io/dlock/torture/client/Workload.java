@@ -3,6 +3,8 @@ package io.dlock.torture.client;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
+import io.dlock.torture.Keys;
+
 /**
  * What a thread does next, at random.
  */

@@ -1,9 +1,12 @@
-package io.dlock.torture.client;
+package io.dlock.torture;
 
 /**
  * The keys: some that all clients share, and one of each thread that nobody else uses.
  */
-final class Keys {
+public final class Keys {
+
+	/** The name of the key that clients lock before they begin. */
+	public static final String WARM_UP = "torture-warm-up";
 
 	/** The number of the first private key. */
 	static final int FIRST_PRIVATE = 100_000;
@@ -13,15 +16,15 @@ final class Keys {
 	private Keys() {
 	}
 
-	static int privateKey(int client, int thread) {
+	public static int privateKey(int client, int thread) {
 		return FIRST_PRIVATE + client * PER_CLIENT + thread;
 	}
 
-	static boolean isPrivate(int key) {
+	public static boolean isPrivate(int key) {
 		return key >= FIRST_PRIVATE;
 	}
 
-	static String name(int key) {
+	public static String name(int key) {
 		return "torture-" + key;
 	}
 
