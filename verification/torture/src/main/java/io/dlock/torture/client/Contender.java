@@ -30,10 +30,12 @@ interface Contender extends AutoCloseable {
 	 * @param fenced whether there are fencing tokens
 	 * @param notified whether a holder is told that its lock is lost
 	 * @param reentrant whether a thread may acquire a lock that it holds
+	 * @param renewing whether it can renew a lease
 	 * @param commandTimeoutNanos how long it waits for its store at the most
 	 * @param pollNanos how often a waiting process looks at a busy lock at the least
 	 */
-	record Abilities(boolean fenced, boolean notified, boolean reentrant, long commandTimeoutNanos, long pollNanos) {
+	record Abilities(boolean fenced, boolean notified, boolean reentrant, boolean renewing, long commandTimeoutNanos,
+			long pollNanos) {
 
 	}
 

@@ -60,7 +60,7 @@ final class DlockContender implements Contender {
 
 	@Override
 	public Abilities abilities() {
-		return new Abilities(true, true, true, this.settings.commandTimeout().toNanos(),
+		return new Abilities(true, true, true, true, this.settings.commandTimeout().toNanos(),
 				this.settings.maxPollInterval().toNanos());
 	}
 

@@ -1,17 +1,20 @@
 package io.dlock.torture.client;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.torture.Arguments;
 
@@ -25,6 +28,9 @@ import io.dlock.torture.Arguments;
  * @param database the database, or the name of the master that the Sentinels watch
  */
 record StoreAddress(Type type, List<String> nodes, String username, String password, String database) {
+
+	/** The shortest that the driver of PostgreSQL has. */
+	static final Duration JDBC_TIMEOUT = Duration.ofSeconds(1);
 
 	private static final int POOL_SIZE = 16;
 
@@ -60,8 +66,20 @@ record StoreAddress(Type type, List<String> nodes, String username, String passw
 	 * @return the factory, started
 	 */
 	LettuceConnectionFactory connectionFactory() {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(redis(),
-				LettuceClientConfiguration.defaultConfiguration());
+		return connectionFactory(LettuceClientConfiguration.defaultConfiguration());
+	}
+
+	/**
+	 * A connection factory for a contender that has no timeout of its own.
+	 * @param timeout how long to wait for the store
+	 * @return the factory, started
+	 */
+	LettuceConnectionFactory connectionFactory(Duration timeout) {
+		return connectionFactory(LettuceClientConfiguration.builder().commandTimeout(timeout).build());
+	}
+
+	private LettuceConnectionFactory connectionFactory(LettuceClientConfiguration client) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(redis(), client);
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;
@@ -84,6 +102,28 @@ record StoreAddress(Type type, List<String> nodes, String username, String passw
 	 * @return the pool
 	 */
 	HikariDataSource pool() {
+		return new HikariDataSource(poolConfiguration());
+	}
+
+	/**
+	 * A pool for a contender that has no timeout of its own, with its tables.
+	 * @return the pool
+	 */
+	HikariDataSource poolWithTables() {
+		HikariConfig config = poolConfiguration();
+		config.setConnectionTimeout(JDBC_TIMEOUT.toMillis());
+		config.addDataSourceProperty("socketTimeout",
+				(this.type == Type.MARIADB) ? JDBC_TIMEOUT.toMillis() : JDBC_TIMEOUT.toSeconds());
+		HikariDataSource pool = new HikariDataSource(config);
+		ResourceDatabasePopulator tables = new ResourceDatabasePopulator(
+				new ClassPathResource("io/dlock/torture/peers-" + this.type.name().toLowerCase(Locale.ROOT) + ".sql"));
+		// all clients do it at once, and every client again when it comes back
+		tables.setContinueOnError(true);
+		tables.execute(pool);
+		return pool;
+	}
+
+	private HikariConfig poolConfiguration() {
 		String protocol = (this.type == Type.MARIADB) ? "mariadb" : "postgresql";
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl("jdbc:%s://%s/%s".formatted(protocol, this.nodes.get(0), this.database));
@@ -92,7 +132,7 @@ record StoreAddress(Type type, List<String> nodes, String username, String passw
 		config.setMaximumPoolSize(POOL_SIZE);
 		// a client may be started while its store is down
 		config.setInitializationFailTimeout(-1);
-		return new HikariDataSource(config);
+		return config;
 	}
 
 	/**

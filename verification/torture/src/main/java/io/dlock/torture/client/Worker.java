@@ -52,7 +52,7 @@ final class Worker implements Runnable {
 
 	@Override
 	public void run() {
-		Workload workload = new Workload(this.options, this.thread);
+		Workload workload = new Workload(this.options, this.thread, this.contender.abilities().renewing());
 		try (ResourceClient resource = new ResourceClient(this.options.resourcePort())) {
 			while (!this.stopped.get()) {
 				Cycle cycle = workload.next();

@@ -16,7 +16,10 @@ final class Workload {
 
 	private final SplittableRandom random;
 
-	Workload(ClientOptions options, int thread) {
+	private final boolean renewing;
+
+	Workload(ClientOptions options, int thread, boolean renewing) {
+		this.renewing = renewing;
 		this.options = options;
 		this.thread = thread;
 		this.random = new SplittableRandom(
@@ -27,7 +30,7 @@ final class Workload {
 		int key = (this.random.nextInt(5) == 0) ? Keys.privateKey(this.options.client(), this.thread)
 				: this.random.nextInt(this.options.keys());
 		Duration lease = (this.random.nextInt(8) == 0) ? this.options.lease().multipliedBy(2) : this.options.lease();
-		boolean renew = this.random.nextInt(10) < 7;
+		boolean renew = this.random.nextInt(10) < 7 && this.renewing;
 		LockCall call = new LockCall(Keys.name(key), lease, waitTime(key), renew, this.random.nextInt(10) == 0);
 		return new Cycle(key, call, body(lease), this.random.nextBoolean(), this.random.nextInt(20) == 0,
 				upTo(this.options.think()));

@@ -40,7 +40,8 @@ final class Calls {
 			findings.violation(Invariant.I9, attempt.invoked(), "%s %s after %.0f ms but may wait %.0f ms"
 				.formatted(attempt, attempt.outcome(), took / 1e6, attempt.waitLimit() / 1e6));
 		}
-		if (attempt.outcome() == Event.FAILED || attempt.release() == Event.RELEASE_FAILED) {
+		boolean unexplained = run.limits().notified() || !attempt.client().disturbed(attempt.invoked(), attempt.end());
+		if (attempt.outcome() == Event.FAILED || (attempt.release() == Event.RELEASE_FAILED && unexplained)) {
 			findings.violation(Invariant.I10, attempt.returned(), attempt + " failed in a way nobody documents");
 		}
 	}

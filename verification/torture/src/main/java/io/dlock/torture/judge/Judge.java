@@ -43,6 +43,7 @@ public final class Judge {
 		Calls.judge(run, findings);
 		Availability.judge(run, findings);
 		Recovery.judge(run, findings);
+		Order.judge(run, findings);
 		run.checks().forEach((check) -> findings.violation(Invariant.valueOf(check.invariant()), 0, check.text()));
 		Map<Invariant, Integer> counts = new EnumMap<>(Invariant.class);
 		for (Invariant invariant : Invariant.values()) {
