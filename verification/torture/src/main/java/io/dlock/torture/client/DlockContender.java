@@ -29,7 +29,12 @@ import io.dlock.torture.history.Event;
  */
 final class DlockContender implements Contender {
 
+	/** HikariCP waits no shorter for a connection. */
+	private static final Duration SHORTEST_POOL_TIMEOUT = Duration.ofMillis(250);
+
 	private final LockSettings settings;
+
+	private final Duration timeout;
 
 	private final LockStore store;
 
@@ -37,8 +42,9 @@ final class DlockContender implements Contender {
 
 	private final Runnable connections;
 
-	private DlockContender(LockSettings settings, LockStore store, Runnable connections) {
+	private DlockContender(LockSettings settings, Duration timeout, LockStore store, Runnable connections) {
 		this.settings = settings;
+		this.timeout = timeout;
 		this.store = store;
 		this.registry = new LeaseLockRegistry(store, settings);
 		this.connections = connections;
@@ -49,19 +55,19 @@ final class DlockContender implements Contender {
 		Duration timeout = settings.commandTimeout();
 		if (address.isRedis()) {
 			LettuceConnectionFactory factory = address.connectionFactory();
-			return new DlockContender(settings,
+			return new DlockContender(settings, timeout,
 					new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(timeout)),
 					factory::destroy);
 		}
 		HikariDataSource pool = address.pool();
-		return new DlockContender(settings,
+		Duration poolTimeout = (timeout.compareTo(SHORTEST_POOL_TIMEOUT) > 0) ? timeout : SHORTEST_POOL_TIMEOUT;
+		return new DlockContender(settings, poolTimeout,
 				new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(timeout)), pool::close);
 	}
 
 	@Override
 	public Abilities abilities() {
-		return new Abilities(true, true, true, true, this.settings.commandTimeout().toNanos(),
-				this.settings.maxPollInterval().toNanos());
+		return new Abilities(true, true, true, true, this.timeout.toNanos(), this.settings.maxPollInterval().toNanos());
 	}
 
 	@Override

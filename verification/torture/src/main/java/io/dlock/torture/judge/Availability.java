@@ -35,11 +35,12 @@ final class Availability {
 			while (next < occupations.size() && occupations.get(next).since() < attempt.returned()) {
 				last = Occupation.later(last, occupations.get(next++));
 			}
-			judgeCall(run, attempt, last, findings);
+			judgeCall(run, attempt, attempts, last, findings);
 		}
 	}
 
-	private static void judgeCall(Run run, Attempt attempt, @Nullable Occupation last, Findings findings) {
+	private static void judgeCall(Run run, Attempt attempt, List<Attempt> attempts, @Nullable Occupation last,
+			Findings findings) {
 		long free = (last != null) ? Math.max(last.until(), attempt.invoked()) : attempt.invoked();
 		long waited = attempt.client().running(free, attempt.returned());
 		if (waited <= 0 || attempt.client().storeFaults().intersects(free, attempt.returned())) {
@@ -49,12 +50,22 @@ final class Availability {
 		// more
 		long patience = 3 * run.limits().poll() + run.limits().slack();
 		boolean refused = attempt.outcome() == Event.REFUSED && attempt.waitLimit() <= patience
-				&& (last == null || last.until() + patience < attempt.invoked());
+				&& (last == null || last.until() + patience < attempt.invoked()) && !isOvertaken(attempt, attempts);
 		if (waited > patience || refused) {
 			findings.violation(invariant(attempt, last), attempt.returned(),
 					"%s was %s %.0f ms after the key was free%s".formatted(attempt, attempt.outcome(), waited / 1e6,
 							(last != null) ? ", the last was " + last.cause() : ""));
 		}
+	}
+
+	/**
+	 * Whether another call was granted the key while this one ran, though it may have
+	 * been told so later.
+	 */
+	private static boolean isOvertaken(Attempt attempt, List<Attempt> attempts) {
+		return attempts.stream()
+			.anyMatch((other) -> other != attempt && other.isGranted() && other.invoked() < attempt.returned()
+					&& (other.released() == 0 || other.released() > attempt.invoked()));
 	}
 
 	private static Invariant invariant(Attempt attempt, @Nullable Occupation last) {

@@ -1,6 +1,7 @@
 package io.dlock.torture.server;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,15 +70,23 @@ public final class RedisClusterStore implements RedisUnderTest {
 			this.processes.admin(0)
 				.call("CLUSTER", "MEET", "127.0.0.1", Integer.toString(port), Integer.toString(port + BUS));
 		}
-		long end = System.nanoTime() + PATIENCE.toNanos();
 		for (int i = 0; i < NODES; i++) {
-			while (!this.processes.admin(i).text("CLUSTER", "INFO").contains("cluster_state:ok")
-					|| this.processes.admin(i).text("CLUSTER", "NODES").lines().count() < NODES) {
-				if (System.nanoTime() > end) {
-					throw new IOException("No cluster: " + this.processes.admin(i).text("CLUSTER", "NODES"));
-				}
-				LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
+			awaitWritable(i);
+		}
+	}
+
+	/**
+	 * A node that was away takes no commands for two seconds after its return.
+	 */
+	private void awaitWritable(int node) throws IOException {
+		RedisAdmin admin = this.processes.admin(node);
+		long end = System.nanoTime() + PATIENCE.toNanos();
+		while (!admin.text("CLUSTER", "INFO").contains("cluster_state:ok")
+				|| admin.text("CLUSTER", "NODES").lines().count() < NODES) {
+			if (System.nanoTime() > end) {
+				throw new IOException("No cluster: " + admin.text("CLUSTER", "NODES"));
 			}
+			LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
 		}
 	}
 
@@ -88,7 +97,19 @@ public final class RedisClusterStore implements RedisUnderTest {
 
 	@Override
 	public List<ServerNode> nodes() {
-		return this.processes.nodes();
+		List<ServerNode> nodes = new ArrayList<>();
+		for (ServerNode node : this.processes.nodes()) {
+			int index = nodes.size();
+			nodes.add(node.restartingUntil(() -> {
+				try {
+					awaitWritable(index);
+				}
+				catch (IOException ex) {
+					throw new UncheckedIOException(ex);
+				}
+			}));
+		}
+		return nodes;
 	}
 
 	@Override

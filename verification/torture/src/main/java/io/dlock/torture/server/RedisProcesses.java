@@ -17,6 +17,8 @@ public final class RedisProcesses implements AutoCloseable {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
+	private static final String SENTINEL = "sentinel";
+
 	private final List<RedisServer> servers = new ArrayList<>();
 
 	private final List<RedisAdmin> admins = new ArrayList<>();
@@ -58,9 +60,16 @@ public final class RedisProcesses implements AutoCloseable {
 	 * The keys of locks, the fences, the connections of clients, and the channels.
 	 */
 	Map<String, Long> figures() {
+		return figures(this.admins);
+	}
+
+	/**
+	 * The same, of some processes.
+	 */
+	static Map<String, Long> figures(List<RedisAdmin> admins) {
 		Map<String, Long> figures = new TreeMap<>();
 		try {
-			for (RedisAdmin admin : this.admins) {
+			for (RedisAdmin admin : admins) {
 				add(figures, admin);
 			}
 		}
@@ -73,13 +82,23 @@ public final class RedisProcesses implements AutoCloseable {
 	private static void add(Map<String, Long> figures, RedisAdmin admin) throws IOException {
 		List<String> keys = admin.texts("KEYS", "*");
 		long fences = keys.stream().filter((key) -> key.endsWith(":fence")).count();
-		long connections = admin.text("CLIENT", "LIST", "TYPE", "normal").lines().count()
-				+ admin.text("CLIENT", "LIST", "TYPE", "pubsub").lines().count();
+		long connections = connections(admin, "normal") + connections(admin, "pubsub");
 		figures.merge("fences", fences, Long::sum);
 		figures.merge("locks", keys.size() - fences, Long::sum);
 		// ours is one of them
 		figures.merge("connections", connections - 1, Long::sum);
-		figures.merge("channels", (long) admin.texts("PUBSUB", "CHANNELS").size(), Long::sum);
+		long channels = admin.texts("PUBSUB", "CHANNELS").stream().filter((name) -> !name.contains(SENTINEL)).count();
+		figures.merge("channels", channels, Long::sum);
+	}
+
+	/**
+	 * A Sentinel is no client.
+	 */
+	private static long connections(RedisAdmin admin, String type) throws IOException {
+		return admin.text("CLIENT", "LIST", "TYPE", type)
+			.lines()
+			.filter((line) -> !line.contains("name=" + SENTINEL))
+			.count();
 	}
 
 	@Override

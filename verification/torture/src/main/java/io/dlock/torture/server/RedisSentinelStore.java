@@ -1,6 +1,7 @@
 package io.dlock.torture.server;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -146,7 +147,12 @@ public final class RedisSentinelStore implements RedisUnderTest {
 
 	@Override
 	public Map<String, Long> figures() {
-		return this.processes.figures();
+		try {
+			return RedisProcesses.figures(List.of(this.processes.admin(master())));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	@Override

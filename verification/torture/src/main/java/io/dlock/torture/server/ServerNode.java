@@ -30,6 +30,19 @@ public record ServerNode(String name, String host, int port, Signals signals) {
 	}
 
 	/**
+	 * The same process, whose restart ends later.
+	 * @param ready waits until it is of use
+	 * @return the process
+	 */
+	ServerNode restartingUntil(Runnable ready) {
+		return new ServerNode(this.name, this.host, this.port,
+				new Signals(this.signals.pause(), this.signals.resume(), this.signals.kill(), () -> {
+					this.signals.restart().run();
+					ready.run();
+				}));
+	}
+
+	/**
 	 * Let it hang: nothing is answered, connections stay.
 	 */
 	public void pause() {
