@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
@@ -41,41 +42,37 @@ public final class MariaDbServer implements AutoCloseable {
 
 	private final boolean shared;
 
-	private final @Nullable Path directory;
-
-	private final @Nullable ServerProcess process;
+	private final @Nullable RestartableServer server;
 
 	private MariaDbServer(int port) {
 		this.port = port;
 		this.shared = true;
-		this.directory = null;
-		this.process = null;
+		this.server = null;
 	}
 
-	private MariaDbServer(boolean shared) {
+	private MariaDbServer(boolean shared, Map<String, String> environment, String... extraArgs) {
 		this.port = ServerProcess.freePort();
 		this.shared = shared;
-		this.directory = ServerProcess.newDirectory("mariadb");
-		Path initFile = this.directory.resolve("init.sql");
+		Path directory = ServerProcess.newDirectory("mariadb");
+		Path initFile = directory.resolve("init.sql");
 		List<String> options = new ArrayList<>(List.of("--no-defaults", "--basedir=" + Binaries.DIRECTORY,
-				"--datadir=" + this.directory.resolve("data"), "--skip-name-resolve", LOG_FILE_SIZE));
-		if (ServerProcess.isRoot(this.directory)) {
+				"--datadir=" + directory.resolve("data"), "--skip-name-resolve", LOG_FILE_SIZE));
+		if (ServerProcess.isRoot(directory)) {
 			options.add("--user=root");
 		}
-		ServerProcess.run(this.directory, command("scripts/mariadb-install-db", options, "--force", "--skip-test-db",
+		ServerProcess.run(directory, command("scripts/mariadb-install-db", options, "--force", "--skip-test-db",
 				"--auth-root-authentication-method=normal"));
 		ServerProcess.unlessExiting(() -> Files.writeString(initFile, """
-				CREATE DATABASE %s;
-				CREATE USER '%s'@'%%' IDENTIFIED BY '%s';
-				GRANT ALL ON *.* TO '%2$s'@'%%';
+				CREATE DATABASE IF NOT EXISTS %s;
+				CREATE USER IF NOT EXISTS '%s'@'%%' IDENTIFIED BY '%s';
+				GRANT ALL ON *.* TO '%2$s'@'%%' WITH GRANT OPTION;
 				""".formatted(DATABASE, USERNAME, PASSWORD)));
 		// Without TLS, as the server would spend seconds to create its key
-		this.process = ServerProcess.start(this.directory, "KILL",
-				command("bin/mariadbd", options, "--bind-address=127.0.0.1", "--port=" + this.port,
-						"--socket=" + this.directory.resolve("sock"), "--init-file=" + initFile, "--skip-ssl",
-						"--character-set-server=utf8mb4", "--max-connections=200",
-						"--innodb-flush-log-at-trx-commit=0"));
-		this.process.awaitReady(this::connect);
+		List<String> command = new ArrayList<>(command("bin/mariadbd", options, "--bind-address=127.0.0.1",
+				"--port=" + this.port, "--socket=" + directory.resolve("sock"), "--init-file=" + initFile, "--skip-ssl",
+				"--character-set-server=utf8mb4", "--max-connections=200", "--innodb-flush-log-at-trx-commit=0"));
+		command.addAll(List.of(extraArgs));
+		this.server = new RestartableServer(directory, "KILL", command, environment, this::connect);
 	}
 
 	/**
@@ -89,10 +86,21 @@ public final class MariaDbServer implements AutoCloseable {
 
 	/**
 	 * Start a server of its own.
+	 * @param extraArgs further arguments, which override the defaults
 	 * @return the server
 	 */
-	public static MariaDbServer start() {
-		return new MariaDbServer(false);
+	public static MariaDbServer start(String... extraArgs) {
+		return start(Map.of(), extraArgs);
+	}
+
+	/**
+	 * Start a server of its own with more environment variables.
+	 * @param environment the variables
+	 * @param extraArgs further arguments, which override the defaults
+	 * @return the server
+	 */
+	public static MariaDbServer start(Map<String, String> environment, String... extraArgs) {
+		return new MariaDbServer(false, environment, extraArgs);
 	}
 
 	public String host() {
@@ -150,12 +158,55 @@ public final class MariaDbServer implements AutoCloseable {
 		return PASSWORD;
 	}
 
+	/**
+	 * Let the server hang: connections stay open, nothing is answered.
+	 */
+	public void pause() {
+		server().process().pause();
+	}
+
+	/**
+	 * Let a {@link #pause() paused} server continue.
+	 */
+	public void resume() {
+		server().process().resume();
+	}
+
+	/**
+	 * Kill the server without giving it a chance to say goodbye.
+	 */
+	public void kill() {
+		server().process().kill();
+	}
+
+	/**
+	 * Start the server again, on the same port and with the same files. A server that
+	 * still runs is killed before.
+	 */
+	public void restart() {
+		server().restart();
+	}
+
+	/**
+	 * Whether the process of the server runs, hanging or not.
+	 * @return {@code true} if so
+	 */
+	public boolean isAlive() {
+		return server().process().isAlive();
+	}
+
 	@Override
 	public void close() {
-		if (!this.shared && this.process != null && this.directory != null) {
-			this.process.stop();
-			ServerProcess.delete(this.directory);
+		if (!this.shared && this.server != null) {
+			this.server.close();
 		}
+	}
+
+	private RestartableServer server() {
+		if (this.server == null) {
+			throw new IllegalStateException("Not possible with an external server");
+		}
+		return this.server;
 	}
 
 	private void connect() throws SQLException {
@@ -178,7 +229,7 @@ public final class MariaDbServer implements AutoCloseable {
 
 		private static MariaDbServer create() {
 			Integer port = Integer.getInteger(PORT_PROPERTY);
-			return (port != null) ? new MariaDbServer(port) : new MariaDbServer(true);
+			return (port != null) ? new MariaDbServer(port) : new MariaDbServer(true, Map.of());
 		}
 
 	}

@@ -13,6 +13,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import io.zonky.test.db.postgres.embedded.DefaultPostgresBinaryResolver;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
@@ -38,34 +39,30 @@ public final class PostgresServer implements AutoCloseable {
 
 	private final boolean shared;
 
-	private final @Nullable Path directory;
-
-	private final @Nullable ServerProcess process;
+	private final @Nullable RestartableServer server;
 
 	private PostgresServer(String jdbcUrl) {
 		this.uri = URI.create(jdbcUrl.substring("jdbc:".length()));
 		this.shared = true;
-		this.directory = null;
-		this.process = null;
+		this.server = null;
 	}
 
-	private PostgresServer(boolean shared, String... extraArgs) {
+	private PostgresServer(boolean shared, Map<String, String> environment, String... extraArgs) {
 		int port = ServerProcess.freePort();
 		this.uri = URI.create("postgresql://127.0.0.1:" + port + "/postgres");
 		this.shared = shared;
-		this.directory = ServerProcess.newDirectory("postgres");
-		Path data = this.directory.resolve("data");
-		Path passwordFile = this.directory.resolve("password");
+		Path directory = ServerProcess.newDirectory("postgres");
+		Path data = directory.resolve("data");
+		Path passwordFile = directory.resolve("password");
 		ServerProcess.unlessExiting(() -> Files.writeString(passwordFile, PASSWORD));
-		List<String> prefix = dropRoot(this.directory, passwordFile);
-		ServerProcess.run(this.directory, concat(prefix, Binaries.path("initdb"), "-D", data.toString(), "-U", USERNAME,
+		List<String> prefix = dropRoot(directory, passwordFile);
+		ServerProcess.run(directory, concat(prefix, Binaries.path("initdb"), "-D", data.toString(), "-U", USERNAME,
 				"-A", "scram-sha-256", "--pwfile", passwordFile.toString(), "-E", "UTF-8", "--no-locale", "--no-sync"));
 		// QUIT is the immediate shutdown: it waits for no client and still removes the
 		// shared memory, which KILL does not
 		List<String> command = concat(prefix, Binaries.path("postgres"), "-D", data.toString(), "-h", "127.0.0.1", "-p",
 				Integer.toString(port), "-k", "", "-c", "max_connections=200", "-c", "fsync=off", "-c", "timezone=UTC");
-		this.process = ServerProcess.start(this.directory, "QUIT", concat(command, extraArgs));
-		this.process.awaitReady(this::connect);
+		this.server = new RestartableServer(directory, "QUIT", concat(command, extraArgs), environment, this::connect);
 	}
 
 	/**
@@ -83,7 +80,17 @@ public final class PostgresServer implements AutoCloseable {
 	 * @return the server
 	 */
 	public static PostgresServer start(String... extraArgs) {
-		return new PostgresServer(false, extraArgs);
+		return start(Map.of(), extraArgs);
+	}
+
+	/**
+	 * Start a server of its own with more environment variables.
+	 * @param environment the variables
+	 * @param extraArgs further arguments, which override the defaults
+	 * @return the server
+	 */
+	public static PostgresServer start(Map<String, String> environment, String... extraArgs) {
+		return new PostgresServer(false, environment, extraArgs);
 	}
 
 	public String host() {
@@ -116,12 +123,55 @@ public final class PostgresServer implements AutoCloseable {
 		return PASSWORD;
 	}
 
+	/**
+	 * Let the server hang: connections stay open, nothing is answered.
+	 */
+	public void pause() {
+		server().process().pause();
+	}
+
+	/**
+	 * Let a {@link #pause() paused} server continue.
+	 */
+	public void resume() {
+		server().process().resume();
+	}
+
+	/**
+	 * Kill the server without giving it a chance to say goodbye.
+	 */
+	public void kill() {
+		server().process().kill();
+	}
+
+	/**
+	 * Start the server again, on the same port and with the same files. A server that
+	 * still runs is killed before.
+	 */
+	public void restart() {
+		server().restart();
+	}
+
+	/**
+	 * Whether the process of the server runs, hanging or not.
+	 * @return {@code true} if so
+	 */
+	public boolean isAlive() {
+		return server().process().isAlive();
+	}
+
 	@Override
 	public void close() {
-		if (!this.shared && this.process != null && this.directory != null) {
-			this.process.stop();
-			ServerProcess.delete(this.directory);
+		if (!this.shared && this.server != null) {
+			this.server.close();
 		}
+	}
+
+	private RestartableServer server() {
+		if (this.server == null) {
+			throw new IllegalStateException("Not possible with an external server");
+		}
+		return this.server;
 	}
 
 	private void connect() throws SQLException {
@@ -176,7 +226,7 @@ public final class PostgresServer implements AutoCloseable {
 
 		private static PostgresServer create() {
 			String url = System.getProperty(URL_PROPERTY);
-			return (url != null) ? new PostgresServer(url) : new PostgresServer(true);
+			return (url != null) ? new PostgresServer(url) : new PostgresServer(true, Map.of());
 		}
 
 	}

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.Map;
+import java.util.function.IntFunction;
 
 import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
@@ -27,37 +29,29 @@ public final class RedisServer implements AutoCloseable {
 
 	private static final int PROBE_TIMEOUT = 1000;
 
-	private final ReentrantLock lock = new ReentrantLock();
-
 	private final String host;
 
 	private final int port;
 
 	private final boolean shared;
 
-	private final @Nullable Path directory;
-
-	private final List<String> command;
-
-	private @Nullable ServerProcess process;
+	private final @Nullable RestartableServer server;
 
 	private RedisServer(String host, int port) {
 		this.host = host;
 		this.port = port;
 		this.shared = true;
-		this.directory = null;
-		this.command = List.of();
+		this.server = null;
 	}
 
-	private RedisServer(boolean shared, String... extraArgs) {
+	private RedisServer(boolean shared, Map<String, String> environment, IntFunction<List<String>> arguments) {
 		this.host = "127.0.0.1";
 		this.port = ServerProcess.freePort();
 		this.shared = shared;
-		this.directory = ServerProcess.newDirectory("redis");
-		this.command = new ArrayList<>(List.of(Binary.PATH, "--bind", this.host, "--port", Integer.toString(this.port),
-				"--save", "", "--appendonly", "no"));
-		this.command.addAll(List.of(extraArgs));
-		restart();
+		Path directory = ServerProcess.newDirectory("redis");
+		List<String> command = new ArrayList<>(List.of(Binary.PATH));
+		command.addAll(arguments.apply(this.port));
+		this.server = new RestartableServer(directory, "KILL", command, environment, this::ping);
 	}
 
 	/**
@@ -75,7 +69,49 @@ public final class RedisServer implements AutoCloseable {
 	 * @return the server
 	 */
 	public static RedisServer start(String... extraArgs) {
-		return new RedisServer(false, extraArgs);
+		return start(Map.of(), extraArgs);
+	}
+
+	/**
+	 * Start a server of its own with more environment variables.
+	 * @param environment the variables
+	 * @param extraArgs further arguments, which override the defaults
+	 * @return the server
+	 */
+	public static RedisServer start(Map<String, String> environment, String... extraArgs) {
+		return start(environment, (port) -> List.of(extraArgs));
+	}
+
+	/**
+	 * Start a server of its own whose arguments depend on its port.
+	 * @param environment the variables
+	 * @param extraArgs makes further arguments, which override the defaults
+	 * @return the server
+	 */
+	public static RedisServer start(Map<String, String> environment, IntFunction<List<String>> extraArgs) {
+		return new RedisServer(false, environment, (port) -> withDefaults(port, extraArgs.apply(port)));
+	}
+
+	/**
+	 * Start a Sentinel.
+	 * @param configuration the lines of its configuration, without address and port
+	 * @return the Sentinel
+	 */
+	public static RedisServer startSentinel(List<String> configuration) {
+		return new RedisServer(false, Map.of(), (port) -> {
+			List<String> lines = new ArrayList<>(List.of("bind 127.0.0.1", "port " + port));
+			lines.addAll(configuration);
+			Path file = ServerProcess.newDirectory("redis-sentinel").resolve("sentinel.conf");
+			ServerProcess.unlessExiting(() -> Files.write(file, lines));
+			return List.of(file.toString(), "--sentinel");
+		});
+	}
+
+	private static List<String> withDefaults(int port, List<String> extraArgs) {
+		List<String> arguments = new ArrayList<>(
+				List.of("--bind", "127.0.0.1", "--port", Integer.toString(port), "--save", "", "--appendonly", "no"));
+		arguments.addAll(extraArgs);
+		return arguments;
 	}
 
 	public String host() {
@@ -90,21 +126,21 @@ public final class RedisServer implements AutoCloseable {
 	 * Let the server hang: connections stay open, nothing is answered.
 	 */
 	public void pause() {
-		process().pause();
+		server().process().pause();
 	}
 
 	/**
 	 * Let a {@link #pause() paused} server continue.
 	 */
 	public void resume() {
-		process().resume();
+		server().process().resume();
 	}
 
 	/**
 	 * Kill the server without giving it a chance to say goodbye.
 	 */
 	public void kill() {
-		process().kill();
+		server().process().kill();
 	}
 
 	/**
@@ -112,41 +148,29 @@ public final class RedisServer implements AutoCloseable {
 	 * still runs is killed before.
 	 */
 	public void restart() {
-		this.lock.lock();
-		try {
-			if (this.directory == null) {
-				throw new IllegalStateException("Not possible with an external server");
-			}
-			if (this.process != null) {
-				this.process.kill();
-			}
-			this.process = ServerProcess.start(this.directory, "KILL", this.command);
-			this.process.awaitReady(this::ping);
-		}
-		finally {
-			this.lock.unlock();
-		}
+		server().restart();
+	}
+
+	/**
+	 * Whether the process of the server runs, hanging or not.
+	 * @return {@code true} if so
+	 */
+	public boolean isAlive() {
+		return server().process().isAlive();
 	}
 
 	@Override
 	public void close() {
-		if (!this.shared && this.directory != null) {
-			kill();
-			ServerProcess.delete(this.directory);
+		if (!this.shared && this.server != null) {
+			this.server.close();
 		}
 	}
 
-	private ServerProcess process() {
-		this.lock.lock();
-		try {
-			if (this.process == null) {
-				throw new IllegalStateException("Not possible with an external server");
-			}
-			return this.process;
+	private RestartableServer server() {
+		if (this.server == null) {
+			throw new IllegalStateException("Not possible with an external server");
 		}
-		finally {
-			this.lock.unlock();
-		}
+		return this.server;
 	}
 
 	private void ping() throws IOException {
@@ -168,7 +192,7 @@ public final class RedisServer implements AutoCloseable {
 		private static RedisServer create() {
 			String url = System.getProperty(URL_PROPERTY);
 			if (url == null) {
-				return new RedisServer(true);
+				return new RedisServer(true, Map.of(), (port) -> withDefaults(port, List.of()));
 			}
 			int colon = url.lastIndexOf(':');
 			return new RedisServer(url.substring(0, colon), Integer.parseInt(url.substring(colon + 1)));

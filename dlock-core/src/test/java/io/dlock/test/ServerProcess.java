@@ -11,11 +11,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -61,14 +65,17 @@ final class ServerProcess {
 	 * @param directory the working directory
 	 * @param stopSignal the signal that ends the process at once and without leftovers
 	 * @param command the command
+	 * @param environment variables to add to those of this JVM
 	 * @return the process
 	 */
-	static ServerProcess start(Path directory, String stopSignal, List<String> command) {
+	static ServerProcess start(Path directory, String stopSignal, List<String> command,
+			Map<String, String> environment) {
 		Path log = directory.resolve("output.log");
 		ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile())
 			.redirectErrorStream(true)
 			.redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
 		builder.environment().put("LC_ALL", "C");
+		builder.environment().putAll(environment);
 		return unlessExiting(() -> {
 			ServerProcess started = new ServerProcess(builder.start(), log, stopSignal);
 			PROCESSES.add(started);
@@ -82,7 +89,7 @@ final class ServerProcess {
 	 * @param command the command
 	 */
 	static void run(Path directory, List<String> command) {
-		ServerProcess started = start(directory, "KILL", command);
+		ServerProcess started = start(directory, "KILL", command, Map.of());
 		try {
 			if (!started.waitFor(START_TIMEOUT) || started.process.exitValue() != 0) {
 				throw new IllegalStateException("Failed: " + command + started.output());
@@ -207,22 +214,29 @@ final class ServerProcess {
 	}
 
 	/**
-	 * Stop the scheduling of the process, and return when it really stands still.
+	 * Stop the scheduling of the process and its children, and return when they really
+	 * stand still.
 	 */
 	void pause() {
 		signal("STOP");
-		Path status = Path.of("/proc", Long.toString(this.process.pid()), "stat");
-		long start = System.nanoTime();
-		while (Files.exists(status) && !isStopped(status)) {
-			if (System.nanoTime() - start > STOP_TIMEOUT.toNanos()) {
-				throw new IllegalStateException("Not stopped: " + this.process);
-			}
-			waitFor(Duration.ofMillis(1));
-		}
+		awaitStopped(this.process.pid());
+		// no child is started any more
+		List<Long> children = children();
+		signal("STOP", children);
+		children.forEach(ServerProcess::awaitStopped);
 	}
 
 	void resume() {
+		signal("CONT", children());
 		signal("CONT");
+	}
+
+	long pid() {
+		return this.process.pid();
+	}
+
+	boolean isAlive() {
+		return this.process.isAlive();
 	}
 
 	void stop() {
@@ -239,9 +253,12 @@ final class ServerProcess {
 	}
 
 	void kill() {
-		this.process.descendants().forEach(ProcessHandle::destroyForcibly);
+		List<ProcessHandle> children = this.process.descendants().toList();
 		this.process.destroyForcibly();
+		children.forEach(ProcessHandle::destroyForcibly);
 		waitFor(STOP_TIMEOUT);
+		// a server does not start again while a child of the one before has its memory
+		children.forEach(ServerProcess::awaitEnd);
 		PROCESSES.remove(this);
 	}
 
@@ -249,18 +266,49 @@ final class ServerProcess {
 		if (!this.process.isAlive()) {
 			throw new IllegalStateException("Not running: " + this.process);
 		}
+		if (!signal(signal, List.of(this.process.pid()))) {
+			throw new IllegalStateException("Cannot send " + signal + " to " + this.process);
+		}
+	}
+
+	private List<Long> children() {
+		return this.process.descendants().map(ProcessHandle::pid).toList();
+	}
+
+	private static boolean signal(String signal, List<Long> pids) {
+		if (pids.isEmpty()) {
+			return true;
+		}
 		try {
 			// The kill of the shell, as slim container images have no other
-			Process kill = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + this.process.pid()).start();
-			if (kill.waitFor() != 0) {
-				throw new IllegalStateException("Cannot send " + signal + " to " + this.process);
-			}
+			String targets = pids.stream().map(String::valueOf).collect(Collectors.joining(" "));
+			Process kill = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + targets + " 2>/dev/null").start();
+			return kill.waitFor() == 0;
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
 		catch (InterruptedException ex) {
 			throw interrupted(ex);
+		}
+	}
+
+	private static void awaitStopped(long pid) {
+		Path status = Path.of("/proc", Long.toString(pid), "stat");
+		awaitQuickly(() -> !Files.exists(status) || isStopped(status), "Not stopped: " + pid);
+	}
+
+	private static void awaitEnd(ProcessHandle child) {
+		awaitQuickly(() -> !child.isAlive(), "Not ended: " + child);
+	}
+
+	private static void awaitQuickly(BooleanSupplier condition, String failure) {
+		long start = System.nanoTime();
+		while (!condition.getAsBoolean()) {
+			if (System.nanoTime() - start > STOP_TIMEOUT.toNanos()) {
+				throw new IllegalStateException(failure);
+			}
+			LockSupport.parkNanos(POLL_INTERVAL.toNanos() / 20);
 		}
 	}
 
@@ -285,7 +333,9 @@ final class ServerProcess {
 	private static boolean isStopped(Path status) {
 		try {
 			String content = Files.readString(status);
-			return content.startsWith(") T", content.lastIndexOf(')'));
+			// a child that has ended and is not waited for yet is as still
+			int state = content.lastIndexOf(')') + 2;
+			return content.charAt(state) == 'T' || content.charAt(state) == 'Z';
 		}
 		catch (IOException ex) {
 			return true;

@@ -1,21 +1,14 @@
 package io.dlock.test;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A proxy between a client and a server that counts round trips and breaks the network on
@@ -24,42 +17,18 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class TcpProxy implements AutoCloseable {
 
-	private static final int CONNECT_TIMEOUT = 5000;
-
-	private static final int BUFFER_SIZE = 16 * 1024;
-
-	private final String host;
-
-	private final int port;
+	private final InetSocketAddress target;
 
 	private final ServerSocket listener;
 
-	private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+	private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
 
 	private final AtomicLong roundTrips = new AtomicLong();
 
-	private final AtomicInteger repliesToDrop = new AtomicInteger();
-
-	private final ReentrantLock lock = new ReentrantLock();
-
-	/**
-	 * Signalled when a fault is switched or a connection ends.
-	 */
-	private final Condition changed = this.lock.newCondition();
-
-	private volatile long requestDelay;
-
-	private volatile long replyDelay;
-
-	private volatile boolean blackHole;
-
-	private volatile boolean discard;
-
-	private volatile boolean refuse;
+	private final ProxyFaults faults = new ProxyFaults();
 
 	private TcpProxy(String host, int port) {
-		this.host = host;
-		this.port = port;
+		this.target = new InetSocketAddress(host, port);
 		try {
 			this.listener = new ServerSocket(0, 0, InetAddress.getByName("127.0.0.1"));
 		}
@@ -123,7 +92,7 @@ public final class TcpProxy implements AutoCloseable {
 	 * @param n the number of replies, {@code 0} to stop
 	 */
 	public void dropReplies(int n) {
-		this.repliesToDrop.set(n);
+		this.faults.dropReplies(n);
 	}
 
 	/**
@@ -131,7 +100,7 @@ public final class TcpProxy implements AutoCloseable {
 	 * @param delay the delay of each chunk, {@link Duration#ZERO} for none
 	 */
 	public void delayReplies(Duration delay) {
-		change(() -> this.replyDelay = delay.toNanos());
+		this.faults.delay(true, delay.toNanos());
 	}
 
 	/**
@@ -139,7 +108,7 @@ public final class TcpProxy implements AutoCloseable {
 	 * @param delay the delay of each chunk, {@link Duration#ZERO} for none
 	 */
 	public void delayRequests(Duration delay) {
-		change(() -> this.requestDelay = delay.toNanos());
+		this.faults.delay(false, delay.toNanos());
 	}
 
 	/**
@@ -148,7 +117,42 @@ public final class TcpProxy implements AutoCloseable {
 	 * @param on whether to be silent
 	 */
 	public void blackHole(boolean on) {
-		change(() -> this.blackHole = on);
+		blackHoleRequests(on);
+		blackHoleReplies(on);
+	}
+
+	/**
+	 * As {@link #blackHole(boolean)}, only for what clients send.
+	 * @param on whether to be silent
+	 */
+	public void blackHoleRequests(boolean on) {
+		this.faults.blackHole(false, on);
+	}
+
+	/**
+	 * As {@link #blackHole(boolean)}, only for what the server sends.
+	 * @param on whether to be silent
+	 */
+	public void blackHoleReplies(boolean on) {
+		this.faults.blackHole(true, on);
+	}
+
+	/**
+	 * Let so many bytes from clients pass, whatever the connection, and cut the
+	 * connection at the next: in the middle of a request, if it is longer.
+	 * @param bytes the number of bytes
+	 */
+	public void cutRequestsAfter(int bytes) {
+		this.faults.cutAfter(false, bytes);
+	}
+
+	/**
+	 * Let so many bytes from the server pass, whatever the connection, and cut the
+	 * connection at the next: in the middle of a reply, if it is longer.
+	 * @param bytes the number of bytes
+	 */
+	public void cutRepliesAfter(int bytes) {
+		this.faults.cutAfter(true, bytes);
 	}
 
 	/**
@@ -156,14 +160,14 @@ public final class TcpProxy implements AutoCloseable {
 	 * @param on whether to swallow
 	 */
 	public void discard(boolean on) {
-		this.discard = on;
+		this.faults.discard(on);
 	}
 
 	/**
 	 * Reset every open connection.
 	 */
 	public void cutAll() {
-		this.connections.forEach(Connection::reset);
+		this.connections.forEach(ProxyConnection::reset);
 	}
 
 	/**
@@ -171,7 +175,14 @@ public final class TcpProxy implements AutoCloseable {
 	 * @param on whether to refuse
 	 */
 	public void refuse(boolean on) {
-		this.refuse = on;
+		this.faults.refuse(on);
+	}
+
+	/**
+	 * Switch all faults off.
+	 */
+	public void heal() {
+		this.faults.heal();
 	}
 
 	@Override
@@ -190,13 +201,13 @@ public final class TcpProxy implements AutoCloseable {
 	private void accept() {
 		try {
 			while (true) {
-				Connection connection = new Connection(this.listener.accept());
+				ProxyConnection connection = new ProxyConnection(this, this.faults, this.listener.accept());
 				this.connections.add(connection);
-				if (this.refuse || this.listener.isClosed()) {
+				if (this.faults.refuse() || this.listener.isClosed()) {
 					connection.reset();
 				}
 				else {
-					startThread("requests", connection::connectAndForwardRequests);
+					startThread("requests", () -> connection.connectAndForwardRequests(this.target));
 				}
 			}
 		}
@@ -205,145 +216,18 @@ public final class TcpProxy implements AutoCloseable {
 		}
 	}
 
-	private void startThread(String name, Runnable task) {
+	void startThread(String name, Runnable task) {
 		Thread thread = new Thread(task, "tcp-proxy-" + port() + "-" + name);
 		thread.setDaemon(true);
 		thread.start();
 	}
 
-	private void change(Runnable change) {
-		this.lock.lock();
-		try {
-			change.run();
-			this.changed.signalAll();
-		}
-		finally {
-			this.lock.unlock();
-		}
+	void countRoundTrip() {
+		this.roundTrips.incrementAndGet();
 	}
 
-	private boolean takeReplyToDrop() {
-		return this.repliesToDrop.getAndUpdate((n) -> Math.max(0, n - 1)) > 0;
-	}
-
-	private final class Connection {
-
-		private final Socket client;
-
-		private final Socket server = new Socket();
-
-		private final AtomicBoolean clientSpokeLast = new AtomicBoolean();
-
-		private final AtomicBoolean closed = new AtomicBoolean();
-
-		private final AtomicInteger openDirections = new AtomicInteger(2);
-
-		private Connection(Socket client) {
-			this.client = client;
-		}
-
-		private void connectAndForwardRequests() {
-			try {
-				this.client.setTcpNoDelay(true);
-				this.server.setTcpNoDelay(true);
-				this.server.connect(new InetSocketAddress(TcpProxy.this.host, TcpProxy.this.port), CONNECT_TIMEOUT);
-			}
-			catch (IOException ex) {
-				reset();
-				return;
-			}
-			startThread("replies", () -> forward(this.server, this.client, true));
-			forward(this.client, this.server, false);
-		}
-
-		private void forward(Socket from, Socket to, boolean replies) {
-			try {
-				InputStream in = from.getInputStream();
-				OutputStream out = to.getOutputStream();
-				byte[] buffer = new byte[BUFFER_SIZE];
-				for (int length = in.read(buffer); length != -1; length = in.read(buffer)) {
-					if (replies && takeReplyToDrop()) {
-						reset();
-						return;
-					}
-					if (!replies && !this.clientSpokeLast.getAndSet(true)) {
-						TcpProxy.this.roundTrips.incrementAndGet();
-					}
-					awaitTurn(replies);
-					if (!TcpProxy.this.discard) {
-						if (replies) {
-							// Before the client can answer
-							this.clientSpokeLast.set(false);
-						}
-						out.write(buffer, 0, length);
-					}
-				}
-				awaitTurn(replies);
-				to.shutdownOutput();
-				if (this.openDirections.decrementAndGet() == 0) {
-					close(false);
-				}
-			}
-			catch (IOException ex) {
-				reset();
-			}
-		}
-
-		/**
-		 * Wait until neither a delay nor the black hole holds the bytes back.
-		 */
-		private void awaitTurn(boolean replies) throws IOException {
-			long arrived = System.nanoTime();
-			TcpProxy.this.lock.lock();
-			try {
-				while (!this.closed.get()) {
-					long delay = (replies) ? TcpProxy.this.replyDelay : TcpProxy.this.requestDelay;
-					long remaining = delay - (System.nanoTime() - arrived);
-					if (TcpProxy.this.blackHole) {
-						TcpProxy.this.changed.awaitUninterruptibly();
-					}
-					else if (remaining <= 0) {
-						return;
-					}
-					else {
-						TcpProxy.this.changed.awaitNanos(remaining);
-					}
-				}
-				throw new IOException("Connection closed");
-			}
-			catch (InterruptedException ex) {
-				throw new IOException(ex);
-			}
-			finally {
-				TcpProxy.this.lock.unlock();
-			}
-		}
-
-		private void reset() {
-			close(true);
-		}
-
-		private void close(boolean reset) {
-			if (this.closed.compareAndSet(false, true)) {
-				TcpProxy.this.connections.remove(this);
-				close(this.client, reset);
-				close(this.server, reset);
-				change(() -> {
-				});
-			}
-		}
-
-		private void close(Socket socket, boolean reset) {
-			try (socket) {
-				if (reset) {
-					socket.setSoLinger(true, 0);
-				}
-			}
-			catch (IOException ex) {
-				// Closed by the other side
-			}
-		}
-
+	void ended(ProxyConnection connection) {
+		this.connections.remove(connection);
 	}
 
 }

@@ -3,6 +3,7 @@ package io.dlock.test;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -140,6 +141,52 @@ class TcpProxyTests {
 			this.proxy.blackHole(false);
 			assertThat(client.receive()).isEqualTo("+OK");
 			assertThat(other.call("EXISTS late")).isEqualTo(":1");
+		}
+	}
+
+	@Test
+	void blackHoleSwallowsOneDirection() throws IOException {
+		try (Client client = new Client(this.proxy.port()); Client other = new Client(this.redis.port())) {
+			assertThat(other.call("DEL oneway")).startsWith(":");
+			this.proxy.blackHoleReplies(true);
+			client.send("SET oneway 1");
+			await(() -> call(other, "EXISTS oneway").equals(":1"));
+			assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> client.receive(200));
+			this.proxy.heal();
+			assertThat(client.receive()).isEqualTo("+OK");
+			this.proxy.blackHoleRequests(true);
+			client.send("SET oneway 2");
+			assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> client.receive(200));
+			assertThat(other.call("INCR oneway")).isEqualTo(":2");
+			this.proxy.heal();
+			assertThat(client.receive()).isEqualTo("+OK");
+		}
+	}
+
+	@Test
+	void cutsInTheMiddleOfReply() throws IOException {
+		try (Client client = new Client(this.proxy.port()); Client other = new Client(this.redis.port())) {
+			assertThat(other.call("SET half 0")).isEqualTo("+OK");
+			this.proxy.cutRepliesAfter("+O".length());
+			client.send("SET half 1");
+			assertThat(client.receive()).isEqualTo("+O");
+			assertThat(other.call("INCR half")).isEqualTo(":2");
+			await(() -> this.proxy.openConnections() == 0);
+		}
+		try (Client client = new Client(this.proxy.port())) {
+			assertThat(client.call("PING")).isEqualTo("+PONG");
+		}
+	}
+
+	@Test
+	void cutsInTheMiddleOfRequest() throws IOException {
+		try (Client client = new Client(this.proxy.port()); Client other = new Client(this.redis.port())) {
+			assertThat(other.call("SET begun 0")).isEqualTo("+OK");
+			this.proxy.cutRequestsAfter("PING\r\nSET beg".length());
+			assertThat(client.call("PING")).isEqualTo("+PONG");
+			client.send("SET begun 1");
+			await(() -> this.proxy.openConnections() == 0);
+			assertThat(other.call("INCR begun")).isEqualTo(":1");
 		}
 	}
 
@@ -288,6 +335,15 @@ class TcpProxyTests {
 			.stream()
 			.filter((thread) -> thread.getName().startsWith(prefix))
 			.count();
+	}
+
+	private static String call(Client client, String command) {
+		try {
+			return String.valueOf(client.call(command));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private static void await(BooleanSupplier condition) {

@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -109,6 +110,47 @@ class TestServersIntegrationTests {
 	}
 
 	@Test
+	void postgresHangsWhilePausedWithAllItsProcesses() throws SQLException {
+		try (PostgresServer postgres = PostgresServer.start();
+				Connection connection = DriverManager.getConnection(postgres.jdbcUrl(), postgres.username(),
+						postgres.password())) {
+			connection.setNetworkTimeout(Runnable::run, 500);
+			postgres.pause();
+			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> query(connection, "select 1"));
+			postgres.resume();
+			assertThat(query(postgres, "select 1")).isEqualTo("1");
+		}
+	}
+
+	@Test
+	void postgresKeepsItsDataWhenKilled() throws SQLException {
+		try (PostgresServer postgres = PostgresServer.start()) {
+			execute(postgres, "create sequence kept");
+			assertThat(query(postgres, "select setval('kept', 7)")).isEqualTo("7");
+			postgres.kill();
+			assertThat(postgres.isAlive()).isFalse();
+			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> query(postgres, "select 1"));
+			postgres.restart();
+			assertThat(query(postgres, "select last_value from kept")).isEqualTo("7");
+		}
+	}
+
+	@Test
+	void mariaDbKeepsItsDataWhenKilledAndHangsWhilePaused() throws SQLException {
+		try (MariaDbServer mariaDb = MariaDbServer.start("--innodb-flush-log-at-trx-commit=1")) {
+			mariaDb(mariaDb, "create or replace table kept as select 1 as n");
+			mariaDb.kill();
+			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> mariaDb(mariaDb, "select 1"));
+			mariaDb.restart();
+			assertThat(mariaDb(mariaDb, "select n from kept")).isEqualTo("1");
+			mariaDb.pause();
+			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> mariaDb(mariaDb, "select 1"));
+			mariaDb.resume();
+			assertThat(mariaDb(mariaDb, "select 1")).isEqualTo("1");
+		}
+	}
+
+	@Test
 	void mariaDbAnswersBothDrivers() throws SQLException {
 		MariaDbServer mariaDb = MariaDbServer.shared();
 		for (String url : List.of(mariaDb.mariaDbUrl(), mariaDb.mysqlUrl())) {
@@ -166,6 +208,24 @@ class TestServersIntegrationTests {
 		try (Connection connection = DriverManager.getConnection(postgres.jdbcUrl(), postgres.username(),
 				postgres.password())) {
 			return query(connection, sql);
+		}
+	}
+
+	private static void execute(PostgresServer postgres, String sql) throws SQLException {
+		try (Connection connection = DriverManager.getConnection(postgres.jdbcUrl(), postgres.username(),
+				postgres.password()); Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+	private static @Nullable String mariaDb(MariaDbServer mariaDb, String sql) throws SQLException {
+		try (Connection connection = DriverManager.getConnection(mariaDb.mariaDbUrl() + "?socketTimeout=500",
+				mariaDb.username(), mariaDb.password()); Statement statement = connection.createStatement()) {
+			if (!statement.execute(sql)) {
+				return null;
+			}
+			statement.getResultSet().next();
+			return statement.getResultSet().getString(1);
 		}
 	}
 

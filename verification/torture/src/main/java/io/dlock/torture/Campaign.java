@@ -1,0 +1,229 @@
+package io.dlock.torture;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.test.TcpProxy;
+import io.dlock.torture.fault.Bed;
+import io.dlock.torture.fault.ClockOffset;
+import io.dlock.torture.fault.ClockShim;
+import io.dlock.torture.fault.FaultCatalogue;
+import io.dlock.torture.fault.FaultType;
+import io.dlock.torture.fault.Nemesis;
+import io.dlock.torture.fault.Plan;
+import io.dlock.torture.fault.PlannedFault;
+import io.dlock.torture.fault.Tier;
+import io.dlock.torture.fault.Timeline;
+import io.dlock.torture.judge.Verdict;
+import io.dlock.torture.report.Report;
+import io.dlock.torture.server.StoreType;
+import io.dlock.torture.server.StoreUnderTest;
+
+/**
+ * A campaign: starts a store, the resource and the clients, inflicts a plan of faults,
+ * heals everything, lets the clients run on for two leases, stops them, and looks at what
+ * is left.
+ */
+public final class Campaign implements AutoCloseable {
+
+	private static final String RESOURCE = "io.dlock.torture.resource.FencedResource";
+
+	private static final Duration START_PATIENCE = Duration.ofSeconds(60);
+
+	private final CampaignOptions options;
+
+	private final Path directory;
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	private final FinalChecks checks = new FinalChecks();
+
+	private final List<String> impossible = new ArrayList<>();
+
+	private final Timeline timeline;
+
+	private Campaign(CampaignOptions options) throws IOException {
+		this.options = options;
+		this.directory = options.directory()
+			.resolve("%s-%d-%d".formatted(options.store().label(), options.seed(), System.currentTimeMillis()));
+		Files.createDirectories(this.directory);
+		this.timeline = open(new Timeline(this.directory.resolve("timeline.txt")));
+	}
+
+	public static void main(String[] args) throws Exception {
+		if (args.length == 0) {
+			System.err.println(CampaignOptions.USAGE);
+			System.exit(2);
+		}
+		Run run = run(CampaignOptions.parse(args));
+		Verdict verdict = Report.write(run.directory());
+		run.checks().forEach(System.out::println);
+		System.out.println(Report.text(run.directory(), verdict));
+		System.out.println(run.directory());
+		System.exit(verdict.isClean() ? 0 : 1);
+	}
+
+	/**
+	 * Run a campaign.
+	 * @param options what to do
+	 * @return the directory of the run, and what is known besides the histories
+	 * @throws Exception if it can not be run
+	 */
+	static Run run(CampaignOptions options) throws Exception {
+		try (Campaign campaign = new Campaign(options)) {
+			List<PlannedFault> plan = campaign.run();
+			return new Run(campaign.directory, plan, campaign.impossible, campaign.checks.lines());
+		}
+	}
+
+	private List<PlannedFault> run() throws Exception {
+		Optional<ClockShim> shim = ClockShim.compile(this.directory);
+		Optional<ClockOffset> storeClock = shim.filter((clock) -> this.options.tier() == Tier.L)
+			.map((clock) -> clock.clock(this.directory.resolve("store.clock")));
+		StoreUnderTest.Mode mode = new StoreUnderTest.Mode(this.options.tier() == Tier.S,
+				storeClock.map(ClockOffset::environment).orElse(Map.of()));
+		StoreUnderTest store = open(StoreUnderTest.start(this.options.store(), mode));
+		List<TcpProxy> links = links(store);
+		Map<String, Long> before = store.figures();
+		List<ClientProcess> clients = startClients(store, links, startResource(), shim);
+		Bed bed = new Bed(store, clients, links, storeClock, this.options.lease());
+		List<PlannedFault> plan = plan(bed);
+		torture(bed, clients, plan);
+		this.timeline.phase("QUIESCE", "two leases");
+		LockSupport.parkNanos(this.options.lease().multipliedBy(2).toNanos());
+		clients.forEach(ClientProcess::askToStop);
+		clients.forEach(this::awaitStop);
+		this.timeline.phase("DONE", "all clients are stopped");
+		this.checks.store(store, before, keys(), this.options.lease().multipliedBy(3).plusSeconds(2));
+		this.checks.write(this.directory.resolve("checks.txt"));
+		return plan;
+	}
+
+	/**
+	 * One proxy for each client, so that its network breaks alone. The Sentinels tell
+	 * clients where the master is, so there can be none on the way.
+	 */
+	private List<TcpProxy> links(StoreUnderTest store) {
+		if (!store.links().isEmpty() || store.type() == StoreType.REDIS_SENTINEL) {
+			return store.links();
+		}
+		List<TcpProxy> links = new ArrayList<>();
+		for (int i = 0; i < this.options.clients(); i++) {
+			links.add(open(TcpProxy.to("127.0.0.1", store.nodes().get(0).port())));
+		}
+		return links;
+	}
+
+	private ChildJvm startResource() {
+		ChildJvm resource = ChildJvm.start(RESOURCE,
+				List.of("--port=0", "--log=" + this.directory.resolve("resource.log")), Map.of(),
+				this.directory.resolve("resource.out"));
+		this.opened.add(resource::kill);
+		return resource;
+	}
+
+	private List<ClientProcess> startClients(StoreUnderTest store, List<TcpProxy> links, ChildJvm resource,
+			Optional<ClockShim> shim) throws InterruptedException {
+		String port = resource.await("LISTENING", START_PATIENCE);
+		List<ClientProcess> clients = new ArrayList<>();
+		for (int i = 0; i < this.options.clients(); i++) {
+			List<String> arguments = new ArrayList<>(
+					store.clientOptions((i < links.size()) ? links.get(i).port() : store.nodes().get(0).port()));
+			arguments.addAll(List.of("--seed=" + this.options.seed(), "--lease=" + this.options.lease().toMillis(),
+					"--threads=" + this.options.threads(), "--keys=" + this.options.keys(), "--resource=" + port,
+					"--contender=" + this.options.contender()));
+			clients.add(open(new ClientProcess(i, this.directory, ClientProcess.MAIN, arguments, clock(shim, i))));
+		}
+		List<ChildJvm> processes = clients.stream().map(ClientProcess::start).toList();
+		for (ChildJvm process : processes) {
+			process.await("READY", START_PATIENCE);
+		}
+		return clients;
+	}
+
+	private @Nullable ClockOffset clock(Optional<ClockShim> shim, int client) {
+		return shim.map((library) -> library.clock(this.directory.resolve("client-" + client + ".clock"))).orElse(null);
+	}
+
+	private List<PlannedFault> plan(Bed bed) throws IOException {
+		List<FaultType> types = FaultCatalogue.of(bed, this.options.tier());
+		Plan.Pace pace = this.options.isSmoke() ? Plan.Pace.smoke(this.options.lease())
+				: Plan.Pace.campaign(this.options.duration(), this.options.lease());
+		List<PlannedFault> plan = Plan.make(types, bed.sizes(), pace, this.options.seed());
+		Files.write(this.directory.resolve("plan.txt"),
+				Stream.concat(Stream.of(this.options.toString()), plan.stream().map(PlannedFault::toString)).toList());
+		return plan;
+	}
+
+	private void torture(Bed bed, List<ClientProcess> clients, List<PlannedFault> plan) throws InterruptedException {
+		Nemesis nemesis = new Nemesis(bed, this.timeline);
+		try (Watchdog watchdog = new Watchdog(clients, this.options.lease())) {
+			nemesis.run(plan);
+			nemesis.heal();
+			this.timeline.phase("HEAL", "all faults are over");
+			watchdog.findings().forEach((finding) -> this.checks.check("I9", false, finding));
+		}
+		this.impossible.addAll(nemesis.failures());
+		this.impossible.forEach((failure) -> this.checks.note("fault not possible: " + failure));
+		this.checks.note(plan.size() + " faults planned");
+	}
+
+	private void awaitStop(ClientProcess client) {
+		try {
+			client.awaitStop(this.options.lease().multipliedBy(10).plusSeconds(20));
+		}
+		catch (IllegalStateException ex) {
+			this.checks.check("I9", false, client.name() + " does not stop: " + ex.getMessage());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/**
+	 * The shared keys, one for each thread of each client, and the one to warm up with.
+	 */
+	private int keys() {
+		return 1 + this.options.keys() + this.options.clients() * this.options.threads();
+	}
+
+	private <T extends AutoCloseable> T open(T resource) {
+		this.opened.add(resource);
+		return resource;
+	}
+
+	@Override
+	public void close() {
+		for (int i = this.opened.size() - 1; i >= 0; i--) {
+			try {
+				this.opened.get(i).close();
+			}
+			catch (Exception ex) {
+				System.err.println("Could not stop everything: " + ex);
+			}
+		}
+	}
+
+	/**
+	 * What a campaign leaves to the judge.
+	 *
+	 * @param directory where everything is written
+	 * @param plan the faults
+	 * @param impossible the faults that could not be inflicted
+	 * @param checks a line for each check that was made at the end
+	 */
+	record Run(Path directory, List<PlannedFault> plan, List<String> impossible, List<String> checks) {
+
+	}
+
+}

@@ -1,0 +1,209 @@
+package io.dlock.torture;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.torture.fault.Bed;
+import io.dlock.torture.fault.ClockOffset;
+
+/**
+ * A client of the campaign: one process after the other.
+ */
+final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
+
+	static final String MAIN = "io.dlock.torture.client.TortureClient";
+
+	private static final Duration START_PATIENCE = Duration.ofSeconds(60);
+
+	private static final Duration DUMP_PATIENCE = Duration.ofSeconds(2);
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final int number;
+
+	private final Path directory;
+
+	private final String mainClass;
+
+	private final List<String> options;
+
+	private final @Nullable ClockOffset clock;
+
+	private int incarnation = -1;
+
+	private @Nullable ChildJvm process;
+
+	/**
+	 * Create a client, which does not run yet.
+	 * @param number its number
+	 * @param directory the directory of the run
+	 * @param mainClass what it runs
+	 * @param options the options that all its processes have
+	 * @param clock its clock, {@code null} for that of the machine
+	 */
+	ClientProcess(int number, Path directory, String mainClass, List<String> options, @Nullable ClockOffset clock) {
+		this.number = number;
+		this.directory = directory;
+		this.mainClass = mainClass;
+		this.options = List.copyOf(options);
+		this.clock = clock;
+	}
+
+	String name() {
+		return "client-" + this.number;
+	}
+
+	@Override
+	public void respawn() throws InterruptedException {
+		start().await("READY", START_PATIENCE);
+	}
+
+	ChildJvm start() {
+		this.lock.lock();
+		try {
+			if (this.process != null) {
+				this.process.kill();
+			}
+			this.incarnation += 1;
+			List<String> arguments = new ArrayList<>(this.options);
+			arguments.add("--client=" + this.number);
+			arguments.add("--incarnation=" + this.incarnation);
+			arguments.add("--history=" + history(this.incarnation));
+			this.process = ChildJvm.start(this.mainClass, arguments,
+					(this.clock != null) ? this.clock.environment() : Map.of(),
+					this.directory.resolve(name() + ".out"));
+			return this.process;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * The history of the process that runs.
+	 */
+	Path history() {
+		this.lock.lock();
+		try {
+			return history(this.incarnation);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private Path history(int of) {
+		return this.directory.resolve(name() + "-" + of + ".history");
+	}
+
+	private ChildJvm process() {
+		this.lock.lock();
+		try {
+			if (this.process == null) {
+				throw new IllegalStateException(name() + " was never started");
+			}
+			return this.process;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public long pid() {
+		return process().pid();
+	}
+
+	boolean isAlive() {
+		return process().isAlive();
+	}
+
+	@Override
+	public void pause() {
+		process().signal("STOP");
+	}
+
+	@Override
+	public void resume() {
+		process().signal("CONT");
+	}
+
+	@Override
+	public void kill() {
+		process().kill();
+	}
+
+	@Override
+	public void tell(String line) {
+		process().tell(line);
+	}
+
+	@Override
+	public Optional<ClockOffset> clock() {
+		return Optional.ofNullable(this.clock);
+	}
+
+	/**
+	 * Print the stacks of all threads into the output of the client.
+	 */
+	void dumpThreads() {
+		process().signal("QUIT");
+	}
+
+	/**
+	 * Ask the client to stop in good order.
+	 */
+	void askToStop() {
+		process().tell("STOP");
+	}
+
+	/**
+	 * Wait until the client has stopped, and kill it with a thread dump if it does not.
+	 * @param patience how long it may take
+	 * @return what it had left at the end
+	 * @throws InterruptedException if the calling thread is interrupted
+	 * @throws IllegalStateException if it does not stop, or fails
+	 */
+	String awaitStop(Duration patience) throws InterruptedException {
+		ChildJvm stopping = process();
+		try {
+			String baseline = stopping.await("BASELINE", patience);
+			if (!stopping.awaitEnd(patience)) {
+				throw new IllegalStateException("It said good-bye and stayed");
+			}
+			if (stopping.exitCode() != 0) {
+				throw new IllegalStateException("It ended with exit code " + stopping.exitCode());
+			}
+			return baseline;
+		}
+		catch (IllegalStateException ex) {
+			dumpThreads();
+			stopping.awaitEnd(DUMP_PATIENCE);
+			throw ex;
+		}
+		finally {
+			stopping.kill();
+		}
+	}
+
+	@Override
+	public void close() {
+		this.lock.lock();
+		try {
+			if (this.process != null) {
+				this.process.kill();
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+}

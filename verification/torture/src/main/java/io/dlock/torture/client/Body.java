@@ -1,0 +1,88 @@
+package io.dlock.torture.client;
+
+import java.util.concurrent.locks.LockSupport;
+
+import io.dlock.torture.client.Workload.Cycle;
+import io.dlock.torture.history.Event;
+import io.dlock.torture.resource.Reply;
+import io.dlock.torture.resource.ResourceClient;
+
+/**
+ * The work under a lock: reads the counters, takes its time, and writes them back. It
+ * asks all the time whether the lock is held, and writes the answers down. Who is careful
+ * stops when it is not; who is careless writes all the same, as most programs do.
+ */
+final class Body {
+
+	private static final long CHECK_EVERY_NANOS = 3_000_000;
+
+	private final Cycle cycle;
+
+	private final Holding holding;
+
+	private final AttemptLog log;
+
+	private final ResourceClient resource;
+
+	private final boolean fenced;
+
+	private boolean lost;
+
+	Body(Cycle cycle, Holding holding, AttemptLog log, ResourceClient resource, boolean fenced) {
+		this.cycle = cycle;
+		this.holding = holding;
+		this.log = log;
+		this.resource = resource;
+		this.fenced = fenced;
+	}
+
+	void run() {
+		long token = this.holding.token();
+		Reply read = this.fenced ? this.resource.readFenced(this.log.origin(), token) : null;
+		Reply unfenced = this.resource.readUnfenced(this.log.origin());
+		if (read != null) {
+			answered(Event.FENCED_READ, token, read);
+		}
+		work();
+		check();
+		if (gaveUp()) {
+			return;
+		}
+		if (read != null && read.accepted()) {
+			answered(Event.FENCED_WRITE, token, this.resource.writeFenced(this.log.origin(), token, read.value() + 1));
+		}
+		answered(Event.UNFENCED_WRITE, token, this.resource.writeUnfenced(this.log.origin(), unfenced.value() + 1));
+		check();
+	}
+
+	/**
+	 * Take the time that it takes. An interrupt does not end it.
+	 */
+	private void work() {
+		boolean interrupted = false;
+		long begin = System.nanoTime();
+		long left = this.cycle.body().toNanos();
+		while (left > 0 && !gaveUp()) {
+			LockSupport.parkNanos(Math.min(left, CHECK_EVERY_NANOS));
+			interrupted |= Thread.interrupted();
+			check();
+			left = this.cycle.body().toNanos() - (System.nanoTime() - begin);
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private void check() {
+		this.lost = this.lost || !this.log.check(this.holding);
+	}
+
+	private boolean gaveUp() {
+		return this.lost && !this.cycle.careless();
+	}
+
+	private void answered(Event event, long token, Reply reply) {
+		this.log.write(reply.accepted() ? event : Event.FENCED_REJECTED, token, reply.value(), reply.highest());
+	}
+
+}

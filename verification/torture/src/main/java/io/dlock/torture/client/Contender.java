@@ -1,0 +1,42 @@
+package io.dlock.torture.client;
+
+/**
+ * Something that locks keys, connected to a store.
+ */
+interface Contender extends AutoCloseable {
+
+	/**
+	 * Acquire a lock, waiting for it as long as the call says.
+	 * @param call the call
+	 * @return what came of it
+	 */
+	Outcome acquire(LockCall call);
+
+	/**
+	 * What the judge may expect of it.
+	 * @return the abilities
+	 */
+	Abilities abilities();
+
+	/**
+	 * Shut down the locks, and then the connections.
+	 */
+	@Override
+	void close();
+
+	/**
+	 * What a contender can.
+	 *
+	 * @param fenced whether there are fencing tokens
+	 * @param notified whether a holder is told that its lock is lost
+	 * @param reentrant whether a thread may acquire a lock that it holds
+	 * @param renewing whether it can renew a lease
+	 * @param commandTimeoutNanos how long it waits for its store at the most
+	 * @param pollNanos how often a waiting process looks at a busy lock at the least
+	 */
+	record Abilities(boolean fenced, boolean notified, boolean reentrant, boolean renewing, long commandTimeoutNanos,
+			long pollNanos) {
+
+	}
+
+}

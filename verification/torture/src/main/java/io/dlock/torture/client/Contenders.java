@@ -1,0 +1,27 @@
+package io.dlock.torture.client;
+
+/**
+ * All contenders by name.
+ */
+final class Contenders {
+
+	private Contenders() {
+	}
+
+	/**
+	 * Connect a contender.
+	 * @param options who and where
+	 * @return the contender
+	 */
+	static Contender connect(ClientOptions options) {
+		return switch (options.contender()) {
+			case "dlock" -> DlockContender.connect(options.store(), options.lease(), options.instance());
+			case "redisson" -> new RedissonContender(options.store(), options.lease(), false);
+			case "redisson-fenced" -> new RedissonContender(options.store(), options.lease(), true);
+			case "shedlock" -> ShedLockContender.connect(options.store());
+			case "spring-integration" -> SpringIntegrationContender.connect(options.store(), options.lease());
+			default -> throw new IllegalArgumentException("No contender '" + options.contender() + "'");
+		};
+	}
+
+}

@@ -1,0 +1,174 @@
+package io.dlock.torture.client;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockInterruptedException;
+import io.dlock.LockLostException;
+import io.dlock.LockRegistryClosedException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.LockStoreException;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.LockStore;
+import io.dlock.store.jdbc.JdbcLockStore;
+import io.dlock.store.jdbc.JdbcLockStoreSettings;
+import io.dlock.store.redis.RedisLockStore;
+import io.dlock.store.redis.RedisLockStoreSettings;
+import io.dlock.torture.history.Event;
+
+/**
+ * Us, with the defaults that the lease implies.
+ */
+final class DlockContender implements Contender {
+
+	/** HikariCP waits no shorter for a connection. */
+	private static final Duration SHORTEST_POOL_TIMEOUT = Duration.ofMillis(250);
+
+	private final LockSettings settings;
+
+	private final Duration timeout;
+
+	private final LockStore store;
+
+	private final LeaseLockRegistry registry;
+
+	private final Runnable connections;
+
+	private DlockContender(LockSettings settings, Duration timeout, LockStore store, Runnable connections) {
+		this.settings = settings;
+		this.timeout = timeout;
+		this.store = store;
+		this.registry = new LeaseLockRegistry(store, settings);
+		this.connections = connections;
+	}
+
+	static DlockContender connect(StoreAddress address, Duration lease, String instance) {
+		LockSettings settings = LockSettings.defaults().withLease(lease).withInstance(instance);
+		Duration timeout = settings.commandTimeout();
+		if (address.isRedis()) {
+			LettuceConnectionFactory factory = address.connectionFactory();
+			return new DlockContender(settings, timeout,
+					new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(timeout)),
+					factory::destroy);
+		}
+		HikariDataSource pool = address.pool();
+		Duration poolTimeout = (timeout.compareTo(SHORTEST_POOL_TIMEOUT) > 0) ? timeout : SHORTEST_POOL_TIMEOUT;
+		return new DlockContender(settings, poolTimeout,
+				new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(timeout)), pool::close);
+	}
+
+	@Override
+	public Abilities abilities() {
+		return new Abilities(true, true, true, true, this.timeout.toNanos(), this.settings.maxPollInterval().toNanos());
+	}
+
+	@Override
+	public Outcome acquire(LockCall call) {
+		LockRequest request = LockRequest.builder(call.key())
+			.lease(call.lease())
+			.waitTime(call.waitTime())
+			.renew(call.renew())
+			.build();
+		try {
+			if (call.async()) {
+				return acquireAsync(request);
+			}
+			Optional<LockHandle> handle = this.registry.tryAcquire(request);
+			return handle.isPresent() ? new Outcome.Granted(new Held(handle.get()))
+					: new Outcome.NotGranted(Event.REFUSED, "busy");
+		}
+		catch (RuntimeException ex) {
+			return failed(ex);
+		}
+	}
+
+	/**
+	 * An interrupted caller gives up the future.
+	 */
+	private Outcome acquireAsync(LockRequest request) {
+		CompletableFuture<LockHandle> future = this.registry.acquireAsync(request);
+		try {
+			return new Outcome.Granted(new Held(future.get()));
+		}
+		catch (InterruptedException ex) {
+			if (!future.cancel(false) && !future.isCompletedExceptionally()) {
+				return new Outcome.Granted(new Held(future.join()));
+			}
+			Thread.currentThread().interrupt();
+			return Outcome.NotGranted.of(Event.INTERRUPTED, ex);
+		}
+		catch (ExecutionException ex) {
+			return failed((ex.getCause() != null) ? ex.getCause() : ex);
+		}
+	}
+
+	private static Outcome failed(Throwable failure) {
+		if (failure instanceof LockBusyException) {
+			return Outcome.NotGranted.of(Event.REFUSED, failure);
+		}
+		if (failure instanceof LockStoreException) {
+			return Outcome.NotGranted.of(Event.UNKNOWN, failure);
+		}
+		if (failure instanceof LockInterruptedException) {
+			return Outcome.NotGranted.of(Event.INTERRUPTED, failure);
+		}
+		if (failure instanceof LockRegistryClosedException) {
+			return Outcome.NotGranted.of(Event.CLOSED, failure);
+		}
+		return Outcome.NotGranted.of(Event.FAILED, failure);
+	}
+
+	@Override
+	public void close() {
+		this.registry.close();
+		this.store.close();
+		this.connections.run();
+	}
+
+	private record Held(LockHandle handle) implements Holding {
+
+		@Override
+		public long token() {
+			return this.handle.token();
+		}
+
+		@Override
+		public boolean isValid() {
+			return this.handle.isValid();
+		}
+
+		@Override
+		public long remainingNanos() {
+			return this.handle.remaining().toNanos();
+		}
+
+		@Override
+		public void onLost(Runnable listener) {
+			this.handle.onLost((lost) -> listener.run());
+		}
+
+		@Override
+		public Event release() {
+			try {
+				this.handle.release();
+				return Event.RELEASED;
+			}
+			catch (LockLostException ex) {
+				return Event.RELEASED_LOST;
+			}
+			catch (RuntimeException ex) {
+				return Event.RELEASE_FAILED;
+			}
+		}
+
+	}
+
+}

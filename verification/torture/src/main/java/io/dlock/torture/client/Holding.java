@@ -1,0 +1,47 @@
+package io.dlock.torture.client;
+
+import io.dlock.torture.history.Event;
+
+/**
+ * A lock that is held, as far as its contender knows. What a contender has no answer for
+ * is answered as its users have to believe it.
+ */
+interface Holding {
+
+	/**
+	 * The fencing token.
+	 * @return the token, 0 if there is none
+	 */
+	default long token() {
+		return 0;
+	}
+
+	/**
+	 * Whether the lock is held.
+	 * @return whether the contender says so
+	 */
+	boolean isValid();
+
+	/**
+	 * How long it is held for certain.
+	 * @return the time, 0 if the contender does not say
+	 */
+	default long remainingNanos() {
+		return 0;
+	}
+
+	/**
+	 * Be told when the lock is lost.
+	 * @param listener is told
+	 */
+	default void onLost(Runnable listener) {
+	}
+
+	/**
+	 * Release the lock.
+	 * @return {@link Event#RELEASED}, {@link Event#RELEASED_LOST} or
+	 * {@link Event#RELEASE_FAILED}
+	 */
+	Event release();
+
+}

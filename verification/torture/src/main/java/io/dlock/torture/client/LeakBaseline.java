@@ -1,0 +1,85 @@
+package io.dlock.torture.client;
+
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+/**
+ * What is left of a contender in the process when all its locks are released.
+ *
+ * @param threads the names of the live threads of libraries
+ * @param objects how many objects of each of our classes there are
+ */
+record LeakBaseline(List<String> threads, Map<String, Integer> objects) {
+
+	private static final List<String> LIBRARIES = List.of("dlock", "lettuce", "redisson", "Hikari", "PG-", "KeepAlive",
+			"pool-");
+
+	private static final Pattern HISTOGRAM_LINE = Pattern
+		.compile("\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+(io\\.dlock\\.(?!torture)(?!\\S*Lambda)\\S+).*");
+
+	private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+	static LeakBaseline take() {
+		return new LeakBaseline(threadsOfLibraries(), histogram());
+	}
+
+	/**
+	 * Wait for a while until something is so.
+	 * @param condition what
+	 */
+	static void await(BooleanSupplier condition) {
+		long begin = System.nanoTime();
+		while (!condition.getAsBoolean() && System.nanoTime() - begin < PATIENCE.toNanos()) {
+			LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
+		}
+	}
+
+	static void pause(Duration time) {
+		long begin = System.nanoTime();
+		long left = time.toNanos();
+		while (left > 0) {
+			LockSupport.parkNanos(left);
+			left = time.toNanos() - (System.nanoTime() - begin);
+		}
+	}
+
+	static List<String> threadsOfLibraries() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.map(Thread::getName)
+			.filter((name) -> LIBRARIES.stream().anyMatch(name::startsWith))
+			.sorted()
+			.toList();
+	}
+
+	/**
+	 * The histogram counts live objects only, after a full collection.
+	 */
+	private static Map<String, Integer> histogram() {
+		Map<String, Integer> objects = new TreeMap<>();
+		try {
+			Object text = ManagementFactory.getPlatformMBeanServer()
+				.invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
+						new Object[] { new String[0] }, new String[] { String[].class.getName() });
+			((String) text).lines().map(HISTOGRAM_LINE::matcher).filter(Matcher::matches).forEach((line) -> {
+				objects.put(line.group(2), Integer.valueOf(line.group(1)));
+			});
+		}
+		catch (JMException ex) {
+			throw new IllegalStateException(ex);
+		}
+		return objects;
+	}
+
+}

@@ -1,0 +1,64 @@
+package io.dlock.torture.client;
+
+import java.util.ConcurrentModificationException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.torture.history.Event;
+
+/**
+ * What the exceptions of the peers mean.
+ */
+final class Peers {
+
+	private Peers() {
+	}
+
+	/**
+	 * Acquire a lock of a peer.
+	 * @param acquisition how, answers {@code null} if the lock is busy
+	 * @return what came of it
+	 */
+	static Outcome acquire(Acquisition acquisition) {
+		try {
+			Holding holding = acquisition.run();
+			return (holding != null) ? new Outcome.Granted(holding) : new Outcome.NotGranted(Event.REFUSED, "busy");
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return Outcome.NotGranted.of(Event.INTERRUPTED, ex);
+		}
+		catch (RuntimeException ex) {
+			return Outcome.NotGranted.of(Event.UNKNOWN, ex);
+		}
+	}
+
+	/**
+	 * Release a lock of a peer.
+	 * @param release how
+	 * @return what came of it
+	 */
+	static Event release(Runnable release) {
+		try {
+			release.run();
+			return Event.RELEASED;
+		}
+		catch (IllegalMonitorStateException | ConcurrentModificationException ex) {
+			return Event.RELEASED_LOST;
+		}
+		catch (RuntimeException ex) {
+			return Event.RELEASE_FAILED;
+		}
+	}
+
+	/**
+	 * A call to a peer.
+	 */
+	@FunctionalInterface
+	interface Acquisition {
+
+		@Nullable Holding run() throws InterruptedException;
+
+	}
+
+}

@@ -1,0 +1,157 @@
+package io.dlock.torture.client;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.dlock.torture.Arguments;
+
+/**
+ * A store, and how the contenders connect to it.
+ *
+ * @param type what it is
+ * @param nodes its addresses, {@code host:port}
+ * @param username the user of a database
+ * @param password its password
+ * @param database the database, or the name of the master that the Sentinels watch
+ */
+record StoreAddress(Type type, List<String> nodes, String username, String password, String database) {
+
+	/** The shortest that the driver of PostgreSQL has. */
+	static final Duration JDBC_TIMEOUT = Duration.ofSeconds(1);
+
+	private static final int POOL_SIZE = 16;
+
+	static StoreAddress of(Arguments arguments) {
+		String node = arguments.text("host", "127.0.0.1") + ":" + arguments.text("port", "");
+		return new StoreAddress(Type.of(arguments.text("store")),
+				Stream.of(arguments.text("nodes", node).split(",", -1)).toList(), arguments.text("username", ""),
+				arguments.text("password", ""), arguments.text("database", "postgres"));
+	}
+
+	String host() {
+		return host(this.nodes.get(0));
+	}
+
+	int port() {
+		return port(this.nodes.get(0));
+	}
+
+	private static String host(String node) {
+		return node.substring(0, node.lastIndexOf(':'));
+	}
+
+	private static int port(String node) {
+		return Integer.parseInt(node.substring(node.lastIndexOf(':') + 1));
+	}
+
+	boolean isRedis() {
+		return this.type.redis;
+	}
+
+	/**
+	 * A connection factory as Spring Boot makes it: one connection for all threads.
+	 * @return the factory, started
+	 */
+	LettuceConnectionFactory connectionFactory() {
+		return connectionFactory(LettuceClientConfiguration.defaultConfiguration());
+	}
+
+	/**
+	 * A connection factory for a contender that has no timeout of its own.
+	 * @param timeout how long to wait for the store
+	 * @return the factory, started
+	 */
+	LettuceConnectionFactory connectionFactory(Duration timeout) {
+		return connectionFactory(LettuceClientConfiguration.builder().commandTimeout(timeout).build());
+	}
+
+	private LettuceConnectionFactory connectionFactory(LettuceClientConfiguration client) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(redis(), client);
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	private RedisConfiguration redis() {
+		return switch (this.type) {
+			case REDIS_SENTINEL -> {
+				RedisSentinelConfiguration sentinels = new RedisSentinelConfiguration().master(this.database);
+				this.nodes.forEach((node) -> sentinels.sentinel(host(node), port(node)));
+				yield sentinels;
+			}
+			case REDIS_CLUSTER -> new RedisClusterConfiguration(this.nodes);
+			default -> new RedisStandaloneConfiguration(host(), port());
+		};
+	}
+
+	/**
+	 * A pool to the database, as Spring Boot makes it.
+	 * @return the pool
+	 */
+	HikariDataSource pool() {
+		return new HikariDataSource(poolConfiguration());
+	}
+
+	/**
+	 * A pool for a contender that has no timeout of its own, with its tables.
+	 * @return the pool
+	 */
+	HikariDataSource poolWithTables() {
+		HikariConfig config = poolConfiguration();
+		config.setConnectionTimeout(JDBC_TIMEOUT.toMillis());
+		config.addDataSourceProperty("socketTimeout",
+				(this.type == Type.MARIADB) ? JDBC_TIMEOUT.toMillis() : JDBC_TIMEOUT.toSeconds());
+		HikariDataSource pool = new HikariDataSource(config);
+		ResourceDatabasePopulator tables = new ResourceDatabasePopulator(
+				new ClassPathResource("io/dlock/torture/peers-" + this.type.name().toLowerCase(Locale.ROOT) + ".sql"));
+		// all clients do it at once, and every client again when it comes back
+		tables.setContinueOnError(true);
+		tables.execute(pool);
+		return pool;
+	}
+
+	private HikariConfig poolConfiguration() {
+		String protocol = (this.type == Type.MARIADB) ? "mariadb" : "postgresql";
+		HikariConfig config = new HikariConfig();
+		config.setJdbcUrl("jdbc:%s://%s/%s".formatted(protocol, this.nodes.get(0), this.database));
+		config.setUsername(this.username);
+		config.setPassword(this.password);
+		config.setMaximumPoolSize(POOL_SIZE);
+		// a client may be started while its store is down
+		config.setInitializationFailTimeout(-1);
+		return config;
+	}
+
+	/**
+	 * The kinds of stores.
+	 */
+	enum Type {
+
+		REDIS(true), REDIS_SENTINEL(true), REDIS_CLUSTER(true), POSTGRES(false), MARIADB(false);
+
+		private final boolean redis;
+
+		Type(boolean redis) {
+			this.redis = redis;
+		}
+
+		static Type of(String label) {
+			return valueOf(label.replace('-', '_').toUpperCase(Locale.ROOT));
+		}
+
+	}
+
+}

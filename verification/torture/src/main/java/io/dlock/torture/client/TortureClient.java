@@ -1,0 +1,137 @@
+package io.dlock.torture.client;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+import tools.jackson.databind.json.JsonMapper;
+
+import io.dlock.torture.Keys;
+import io.dlock.torture.client.Contender.Abilities;
+import io.dlock.torture.history.Event;
+import io.dlock.torture.history.HistoryHeader;
+import io.dlock.torture.history.HistoryRecord;
+import io.dlock.torture.history.HistoryRecord.Origin;
+import io.dlock.torture.history.HistoryWriter;
+
+/**
+ * A client under torture, a process of its own. It locks keys until the line {@code STOP}
+ * arrives on its standard input; then it finishes what it has begun, shuts down, and
+ * prints {@code BASELINE <json>}: what was left of the contender before and after.
+ * <p>
+ * {@code TortureClient --store=redis --port=6379 --client=0 --history=FILE --resource=PORT},
+ * and whatever {@link ClientOptions} and {@link StoreAddress} have; times are in
+ * milliseconds.
+ */
+public final class TortureClient {
+
+	private static final int WARM_UP_CALLS = 50;
+
+	private final ClientOptions options;
+
+	private final Contender contender;
+
+	private final HistoryWriter history;
+
+	private final AtomicBoolean stopped = new AtomicBoolean();
+
+	private final List<Thread> workers = new ArrayList<>();
+
+	private TortureClient(ClientOptions options) {
+		this.options = options;
+		this.contender = Contenders.connect(options);
+		Abilities abilities = this.contender.abilities();
+		this.history = new HistoryWriter(options.history(),
+				new HistoryHeader(options.client(), options.incarnation(), ProcessHandle.current().pid(),
+						options.lease().toNanos(), abilities.commandTimeoutNanos(), abilities.pollNanos(),
+						abilities.fenced(), abilities.notified()));
+	}
+
+	public static void main(String[] args) throws Exception {
+		TortureClient client = new TortureClient(ClientOptions.parse(args));
+		client.warmUp();
+		client.start();
+		System.out.println("READY");
+		awaitStop();
+		Map<String, LeakBaseline> baseline = client.stop();
+		System.out.println("BASELINE " + JsonMapper.shared().writeValueAsString(baseline));
+		System.exit(0);
+	}
+
+	/**
+	 * The end of the input is a stop as well: the bed is gone.
+	 */
+	private static void awaitStop() throws IOException {
+		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+		String line;
+		do {
+			line = in.readLine();
+		}
+		while (line != null && !line.equals("STOP"));
+	}
+
+	/**
+	 * The first calls of a JVM load classes and connect: that says nothing about locks.
+	 * They have a key of their own, and are not written down.
+	 */
+	private void warmUp() {
+		for (int i = 0; i < WARM_UP_CALLS; i++) {
+			LockCall call = new LockCall(Keys.WARM_UP, this.options.lease(), Duration.ZERO, true, i % 3 == 0);
+			if (this.contender.acquire(call) instanceof Outcome.Granted granted) {
+				granted.holding().onLost(() -> {
+				});
+				granted.holding().isValid();
+				granted.holding().release();
+			}
+		}
+	}
+
+	private void start() {
+		AtomicLong attempts = new AtomicLong();
+		for (int i = 0; i < this.options.threads(); i++) {
+			this.workers.add(new Thread(
+					new Worker(this.options, i, this.contender, this.history, attempts, this.stopped), "worker-" + i));
+		}
+		daemon(new StallWatch(this.history, this.options.client()), "stall-watch");
+		this.workers.forEach(Thread::start);
+		if (!this.options.interruptEvery().isZero()) {
+			daemon(new Interrupter(this.history, this.options, this.workers), "interrupter");
+		}
+	}
+
+	private static void daemon(Runnable task, String name) {
+		Thread thread = new Thread(task, name);
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	/**
+	 * What was lost or unknown in the end is given two of the longest leases to come to
+	 * rest.
+	 */
+	private Map<String, LeakBaseline> stop() throws InterruptedException {
+		this.stopped.set(true);
+		for (Thread worker : this.workers) {
+			worker.join();
+		}
+		LeakBaseline.pause(this.options.lease().multipliedBy(4));
+		Map<String, LeakBaseline> baseline = new LinkedHashMap<>();
+		baseline.put("idle", LeakBaseline.take());
+		this.contender.close();
+		LeakBaseline.await(() -> LeakBaseline.threadsOfLibraries().isEmpty());
+		baseline.put("closed", LeakBaseline.take());
+		this.history
+			.append(HistoryRecord.of(System.nanoTime(), new Origin(this.options.client(), -1, 0, -1), Event.END));
+		this.history.close();
+		return baseline;
+	}
+
+}

@@ -1,0 +1,112 @@
+package io.dlock.torture.client;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+import io.dlock.torture.client.Outcome.Granted;
+import io.dlock.torture.client.Outcome.NotGranted;
+import io.dlock.torture.client.Workload.Cycle;
+import io.dlock.torture.history.Event;
+import io.dlock.torture.history.HistoryRecord.Origin;
+import io.dlock.torture.history.HistoryWriter;
+import io.dlock.torture.resource.ResourceClient;
+
+/**
+ * A thread that locks one key after the other and works under the lock.
+ */
+final class Worker implements Runnable {
+
+	private final ClientOptions options;
+
+	private final int thread;
+
+	private final Contender contender;
+
+	private final HistoryWriter history;
+
+	private final AtomicLong attempts;
+
+	private final AtomicBoolean stopped;
+
+	/**
+	 * Create a worker.
+	 * @param options how the client is to behave
+	 * @param thread the number of the thread
+	 * @param contender who locks
+	 * @param history where to write what happens
+	 * @param attempts counts the calls of the client
+	 * @param stopped whether to come to an end
+	 */
+	Worker(ClientOptions options, int thread, Contender contender, HistoryWriter history, AtomicLong attempts,
+			AtomicBoolean stopped) {
+		this.options = options;
+		this.thread = thread;
+		this.contender = contender;
+		this.history = history;
+		this.attempts = attempts;
+		this.stopped = stopped;
+	}
+
+	@Override
+	public void run() {
+		Workload workload = new Workload(this.options, this.thread, this.contender.abilities().renewing());
+		try (ResourceClient resource = new ResourceClient(this.options.resourcePort())) {
+			while (!this.stopped.get()) {
+				Cycle cycle = workload.next();
+				run(cycle, resource);
+				// an interrupt that came too late to disturb this one is not for the next
+				if (!Thread.interrupted()) {
+					LockSupport.parkNanos(cycle.think().toNanos());
+				}
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private void run(Cycle cycle, ResourceClient resource) {
+		Origin origin = new Origin(this.options.client(), this.thread, this.attempts.incrementAndGet(), cycle.key());
+		AttemptLog log = new AttemptLog(this.history, origin, cycle.call());
+		log.invoke();
+		Outcome outcome = this.contender.acquire(cycle.call());
+		if (outcome instanceof Granted granted) {
+			log.granted(granted.holding());
+			hold(cycle, granted.holding(), log, resource);
+		}
+		else if (outcome instanceof NotGranted failed) {
+			log.now(failed.event());
+			if (failed.event() == Event.FAILED) {
+				System.err.println("FAILED " + cycle.call() + ": " + failed.reason());
+			}
+		}
+	}
+
+	private void hold(Cycle cycle, Holding holding, AttemptLog log, ResourceClient resource) {
+		try {
+			log.check(holding);
+			holding.onLost(() -> log.now(Event.LOST));
+			if (cycle.nested() && !cycle.call().async() && this.contender.abilities().reentrant()) {
+				nest(cycle, log);
+			}
+			log.now(Event.BODY_START);
+			new Body(cycle, holding, log, resource, this.contender.abilities().fenced()).run();
+			log.now(Event.BODY_END);
+		}
+		finally {
+			log.now(Event.RELEASE_SENT);
+			log.now(holding.release());
+		}
+	}
+
+	private void nest(Cycle cycle, AttemptLog log) {
+		if (this.contender.acquire(cycle.call()) instanceof Granted granted) {
+			log.write(Event.NESTED, granted.holding().token(), 0, 0);
+			granted.holding().release();
+		}
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.dlock.torture.client;
+
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+import io.dlock.torture.Keys;
+
+/**
+ * What a thread does next, at random.
+ */
+final class Workload {
+
+	private final ClientOptions options;
+
+	private final int thread;
+
+	private final SplittableRandom random;
+
+	private final boolean renewing;
+
+	Workload(ClientOptions options, int thread, boolean renewing) {
+		this.renewing = renewing;
+		this.options = options;
+		this.thread = thread;
+		this.random = new SplittableRandom(
+				options.seed() * 1_000_003 + options.client() * 10_007L + options.incarnation() * 101L + thread);
+	}
+
+	Cycle next() {
+		int key = (this.random.nextInt(5) == 0) ? Keys.privateKey(this.options.client(), this.thread)
+				: this.random.nextInt(this.options.keys());
+		Duration lease = (this.random.nextInt(8) == 0) ? this.options.lease().multipliedBy(2) : this.options.lease();
+		boolean renew = this.random.nextInt(10) < 7 && this.renewing;
+		LockCall call = new LockCall(Keys.name(key), lease, waitTime(key), renew, this.random.nextInt(10) == 0);
+		return new Cycle(key, call, body(lease), this.random.nextBoolean(), this.random.nextInt(20) == 0,
+				upTo(this.options.think()));
+	}
+
+	private Duration waitTime(int key) {
+		if (Keys.isPrivate(key)) {
+			return this.options.waitTime();
+		}
+		return switch (this.random.nextInt(6)) {
+			case 0 -> Duration.ZERO;
+			case 1, 2 -> this.options.waitTime().dividedBy(4);
+			default -> this.options.waitTime();
+		};
+	}
+
+	/**
+	 * Most are short; one in a hundred is longer than its lease.
+	 */
+	private Duration body(Duration lease) {
+		int kind = this.random.nextInt(100);
+		if (kind < 60) {
+			return upTo(Duration.ofMillis(5));
+		}
+		if (kind < 95) {
+			return upTo(Duration.ofMillis(30));
+		}
+		if (kind < 99) {
+			return upTo(lease.dividedBy(3));
+		}
+		return lease.plus(upTo(lease));
+	}
+
+	private Duration upTo(Duration most) {
+		return Duration.ofNanos(this.random.nextLong(most.toNanos() + 1));
+	}
+
+	/**
+	 * A lock, from the call to its release.
+	 *
+	 * @param key the number of the key
+	 * @param call the call
+	 * @param body how long to work under the lock
+	 * @param careless whether to go on working when the lock is lost
+	 * @param nested whether to acquire it again meanwhile
+	 * @param think how long to pause afterwards
+	 */
+	record Cycle(int key, LockCall call, Duration body, boolean careless, boolean nested, Duration think) {
+
+	}
+
+}

@@ -1,0 +1,77 @@
+package io.dlock.torture.fault;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+import io.dlock.test.TcpProxy;
+import io.dlock.torture.server.StoreUnderTest;
+
+/**
+ * What faults are inflicted on.
+ *
+ * @param store the store
+ * @param clients the clients
+ * @param links the proxies between clients and store: one for each client, or for each
+ * node of a cluster
+ * @param storeClock the clock of the store, if it can be stepped
+ * @param lease the lease of the locks
+ */
+public record Bed(StoreUnderTest store, List<? extends TorturedClient> clients, List<TcpProxy> links,
+		Optional<ClockOffset> storeClock, Duration lease) {
+
+	/**
+	 * Count the targets.
+	 * @return the sizes
+	 */
+	public Scope.Sizes sizes() {
+		return new Scope.Sizes(this.clients.size(), this.links.size(), this.store.nodes().size());
+	}
+
+	/**
+	 * A client, which may be another process after its death.
+	 */
+	public interface TorturedClient {
+
+		/**
+		 * The process.
+		 * @return its id
+		 */
+		long pid();
+
+		/**
+		 * Stop the scheduling of the process.
+		 */
+		void pause();
+
+		/**
+		 * Let it continue.
+		 */
+		void resume();
+
+		/**
+		 * Kill the process with signal 9.
+		 */
+		void kill();
+
+		/**
+		 * Start the next process, and wait until it runs.
+		 * @throws InterruptedException if the calling thread is interrupted
+		 */
+		void respawn() throws InterruptedException;
+
+		/**
+		 * Tell it something on its standard input.
+		 * @param line the line
+		 */
+		void tell(String line);
+
+		/**
+		 * The clock of the client.
+		 * @return the clock, if it can be stepped
+		 */
+		Optional<ClockOffset> clock();
+
+	}
+
+}

@@ -1,0 +1,47 @@
+package io.dlock.torture.fault;
+
+/**
+ * A kind of fault.
+ *
+ * @param id the number it has in the list of faults, such as {@code F10}
+ * @param name what it does
+ * @param tier what may happen to the promises
+ * @param scope what it needs for itself
+ * @param duration how long it lasts, in milliseconds
+ * @param amount how much of it, in a unit of its own
+ * @param action how to inflict it
+ */
+public record FaultType(String id, String name, Tier tier, Scope scope, Range duration, Range amount, Action action) {
+
+	static FaultType safe(String id, String name, Scope scope, Action action) {
+		return new FaultType(id, name, Tier.S, scope, Range.NONE, Range.NONE, action);
+	}
+
+	static FaultType losing(String id, String name, Scope scope, Action action) {
+		return new FaultType(id, name, Tier.L, scope, Range.NONE, Range.NONE, action);
+	}
+
+	FaultType lasting(Range duration) {
+		return new FaultType(this.id, this.name, this.tier, this.scope, duration, this.amount, this.action);
+	}
+
+	FaultType amounting(Range amount) {
+		return new FaultType(this.id, this.name, this.tier, this.scope, this.duration, amount, this.action);
+	}
+
+	/**
+	 * Inflicts a fault and takes it back.
+	 */
+	@FunctionalInterface
+	public interface Action {
+
+		/**
+		 * Inflict the fault, {@link Infliction#hold() hold} it, and take it back.
+		 * @param infliction on whom, and how much
+		 * @throws Exception if that is not possible now
+		 */
+		void inflict(Infliction infliction) throws Exception;
+
+	}
+
+}

@@ -1,0 +1,111 @@
+package io.dlock.torture.fault;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.dlock.test.TcpProxy;
+import io.dlock.torture.server.RedisAdmin;
+import io.dlock.torture.server.RedisClusterStore;
+import io.dlock.torture.server.RedisSentinelStore;
+import io.dlock.torture.server.RedisUnderTest;
+import io.dlock.torture.server.ServerNode;
+import io.dlock.torture.server.SqlStore;
+
+/**
+ * A fault that happens just now.
+ */
+public final class Infliction {
+
+	private final Bed bed;
+
+	private final PlannedFault fault;
+
+	private final CountDownLatch healing;
+
+	private final long end;
+
+	Infliction(Bed bed, PlannedFault fault, CountDownLatch healing) {
+		this.bed = bed;
+		this.fault = fault;
+		this.healing = healing;
+		this.end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(fault.duration());
+	}
+
+	Bed bed() {
+		return this.bed;
+	}
+
+	long amount() {
+		return this.fault.amount();
+	}
+
+	Duration amountMillis() {
+		return Duration.ofMillis(this.fault.amount());
+	}
+
+	long millis() {
+		return this.fault.duration();
+	}
+
+	Bed.TorturedClient client() {
+		return this.bed.clients().get(this.fault.target());
+	}
+
+	TcpProxy link() {
+		return this.bed.links().get(this.fault.target());
+	}
+
+	ServerNode node() {
+		return this.bed.store().nodes().get(this.fault.target());
+	}
+
+	RedisAdmin admin() {
+		return redis().processes().admin(this.fault.target());
+	}
+
+	RedisAdmin anotherAdmin() {
+		return redis().processes().anotherAdmin(this.fault.target());
+	}
+
+	int target() {
+		return this.fault.target();
+	}
+
+	private RedisUnderTest redis() {
+		return (RedisUnderTest) this.bed.store();
+	}
+
+	RedisSentinelStore sentinel() {
+		return (RedisSentinelStore) this.bed.store();
+	}
+
+	RedisClusterStore cluster() {
+		return (RedisClusterStore) this.bed.store();
+	}
+
+	SqlStore sql() {
+		return (SqlStore) this.bed.store();
+	}
+
+	/**
+	 * Wait until the fault is over, or everything is to be healed.
+	 * @throws InterruptedException if the calling thread is interrupted
+	 */
+	void hold() throws InterruptedException {
+		pause(Duration.ofNanos(Math.max(0, this.end - System.nanoTime())));
+	}
+
+	/**
+	 * Wait for a part of the fault.
+	 * @param time how long
+	 * @return whether the fault goes on
+	 * @throws InterruptedException if the calling thread is interrupted
+	 */
+	boolean pause(Duration time) throws InterruptedException {
+		long nanos = Math.min(time.toNanos(), this.end - System.nanoTime());
+		boolean healed = this.healing.await(Math.max(0, nanos), TimeUnit.NANOSECONDS);
+		return !healed && System.nanoTime() < this.end;
+	}
+
+}

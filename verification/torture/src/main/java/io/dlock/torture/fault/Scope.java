@@ -1,0 +1,111 @@
+package io.dlock.torture.fault;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * What a fault is inflicted on. Two faults that need the same resource do not overlap.
+ */
+public enum Scope {
+
+	/**
+	 * The process of a client.
+	 */
+	CLIENT("client-"),
+
+	/**
+	 * The network of one client.
+	 */
+	LINK("client-"),
+
+	/**
+	 * The network of one node of a cluster.
+	 */
+	NODE_LINK("node-"),
+
+	/**
+	 * The network of all.
+	 */
+	LINKS("links"),
+
+	/**
+	 * A client and its network.
+	 */
+	CLIENT_AND_LINK("client-"),
+
+	/**
+	 * A process of the store.
+	 */
+	NODE("node-"),
+
+	/**
+	 * The store as a whole.
+	 */
+	STORE("store"),
+
+	/**
+	 * The clock of a client.
+	 */
+	CLOCK("client-"),
+
+	/**
+	 * The machine.
+	 */
+	HOST("host");
+
+	private final String prefix;
+
+	Scope(String prefix) {
+		this.prefix = prefix;
+	}
+
+	String target(int index) {
+		return this.prefix.endsWith("-") ? this.prefix + index : this.prefix;
+	}
+
+	/**
+	 * Name what a fault needs for itself.
+	 * @param index the index of the target
+	 * @param sizes how many targets there are
+	 * @return the names
+	 */
+	List<String> resources(int index, Sizes sizes) {
+		return switch (this) {
+			case CLIENT -> List.of("process-" + index);
+			case LINK, NODE_LINK -> List.of("link-" + index);
+			case LINKS -> IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link).toList();
+			case CLIENT_AND_LINK -> List.of("process-" + index, "link-" + index);
+			case CLOCK -> List.of("clock-" + index);
+			// an administrator can do nothing while a node hangs
+			case NODE, STORE -> List.of("store");
+			case HOST -> List.of("host");
+		};
+	}
+
+	/**
+	 * Count the targets.
+	 * @param sizes how many of each kind there are
+	 * @return how many of this scope
+	 */
+	int count(Sizes sizes) {
+		return switch (this) {
+			case CLIENT, CLOCK -> sizes.clients();
+			case LINK, NODE_LINK -> sizes.links();
+			case CLIENT_AND_LINK -> Math.min(sizes.clients(), sizes.links());
+			case NODE -> sizes.nodes();
+			case LINKS, STORE, HOST -> 1;
+		};
+	}
+
+	/**
+	 * How many targets there are.
+	 *
+	 * @param clients the clients
+	 * @param links the proxies
+	 * @param nodes the processes of the store
+	 */
+	public record Sizes(int clients, int links, int nodes) {
+
+	}
+
+}

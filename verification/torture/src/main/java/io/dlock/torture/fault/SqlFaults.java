@@ -1,0 +1,148 @@
+package io.dlock.torture.fault;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+
+import io.dlock.torture.server.SqlStore;
+
+/**
+ * What an administrator, or another application, does to a database.
+ */
+final class SqlFaults {
+
+	private static final Duration AGAIN = Duration.ofMillis(200);
+
+	private final Dialect dialect;
+
+	private SqlFaults(Dialect dialect) {
+		this.dialect = dialect;
+	}
+
+	static SqlFaults postgres() {
+		return new SqlFaults(new Dialect("SELECT pg_terminate_backend(%s)", "ALTER ROLE torture CONNECTION LIMIT 1",
+				"ALTER ROLE torture CONNECTION LIMIT -1",
+				List.of("BEGIN", "LOCK TABLE dlock_lock IN ACCESS EXCLUSIVE MODE"), List.of("ROLLBACK"),
+				"ALTER ROLE torture SET default_transaction_read_only = on",
+				"ALTER ROLE torture RESET default_transaction_read_only",
+				List.of("ALTER ROLE torture SET default_transaction_isolation = 'repeatable read'",
+						"ALTER ROLE torture SET default_transaction_isolation = 'serializable'"),
+				"ALTER ROLE torture RESET default_transaction_isolation"));
+	}
+
+	static SqlFaults mariaDb() {
+		return new SqlFaults(new Dialect("KILL %s", "ALTER USER torture WITH MAX_USER_CONNECTIONS 1",
+				"ALTER USER torture WITH MAX_USER_CONNECTIONS 0", List.of("LOCK TABLES dlock_lock WRITE"),
+				List.of("UNLOCK TABLES"), "SET GLOBAL read_only = 1", "SET GLOBAL read_only = 0",
+				List.of("SET GLOBAL tx_isolation = 'REPEATABLE-READ'", "SET GLOBAL tx_isolation = 'SERIALIZABLE'"),
+				"SET GLOBAL tx_isolation = 'REPEATABLE-READ'"));
+	}
+
+	List<FaultType> safe(Duration lease) {
+		Range some = Range.times(lease, 0.3, 1.5);
+		return List.of(FaultType.safe("F7", "table-locked", Scope.STORE, this::lockTable).lasting(some),
+				FaultType.safe("F8", "max-connections", Scope.STORE, this::limitConnections).lasting(some),
+				FaultType.safe("F13", "kill-connections", Scope.STORE, this::killConnections).lasting(some),
+				FaultType.safe("F24", "read-only", Scope.STORE, this::readOnly).lasting(some),
+				FaultType.safe("F25", "isolation", Scope.STORE, this::isolation)
+					.lasting(Range.times(lease, 2, 5))
+					.amounting(Range.of(0, this.dialect.isolations().size() - 1)),
+				FaultType.safe("F25", "rows-locked", Scope.STORE, this::lockRows).lasting(Range.times(lease, 1, 2)));
+	}
+
+	/**
+	 * With a row goes its token, so that only the clock keeps tokens rising.
+	 */
+	List<FaultType> losing() {
+		return List.of(FaultType.losing("F14", "delete-rows", Scope.STORE,
+				(fault) -> fault.sql().execute("DELETE FROM dlock_lock")));
+	}
+
+	private void lockTable(Infliction fault) throws SQLException, InterruptedException {
+		try (Connection connection = fault.sql().open(); Statement statement = connection.createStatement()) {
+			for (String sql : this.dialect.lockTable()) {
+				statement.execute(sql);
+			}
+			fault.hold();
+			for (String sql : this.dialect.unlockTable()) {
+				statement.execute(sql);
+			}
+		}
+	}
+
+	private void limitConnections(Infliction fault) throws SQLException, InterruptedException {
+		fault.sql().execute(this.dialect.limit());
+		try {
+			killAll(fault.sql());
+			fault.hold();
+		}
+		finally {
+			fault.sql().execute(this.dialect.noLimit());
+		}
+	}
+
+	private void killConnections(Infliction fault) throws SQLException, InterruptedException {
+		do {
+			killAll(fault.sql());
+		}
+		while (fault.pause(AGAIN));
+	}
+
+	private void readOnly(Infliction fault) throws SQLException, InterruptedException {
+		fault.sql().execute(this.dialect.readOnly());
+		try {
+			killAll(fault.sql());
+			fault.hold();
+		}
+		finally {
+			fault.sql().execute(this.dialect.writable());
+			killAll(fault.sql());
+		}
+	}
+
+	private void isolation(Infliction fault) throws SQLException, InterruptedException {
+		fault.sql().execute(this.dialect.isolations().get((int) fault.amount()));
+		try {
+			killAll(fault.sql());
+			fault.hold();
+		}
+		finally {
+			fault.sql().execute(this.dialect.usualIsolation());
+			killAll(fault.sql());
+		}
+	}
+
+	/**
+	 * Again and again, another application locks half of the rows for a moment.
+	 */
+	private void lockRows(Infliction fault) throws SQLException, InterruptedException {
+		try (Connection connection = fault.sql().open(); Statement statement = connection.createStatement()) {
+			connection.setAutoCommit(false);
+			do {
+				statement.execute("SELECT * FROM dlock_lock WHERE token % 2 = 0 FOR UPDATE");
+				fault.pause(AGAIN);
+				connection.rollback();
+			}
+			while (fault.pause(AGAIN.dividedBy(4)));
+		}
+	}
+
+	private void killAll(SqlStore store) throws SQLException {
+		for (String id : store.clientConnections()) {
+			try {
+				store.execute(this.dialect.kill().formatted(id));
+			}
+			catch (SQLException ex) {
+				// it has ended by itself
+			}
+		}
+	}
+
+	private record Dialect(String kill, String limit, String noLimit, List<String> lockTable, List<String> unlockTable,
+			String readOnly, String writable, List<String> isolations, String usualIsolation) {
+
+	}
+
+}

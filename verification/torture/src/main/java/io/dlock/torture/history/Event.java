@@ -1,0 +1,108 @@
+package io.dlock.torture.history;
+
+/**
+ * What a record says. The order is the file format: append only.
+ */
+public enum Event {
+
+	/** Not written, or torn. */
+	NONE,
+
+	/**
+	 * A call to acquire begins. {@code value} is its wait limit, {@code other} the lease.
+	 */
+	INVOKE,
+
+	/** It returned with a lock. */
+	GRANTED,
+
+	/** It returned: somebody else holds the lock. */
+	REFUSED,
+
+	/** It failed, and may or may not have taken the lock in the store. */
+	UNKNOWN,
+
+	/** It was interrupted. */
+	INTERRUPTED,
+
+	/** It was refused because the client shuts down. */
+	CLOSED,
+
+	/** It failed in a way that the contender does not document. */
+	FAILED,
+
+	/**
+	 * The hold said that it is valid. One record for each hold, which is updated in
+	 * place: {@code nanos} is the end of the first check that was positive, {@code other}
+	 * the begin of the last, {@code validUntil} the latest deadline it has published.
+	 */
+	HELD,
+
+	/**
+	 * The lock was acquired again by its holder. {@code token} is that of the nested
+	 * handle.
+	 */
+	NESTED,
+
+	/** The listener was told that the lock is lost. */
+	LOST,
+
+	/**
+	 * The holder asked and found the lock lost. {@code other} is the begin of the check.
+	 */
+	FOUND_LOST,
+
+	/** The work under the lock begins. */
+	BODY_START,
+
+	/** The work under the lock is done. */
+	BODY_END,
+
+	/** The fenced counter was read. {@code value} is what it was. */
+	FENCED_READ,
+
+	/** The fenced counter was written. {@code value} is what it is now. */
+	FENCED_WRITE,
+
+	/**
+	 * The fenced counter rejected the token. {@code other} is the highest it has seen.
+	 */
+	FENCED_REJECTED,
+
+	/** The counter without a fence was read. {@code value} is what it was. */
+	UNFENCED_READ,
+
+	/** The counter without a fence was written. {@code value} is what it is now. */
+	UNFENCED_WRITE,
+
+	/** The release begins. */
+	RELEASE_SENT,
+
+	/** The release returned. */
+	RELEASED,
+
+	/** The release said that the lock had been lost before. */
+	RELEASED_LOST,
+
+	/** The release failed. */
+	RELEASE_FAILED,
+
+	/** The client interrupted one of its threads. */
+	INTERRUPT,
+
+	/**
+	 * The client did not run: a thread that does nothing but look at the clock was not
+	 * scheduled from {@code other} to {@code nanos}.
+	 */
+	STALL,
+
+	/** The client ended in good order. */
+	END;
+
+	private static final Event[] VALUES = values();
+
+	static Event of(int code) {
+		return (code > 0 && code < VALUES.length) ? VALUES[code] : NONE;
+	}
+
+}

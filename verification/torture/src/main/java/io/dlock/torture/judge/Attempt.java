@@ -1,0 +1,267 @@
+package io.dlock.torture.judge;
+
+import io.dlock.torture.Keys;
+import io.dlock.torture.history.Event;
+import io.dlock.torture.history.HistoryRecord;
+
+/**
+ * A call to acquire and what became of it, put together from its records. Times that are
+ * 0 have not come.
+ */
+final class Attempt {
+
+	private final Client client;
+
+	private final int thread;
+
+	private final long number;
+
+	private final int key;
+
+	private long invoked;
+
+	private long waitLimit;
+
+	private long lease;
+
+	private boolean renewed;
+
+	private Event outcome = Event.NONE;
+
+	private long returned;
+
+	private long token;
+
+	private boolean tokenChanged;
+
+	private long heldFrom;
+
+	private long heldUntil;
+
+	private long validUntil;
+
+	private long lost;
+
+	private long foundLost;
+
+	private long rejected;
+
+	private long fencedWrites;
+
+	private long releaseSent;
+
+	private Event release = Event.NONE;
+
+	private long released;
+
+	Attempt(Client client, HistoryRecord first) {
+		this.client = client;
+		this.thread = first.thread();
+		this.number = first.attempt();
+		this.key = first.key();
+	}
+
+	/**
+	 * Take a record in.
+	 * @param entry the record
+	 */
+	void add(HistoryRecord entry) {
+		switch (entry.event()) {
+			case INVOKE -> {
+				this.invoked = entry.nanos();
+				this.waitLimit = entry.value();
+				this.lease = entry.other();
+				this.renewed = entry.renewed();
+			}
+			case GRANTED -> {
+				returned(entry);
+				this.token = entry.token();
+			}
+			case REFUSED, UNKNOWN, INTERRUPTED, CLOSED, FAILED -> returned(entry);
+			case HELD -> {
+				this.heldFrom = entry.nanos();
+				this.heldUntil = entry.other();
+				this.validUntil = entry.validUntil();
+				this.tokenChanged |= entry.token() != this.token;
+			}
+			case NESTED -> this.tokenChanged |= entry.token() != this.token;
+			case LOST -> this.lost = entry.nanos();
+			case FOUND_LOST -> this.foundLost = first(this.foundLost, entry.nanos());
+			case FENCED_WRITE -> this.fencedWrites += 1;
+			case FENCED_REJECTED -> this.rejected = first(this.rejected, entry.nanos());
+			case RELEASE_SENT -> this.releaseSent = entry.nanos();
+			case RELEASED, RELEASED_LOST, RELEASE_FAILED -> {
+				this.release = entry.event();
+				this.released = entry.nanos();
+			}
+			default -> {
+			}
+		}
+	}
+
+	private void returned(HistoryRecord entry) {
+		this.outcome = entry.event();
+		this.returned = entry.nanos();
+	}
+
+	private static long first(long one, long other) {
+		return (one != 0) ? one : other;
+	}
+
+	Client client() {
+		return this.client;
+	}
+
+	int key() {
+		return this.key;
+	}
+
+	boolean isPrivate() {
+		return Keys.isPrivate(this.key);
+	}
+
+	long invoked() {
+		return this.invoked;
+	}
+
+	long waitLimit() {
+		return this.waitLimit;
+	}
+
+	long lease() {
+		return this.lease;
+	}
+
+	boolean isRenewed() {
+		return this.renewed;
+	}
+
+	Event outcome() {
+		return this.outcome;
+	}
+
+	boolean isGranted() {
+		return this.outcome == Event.GRANTED;
+	}
+
+	/**
+	 * When the call returned.
+	 * @return the time, 0 if it never did
+	 */
+	long returned() {
+		return this.returned;
+	}
+
+	long token() {
+		return this.token;
+	}
+
+	/**
+	 * Whether the hold showed another token than the one it was granted with.
+	 * @return whether it changed
+	 */
+	boolean isTokenChanged() {
+		return this.tokenChanged;
+	}
+
+	/**
+	 * The end of the first check that found the lock held.
+	 * @return the time
+	 */
+	long heldFrom() {
+		return this.heldFrom;
+	}
+
+	/**
+	 * The begin of the last check that found the lock held.
+	 * @return the time
+	 */
+	long heldUntil() {
+		return this.heldUntil;
+	}
+
+	/**
+	 * The last deadline that the hold has published.
+	 * @return the time, 0 if it says nothing
+	 */
+	long validUntil() {
+		return this.validUntil;
+	}
+
+	/**
+	 * When the listener was told.
+	 * @return the time
+	 */
+	long lost() {
+		return this.lost;
+	}
+
+	/**
+	 * The end of the first check that found the lock lost.
+	 * @return the time
+	 */
+	long foundLost() {
+		return this.foundLost;
+	}
+
+	/**
+	 * When the client had learned that the resource rejects its token.
+	 * @return the time
+	 */
+	long rejected() {
+		return this.rejected;
+	}
+
+	/**
+	 * How many fenced writes the resource has acknowledged.
+	 * @return the number
+	 */
+	long fencedWrites() {
+		return this.fencedWrites;
+	}
+
+	long releaseSent() {
+		return this.releaseSent;
+	}
+
+	Event release() {
+		return this.release;
+	}
+
+	long released() {
+		return this.released;
+	}
+
+	/**
+	 * Whether the holder learned that it had lost the lock.
+	 * @return whether it was lost
+	 */
+	boolean isLost() {
+		return this.lost != 0 || this.foundLost != 0 || this.release == Event.RELEASED_LOST;
+	}
+
+	/**
+	 * When the holder learned it at the latest.
+	 * @return the time
+	 */
+	long lossKnown() {
+		long known = (this.released != 0) ? this.released : Long.MAX_VALUE;
+		known = (this.lost != 0) ? Math.min(known, this.lost) : known;
+		return (this.foundLost != 0) ? Math.min(known, this.foundLost) : known;
+	}
+
+	/**
+	 * The last that is known of it.
+	 * @return the time
+	 */
+	long end() {
+		return Math.max(Math.max(this.invoked, this.returned), Math.max(this.heldUntil, this.released));
+	}
+
+	@Override
+	public String toString() {
+		return this.client + " thread " + this.thread + " attempt " + this.number + " key " + this.key + " token "
+				+ this.token;
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.dlock.torture.judge;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+
+import io.dlock.torture.history.Event;
+import io.dlock.torture.history.HistoryRecord;
+
+/**
+ * What was measured. Times are in milliseconds.
+ *
+ * @param clients how many client processes there were
+ * @param seconds from the first call to the last
+ * @param cycles locks that were granted
+ * @param cyclesUnderFault those that a fault overlapped
+ * @param outcomes how the calls ended
+ * @param lost locks that were lost
+ * @param takeOvers locks that were taken from who had not released them
+ * @param rejectedWrites uses of the fenced counter that were rejected
+ * @param unfencedLossRate the part of the updates without a fence that were lost
+ * @param faults the faults by type
+ * @param afterDeath from the death of a holder to the next grant, less the lease
+ * @param afterHeal from the end of an outage to the first grant
+ * @param waits how long calls that were granted had waited
+ */
+public record Figures(int clients, double seconds, long cycles, long cyclesUnderFault, Map<String, Long> outcomes,
+		long lost, long takeOvers, long rejectedWrites, double unfencedLossRate, Map<String, Integer> faults,
+		Percentiles afterDeath, Percentiles afterHeal, Percentiles waits) {
+
+	static Figures of(Run run) {
+		long first = run.attempts().stream().mapToLong(Attempt::invoked).min().orElse(0);
+		long last = run.attempts().stream().mapToLong(Attempt::end).max().orElse(0);
+		Map<String, Long> outcomes = new TreeMap<>();
+		run.attempts().forEach((attempt) -> outcomes.merge(attempt.outcome().name(), 1L, Long::sum));
+		return new Figures(run.clients().size(), (last - first) / 1e9, count(run, Attempt::isGranted), underFault(run),
+				outcomes, count(run, Attempt::isLost), takeOvers(run),
+				run.resource().stream().map(HistoryRecord::event).filter(Event.FENCED_REJECTED::equals).count(),
+				Resource.unfencedLossRate(run), run.timeline().counts(), Percentiles.of(Recovery.afterDeath(run)),
+				Percentiles.of(Recovery.afterHeal(run)),
+				Percentiles.of(run.attempts()
+					.stream()
+					.filter(Attempt::isGranted)
+					.map((attempt) -> attempt.returned() - attempt.invoked())
+					.toList()));
+	}
+
+	private static long count(Run run, Predicate<Attempt> condition) {
+		return run.attempts().stream().filter(condition).count();
+	}
+
+	private static long underFault(Run run) {
+		Map<Integer, Intervals> faults = new TreeMap<>();
+		return count(run,
+				(attempt) -> attempt.isGranted()
+						&& faults.computeIfAbsent(attempt.client().header().client(), run.timeline()::faults)
+							.intersects(attempt.invoked(), attempt.end()));
+	}
+
+	/**
+	 * A grant of a lock that the one before, of another call, did not release.
+	 */
+	private static long takeOvers(Run run) {
+		long count = 0;
+		for (List<Attempt> attempts : run.byKey().values()) {
+			Attempt before = null;
+			for (Attempt grant : attempts.stream()
+				.filter(Attempt::isGranted)
+				.sorted(Comparator.comparingLong(Attempt::returned))
+				.toList()) {
+				if (before != null && (before.isLost() || before.released() == 0)) {
+					count++;
+				}
+				before = grant;
+			}
+		}
+		return count;
+	}
+
+	/**
+	 * A distribution.
+	 *
+	 * @param count how many
+	 * @param p50 half are not above
+	 * @param p99 of a hundred, one is above
+	 * @param max the highest
+	 */
+	public record Percentiles(int count, double p50, double p99, double max) {
+
+		static Percentiles of(List<Long> nanos) {
+			long[] sorted = nanos.stream().mapToLong(Long::longValue).sorted().toArray();
+			return (sorted.length == 0) ? new Percentiles(0, 0, 0, 0)
+					: new Percentiles(sorted.length, at(sorted, 0.5), at(sorted, 0.99), at(sorted, 1));
+		}
+
+		private static double at(long[] sorted, double part) {
+			int rank = (int) Math.ceil(part * sorted.length);
+			return sorted[Math.max(0, rank - 1)] / 1e6;
+		}
+
+	}
+
+}

@@ -1,0 +1,33 @@
+package io.dlock.torture.judge;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Collects violations. All are counted; the first of each invariant are described.
+ */
+final class Findings {
+
+	private static final int DESCRIBED = 20;
+
+	private final Map<Invariant, Integer> counts = new TreeMap<>();
+
+	private final List<Violation> violations = new ArrayList<>();
+
+	void violation(Invariant invariant, long nanos, String text) {
+		if (this.counts.merge(invariant, 1, Integer::sum) <= DESCRIBED) {
+			this.violations.add(new Violation(invariant, nanos, text));
+		}
+	}
+
+	int count(Invariant invariant) {
+		return this.counts.getOrDefault(invariant, 0);
+	}
+
+	List<Violation> violations() {
+		return List.copyOf(this.violations);
+	}
+
+}

@@ -1,0 +1,77 @@
+package io.dlock.torture.judge;
+
+/**
+ * What has to hold.
+ */
+public enum Invariant {
+
+	/** Holds of a key that both say they are valid do not overlap. */
+	I1("valid holds overlap", true, false),
+
+	/** The resource takes no write with a token lower than it has seen. */
+	I2("stale write taken", true, true),
+
+	/** A token is higher than all that were granted before the call. */
+	I3("token does not rise", true, true),
+
+	/** A hold has one token, and no two have the same. */
+	I4("token shared or changed", true, true),
+
+	/** No fenced update is lost. */
+	I5("fenced update lost", true, true),
+
+	/** A loss is known in time. */
+	I6("loss known late", true, true),
+
+	/** What nobody holds is free after a lease. */
+	I7("orphaned lock", true, true),
+
+	/**
+	 * A lock is available again soon after its holder died, and after the store healed.
+	 */
+	I8("slow recovery", false, false),
+
+	/** No call takes longer than it says. */
+	I9("call too long", true, true),
+
+	/** No released lock is busy, no held lock is called lost. */
+	I10("false outcome", true, false),
+
+	/** Nothing is left over. */
+	I11("leak", true, true),
+
+	/** The history of each key is one of a fenced mutex with leases. */
+	I12("not linearizable", true, false),
+
+	/** No waiting call is overtaken without end. Reported, not judged. */
+	I13("starvation", false, false),
+
+	/** A key that nobody else uses is always available. */
+	I14("disturbed by other keys", true, false);
+
+	private final String title;
+
+	private final boolean zero;
+
+	private final boolean zeroIfLossy;
+
+	Invariant(String title, boolean zero, boolean zeroIfLossy) {
+		this.title = title;
+		this.zero = zero;
+		this.zeroIfLossy = zeroIfLossy;
+	}
+
+	public String title() {
+		return this.title;
+	}
+
+	/**
+	 * Whether a violation fails a run.
+	 * @param lossy whether the store lost what it had acknowledged, or its clock stepped
+	 * @return whether it must not happen; otherwise it is only counted
+	 */
+	public boolean mustHold(boolean lossy) {
+		return lossy ? this.zeroIfLossy : this.zero;
+	}
+
+}

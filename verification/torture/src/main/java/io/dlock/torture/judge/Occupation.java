@@ -1,0 +1,124 @@
+package io.dlock.torture.judge;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.torture.history.Event;
+import io.dlock.torture.judge.Intervals.Interval;
+
+/**
+ * Something that may occupy a key in the store: a lock that is held, or what may be left
+ * of one.
+ *
+ * @param cause what
+ * @param since from when on it has to be reckoned with
+ * @param until when the key is free again at the latest, as far as this is concerned
+ */
+record Occupation(Cause cause, long since, long until) {
+
+	/**
+	 * What an attempt may occupy. Requests that were on their way when a fault began may
+	 * arrive when it ends.
+	 * @param attempt the attempt
+	 * @param limits what may be expected
+	 * @return the occupations
+	 */
+	static List<Occupation> of(Attempt attempt, Run.Limits limits) {
+		List<Occupation> occupations = new ArrayList<>();
+		Client client = attempt.client();
+		if (attempt.returned() == 0 || (attempt.isGranted() && attempt.released() == 0)) {
+			long since = attempt.isGranted() ? attempt.returned() : attempt.invoked();
+			long end = (client.killed() != 0) ? client.killed() : client.last();
+			occupations.add(lasting(Cause.KILLED, attempt, since, end));
+		}
+		else if (attempt.isGranted()) {
+			occupations.add(held(attempt, limits));
+		}
+		else if (attempt.outcome() != Event.REFUSED || faulty(attempt, attempt.invoked(), attempt.returned())) {
+			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.returned(), attempt.returned()));
+		}
+		else if (attempt.waitLimit() > 0) {
+			// its turn may have been kept for it when it left
+			occupations.add(new Occupation(Cause.LEFT, attempt.returned(), attempt.returned() + 2 * limits.poll()));
+		}
+		for (Interval pause : client.pauses().all()) {
+			long waitingUntil = (attempt.returned() != 0) ? attempt.returned() : client.last();
+			if (pause.from() >= attempt.invoked() && pause.from() <= waitingUntil) {
+				// a request that was on its way is granted while nobody is there
+				occupations.add(lasting(Cause.UNKNOWN, attempt, pause.from(), pause.from()));
+			}
+		}
+		return occupations;
+	}
+
+	private static Occupation held(Attempt attempt, Run.Limits limits) {
+		boolean clean = attempt.release() == Event.RELEASED && !attempt.isLost()
+				&& !faulty(attempt, attempt.releaseSent(), attempt.released())
+				&& attempt.released() - attempt.releaseSent() < limits.commandTimeout() / 2;
+		if (clean) {
+			return new Occupation(Cause.RELEASED, attempt.returned(), attempt.released());
+		}
+		if (!attempt.isLost()) {
+			return lasting(Cause.UNKNOWN, attempt, attempt.returned(), attempt.released());
+		}
+		// no renewal was sent while the process did not run
+		long known = attempt.lossKnown();
+		long paused = attempt.client().pauses().covered(attempt.heldUntil(), known);
+		return lasting(Cause.LOST, attempt, attempt.returned(), known - paused);
+	}
+
+	/**
+	 * It occupies the key for a lease after the last that it can have sent.
+	 */
+	private static Occupation lasting(Cause cause, Attempt attempt, long since, long lastSent) {
+		long arrived = attempt.client().storeFaults().lastEnd(lastSent - attempt.lease(), lastSent, lastSent);
+		return new Occupation(cause, since, arrived + attempt.lease());
+	}
+
+	private static boolean faulty(Attempt attempt, long from, long to) {
+		return attempt.client().storeFaults().intersects(from, to);
+	}
+
+	/**
+	 * All occupations of a key, in the order in which they have to be reckoned with.
+	 * @param attempts the attempts on the key
+	 * @param limits what may be expected
+	 * @return the occupations
+	 */
+	static List<Occupation> ofAll(List<Attempt> attempts, Run.Limits limits) {
+		return attempts.stream()
+			.flatMap((attempt) -> of(attempt, limits).stream())
+			.sorted(Comparator.comparingLong(Occupation::since))
+			.toList();
+	}
+
+	static @Nullable Occupation later(@Nullable Occupation one, Occupation other) {
+		return (one == null || other.until() >= one.until()) ? other : one;
+	}
+
+	/**
+	 * What occupies a key.
+	 */
+	enum Cause {
+
+		/** It was held and released. */
+		RELEASED,
+
+		/** It was waited for and left. */
+		LEFT,
+
+		/** It was held and lost. */
+		LOST,
+
+		/** It may have been granted without anybody knowing. */
+		UNKNOWN,
+
+		/** Its client was killed. */
+		KILLED
+
+	}
+
+}

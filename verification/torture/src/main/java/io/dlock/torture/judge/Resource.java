@@ -1,0 +1,82 @@
+package io.dlock.torture.judge;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import io.dlock.torture.history.Event;
+import io.dlock.torture.history.HistoryRecord;
+
+/**
+ * I2 and I5: what the resource took, and what came of it.
+ */
+final class Resource {
+
+	private Resource() {
+	}
+
+	static void judge(Run run, Findings findings) {
+		Map<Integer, Long> highest = new HashMap<>();
+		Map<Integer, Long> counters = new HashMap<>();
+		for (HistoryRecord entry : run.resource()) {
+			if (entry.event() == Event.FENCED_READ || entry.event() == Event.FENCED_WRITE) {
+				judgeToken(entry, highest.getOrDefault(entry.key(), 0L), findings);
+				highest.merge(entry.key(), entry.token(), Math::max);
+			}
+			else if (entry.event() == Event.FENCED_REJECTED && entry.token() >= highest.getOrDefault(entry.key(), 0L)) {
+				findings.violation(Invariant.I2, entry.nanos(),
+						"Token " + entry.token() + " of key " + entry.key() + " was rejected but is the highest");
+			}
+			if (entry.event() == Event.FENCED_WRITE) {
+				long before = counters.getOrDefault(entry.key(), 0L);
+				if (entry.value() != before + 1) {
+					findings.violation(Invariant.I5, entry.nanos(), "Client %d wrote %d to key %d, which was %d"
+						.formatted(entry.client(), entry.value(), entry.key(), before));
+				}
+				counters.put(entry.key(), entry.value());
+			}
+		}
+		judgeAcknowledged(run, counters, findings);
+	}
+
+	private static void judgeToken(HistoryRecord entry, long highest, Findings findings) {
+		if (entry.token() < highest) {
+			findings.violation(Invariant.I2, entry.nanos(), "Client %d used token %d of key %d after %d"
+				.formatted(entry.client(), entry.token(), entry.key(), highest));
+		}
+	}
+
+	/**
+	 * Whoever was told that a write succeeded finds it counted.
+	 */
+	private static void judgeAcknowledged(Run run, Map<Integer, Long> counters, Findings findings) {
+		Map<Integer, Long> acknowledged = new HashMap<>();
+		run.attempts().forEach((attempt) -> acknowledged.merge(attempt.key(), attempt.fencedWrites(), Long::sum));
+		acknowledged.forEach((key, writes) -> {
+			long counted = counters.getOrDefault(key, 0L);
+			if (counted < writes) {
+				findings.violation(Invariant.I5, 0,
+						"%d writes to key %d were acknowledged but %d are counted".formatted(writes, key, counted));
+			}
+		});
+	}
+
+	/**
+	 * The part of the acknowledged updates without a fence that were lost.
+	 * @param run the run
+	 * @return a number from 0 to 1
+	 */
+	static double unfencedLossRate(Run run) {
+		Map<Integer, Long> last = new HashMap<>();
+		Map<Integer, Long> writes = new HashMap<>();
+		for (HistoryRecord entry : run.resource()) {
+			if (entry.event() == Event.UNFENCED_WRITE) {
+				last.put(entry.key(), entry.value());
+				writes.merge(entry.key(), 1L, Long::sum);
+			}
+		}
+		long all = writes.values().stream().mapToLong(Long::longValue).sum();
+		long left = last.values().stream().mapToLong(Long::longValue).sum();
+		return (all > 0) ? 1 - (double) left / all : 0;
+	}
+
+}

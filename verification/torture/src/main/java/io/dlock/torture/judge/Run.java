@@ -1,0 +1,58 @@
+package io.dlock.torture.judge;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.dlock.torture.history.HistoryRecord;
+
+/**
+ * Everything that is known about a campaign.
+ *
+ * @param limits what may be expected
+ * @param clients the processes
+ * @param attempts the calls to acquire, ordered by their begin
+ * @param resource what the resource wrote down, in the order of arrival
+ * @param timeline what the nemesis did
+ * @param checks what was found besides
+ */
+record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<HistoryRecord> resource, Timeline timeline,
+		List<Check> checks) {
+
+	/**
+	 * The attempts on each key, ordered by their begin.
+	 * @return the attempts by key
+	 */
+	Map<Integer, List<Attempt>> byKey() {
+		Map<Integer, List<Attempt>> byKey = new TreeMap<>();
+		this.attempts
+			.forEach((attempt) -> byKey.computeIfAbsent(attempt.key(), (key) -> new ArrayList<>()).add(attempt));
+		return byKey;
+	}
+
+	/**
+	 * What may be expected of the contender on this machine.
+	 *
+	 * @param lease the default lease
+	 * @param commandTimeout how long it waits for its store at the most
+	 * @param poll how often a waiting process looks at a busy lock at the least
+	 * @param fenced whether there are fencing tokens
+	 * @param notified whether a holder is told that its lock is lost
+	 * @param slack what the machine may add to any time
+	 */
+	record Limits(long lease, long commandTimeout, long poll, boolean fenced, boolean notified, long slack) {
+
+	}
+
+	/**
+	 * A check that was made while the processes still ran.
+	 *
+	 * @param invariant the invariant, such as {@code I11}
+	 * @param text what is wrong
+	 */
+	record Check(String invariant, String text) {
+
+	}
+
+}

@@ -1,0 +1,140 @@
+package io.dlock.torture.judge;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import io.dlock.torture.history.Event;
+import io.dlock.torture.history.HistoryHeader;
+import io.dlock.torture.history.HistoryReader;
+import io.dlock.torture.judge.Intervals.Interval;
+
+/**
+ * Reads the directory of a run: {@code timeline.txt}, {@code *.history},
+ * {@code resource.log}, the outputs of the clients and {@code checks.txt}.
+ */
+final class RunReader {
+
+	private static final String VIOLATION = "VIOLATION ";
+
+	private final Path directory;
+
+	private final long slack;
+
+	private final Timeline timeline;
+
+	private final List<Client> clients = new ArrayList<>();
+
+	private final List<Attempt> attempts = new ArrayList<>();
+
+	RunReader(Path directory, long slack) {
+		this.directory = directory;
+		this.slack = slack;
+		this.timeline = Timeline.read(directory.resolve("timeline.txt"));
+	}
+
+	Run read() {
+		List<Path> histories = files(".history");
+		if (histories.isEmpty()) {
+			throw new IllegalArgumentException("No histories in " + this.directory);
+		}
+		histories.forEach(this::readHistory);
+		this.attempts.sort(Comparator.comparingLong(Attempt::invoked));
+		HistoryHeader header = this.clients.get(0).header();
+		return new Run(
+				new Run.Limits(header.leaseNanos(), header.commandTimeoutNanos(), header.pollNanos(), header.fenced(),
+						header.notified(), this.slack),
+				List.copyOf(this.clients), List.copyOf(this.attempts),
+				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, checks());
+	}
+
+	private void readHistory(Path file) {
+		HistoryHeader header = HistoryReader.header(file);
+		List<Interval> stalls = new ArrayList<>();
+		long[] last = new long[1];
+		boolean[] ended = new boolean[1];
+		HistoryReader.forEach(file, (entry) -> {
+			last[0] = Math.max(last[0], entry.nanos());
+			ended[0] |= entry.event() == Event.END;
+			if (entry.event() == Event.STALL) {
+				stalls.add(new Interval(entry.other(), entry.nanos()));
+			}
+		});
+		Client client = client(header, last[0], ended[0], Intervals.of(stalls));
+		this.clients.add(client);
+		Map<Long, Attempt> open = new HashMap<>();
+		HistoryReader.forEach(file, (entry) -> {
+			if (entry.attempt() > 0) {
+				open.computeIfAbsent(entry.attempt(), (number) -> new Attempt(client, entry)).add(entry);
+			}
+		});
+		open.values().stream().filter((attempt) -> attempt.invoked() != 0).forEach(this.attempts::add);
+	}
+
+	/**
+	 * The store may need three commands to be well again after a fault, and who waits a
+	 * poll to notice.
+	 */
+	private Client client(HistoryHeader header, long last, boolean ended, Intervals stalls) {
+		long after = 3 * header.commandTimeoutNanos() + header.pollNanos();
+		int number = header.client();
+		return new Client(header, last, ended ? 0 : killed(number, last), this.timeline.pauses(number).and(stalls),
+				this.timeline.faults(number).extended(after), this.timeline.storeFaults(number).extended(after));
+	}
+
+	/**
+	 * The last that it wrote, or the first that the nemesis meant it after that.
+	 */
+	private long killed(int client, long last) {
+		long shortly = 1_000_000_000;
+		return this.timeline.kills(client)
+			.stream()
+			.filter((killed) -> killed > last - shortly)
+			.findFirst()
+			.map((killed) -> Math.max(killed, last))
+			.orElse(last);
+	}
+
+	private List<Run.Check> checks() {
+		List<Run.Check> checks = new ArrayList<>();
+		for (Path out : files(".out")) {
+			lines(out).forEach((line) -> checks.addAll(Leaks.of(line)));
+		}
+		for (String line : lines(this.directory.resolve("checks.txt"))) {
+			if (line.startsWith(VIOLATION)) {
+				String[] parts = line.split(" ", 3);
+				checks.add(new Run.Check(parts[1], parts[2]));
+			}
+		}
+		return checks;
+	}
+
+	private List<Path> files(String suffix) {
+		try (Stream<Path> files = Files.list(this.directory)) {
+			return files.filter((file) -> file.getFileName().toString().startsWith("client-"))
+				.filter((file) -> file.getFileName().toString().endsWith(suffix))
+				.sorted()
+				.toList();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static List<String> lines(Path file) {
+		try {
+			return Files.exists(file) ? Files.readAllLines(file) : List.of();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,223 @@
+package io.dlock.torture.judge;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.dlock.torture.judge.Intervals.Interval;
+
+/**
+ * What the nemesis did.
+ *
+ * @param events its deeds in order
+ */
+record Timeline(List<Deed> events) {
+
+	/** Faults that let a store lose what it has acknowledged, or step its clock. */
+	private static final Set<String> LOSSY = Set.of("F14", "F15", "F16", "F17", "F18", "F19");
+
+	/** Faults of client processes: the store and the way to it are well. */
+	private static final Set<String> OF_CLIENTS = Set.of("F1", "F3", "F20", "F26", "F29", "F30");
+
+	private static final Pattern NUMBER = Pattern.compile("#\\d+");
+
+	private static final Pattern OF_ONE = Pattern.compile("(client|clock|link)-\\d+");
+
+	/**
+	 * Read a timeline.
+	 * @param file its file
+	 * @return the timeline, empty if there is no file
+	 */
+	static Timeline read(Path file) {
+		try {
+			return Files.exists(file) ? parse(Files.readAllLines(file)) : new Timeline(List.of());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	static Timeline parse(List<String> lines) {
+		return new Timeline(lines.stream()
+			.filter((line) -> !line.isBlank() && Character.isDigit(line.charAt(0)))
+			.map(Deed::parse)
+			.toList());
+	}
+
+	/**
+	 * When a process was stopped.
+	 * @param client the number of the client
+	 * @return the times
+	 */
+	Intervals pauses(int client) {
+		return windows((deed) -> deed.isOf("client-", client) && Set.of("F1", "F2").contains(deed.fault()));
+	}
+
+	/**
+	 * When the store, or a client's way to it, was not well.
+	 * @param client the number of the client
+	 * @return the times
+	 */
+	Intervals storeFaults(int client) {
+		return windows((deed) -> !OF_CLIENTS.contains(deed.fault()) && deed.concerns(client));
+	}
+
+	/**
+	 * When nobody could use the store.
+	 * @return the times
+	 */
+	Intervals outages() {
+		return windows((deed) -> !OF_CLIENTS.contains(deed.fault()) && !OF_ONE.matcher(deed.target()).matches());
+	}
+
+	/**
+	 * When a client was under any fault, of its own or of the store.
+	 * @param client the number of the client
+	 * @return the times
+	 */
+	Intervals faults(int client) {
+		return windows((deed) -> deed.concerns(client));
+	}
+
+	/**
+	 * The times from the begin of a fault to its end, or to when everything was healed.
+	 */
+	private Intervals windows(Predicate<Deed> chosen) {
+		List<Interval> windows = new ArrayList<>();
+		Map<String, Long> open = new HashMap<>();
+		long last = 0;
+		for (Deed deed : this.events) {
+			last = deed.nanos();
+			if (deed.kind() == Kind.START && chosen.test(deed)) {
+				open.putIfAbsent(deed.name(), deed.nanos());
+			}
+			else if (deed.kind() == Kind.END) {
+				Long begin = open.remove(deed.name());
+				if (begin != null) {
+					windows.add(new Interval(begin, deed.nanos()));
+				}
+			}
+			else if (deed.kind() == Kind.HEAL) {
+				open.values().forEach((begin) -> windows.add(new Interval(begin, deed.nanos())));
+				open.clear();
+			}
+		}
+		long end = last;
+		open.values().forEach((begin) -> windows.add(new Interval(begin, end)));
+		return Intervals.of(windows);
+	}
+
+	/**
+	 * When a client was killed.
+	 * @param client the number of the client
+	 * @return the times
+	 */
+	List<Long> kills(int client) {
+		return this.events.stream()
+			.filter((deed) -> deed.kind() == Kind.START && deed.fault().equals("F3") && deed.isOf("client-", client))
+			.map(Deed::nanos)
+			.toList();
+	}
+
+	/**
+	 * How many faults of each type there were.
+	 * @return the numbers by fault
+	 */
+	Map<String, Integer> counts() {
+		Map<String, Integer> counts = new TreeMap<>(
+				Comparator.comparingInt(Timeline::number).thenComparing(Comparator.naturalOrder()));
+		this.events.stream()
+			.filter((deed) -> deed.kind() == Kind.START)
+			.forEach((deed) -> counts.merge(deed.fault(), 1, Integer::sum));
+		return counts;
+	}
+
+	private static int number(String fault) {
+		String digits = fault.replaceAll("\\D", "");
+		return digits.isEmpty() ? 0 : Integer.parseInt(digits);
+	}
+
+	/**
+	 * Whether the store may have lost what it had acknowledged.
+	 * @return whether this was a campaign of tier L
+	 */
+	boolean isLossy() {
+		return this.events.stream()
+			.anyMatch((deed) -> deed.kind() == Kind.START && LOSSY.contains(deed.fault())
+					&& !deed.text().startsWith("out-of-memory"));
+	}
+
+	/**
+	 * The begin and end of something.
+	 */
+	enum Kind {
+
+		START, END, HEAL, QUIESCE, DONE, OTHER;
+
+		static Kind of(String name) {
+			for (Kind kind : values()) {
+				if (kind.name().equals(name)) {
+					return kind;
+				}
+			}
+			return OTHER;
+		}
+
+	}
+
+	/**
+	 * A line of the timeline.
+	 *
+	 * @param nanos when
+	 * @param kind what
+	 * @param fault the fault
+	 * @param target who suffers from it
+	 * @param text details
+	 */
+	record Deed(long nanos, Kind kind, String fault, String target, String text) {
+
+		static Deed parse(String line) {
+			String[] parts = line.split(" ", 5);
+			return new Deed(Long.parseLong(parts[0]), Kind.of(part(parts, 1)), part(parts, 2), part(parts, 3),
+					part(parts, 4));
+		}
+
+		private static String part(String[] parts, int index) {
+			return (index < parts.length) ? parts[index] : "";
+		}
+
+		/**
+		 * The begin and the end of a fault have the same name.
+		 */
+		String name() {
+			Matcher number = NUMBER.matcher(this.text);
+			return this.fault + " " + this.target + (number.find() ? number.group() : "");
+		}
+
+		boolean isOf(String prefix, int client) {
+			return this.target.equals(prefix + client);
+		}
+
+		/**
+		 * Whether a client suffers from it: what is not one other client's is
+		 * everybody's.
+		 */
+		boolean concerns(int client) {
+			return !OF_ONE.matcher(this.target).matches() || isOf("client-", client) || isOf("clock-", client)
+					|| isOf("link-", client);
+		}
+
+	}
+
+}

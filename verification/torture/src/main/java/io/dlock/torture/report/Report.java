@@ -1,0 +1,62 @@
+package io.dlock.torture.report;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import tools.jackson.databind.json.JsonMapper;
+
+import io.dlock.torture.judge.Judge;
+import io.dlock.torture.judge.Verdict;
+
+/**
+ * The report of a run, beside what it was made from.
+ */
+public final class Report {
+
+	private Report() {
+	}
+
+	/**
+	 * Judge a run, and write {@code report.txt} and {@code report.json} into its
+	 * directory.
+	 * @param directory the directory of the run
+	 * @return the verdict
+	 * @throws IOException if the report can not be written
+	 */
+	public static Verdict write(Path directory) throws IOException {
+		Verdict verdict = Judge.judge(directory, Judge.SLACK);
+		Files.writeString(directory.resolve("report.txt"), text(directory, verdict));
+		Files.writeString(directory.resolve("report.json"), json(directory, verdict));
+		return verdict;
+	}
+
+	/**
+	 * The report in words.
+	 * @param directory the directory of the run
+	 * @param verdict the verdict
+	 * @return some lines
+	 */
+	public static String text(Path directory, Verdict verdict) {
+		return TextReport.of(name(directory), verdict);
+	}
+
+	private static String json(Path directory, Verdict verdict) {
+		Map<String, Object> report = new LinkedHashMap<>();
+		report.put("run", name(directory));
+		report.put("verdict", TextReport.word(verdict));
+		report.put("lossy", verdict.lossy());
+		report.put("vacuous", verdict.vacuous());
+		report.put("figures", verdict.figures());
+		report.put("violations", verdict.counts());
+		report.put("examples", verdict.violations());
+		return JsonMapper.builder().build().writerWithDefaultPrettyPrinter().writeValueAsString(report);
+	}
+
+	private static String name(Path directory) {
+		return directory.toAbsolutePath().normalize().getFileName().toString();
+	}
+
+}

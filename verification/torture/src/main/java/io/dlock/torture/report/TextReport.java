@@ -1,0 +1,81 @@
+package io.dlock.torture.report;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import io.dlock.torture.judge.Figures;
+import io.dlock.torture.judge.Figures.Percentiles;
+import io.dlock.torture.judge.Invariant;
+import io.dlock.torture.judge.Verdict;
+import io.dlock.torture.judge.Violation;
+
+/**
+ * The figures of a run as a table.
+ */
+final class TextReport {
+
+	private final StringBuilder text = new StringBuilder();
+
+	private TextReport() {
+	}
+
+	static String of(String run, Verdict verdict) {
+		TextReport report = new TextReport();
+		report.line("run", run);
+		report.line("verdict", word(verdict) + (verdict.lossy() ? " (tier L)" : " (tier S)"));
+		verdict.vacuous().forEach((reason) -> report.line("invalid", reason));
+		report.figures(verdict.figures());
+		verdict.counts().forEach((invariant, count) -> report.invariant(verdict, invariant, count));
+		verdict.violations().forEach(report::violation);
+		return report.text.toString();
+	}
+
+	static String word(Verdict verdict) {
+		if (!verdict.isClean()) {
+			return "BROKEN";
+		}
+		return verdict.isValid() ? "CLEAN" : "INVALID";
+	}
+
+	private void figures(Figures figures) {
+		line("time", "%.0f s, %d client processes".formatted(figures.seconds(), figures.clients()));
+		line("cycles", "%d, %d of them under a fault".formatted(figures.cycles(), figures.cyclesUnderFault()));
+		line("calls", joined(figures.outcomes()));
+		line("faults",
+				figures.faults().values().stream().mapToInt(Integer::intValue).sum() + ": " + joined(figures.faults()));
+		line("survived", "%d lost, %d taken over, %d writes rejected".formatted(figures.lost(), figures.takeOvers(),
+				figures.rejectedWrites()));
+		line("unfenced updates lost", "%.3f %%".formatted(100 * figures.unfencedLossRate()));
+		line("recovery after death", percentiles(figures.afterDeath()) + ", beyond the lease");
+		line("recovery after heal", percentiles(figures.afterHeal()));
+		line("wait for a lock", percentiles(figures.waits()));
+	}
+
+	private void invariant(Verdict verdict, Invariant invariant, int count) {
+		String judged = verdict.counts().get(invariant) != null && invariant.mustHold(verdict.lossy()) ? ""
+				: " (counted)";
+		line(invariant.name() + " " + invariant.title(), count + judged);
+	}
+
+	private void violation(Violation violation) {
+		line("  " + violation.invariant(), violation.nanos() + " " + violation.text());
+	}
+
+	private void line(String name, String value) {
+		this.text.append(String.format(Locale.ROOT, "%-32s %s%n", name, value));
+	}
+
+	private static String joined(Map<String, ? extends Number> numbers) {
+		return numbers.entrySet()
+			.stream()
+			.map((entry) -> entry.getKey() + " " + entry.getValue())
+			.collect(Collectors.joining(", "));
+	}
+
+	private static String percentiles(Percentiles of) {
+		return String.format(Locale.ROOT, "p50 %.0f ms, p99 %.0f ms, max %.0f ms (%d)", of.p50(), of.p99(), of.max(),
+				of.count());
+	}
+
+}

@@ -1,0 +1,174 @@
+package io.dlock.torture.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+
+import io.dlock.test.RedisServer;
+
+/**
+ * A master, a replica and three Sentinels. The replica lags behind the master, as
+ * replicas do, so a failover may lose what was acknowledged.
+ */
+public final class RedisSentinelStore implements RedisUnderTest {
+
+	private static final String MASTER = "mymaster";
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private static final Duration INTERVAL = Duration.ofMillis(50);
+
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private final List<RedisServer> sentinels = new ArrayList<>();
+
+	private RedisSentinelStore() {
+	}
+
+	static RedisSentinelStore start(Mode mode) {
+		RedisSentinelStore store = new RedisSentinelStore();
+		String[] arguments = RedisStore.arguments(mode).toArray(String[]::new);
+		RedisServer master = store.processes.add(RedisServer.start(mode.environment(), arguments));
+		store.processes.add(RedisServer.start(mode.environment(), arguments));
+		for (int i = 0; i < 3; i++) {
+			store.sentinels.add(RedisServer
+				.startSentinel(List.of("sentinel monitor " + MASTER + " 127.0.0.1 " + master.port() + " 2",
+						"sentinel down-after-milliseconds " + MASTER + " 1000",
+						"sentinel failover-timeout " + MASTER + " 5000")));
+		}
+		try {
+			store.processes.admin(1).call("REPLICAOF", "127.0.0.1", Integer.toString(master.port()));
+			store.awaitReplica();
+		}
+		catch (IOException ex) {
+			store.close();
+			throw new IllegalStateException(ex);
+		}
+		return store;
+	}
+
+	@Override
+	public StoreType type() {
+		return StoreType.REDIS_SENTINEL;
+	}
+
+	@Override
+	public List<ServerNode> nodes() {
+		return this.processes.nodes();
+	}
+
+	@Override
+	public RedisProcesses processes() {
+		return this.processes;
+	}
+
+	/**
+	 * Ask the Sentinels for the master.
+	 * @return its index
+	 * @throws IOException if they do not agree
+	 */
+	public int master() throws IOException {
+		List<Integer> ports = new ArrayList<>();
+		for (RedisServer sentinel : this.sentinels) {
+			try (RedisAdmin admin = new RedisAdmin(sentinel.host(), sentinel.port(), Duration.ofSeconds(2))) {
+				ports.add(Integer.valueOf(admin.texts("SENTINEL", "get-master-addr-by-name", MASTER).get(1)));
+			}
+		}
+		for (int i = 0; i < nodes().size(); i++) {
+			int port = nodes().get(i).port();
+			if (ports.stream().allMatch((other) -> other == port)) {
+				return i;
+			}
+		}
+		throw new IOException("No agreement on the master: " + ports);
+	}
+
+	/**
+	 * Wait until the Sentinels have another master.
+	 * @param before the index of the one before
+	 * @throws IOException if they do not in time
+	 */
+	public void awaitFailover(int before) throws IOException {
+		await(() -> master() != before, "There is no failover");
+	}
+
+	/**
+	 * Wait until the replica has what its master has, and every Sentinel knows it.
+	 * @throws IOException if it does not come to that in time
+	 */
+	public void awaitReplica() throws IOException {
+		await(() -> {
+			String replica = this.processes.admin(1 - master()).text("INFO", "replication");
+			return replica.contains("role:slave") && replica.contains("master_link_status:up") && sentinelsReady();
+		}, "There is no replica");
+	}
+
+	private boolean sentinelsReady() throws IOException {
+		for (RedisServer sentinel : this.sentinels) {
+			try (RedisAdmin admin = new RedisAdmin(sentinel.host(), sentinel.port(), Duration.ofSeconds(2))) {
+				if (!admin.text("INFO", "sentinel").contains("status=ok")
+						|| !admin.text("INFO", "sentinel").contains("slaves=1,sentinels=3")) {
+					return false;
+				}
+			}
+		}
+		return true;
+	}
+
+	private static void await(Condition condition, String failure) throws IOException {
+		long end = System.nanoTime() + PATIENCE.toNanos();
+		IOException reason = new IOException(failure);
+		while (System.nanoTime() < end) {
+			try {
+				if (condition.holds()) {
+					return;
+				}
+			}
+			catch (IOException ex) {
+				reason = ex;
+			}
+			LockSupport.parkNanos(INTERVAL.toNanos());
+		}
+		throw new IOException(failure, reason);
+	}
+
+	@Override
+	public List<String> clientOptions(int port) {
+		return List.of("--store=" + type().label(), "--database=" + MASTER,
+				"--nodes=" + this.sentinels.stream()
+					.map((sentinel) -> sentinel.host() + ":" + sentinel.port())
+					.collect(Collectors.joining(",")));
+	}
+
+	@Override
+	public Map<String, Long> figures() {
+		try {
+			return RedisProcesses.figures(List.of(this.processes.admin(master())));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.sentinels.forEach(RedisServer::close);
+		this.processes.close();
+	}
+
+	/**
+	 * Something to wait for.
+	 */
+	@FunctionalInterface
+	private interface Condition {
+
+		boolean holds() throws IOException;
+
+	}
+
+}

@@ -1,0 +1,59 @@
+package io.dlock.torture.server;
+
+import java.util.List;
+import java.util.Map;
+
+import io.dlock.test.RedisServer;
+
+/**
+ * One Redis, whose acknowledged writes are on disk, or are nowhere else than in memory.
+ */
+final class RedisStore implements RedisUnderTest {
+
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private RedisStore() {
+	}
+
+	static RedisStore start(Mode mode) {
+		RedisStore store = new RedisStore();
+		store.processes.add(RedisServer.start(mode.environment(), arguments(mode).toArray(String[]::new)));
+		return store;
+	}
+
+	static List<String> arguments(Mode mode) {
+		return List.of("--appendonly", mode.durable() ? "yes" : "no", "--appendfsync", "always", "--lua-time-limit",
+				"50", "--maxmemory-policy", "noeviction");
+	}
+
+	@Override
+	public StoreType type() {
+		return StoreType.REDIS;
+	}
+
+	@Override
+	public List<ServerNode> nodes() {
+		return this.processes.nodes();
+	}
+
+	@Override
+	public RedisProcesses processes() {
+		return this.processes;
+	}
+
+	@Override
+	public List<String> clientOptions(int port) {
+		return List.of("--store=" + type().label(), "--host=127.0.0.1", "--port=" + port);
+	}
+
+	@Override
+	public Map<String, Long> figures() {
+		return this.processes.figures();
+	}
+
+	@Override
+	public void close() {
+		this.processes.close();
+	}
+
+}

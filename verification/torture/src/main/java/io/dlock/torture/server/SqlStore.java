@@ -1,0 +1,188 @@
+package io.dlock.torture.server;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ScriptUtils;
+
+import io.dlock.test.MariaDbServer;
+import io.dlock.test.PostgresServer;
+
+/**
+ * A database whose commits are on disk. Clients log in as {@value #USER}, who may do
+ * nothing but what an application may, so that limits hold for them and not for the
+ * administrator.
+ */
+public final class SqlStore implements StoreUnderTest {
+
+	/**
+	 * The user of the clients, and the password.
+	 */
+	public static final String USER = "torture";
+
+	private final StoreType type;
+
+	private final ServerNode node;
+
+	private final String url;
+
+	private final String database;
+
+	private final Login admin;
+
+	private final Queries queries;
+
+	private final Runnable close;
+
+	private SqlStore(StoreType type, ServerNode node, String url, String database, Login admin, Queries queries,
+			Runnable close) {
+		this.type = type;
+		this.node = node;
+		this.url = url;
+		this.database = database;
+		this.admin = admin;
+		this.queries = queries;
+		this.close = close;
+	}
+
+	static SqlStore startPostgres(Mode mode) {
+		PostgresServer server = PostgresServer.start(mode.environment(), "-c", "fsync=on", "-c",
+				"synchronous_commit=" + (mode.durable() ? "on" : "off"));
+		SqlStore store = new SqlStore(StoreType.POSTGRES, ServerNode.of("postgres", server), server.jdbcUrl(),
+				"postgres", new Login(server.username(), server.password()),
+				new Queries("lease_until > clock_timestamp()",
+						"SELECT pid FROM pg_stat_activity WHERE usename = '" + USER + "'"),
+				server::close);
+		store.createSchema("schema-postgresql.sql", "CREATE ROLE torture LOGIN PASSWORD 'torture'",
+				"GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock TO torture",
+				"GRANT CREATE ON SCHEMA public TO torture");
+		return store;
+	}
+
+	static SqlStore startMariaDb(Mode mode) {
+		MariaDbServer server = MariaDbServer.start(mode.environment(),
+				"--innodb-flush-log-at-trx-commit=" + (mode.durable() ? "1" : "0"), "--extra-max-connections=5");
+		SqlStore store = new SqlStore(StoreType.MARIADB, ServerNode.of("mariadb", server), server.mariaDbUrl(),
+				server.database(), new Login(server.username(), server.password()),
+				new Queries("lease_until > UTC_TIMESTAMP(6)",
+						"SELECT id FROM information_schema.processlist WHERE user = '" + USER + "'"),
+				server::close);
+		store.createSchema("schema-mysql.sql", "CREATE USER torture IDENTIFIED BY 'torture'",
+				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX ON " + server.database() + ".* TO torture");
+		return store;
+	}
+
+	private void createSchema(String script, String... more) {
+		try (Connection connection = open()) {
+			ScriptUtils.executeSqlScript(connection, new ClassPathResource("io/dlock/store/jdbc/" + script));
+			for (String sql : more) {
+				try (Statement statement = connection.createStatement()) {
+					statement.execute(sql);
+				}
+			}
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public StoreType type() {
+		return this.type;
+	}
+
+	@Override
+	public List<ServerNode> nodes() {
+		return List.of(this.node);
+	}
+
+	@Override
+	public List<String> clientOptions(int port) {
+		return List.of("--store=" + this.type.label(), "--host=127.0.0.1", "--port=" + port, "--username=" + USER,
+				"--password=" + USER, "--database=" + this.database);
+	}
+
+	/**
+	 * Connect as administrator, past all proxies.
+	 * @return the connection, to be closed
+	 * @throws SQLException if the server does not answer
+	 */
+	public Connection open() throws SQLException {
+		return DriverManager.getConnection(this.url, this.admin.user(), this.admin.password());
+	}
+
+	/**
+	 * Run a statement as administrator.
+	 * @param sql the statement
+	 * @throws SQLException if it fails
+	 */
+	public void execute(String sql) throws SQLException {
+		try (Connection connection = open(); Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+	/**
+	 * Run a query as administrator.
+	 * @param sql the query
+	 * @return its first column
+	 * @throws SQLException if it fails
+	 */
+	public List<String> texts(String sql) throws SQLException {
+		List<String> texts = new ArrayList<>();
+		try (Connection connection = open();
+				Statement statement = connection.createStatement();
+				ResultSet result = statement.executeQuery(sql)) {
+			while (result.next()) {
+				texts.add(result.getString(1));
+			}
+		}
+		return texts;
+	}
+
+	/**
+	 * The connections of the clients.
+	 * @return their ids
+	 * @throws SQLException if the server does not answer
+	 */
+	public List<String> clientConnections() throws SQLException {
+		return texts(this.queries.connections());
+	}
+
+	@Override
+	public Map<String, Long> figures() {
+		try {
+			Map<String, Long> figures = new TreeMap<>();
+			figures.put("rows", Long.valueOf(texts("SELECT COUNT(*) FROM dlock_lock").get(0)));
+			figures.put("locks",
+					Long.valueOf(texts("SELECT COUNT(*) FROM dlock_lock WHERE " + this.queries.held()).get(0)));
+			figures.put("connections", (long) clientConnections().size());
+			return figures;
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.close.run();
+	}
+
+	private record Login(String user, String password) {
+
+	}
+
+	private record Queries(String held, String connections) {
+
+	}
+
+}

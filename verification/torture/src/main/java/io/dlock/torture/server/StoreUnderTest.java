@@ -1,0 +1,78 @@
+package io.dlock.torture.server;
+
+import java.util.List;
+import java.util.Map;
+
+import io.dlock.test.TcpProxy;
+
+/**
+ * A store, started for one campaign: real processes that may be paused, killed and
+ * restarted, and an entrance for the administrator that no fault is on the way to.
+ */
+public interface StoreUnderTest extends AutoCloseable {
+
+	/**
+	 * What it is.
+	 * @return the type
+	 */
+	StoreType type();
+
+	/**
+	 * Its processes that keep data.
+	 * @return the processes
+	 */
+	List<ServerNode> nodes();
+
+	/**
+	 * The proxies before its processes, if the store has to know them.
+	 * @return the proxies, none if each client can have one of its own
+	 */
+	default List<TcpProxy> links() {
+		return List.of();
+	}
+
+	/**
+	 * What a client needs to know to connect.
+	 * @param port the port to connect to: that of a proxy before {@link #nodes()}
+	 * @return the options of the client, {@code --name=value}
+	 */
+	List<String> clientOptions(int port);
+
+	/**
+	 * What the clients left behind, or hold just now: {@code locks} held, {@code
+	 * connections} of clients, {@code channels} or whatever else has to return to where
+	 * it was.
+	 * @return the figures by name
+	 */
+	Map<String, Long> figures();
+
+	@Override
+	void close();
+
+	/**
+	 * How the processes of the store are started.
+	 *
+	 * @param durable whether what was acknowledged survives the death of a process
+	 * @param environment variables to add to those of the processes
+	 */
+	record Mode(boolean durable, Map<String, String> environment) {
+
+	}
+
+	/**
+	 * Start a store.
+	 * @param type what
+	 * @param mode how
+	 * @return the running store
+	 */
+	static StoreUnderTest start(StoreType type, Mode mode) {
+		return switch (type) {
+			case REDIS -> RedisStore.start(mode);
+			case POSTGRES -> SqlStore.startPostgres(mode);
+			case MARIADB -> SqlStore.startMariaDb(mode);
+			case REDIS_CLUSTER -> RedisClusterStore.start(mode);
+			case REDIS_SENTINEL -> RedisSentinelStore.start(mode);
+		};
+	}
+
+}

@@ -1,0 +1,55 @@
+package io.dlock.torture;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.torture.judge.Judge;
+import io.dlock.torture.judge.Verdict;
+import io.dlock.torture.report.Report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A short campaign: every kind of fault that has to be survived, once.
+ */
+@Timeout(170)
+class SmokeIntegrationTests {
+
+	/**
+	 * What it may cost that tests of other modules, or other builds, run beside it: a
+	 * smoke test is about right and wrong, a campaign about time as well.
+	 */
+	private static final Duration BUSY_MACHINE = Duration.ofMillis(500);
+
+	@Test
+	void redisSurvivesEveryKindOfFault() throws Exception {
+		Set<String> faults = survive("--store=redis", "--duration=0", "--seed=11");
+		assertThat(faults).contains("F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12", "F13",
+				"F22", "F28");
+	}
+
+	@Test
+	void postgresSurvivesEveryKindOfFault() throws Exception {
+		Set<String> faults = survive("--store=postgres", "--duration=0", "--seed=11");
+		assertThat(faults).contains("F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12", "F13",
+				"F24", "F25", "F28");
+	}
+
+	private static Set<String> survive(String... args) throws Exception {
+		Campaign.Run run = Campaign.run(CampaignOptions.parse(args));
+		Verdict verdict = Judge.judge(run.directory(), BUSY_MACHINE);
+		String report = Report.text(run.directory(), verdict);
+		System.out.println(report);
+		assertThat(run.impossible()).isEmpty();
+		assertThat(verdict.isClean()).as(report).isTrue();
+		assertThat(verdict.isValid()).as(report).isTrue();
+		Set<String> faults = new TreeSet<>();
+		run.plan().forEach((fault) -> faults.add(fault.type().id()));
+		return faults;
+	}
+
+}

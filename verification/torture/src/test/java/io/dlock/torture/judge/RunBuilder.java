@@ -1,0 +1,159 @@
+package io.dlock.torture.judge;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.dlock.torture.history.Event;
+import io.dlock.torture.history.HistoryHeader;
+import io.dlock.torture.history.HistoryRecord;
+import io.dlock.torture.history.HistoryRecord.Origin;
+
+/**
+ * Makes up runs. Times are in milliseconds; leases last 1000, commands 100, polls 100.
+ */
+final class RunBuilder {
+
+	static final long LEASE = 1000;
+
+	private static final long MS = 1_000_000;
+
+	private final List<String> timeline = new ArrayList<>();
+
+	private final Map<Integer, Client> clients = new LinkedHashMap<>();
+
+	private final List<AttemptBuilder> attempts = new ArrayList<>();
+
+	private final List<HistoryRecord> resource = new ArrayList<>();
+
+	private final List<Run.Check> checks = new ArrayList<>();
+
+	private final Map<Integer, Long> killed = new LinkedHashMap<>();
+
+	private long end = 100_000;
+
+	RunBuilder fault(long from, long to, String fault, String target) {
+		this.timeline.add((from * MS) + " START " + fault + " " + target + " #" + this.timeline.size());
+		this.timeline.add((to * MS) + " END " + fault + " " + target + " #" + (this.timeline.size() - 1));
+		return this;
+	}
+
+	RunBuilder killed(int client, long at) {
+		this.killed.put(client, at * MS);
+		return this;
+	}
+
+	RunBuilder check(String invariant, String text) {
+		this.checks.add(new Run.Check(invariant, text));
+		return this;
+	}
+
+	RunBuilder resource(long nanos, int client, Event event, long token, long value) {
+		this.resource
+			.add(HistoryRecord.of(nanos * MS, new Origin(client, 0, 1, 0), event).withToken(token).withValue(value));
+		return this;
+	}
+
+	AttemptBuilder attempt(int client, int key, long invoked) {
+		AttemptBuilder attempt = new AttemptBuilder(client, key, invoked);
+		this.attempts.add(attempt);
+		return attempt;
+	}
+
+	Verdict judge() {
+		Timeline read = Timeline.parse(this.timeline);
+		List<Attempt> built = this.attempts.stream()
+			.map((attempt) -> attempt.build(this.clients.computeIfAbsent(attempt.client, (n) -> client(n, read))))
+			.sorted(Comparator.comparingLong(Attempt::invoked))
+			.toList();
+		return Judge.judge(new Run(new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, Judge.SLACK.toNanos()),
+				List.copyOf(this.clients.values()), built, this.resource, read, this.checks));
+	}
+
+	private Client client(int number, Timeline read) {
+		long died = this.killed.getOrDefault(number, 0L);
+		return new Client(new HistoryHeader(number, 0, 1, LEASE * MS, 100 * MS, 100 * MS, true, true),
+				(died != 0) ? died : this.end * MS, died, read.pauses(number), read.faults(number).extended(400 * MS),
+				read.storeFaults(number).extended(400 * MS));
+	}
+
+	/**
+	 * Makes up an attempt.
+	 */
+	final class AttemptBuilder {
+
+		private final int client;
+
+		private final Origin origin;
+
+		private final List<HistoryRecord> records = new ArrayList<>();
+
+		private boolean renewed;
+
+		private AttemptBuilder(int client, int key, long invoked) {
+			this.client = client;
+			this.origin = new Origin(client, 0, RunBuilder.this.attempts.size() + 1, key);
+			this.records.add(record(invoked, Event.INVOKE).withValue(2000 * MS).withOther(LEASE * MS));
+		}
+
+		AttemptBuilder renewed() {
+			this.renewed = true;
+			this.records.set(0, this.records.get(0).withRenewed(true));
+			return this;
+		}
+
+		AttemptBuilder waiting(long waitLimit) {
+			this.records.set(0, this.records.get(0).withValue(waitLimit * MS));
+			return this;
+		}
+
+		AttemptBuilder granted(long at, long token) {
+			this.records.add(record(at, Event.GRANTED).withToken(token));
+			return this;
+		}
+
+		/**
+		 * It was held and said so, for the last time when its deadline was still to come.
+		 */
+		AttemptBuilder held(long from, long until, long token, long validUntil) {
+			this.records.add(record(from, Event.HELD).withToken(token)
+				.withOther(until * MS)
+				.withValidUntil(validUntil * MS)
+				.withRenewed(this.renewed));
+			return this;
+		}
+
+		AttemptBuilder then(long at, Event event) {
+			this.records.add(record(at, event));
+			return this;
+		}
+
+		AttemptBuilder then(long at, Event event, long token) {
+			this.records.add(record(at, event).withToken(token));
+			return this;
+		}
+
+		RunBuilder released(long at) {
+			then(at, Event.RELEASE_SENT);
+			return then(at + 2, Event.RELEASED).and();
+		}
+
+		RunBuilder and() {
+			return RunBuilder.this;
+		}
+
+		private HistoryRecord record(long at, Event event) {
+			return HistoryRecord.of(at * MS, this.origin, event);
+		}
+
+		private Attempt build(Client of) {
+			Attempt attempt = new Attempt(of, this.records.get(0));
+			this.records.forEach(attempt::add);
+			return attempt;
+		}
+
+	}
+
+}

@@ -1,0 +1,47 @@
+package io.dlock.torture.judge;
+
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.torture.judge.Intervals.Interval;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link Timeline} and {@link Intervals}.
+ */
+class TimelineTests {
+
+	@Test
+	void faultsLastUntilTheyEndOrAreHealed() {
+		Timeline timeline = Timeline.parse(List.of("10 START F1 client-1 pause #1", "12 START F12 link-0 black-hole #2",
+				"15 END F1 client-1 pause #1", "20 START F5 store down #3", "30 HEAL - all over", "40 DONE - all "));
+		assertThat(timeline.pauses(1).all()).containsExactly(new Interval(10, 15));
+		assertThat(timeline.pauses(0).all()).isEmpty();
+		assertThat(timeline.storeFaults(0).all()).containsExactly(new Interval(12, 30));
+		assertThat(timeline.storeFaults(1).all()).containsExactly(new Interval(20, 30));
+		assertThat(timeline.faults(1).all()).containsExactly(new Interval(10, 15), new Interval(20, 30));
+		assertThat(timeline.counts()).containsExactly(Map.entry("F1", 1), Map.entry("F5", 1), Map.entry("F12", 1));
+	}
+
+	@Test
+	void lossIsToldFromRefusalToStore() {
+		assertThat(Timeline.parse(List.of("1 START F19 store out-of-memory #1")).isLossy()).isFalse();
+		assertThat(Timeline.parse(List.of("1 START F19 store evict #1")).isLossy()).isTrue();
+		assertThat(Timeline.parse(List.of("1 START F4 node-0 kill-and-restart #1")).isLossy()).isFalse();
+	}
+
+	@Test
+	void intervalsAreJoined() {
+		Intervals intervals = Intervals.of(List.of(new Interval(10, 20), new Interval(15, 30), new Interval(50, 60)));
+		assertThat(intervals.all()).containsExactly(new Interval(10, 30), new Interval(50, 60));
+		assertThat(intervals.covered(0, 100)).isEqualTo(30);
+		assertThat(intervals.covered(25, 55)).isEqualTo(10);
+		assertThat(intervals.intersects(31, 49)).isFalse();
+		assertThat(intervals.intersects(30, 31)).isTrue();
+		assertThat(intervals.lastEnd(0, 10, 5)).isEqualTo(30);
+	}
+
+}

@@ -1,0 +1,67 @@
+package io.dlock.torture.resource;
+
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import io.dlock.torture.history.Event;
+import io.dlock.torture.history.HistoryReader;
+import io.dlock.torture.history.HistoryRecord;
+import io.dlock.torture.history.HistoryRecord.Origin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link FencedResource} and {@link ResourceClient}.
+ */
+@Timeout(60)
+class FencedResourceTests {
+
+	private static final Origin ONE = new Origin(0, 0, 1, 7);
+
+	private static final Origin OTHER = new Origin(1, 0, 1, 7);
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void staleTokensAreRejectedAndEverythingIsWrittenDown() throws Exception {
+		Path log = this.directory.resolve("resource.log");
+		try (FencedResource resource = new FencedResource(0, log)) {
+			start(resource);
+			try (ResourceClient one = new ResourceClient(resource.port());
+					ResourceClient other = new ResourceClient(resource.port())) {
+				assertThat(one.readFenced(ONE, 10).value()).isZero();
+				// who reads with a higher token shuts the other out, before any write
+				assertThat(other.readFenced(OTHER, 11)).isEqualTo(new Reply(true, 0, 11));
+				assertThat(one.writeFenced(ONE, 10, 1)).isEqualTo(new Reply(false, 0, 11));
+				assertThat(other.writeFenced(OTHER, 11, 1)).isEqualTo(new Reply(true, 1, 11));
+				assertThat(one.writeUnfenced(ONE, 5).accepted()).isTrue();
+				assertThat(other.readUnfenced(OTHER).value()).isEqualTo(5);
+			}
+		}
+		assertThat(HistoryReader.readAll(log)).extracting(HistoryRecord::event)
+			.containsExactly(Event.FENCED_READ, Event.FENCED_READ, Event.FENCED_REJECTED, Event.FENCED_WRITE,
+					Event.UNFENCED_WRITE, Event.UNFENCED_READ);
+	}
+
+	@Test
+	void keysAreIndependent() throws Exception {
+		try (FencedResource resource = new FencedResource(0, this.directory.resolve("resource.log"))) {
+			start(resource);
+			try (ResourceClient client = new ResourceClient(resource.port())) {
+				client.writeFenced(ONE, 10, 3);
+				assertThat(client.writeFenced(new Origin(0, 0, 2, 8), 9, 1)).isEqualTo(new Reply(true, 1, 9));
+			}
+		}
+	}
+
+	private static void start(FencedResource resource) {
+		Thread thread = new Thread(resource::run);
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+}
