@@ -244,6 +244,13 @@ class JudgeTests {
 	}
 
 	@Test
+	void i10RefusedCallOverlapsGrantThatIsOnItsWay() {
+		this.run.attempt(0, 0, 100).waiting(0).then(105, Event.REFUSED);
+		this.run.attempt(1, 0, 101).granted(107, 1).held(108, 120, 1, 1090).released(121);
+		assertBroken();
+	}
+
+	@Test
 	void i10RenewedLockIsLostWithoutReason() {
 		this.run.attempt(0, 0, 100)
 			.renewed()
