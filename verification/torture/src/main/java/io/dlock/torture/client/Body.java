@@ -9,8 +9,9 @@ import io.dlock.torture.resource.ResourceClient;
 
 /**
  * The work under a lock: reads the counters, takes its time, and writes them back. It
- * asks all the time whether the lock is held, and writes the answers down. Who is careful
- * stops when it is not; who is careless writes all the same, as most programs do.
+ * asks all the time whether the lock is held, and writes the answers down; if it is
+ * silent, only at the begin and at the end. Who is careful stops when it is not held; who
+ * is careless writes all the same, as most programs do.
  */
 final class Body {
 
@@ -65,7 +66,9 @@ final class Body {
 		while (left > 0 && !gaveUp()) {
 			LockSupport.parkNanos(Math.min(left, CHECK_EVERY_NANOS));
 			interrupted |= Thread.interrupted();
-			check();
+			if (!this.cycle.silent()) {
+				check();
+			}
 			left = this.cycle.body().toNanos() - (System.nanoTime() - begin);
 		}
 		if (interrupted) {

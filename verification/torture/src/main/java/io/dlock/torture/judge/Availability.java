@@ -2,6 +2,8 @@ package io.dlock.torture.judge;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.ToLongFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,29 +31,32 @@ final class Availability {
 			.filter((attempt) -> attempt.isGranted() || attempt.outcome() == Event.REFUSED)
 			.sorted(Comparator.comparingLong(Attempt::returned))
 			.toList();
+		walk(answered, occupations, Occupation::since, (attempt, last) -> judgeWait(run, attempt, last, findings));
+		walk(answered.stream().filter((attempt) -> !attempt.isGranted() && attempt.waitLimit() == 0).toList(),
+				occupations, Occupation::begun, (attempt, last) -> judgeTry(run, attempt, last, findings));
+	}
+
+	/**
+	 * Visit each attempt with the occupation that lasted longest of all that had to be
+	 * reckoned with when it returned.
+	 */
+	private static void walk(List<Attempt> byReturn, List<Occupation> occupations, ToLongFunction<Occupation> since,
+			BiConsumer<Attempt, @Nullable Occupation> visitor) {
+		List<Occupation> ordered = occupations.stream().sorted(Comparator.comparingLong(since)).toList();
 		Occupation last = null;
 		int next = 0;
-		for (Attempt attempt : answered) {
-			while (next < occupations.size() && occupations.get(next).since() < attempt.returned()) {
-				last = Occupation.later(last, occupations.get(next++));
+		for (Attempt attempt : byReturn) {
+			while (next < ordered.size() && since.applyAsLong(ordered.get(next)) < attempt.returned()) {
+				last = Occupation.later(last, ordered.get(next++));
 			}
-			judgeCall(run, attempt, attempts, last, findings);
+			visitor.accept(attempt, last);
 		}
 	}
 
-	private static void judgeCall(Run run, Attempt attempt, List<Attempt> attempts, @Nullable Occupation last,
-			Findings findings) {
+	private static void judgeWait(Run run, Attempt attempt, @Nullable Occupation last, Findings findings) {
 		long free = (last != null) ? Math.max(last.until(), attempt.invoked()) : attempt.invoked();
 		long waited = attempt.client().running(free, attempt.returned());
-		if (waited <= 0 || attempt.client().storeFaults().intersects(free, attempt.returned())) {
-			return;
-		}
-		// a turn is kept for the first in the queue for two polls, and polled for once
-		// more
-		long patience = 3 * run.limits().poll() + run.limits().slack();
-		boolean refused = attempt.outcome() == Event.REFUSED && attempt.waitLimit() <= patience
-				&& (last == null || last.until() + patience < attempt.invoked()) && !isOvertaken(attempt, attempts);
-		if (waited > patience || refused) {
+		if (waited > patience(run) && !attempt.client().storeFaults().intersects(free, attempt.returned())) {
 			findings.violation(invariant(attempt, last), attempt.returned(),
 					"%s was %s %.0f ms after the key was free%s".formatted(attempt, attempt.outcome(), waited / 1e6,
 							(last != null) ? ", the last was " + last.cause() : ""));
@@ -59,13 +64,22 @@ final class Availability {
 	}
 
 	/**
-	 * Whether another call was granted the key while this one ran, though it may have
-	 * been told so later.
+	 * A call that does not wait is refused only by a lock that somebody has, or may have,
+	 * or was just about to get.
 	 */
-	private static boolean isOvertaken(Attempt attempt, List<Attempt> attempts) {
-		return attempts.stream()
-			.anyMatch((other) -> other != attempt && other.isGranted() && other.invoked() < attempt.returned()
-					&& (other.released() == 0 || other.released() > attempt.invoked()));
+	private static void judgeTry(Run run, Attempt attempt, @Nullable Occupation last, Findings findings) {
+		boolean free = last == null || last.until() + patience(run) < attempt.invoked();
+		if (free && !attempt.client().storeFaults().intersects(attempt.invoked(), attempt.returned())) {
+			findings.violation(invariant(attempt, last), attempt.returned(),
+					attempt + " was refused but nobody holds it");
+		}
+	}
+
+	/**
+	 * A turn is kept for the first in the queue for two polls, and polled for once more.
+	 */
+	private static long patience(Run run) {
+		return 3 * run.limits().poll() + run.limits().slack();
 	}
 
 	private static Invariant invariant(Attempt attempt, @Nullable Occupation last) {

@@ -17,6 +17,7 @@ final class Calls {
 	static void judge(Run run, Findings findings) {
 		for (Attempt attempt : run.attempts()) {
 			judgeAcquire(run, attempt, findings);
+			judgeFailure(run, attempt, findings);
 			if (attempt.released() != 0) {
 				long took = attempt.client().running(attempt.releaseSent(), attempt.released());
 				if (took > 2 * run.limits().commandTimeout() + run.limits().slack()) {
@@ -40,9 +41,18 @@ final class Calls {
 			findings.violation(Invariant.I9, attempt.invoked(), "%s %s after %.0f ms but may wait %.0f ms"
 				.formatted(attempt, attempt.outcome(), took / 1e6, attempt.waitLimit() / 1e6));
 		}
-		boolean unexplained = run.limits().notified() || !attempt.client().disturbed(attempt.invoked(), attempt.end());
-		if (attempt.outcome() == Event.FAILED || (attempt.release() == Event.RELEASE_FAILED && unexplained)) {
+		if (attempt.outcome() == Event.FAILED) {
 			findings.violation(Invariant.I10, attempt.returned(), attempt + " failed in a way nobody documents");
+		}
+	}
+
+	/**
+	 * A release of ours never fails; of others it may if there is a fault.
+	 */
+	private static void judgeFailure(Run run, Attempt attempt, Findings findings) {
+		if (attempt.release() == Event.RELEASE_FAILED && (run.limits().notified()
+				|| !attempt.client().disturbed(attempt.releaseSent(), attempt.released()))) {
+			findings.violation(Invariant.I10, attempt.released(), attempt + " could not be released");
 		}
 	}
 

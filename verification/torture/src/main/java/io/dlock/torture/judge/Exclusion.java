@@ -28,7 +28,7 @@ final class Exclusion {
 			sweep(attempts.stream()
 				.filter((attempt) -> attempt.heldFrom() != 0)
 				.sorted(Comparator.comparingLong(Exclusion::begin))
-				.toList(), findings);
+				.toList(), run.limits().notified(), findings);
 		}
 		run.attempts()
 			.stream()
@@ -40,18 +40,25 @@ final class Exclusion {
 	/**
 	 * All that begin while the one that lasts longest still lasts overlap it.
 	 */
-	private static void sweep(List<Attempt> holds, Findings findings) {
+	private static void sweep(List<Attempt> holds, boolean notified, Findings findings) {
 		Attempt longest = null;
 		for (Attempt hold : holds) {
 			if (longest != null && overlap(longest, hold)) {
-				findings.violation(Invariant.I1, hold.heldFrom(), "%s and %s are both valid for %.3f ms".formatted(
-						longest, hold,
-						(Math.min(longest.heldUntil(), end(hold)) - Math.max(longest.heldFrom(), begin(hold))) / 1e6));
+				long from = Math.max(longest.heldFrom(), begin(hold));
+				long to = Math.min(longest.heldUntil(), end(hold));
+				if (notified || bothRun(longest, hold, from, to)) {
+					findings.violation(Invariant.I1, hold.heldFrom(),
+							"%s and %s are both valid for %.3f ms".formatted(longest, hold, (to - from) / 1e6));
+				}
 			}
 			if (longest == null || end(hold) > end(longest)) {
 				longest = hold;
 			}
 		}
+	}
+
+	private static boolean bothRun(Attempt one, Attempt other, long from, long to) {
+		return one.client().pauses().and(other.client().pauses()).covered(from, to) < to - from;
 	}
 
 	/**

@@ -25,10 +25,11 @@ import io.dlock.torture.history.HistoryRecord;
  * @param afterDeath from the death of a holder to the next grant, less the lease
  * @param afterHeal from the end of an outage to the first grant
  * @param waits how long calls that were granted had waited
+ * @param mostOvertaken how many later calls got the lock before the unluckiest (I13)
  */
 public record Figures(int clients, double seconds, long cycles, long cyclesUnderFault, Map<String, Long> outcomes,
 		long lost, long takeOvers, long rejectedWrites, double unfencedLossRate, Map<String, Integer> faults,
-		Percentiles afterDeath, Percentiles afterHeal, Percentiles waits) {
+		Percentiles afterDeath, Percentiles afterHeal, Percentiles waits, long mostOvertaken) {
 
 	static Figures of(Run run) {
 		long first = run.attempts().stream().mapToLong(Attempt::invoked).min().orElse(0);
@@ -44,7 +45,8 @@ public record Figures(int clients, double seconds, long cycles, long cyclesUnder
 					.stream()
 					.filter(Attempt::isGranted)
 					.map((attempt) -> attempt.returned() - attempt.invoked())
-					.toList()));
+					.toList()),
+				mostOvertaken(run));
 	}
 
 	private static long count(Run run, Predicate<Attempt> condition) {
@@ -66,10 +68,7 @@ public record Figures(int clients, double seconds, long cycles, long cyclesUnder
 		long count = 0;
 		for (List<Attempt> attempts : run.byKey().values()) {
 			Attempt before = null;
-			for (Attempt grant : attempts.stream()
-				.filter(Attempt::isGranted)
-				.sorted(Comparator.comparingLong(Attempt::returned))
-				.toList()) {
+			for (Attempt grant : byReturn(attempts)) {
 				if (before != null && (before.isLost() || before.released() == 0)) {
 					count++;
 				}
@@ -77,6 +76,29 @@ public record Figures(int clients, double seconds, long cycles, long cyclesUnder
 			}
 		}
 		return count;
+	}
+
+	private static long mostOvertaken(Run run) {
+		long most = 0;
+		for (List<Attempt> attempts : run.byKey().values()) {
+			List<Attempt> grants = byReturn(attempts);
+			for (int i = 0; i < grants.size(); i++) {
+				Attempt grant = grants.get(i);
+				long overtaken = 0;
+				for (int j = i - 1; j >= 0 && grants.get(j).returned() > grant.invoked(); j--) {
+					overtaken += (grants.get(j).invoked() > grant.invoked()) ? 1 : 0;
+				}
+				most = Math.max(most, overtaken);
+			}
+		}
+		return most;
+	}
+
+	private static List<Attempt> byReturn(List<Attempt> attempts) {
+		return attempts.stream()
+			.filter(Attempt::isGranted)
+			.sorted(Comparator.comparingLong(Attempt::returned))
+			.toList();
 	}
 
 	/**

@@ -14,10 +14,11 @@ import io.dlock.torture.judge.Intervals.Interval;
  * of one.
  *
  * @param cause what
+ * @param begun when it can have begun at the earliest
  * @param since from when on it has to be reckoned with
  * @param until when the key is free again at the latest, as far as this is concerned
  */
-record Occupation(Cause cause, long since, long until) {
+record Occupation(Cause cause, long begun, long since, long until) {
 
 	/**
 	 * What an attempt may occupy. Requests that were on their way when a fault began may
@@ -42,7 +43,8 @@ record Occupation(Cause cause, long since, long until) {
 		}
 		else if (attempt.waitLimit() > 0) {
 			// its turn may have been kept for it when it left
-			occupations.add(new Occupation(Cause.LEFT, attempt.returned(), attempt.returned() + 2 * limits.poll()));
+			occupations.add(new Occupation(Cause.LEFT, attempt.invoked(), attempt.returned(),
+					attempt.returned() + 2 * limits.poll()));
 		}
 		for (Interval pause : client.pauses().all()) {
 			long waitingUntil = (attempt.returned() != 0) ? attempt.returned() : client.last();
@@ -59,7 +61,7 @@ record Occupation(Cause cause, long since, long until) {
 				&& !faulty(attempt, attempt.releaseSent(), attempt.released())
 				&& attempt.released() - attempt.releaseSent() < limits.commandTimeout() / 2;
 		if (clean) {
-			return new Occupation(Cause.RELEASED, attempt.returned(), attempt.released());
+			return new Occupation(Cause.RELEASED, attempt.invoked(), attempt.returned(), attempt.released());
 		}
 		if (!attempt.isLost()) {
 			return lasting(Cause.UNKNOWN, attempt, attempt.returned(), attempt.released());
@@ -75,7 +77,7 @@ record Occupation(Cause cause, long since, long until) {
 	 */
 	private static Occupation lasting(Cause cause, Attempt attempt, long since, long lastSent) {
 		long arrived = attempt.client().storeFaults().lastEnd(lastSent - attempt.lease(), lastSent, lastSent);
-		return new Occupation(cause, since, arrived + attempt.lease());
+		return new Occupation(cause, attempt.invoked(), since, arrived + attempt.lease());
 	}
 
 	private static boolean faulty(Attempt attempt, long from, long to) {

@@ -153,9 +153,7 @@ record Timeline(List<Deed> events) {
 	 * @return whether this was a campaign of tier L
 	 */
 	boolean isLossy() {
-		return this.events.stream()
-			.anyMatch((deed) -> deed.kind() == Kind.START && LOSSY.contains(deed.fault())
-					&& !deed.text().startsWith("out-of-memory"));
+		return this.events.stream().anyMatch((deed) -> deed.kind() == Kind.START && deed.isLossy());
 	}
 
 	/**
@@ -203,6 +201,13 @@ record Timeline(List<Deed> events) {
 		String name() {
 			Matcher number = NUMBER.matcher(this.text);
 			return this.fault + " " + this.target + (number.find() ? number.group() : "");
+		}
+
+		/**
+		 * The nemesis says so; it did not always.
+		 */
+		boolean isLossy() {
+			return this.text.contains("tier=") ? this.text.contains("tier=L") : LOSSY.contains(this.fault);
 		}
 
 		boolean isOf(String prefix, int client) {

@@ -49,7 +49,8 @@ final class TextReport {
 		line("unfenced updates lost", "%.3f %%".formatted(100 * figures.unfencedLossRate()));
 		line("recovery after death", percentiles(figures.afterDeath()) + ", beyond the lease");
 		line("recovery after heal", percentiles(figures.afterHeal()));
-		line("wait for a lock", percentiles(figures.waits()));
+		line("wait for a lock",
+				percentiles(figures.waits()) + ", overtaken at most " + figures.mostOvertaken() + " times");
 	}
 
 	private void invariant(Verdict verdict, Invariant invariant, int count) {

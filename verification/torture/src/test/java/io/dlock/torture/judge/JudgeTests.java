@@ -160,6 +160,17 @@ class JudgeTests {
 	}
 
 	@Test
+	void i6HolderFindsOutByItselfWhatNobodyTold() {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 111, 1, 1090)
+			.then(1600, Event.FOUND_LOST)
+			.then(1601, Event.RELEASE_SENT)
+			.then(1602, Event.RELEASED_LOST);
+		assertBroken(Invariant.I6);
+	}
+
+	@Test
 	void i6PauseDoesNotCount() {
 		this.run.fault(1080, 5000, "F1", "client-0");
 		this.run.attempt(0, 0, 100)
@@ -240,6 +251,13 @@ class JudgeTests {
 	void i10RefusedCallOverlapsHold() {
 		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 1000, 1, 1090).released(1005);
 		this.run.attempt(1, 0, 1000).waiting(0).then(1001, Event.REFUSED);
+		assertBroken();
+	}
+
+	@Test
+	void i10RefusedCallOverlapsGrantThatIsOnItsWay() {
+		this.run.attempt(0, 0, 100).waiting(0).then(105, Event.REFUSED);
+		this.run.attempt(1, 0, 101).granted(107, 1).held(108, 120, 1, 1090).released(121);
 		assertBroken();
 	}
 

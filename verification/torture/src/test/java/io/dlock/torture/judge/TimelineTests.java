@@ -28,8 +28,9 @@ class TimelineTests {
 
 	@Test
 	void lossIsToldFromRefusalToStore() {
-		assertThat(Timeline.parse(List.of("1 START F19 store out-of-memory #1")).isLossy()).isFalse();
-		assertThat(Timeline.parse(List.of("1 START F19 store evict #1")).isLossy()).isTrue();
+		assertThat(Timeline.parse(List.of("1 START F19 store out-of-memory #1 tier=S")).isLossy()).isFalse();
+		assertThat(Timeline.parse(List.of("1 START F19 store evict #1 tier=L")).isLossy()).isTrue();
+		assertThat(Timeline.parse(List.of("1 START F14 store flush-all #1")).isLossy()).isTrue();
 		assertThat(Timeline.parse(List.of("1 START F4 node-0 kill-and-restart #1")).isLossy()).isFalse();
 	}
 
