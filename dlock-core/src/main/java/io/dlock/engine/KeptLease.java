@@ -24,7 +24,7 @@ final class KeptLease {
 	private static final int RETRIES_PER_LEASE = 12;
 
 	/** Renewed this part of the lease early if others are renewed now. */
-	private static final int TOLERANCE_DIVISOR = 24;
+	private static final int TOLERANCE_DIVISOR = 12;
 
 	private final Lease lease;
 
