@@ -125,9 +125,9 @@ final class LettuceConnections extends DedicatedConnections {
 	}
 
 	/**
-	 * One thread connects, and the others wait for it no longer than it may take (a
-	 * timeout to connect, and one for the greeting): each trying after the other would
-	 * multiply that.
+	 * One thread connects, and the others wait for it no longer than for an answer: each
+	 * trying after the other would multiply the timeout. For the first connection of all
+	 * they wait as long as that may take, a timeout to connect and one for the greeting.
 	 */
 	private ScriptConnection openAgain() {
 		int failuresBefore = this.failures.get();
@@ -152,7 +152,8 @@ final class LettuceConnections extends DedicatedConnections {
 
 	private boolean tryLockOpening() {
 		try {
-			return this.opening.tryLock(2 * this.commandTimeout.toNanos(), TimeUnit.NANOSECONDS);
+			return this.opening.tryLock(((this.current != null) ? 1 : 2) * this.commandTimeout.toNanos(),
+					TimeUnit.NANOSECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
