@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * with the database {@value #DATABASE}, the user {@value #USERNAME} and the password
  * {@value #PASSWORD}.
  */
-public final class MariaDbServer implements AutoCloseable {
+public final class MariaDbServer extends LocalServer {
 
 	static final String PORT_PROPERTY = "dlock.test.mariadb-port";
 
@@ -158,43 +158,6 @@ public final class MariaDbServer implements AutoCloseable {
 		return PASSWORD;
 	}
 
-	/**
-	 * Let the server hang: connections stay open, nothing is answered.
-	 */
-	public void pause() {
-		server().process().pause();
-	}
-
-	/**
-	 * Let a {@link #pause() paused} server continue.
-	 */
-	public void resume() {
-		server().process().resume();
-	}
-
-	/**
-	 * Kill the server without giving it a chance to say goodbye.
-	 */
-	public void kill() {
-		server().process().kill();
-	}
-
-	/**
-	 * Start the server again, on the same port and with the same files. A server that
-	 * still runs is killed before.
-	 */
-	public void restart() {
-		server().restart();
-	}
-
-	/**
-	 * Whether the process of the server runs, hanging or not.
-	 * @return {@code true} if so
-	 */
-	public boolean isAlive() {
-		return server().process().isAlive();
-	}
-
 	@Override
 	public void close() {
 		if (!this.shared && this.server != null) {
@@ -202,7 +165,8 @@ public final class MariaDbServer implements AutoCloseable {
 		}
 	}
 
-	private RestartableServer server() {
+	@Override
+	RestartableServer server() {
 		if (this.server == null) {
 			throw new IllegalStateException("Not possible with an external server");
 		}

@@ -27,7 +27,7 @@ import org.tukaani.xz.XZInputStream;
  * {@value #URL_PROPERTY} is the JDBC URL of a running server to use as the shared one,
  * with the user {@value #USERNAME} and the password {@value #PASSWORD}.
  */
-public final class PostgresServer implements AutoCloseable {
+public final class PostgresServer extends LocalServer {
 
 	static final String URL_PROPERTY = "dlock.test.postgres-url";
 
@@ -123,43 +123,6 @@ public final class PostgresServer implements AutoCloseable {
 		return PASSWORD;
 	}
 
-	/**
-	 * Let the server hang: connections stay open, nothing is answered.
-	 */
-	public void pause() {
-		server().process().pause();
-	}
-
-	/**
-	 * Let a {@link #pause() paused} server continue.
-	 */
-	public void resume() {
-		server().process().resume();
-	}
-
-	/**
-	 * Kill the server without giving it a chance to say goodbye.
-	 */
-	public void kill() {
-		server().process().kill();
-	}
-
-	/**
-	 * Start the server again, on the same port and with the same files. A server that
-	 * still runs is killed before.
-	 */
-	public void restart() {
-		server().restart();
-	}
-
-	/**
-	 * Whether the process of the server runs, hanging or not.
-	 * @return {@code true} if so
-	 */
-	public boolean isAlive() {
-		return server().process().isAlive();
-	}
-
 	@Override
 	public void close() {
 		if (!this.shared && this.server != null) {
@@ -167,7 +130,8 @@ public final class PostgresServer implements AutoCloseable {
 		}
 	}
 
-	private RestartableServer server() {
+	@Override
+	RestartableServer server() {
 		if (this.server == null) {
 			throw new IllegalStateException("Not possible with an external server");
 		}

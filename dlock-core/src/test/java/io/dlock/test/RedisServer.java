@@ -21,7 +21,7 @@ import redis.embedded.core.ExecutableProvider;
  * {@value #BINARY_PROPERTY} names another {@code redis-server} binary, and
  * {@value #URL_PROPERTY} a running server ({@code host:port}) to use as the shared one.
  */
-public final class RedisServer implements AutoCloseable {
+public final class RedisServer extends LocalServer {
 
 	static final String BINARY_PROPERTY = "dlock.test.redis-server";
 
@@ -122,43 +122,6 @@ public final class RedisServer implements AutoCloseable {
 		return this.port;
 	}
 
-	/**
-	 * Let the server hang: connections stay open, nothing is answered.
-	 */
-	public void pause() {
-		server().process().pause();
-	}
-
-	/**
-	 * Let a {@link #pause() paused} server continue.
-	 */
-	public void resume() {
-		server().process().resume();
-	}
-
-	/**
-	 * Kill the server without giving it a chance to say goodbye.
-	 */
-	public void kill() {
-		server().process().kill();
-	}
-
-	/**
-	 * Start the server again, on the same port and with the same files. A server that
-	 * still runs is killed before.
-	 */
-	public void restart() {
-		server().restart();
-	}
-
-	/**
-	 * Whether the process of the server runs, hanging or not.
-	 * @return {@code true} if so
-	 */
-	public boolean isAlive() {
-		return server().process().isAlive();
-	}
-
 	@Override
 	public void close() {
 		if (!this.shared && this.server != null) {
@@ -166,7 +129,8 @@ public final class RedisServer implements AutoCloseable {
 		}
 	}
 
-	private RestartableServer server() {
+	@Override
+	RestartableServer server() {
 		if (this.server == null) {
 			throw new IllegalStateException("Not possible with an external server");
 		}
