@@ -1,15 +1,32 @@
 package io.dlock.test;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A server that runs as a process of this machine, and what a test can do to it.
  */
 public abstract class LocalServer implements AutoCloseable {
 
+	private @Nullable RestartableServer server;
+
+	private boolean shared;
+
 	/**
-	 * The process, which servers that run already do not have.
-	 * @return the server
+	 * It was started. A server that runs already, outside of the tests, never is.
+	 * @param server the server
+	 * @param shared whether it stays up for other tests when it is closed
 	 */
-	abstract RestartableServer server();
+	final void started(RestartableServer server, boolean shared) {
+		this.server = server;
+		this.shared = shared;
+	}
+
+	private RestartableServer server() {
+		if (this.server == null) {
+			throw new IllegalStateException("Not possible with an external server");
+		}
+		return this.server;
+	}
 
 	/**
 	 * Let the server hang: connections stay open, nothing is answered.
@@ -49,6 +66,10 @@ public abstract class LocalServer implements AutoCloseable {
 	}
 
 	@Override
-	public abstract void close();
+	public final void close() {
+		if (!this.shared && this.server != null) {
+			this.server.close();
+		}
+	}
 
 }

@@ -16,8 +16,6 @@ import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * A real MariaDB server on the loopback interface, for both the driver of MariaDB and the
  * driver of MySQL.
@@ -40,19 +38,12 @@ public final class MariaDbServer extends LocalServer {
 
 	private final int port;
 
-	private final boolean shared;
-
-	private final @Nullable RestartableServer server;
-
 	private MariaDbServer(int port) {
 		this.port = port;
-		this.shared = true;
-		this.server = null;
 	}
 
 	private MariaDbServer(boolean shared, Map<String, String> environment, String... extraArgs) {
 		this.port = ServerProcess.freePort();
-		this.shared = shared;
 		Path directory = ServerProcess.newDirectory("mariadb");
 		Path initFile = directory.resolve("init.sql");
 		List<String> options = new ArrayList<>(List.of("--no-defaults", "--basedir=" + Binaries.DIRECTORY,
@@ -72,7 +63,7 @@ public final class MariaDbServer extends LocalServer {
 				"--port=" + this.port, "--socket=" + directory.resolve("sock"), "--init-file=" + initFile, "--skip-ssl",
 				"--character-set-server=utf8mb4", "--max-connections=200", "--innodb-flush-log-at-trx-commit=0"));
 		command.addAll(List.of(extraArgs));
-		this.server = new RestartableServer(directory, "KILL", command, environment, this::connect);
+		started(new RestartableServer(directory, "KILL", command, environment, this::connect), shared);
 	}
 
 	/**
@@ -156,21 +147,6 @@ public final class MariaDbServer extends LocalServer {
 
 	public String password() {
 		return PASSWORD;
-	}
-
-	@Override
-	public void close() {
-		if (!this.shared && this.server != null) {
-			this.server.close();
-		}
-	}
-
-	@Override
-	RestartableServer server() {
-		if (this.server == null) {
-			throw new IllegalStateException("Not possible with an external server");
-		}
-		return this.server;
 	}
 
 	private void connect() throws SQLException {

@@ -18,7 +18,6 @@ import java.util.Map;
 import io.zonky.test.db.postgres.embedded.DefaultPostgresBinaryResolver;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
-import org.jspecify.annotations.Nullable;
 import org.tukaani.xz.XZInputStream;
 
 /**
@@ -37,20 +36,13 @@ public final class PostgresServer extends LocalServer {
 
 	private final URI uri;
 
-	private final boolean shared;
-
-	private final @Nullable RestartableServer server;
-
 	private PostgresServer(String jdbcUrl) {
 		this.uri = URI.create(jdbcUrl.substring("jdbc:".length()));
-		this.shared = true;
-		this.server = null;
 	}
 
 	private PostgresServer(boolean shared, Map<String, String> environment, String... extraArgs) {
 		int port = ServerProcess.freePort();
 		this.uri = URI.create("postgresql://127.0.0.1:" + port + "/postgres");
-		this.shared = shared;
 		Path directory = ServerProcess.newDirectory("postgres");
 		Path data = directory.resolve("data");
 		Path passwordFile = directory.resolve("password");
@@ -62,7 +54,8 @@ public final class PostgresServer extends LocalServer {
 		// shared memory, which KILL does not
 		List<String> command = concat(prefix, Binaries.path("postgres"), "-D", data.toString(), "-h", "127.0.0.1", "-p",
 				Integer.toString(port), "-k", "", "-c", "max_connections=200", "-c", "fsync=off", "-c", "timezone=UTC");
-		this.server = new RestartableServer(directory, "QUIT", concat(command, extraArgs), environment, this::connect);
+		started(new RestartableServer(directory, "QUIT", concat(command, extraArgs), environment, this::connect),
+				shared);
 	}
 
 	/**
@@ -121,21 +114,6 @@ public final class PostgresServer extends LocalServer {
 
 	public String password() {
 		return PASSWORD;
-	}
-
-	@Override
-	public void close() {
-		if (!this.shared && this.server != null) {
-			this.server.close();
-		}
-	}
-
-	@Override
-	RestartableServer server() {
-		if (this.server == null) {
-			throw new IllegalStateException("Not possible with an external server");
-		}
-		return this.server;
 	}
 
 	private void connect() throws SQLException {

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
 
-import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 
 /**
@@ -33,25 +32,18 @@ public final class RedisServer extends LocalServer {
 
 	private final int port;
 
-	private final boolean shared;
-
-	private final @Nullable RestartableServer server;
-
 	private RedisServer(String host, int port) {
 		this.host = host;
 		this.port = port;
-		this.shared = true;
-		this.server = null;
 	}
 
 	private RedisServer(boolean shared, Map<String, String> environment, IntFunction<List<String>> arguments) {
 		this.host = "127.0.0.1";
 		this.port = ServerProcess.freePort();
-		this.shared = shared;
 		Path directory = ServerProcess.newDirectory("redis");
 		List<String> command = new ArrayList<>(List.of(Binary.PATH));
 		command.addAll(arguments.apply(this.port));
-		this.server = new RestartableServer(directory, "KILL", command, environment, this::ping);
+		started(new RestartableServer(directory, "KILL", command, environment, this::ping), shared);
 	}
 
 	/**
@@ -120,21 +112,6 @@ public final class RedisServer extends LocalServer {
 
 	public int port() {
 		return this.port;
-	}
-
-	@Override
-	public void close() {
-		if (!this.shared && this.server != null) {
-			this.server.close();
-		}
-	}
-
-	@Override
-	RestartableServer server() {
-		if (this.server == null) {
-			throw new IllegalStateException("Not possible with an external server");
-		}
-		return this.server;
 	}
 
 	private void ping() throws IOException {

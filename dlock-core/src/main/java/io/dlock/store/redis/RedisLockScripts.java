@@ -53,8 +53,8 @@ final class RedisLockScripts {
 	 * ARGV: owner, lease in ms, holder, reason, and if there is any, mailbox or empty,
 	 * owner to release or empty, and 1 to queue. Answers {1, token} or {0, remaining ms,
 	 * holder}. The token is a hybrid logical clock (Kulkarni et al., 2014) in
-	 * microseconds. Each call in a script costs as much as a small script, so that the
-	 * fence is written and read by one.
+	 * microseconds. One command reads and writes the fence: the server spends most of the
+	 * script's time on its commands.
 	 */
 	static final RedisLockScript ACQUIRE = new RedisLockScript(PASS + WITHOUT + """
 			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')

@@ -20,6 +20,8 @@ import io.dlock.benchmarks.contender.ServerAddress;
  */
 public final class ServerStatistics {
 
+	private static final List<String> TABLES = List.of("dlock_lock", "raw_lock", "shedlock", "int_lock");
+
 	private final ServerAddress address;
 
 	public ServerStatistics(ServerAddress address) {
@@ -48,17 +50,18 @@ public final class ServerStatistics {
 	 * @return the number
 	 */
 	public long locks() {
-		return (this.address.backend() == Backend.POSTGRES) ? entries()
+		return (this.address.backend() == Backend.POSTGRES) ? number("SELECT count(*) FROM dlock_lock")
 				: redis((redis) -> redis.keys("dlock:*:lock:*").size());
 	}
 
 	/**
-	 * Everything that dlock keeps in the server.
+	 * Everything that is kept in the server.
 	 * @return the number of keys or rows
 	 */
 	public long entries() {
-		return (this.address.backend() == Backend.POSTGRES) ? number("SELECT count(*) FROM dlock_lock")
-				: redis((redis) -> redis.keys("dlock:*").size());
+		return (this.address.backend() == Backend.POSTGRES)
+				? TABLES.stream().mapToLong((table) -> number("SELECT count(*) FROM " + table)).sum()
+				: redis(RedisCommands::dbsize);
 	}
 
 	/**
@@ -76,7 +79,8 @@ public final class ServerStatistics {
 	 */
 	public void clear() {
 		if (this.address.backend() == Backend.POSTGRES) {
-			number("WITH gone AS (DELETE FROM dlock_lock RETURNING 1) SELECT count(*) FROM gone");
+			TABLES.forEach((table) -> number(
+					"WITH gone AS (DELETE FROM %s RETURNING 1) SELECT count(*) FROM gone".formatted(table)));
 		}
 		else {
 			redis((redis) -> "OK".equals(redis.flushall()) ? 1 : 0);
