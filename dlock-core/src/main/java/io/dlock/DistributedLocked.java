@@ -73,6 +73,9 @@ public @interface DistributedLocked {
 	 * exclude each other. Without a name, the key stands alone, and excludes every method
 	 * and every use of the {@link LockRegistry} with the same key. May contain
 	 * {@code ${…}}.
+	 * <p>
+	 * It is also what the lock is called in {@linkplain LockEvent#name() events} and
+	 * metrics; without a name they say {@code Class.method}.
 	 * @return the name
 	 */
 	String name() default "";

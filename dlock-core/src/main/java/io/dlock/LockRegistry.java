@@ -149,4 +149,12 @@ public interface LockRegistry {
 	default void validate(LockRequest request) {
 	}
 
+	/**
+	 * Tell a listener from now on what happens to the locks of this registry. Listeners
+	 * are called in the order in which they were added; a registry without any spends
+	 * nothing on events.
+	 * @param listener whom to tell
+	 */
+	void addListener(LockListener listener);
+
 }

@@ -18,10 +18,12 @@ import org.jspecify.annotations.Nullable;
  * @param reentrant whether a thread that already holds the key gets a nested handle; if
  * not, it waits for itself and finds the lock busy
  * @param reason why the lock is taken, shown to operators, or {@code null}
+ * @param name what the lock is called in {@linkplain LockEvent events} and metrics, one
+ * of few, or {@code null}. It is no part of the key
  * @since 0.1
  */
 public record LockRequest(String key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
-		boolean reentrant, @Nullable String reason) {
+		boolean reentrant, @Nullable String reason, @Nullable String name) {
 
 	/**
 	 * The length of the longest key.
@@ -48,6 +50,9 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 			throw new IllegalArgumentException(
 					"'waitTime' of lock '%s' must not be negative but is %s".formatted(abbreviate(key), waitTime));
 		}
+		if (name != null && name.isBlank()) {
+			throw new IllegalArgumentException("'name' of lock '%s' must not be blank".formatted(abbreviate(key)));
+		}
 	}
 
 	/**
@@ -56,7 +61,7 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	 * @return the request
 	 */
 	public static LockRequest of(String key) {
-		return new LockRequest(key, null, null, true, true, null);
+		return new LockRequest(key, null, null, true, true, null, null);
 	}
 
 	/**
@@ -79,6 +84,7 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		builder.renew = this.renew;
 		builder.reentrant = this.reentrant;
 		builder.reason = this.reason;
+		builder.name = this.name;
 		return builder;
 	}
 
@@ -131,6 +137,8 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		private boolean reentrant = true;
 
 		private @Nullable String reason;
+
+		private @Nullable String name;
 
 		private Builder(String key) {
 			this.key = key;
@@ -188,12 +196,23 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		}
 
 		/**
+		 * Set what the lock is called in events and metrics.
+		 * @param name one of few names, such as that of the use case, or {@code null}
+		 * @return this builder
+		 */
+		public Builder name(@Nullable String name) {
+			this.name = name;
+			return this;
+		}
+
+		/**
 		 * Build the request.
 		 * @return the request
 		 * @throws IllegalArgumentException if a value is out of range
 		 */
 		public LockRequest build() {
-			return new LockRequest(this.key, this.lease, this.waitTime, this.renew, this.reentrant, this.reason);
+			return new LockRequest(this.key, this.lease, this.waitTime, this.renew, this.reentrant, this.reason,
+					this.name);
 		}
 
 	}

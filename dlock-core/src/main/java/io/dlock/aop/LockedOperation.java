@@ -21,9 +21,10 @@ import io.dlock.OnLost;
  * @param fallback what to call when the lock is busy, or {@code null}
  * @param onLost what to do when the lock is lost
  * @param reason why, for operators
+ * @param name what it is called in events and metrics
  */
 record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
-		@Nullable Method fallback, OnLost onLost, String reason) {
+		@Nullable Method fallback, OnLost onLost, String reason, String name) {
 
 	LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)
@@ -31,6 +32,7 @@ record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration
 			.waitTime(this.waitTime)
 			.renew(this.renew)
 			.reason(this.reason)
+			.name(this.name)
 			.build();
 	}
 

@@ -48,7 +48,8 @@ final class LockedOperationParser {
 		return new LockedOperation(LockKey.of(method, targetClass, name, resolve(annotation.key(), "key", method)),
 				duration(annotation.lease(), "lease", false, method),
 				duration(annotation.waitTime(), "waitTime", true, method), annotation.renew(), annotation.onBusy(),
-				fallback, annotation.onLost(), reason(annotation, method, targetClass));
+				fallback, annotation.onLost(), reason(annotation, method, targetClass),
+				StringUtils.hasText(name) ? name : nameOf(method, targetClass));
 	}
 
 	private static void checkInterceptable(Method method, Class<?> targetClass) {
@@ -136,7 +137,11 @@ final class LockedOperationParser {
 
 	private String reason(DistributedLocked annotation, Method method, Class<?> targetClass) {
 		String reason = resolve(annotation.reason(), "reason", method);
-		return StringUtils.hasText(reason) ? reason : targetClass.getSimpleName() + "." + method.getName();
+		return StringUtils.hasText(reason) ? reason : nameOf(method, targetClass);
+	}
+
+	private static String nameOf(Method method, Class<?> targetClass) {
+		return targetClass.getSimpleName() + "." + method.getName();
 	}
 
 	private @Nullable Duration duration(String value, String attribute, boolean zeroAllowed, Method method) {

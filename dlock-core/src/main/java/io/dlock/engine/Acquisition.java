@@ -87,7 +87,17 @@ final class Acquisition {
 	 */
 	@Nullable Hold attempt(Turn turn) {
 		Hold inherited = turn.claim();
-		return (inherited != null) ? inherited : attemptInStore(turn);
+		if (inherited == null) {
+			return attemptInStore(turn);
+		}
+		begin(inherited);
+		return inherited;
+	}
+
+	private void begin(Hold hold) {
+		if (this.registry.events().areWanted()) {
+			hold.begin(new Tenure(this.request, this.clock.now()));
+		}
 	}
 
 	private @Nullable Hold attemptInStore(Turn turn) {
@@ -110,6 +120,7 @@ final class Acquisition {
 					"The store answered so late that hardly anything is left of the lease", null), sent);
 			return null;
 		}
+		begin(granting.holder());
 		keep(granting);
 		this.unresolved = null;
 		return granting.holder();

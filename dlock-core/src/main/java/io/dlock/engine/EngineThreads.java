@@ -31,6 +31,9 @@ final class EngineThreads implements AutoCloseable {
 
 	static final int LISTENERS = 4;
 
+	/** More events than these have not been told yet: news that can be missed is. */
+	private static final int MAX_EVENTS = 1000;
+
 	private final ScheduledThreadPoolExecutor timer;
 
 	private final ThreadPoolExecutor renewals = lasting("dlock-renewal");
@@ -42,6 +45,8 @@ final class EngineThreads implements AutoCloseable {
 	private final ThreadPoolExecutor releases = pool("dlock-release", RELEASERS);
 
 	private final ThreadPoolExecutor listeners = pool("dlock-listener", LISTENERS);
+
+	private final ThreadPoolExecutor events = pool("dlock-events", 1);
 
 	EngineThreads() {
 		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
@@ -134,6 +139,18 @@ final class EngineThreads implements AutoCloseable {
 		execute(this.listeners, work);
 	}
 
+	/**
+	 * Tell of something, one after the other.
+	 * @param work calls the listeners
+	 */
+	void event(Runnable work) {
+		execute(this.events, work);
+	}
+
+	boolean hasManyEvents() {
+		return this.events.getQueue().size() >= MAX_EVENTS;
+	}
+
 	private static boolean execute(ThreadPoolExecutor pool, Runnable work) {
 		try {
 			pool.execute(guarded(work));
@@ -161,7 +178,8 @@ final class EngineThreads implements AutoCloseable {
 
 	boolean isTerminated() {
 		return this.timer.isTerminated() && this.renewals.isTerminated() && this.workers.isTerminated()
-				&& this.releases.isTerminated() && this.revocations.isTerminated() && this.listeners.isTerminated();
+				&& this.releases.isTerminated() && this.revocations.isTerminated() && this.listeners.isTerminated()
+				&& this.events.isTerminated();
 	}
 
 	@Override
@@ -172,6 +190,7 @@ final class EngineThreads implements AutoCloseable {
 		this.releases.shutdown();
 		this.revocations.shutdown();
 		this.listeners.shutdown();
+		this.events.shutdown();
 	}
 
 }

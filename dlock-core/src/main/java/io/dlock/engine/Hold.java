@@ -25,6 +25,8 @@ final class Hold {
 
 	private final AtomicInteger handles = new AtomicInteger(1);
 
+	private volatile @Nullable Tenure tenure;
+
 	private Hold(Lease lease, Turn turn, long token, State state) {
 		this.lease = lease;
 		this.turn = turn;
@@ -61,6 +63,22 @@ final class Hold {
 
 	long token() {
 		return this.token;
+	}
+
+	/**
+	 * What somebody wants to know of this hold. Set before its handle is given out.
+	 * @param tenure the tenure
+	 */
+	void begin(Tenure tenure) {
+		this.tenure = tenure;
+	}
+
+	/**
+	 * What there is to know of this hold.
+	 * @return the tenure, or {@code null} if nobody asked
+	 */
+	@Nullable Tenure tenure() {
+		return this.tenure;
 	}
 
 	/**

@@ -13,8 +13,10 @@ import org.springframework.context.SmartLifecycle;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockInfo;
+import io.dlock.LockListener;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
 import io.dlock.LockRegistryClosedException;
@@ -59,6 +61,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final EngineThreads threads = new EngineThreads();
 
+	private final LockEvents events;
+
 	private final LocalQueues queues;
 
 	private final LeaseKeeper keeper;
@@ -84,7 +88,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.store = store;
 		this.settings = settings;
 		this.clock = clock;
-		this.keeper = new LeaseKeeper(store, clock, this.threads);
+		this.events = new LockEvents(this.threads, clock);
+		this.keeper = new LeaseKeeper(store, clock, this.threads, this.events);
 		this.revoker = new Revoker(store, clock, this.threads);
 		this.releaser = new LeaseReleaser(store, this.keeper, this.revoker, this.threads, settings.releaseMode());
 		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), this.releaser);
@@ -136,6 +141,10 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		return this.turns;
 	}
 
+	LockEvents events() {
+		return this.events;
+	}
+
 	@Override
 	public LockHandle acquire(LockRequest request) {
 		return acquire(request, this.settings.waitTimeOf(request), true);
@@ -168,22 +177,28 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * A lock that was granted while the registry stopped would be nobody's to release.
-	 * @param handle the handle of a lease that is kept already
+	 * Tell that a lock was acquired. One that was granted while the registry stopped
+	 * would be nobody's to release.
+	 * @param hold the lock, of a lease that is kept already
+	 * @param wait the wait for it
 	 * @return the handle
 	 */
-	HeldLock deliver(HeldLock handle) {
-		if (this.open) {
+	HeldLock deliver(Hold hold, Deadline wait) {
+		HeldLock handle = new HeldLock(this, hold);
+		try {
+			this.events.acquired(hold, wait);
+			failIfClosed(hold.key());
 			return handle;
 		}
-		LockRegistryClosedException closed = new LockRegistryClosedException(handle.key());
-		try {
-			handle.release();
+		catch (Throwable ex) {
+			try {
+				handle.release();
+			}
+			catch (LockLostException lost) {
+				ex.addSuppressed(lost);
+			}
+			throw ex;
 		}
-		catch (LockLostException ex) {
-			closed.addSuppressed(ex);
-		}
-		throw closed;
 	}
 
 	void failIfClosed(String key) {
@@ -226,7 +241,9 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	void release(Hold hold) {
 		boolean held = hold.beginRelease();
+		LockEvent event = held ? this.events.release(hold) : null;
 		this.releaser.release(hold, held && this.open);
+		this.events.tell(event);
 		if (!held) {
 			throw hold.lostException();
 		}
@@ -255,6 +272,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	@Override
 	public void validate(LockRequest request) {
 		this.settings.validate(request);
+	}
+
+	@Override
+	public void addListener(LockListener listener) {
+		this.events.add(listener);
 	}
 
 	/**
