@@ -1,5 +1,7 @@
 package io.dlock.engine;
 
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -145,6 +147,23 @@ final class EngineThreads implements AutoCloseable {
 	 */
 	void event(Runnable work) {
 		execute(this.events, work);
+	}
+
+	/**
+	 * Wait for a short time until the events so far have been told.
+	 * @param limit how long to wait at the most
+	 */
+	void awaitEvents(Duration limit) {
+		CountDownLatch told = new CountDownLatch(1);
+		try {
+			if (this.events.getPoolSize() > 0 && execute(this.events, told::countDown)
+					&& !told.await(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+				logger.debug("Lock listeners are still busy");
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	boolean hasManyEvents() {

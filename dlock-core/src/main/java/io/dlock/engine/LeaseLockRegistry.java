@@ -53,6 +53,9 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private static final Duration SWEEP_PAUSE = Duration.ofSeconds(1);
 
+	/** Listeners may be destroyed next. */
+	private static final Duration EVENTS_AT_STOP = Duration.ofSeconds(1);
+
 	private final LockStore store;
 
 	private final LockSettings settings;
@@ -308,6 +311,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		boolean interrupted = Thread.interrupted();
 		try {
 			takeAway(this.keeper.leases());
+			this.threads.awaitEvents(EVENTS_AT_STOP);
 		}
 		finally {
 			if (interrupted) {

@@ -3,14 +3,17 @@ package io.dlock.autoconfigure;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
+import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
@@ -18,8 +21,8 @@ import io.dlock.store.LockStore;
 
 /**
  * Auto-configuration of dlock: a {@link LockStore} in Redis or a database, a
- * {@link LockRegistry} on it, and {@link io.dlock.DistributedLocked}. Backs off from a
- * store or registry of the application's.
+ * {@link LockRegistry} on it, {@link io.dlock.DistributedLocked}, and the application's
+ * {@link LockListener} beans. Backs off from a store or registry of the application's.
  *
  * @since 0.1
  */
@@ -36,6 +39,18 @@ public final class DlockAutoConfiguration {
 		postProcessor
 			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
 		return postProcessor;
+	}
+
+	@Bean
+	static LockListenerRegistrar dlockListenerRegistrar(ObjectProvider<LockRegistry> registries,
+			ObjectProvider<LockListener> listeners) {
+		return new LockListenerRegistrar(registries, listeners);
+	}
+
+	@Bean
+	@ConditionalOnBooleanProperty("dlock.events.publish")
+	static LockEventPublisher dlockEventPublisher(ApplicationEventPublisher publisher) {
+		return new LockEventPublisher(publisher);
 	}
 
 	/**

@@ -29,6 +29,7 @@ import io.dlock.ReleaseMode;
  * @param release Whether a release waits for the store. Asynchronous saves the caller a
  * round trip, but for a moment other instances still find the lock busy
  * @param handOff How waiting threads of this process pass a lock to each other
+ * @param events What happens to locks, as events
  * @param redis Locks in Redis
  * @since 0.1
  */
@@ -37,7 +38,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration commandTimeout,
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
-		@DefaultValue("sync") ReleaseMode release, @DefaultValue HandOff handOff, @DefaultValue Redis redis) {
+		@DefaultValue("sync") ReleaseMode release, @DefaultValue HandOff handOff, @DefaultValue Events events,
+		@DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
@@ -56,6 +58,17 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * process waits for it. Zero to ask each time
 	 */
 	public record HandOff(@DefaultValue("10ms") Duration maxDuration) {
+
+	}
+
+	/**
+	 * What happens to locks, as events.
+	 *
+	 * @param publish Whether to publish them as application events, for
+	 * {@code @EventListener} methods. Beans that are a {@code LockListener} are told in
+	 * any case
+	 */
+	public record Events(@DefaultValue("false") boolean publish) {
 
 	}
 
