@@ -110,8 +110,8 @@ public final class Campaign implements AutoCloseable {
 	}
 
 	/**
-	 * One proxy for each client, so that its network breaks alone. The Sentinels tell
-	 * clients where the master is, so there can be none on the way.
+	 * One proxy for each client, so that its network breaks alone. Sentinels tell clients
+	 * where the master is, so there the store has the proxies, if any can be broken.
 	 */
 	private List<TcpProxy> links(StoreUnderTest store) {
 		if (!store.links().isEmpty() || store.type() == StoreType.REDIS_SENTINEL) {

@@ -50,9 +50,16 @@ public final class FaultCatalogue {
 				faults.addAll((tier == Tier.S) ? NodeFaults.durable(lease) : NodeFaults.notDurable(lease));
 				faults.addAll(RedisFaults.safe(lease));
 			}
-			// whatever stops the master for long is a failover, and that may lose
-			// something
-			case REDIS_SENTINEL -> faults.addAll(RedisFaults.connections(lease));
+			case REDIS_SENTINEL -> {
+				if (tier == Tier.S) {
+					faults.addAll(NodeFaults.durable(lease));
+					faults.addAll(RedisFaults.safe(lease));
+				}
+				else {
+					// whatever stops the master for long is a failover
+					faults.addAll(RedisFaults.connections(lease));
+				}
+			}
 			case POSTGRES -> {
 				faults.addAll(NodeFaults.durable(lease));
 				faults.addAll(SqlFaults.postgres().safe(lease));
