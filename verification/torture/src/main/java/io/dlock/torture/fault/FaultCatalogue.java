@@ -37,6 +37,9 @@ public final class FaultCatalogue {
 			faults.add(ClientFaults.clockDrift(lease));
 		}
 		faults.addAll(safe(store, lease, tier));
+		if (bed.store().disk().isPresent()) {
+			faults.addAll(store.isRedis() ? DiskFaults.redis(lease) : DiskFaults.postgres(lease));
+		}
 		if (tier == Tier.L) {
 			faults.addAll(losing(bed));
 		}
@@ -80,7 +83,10 @@ public final class FaultCatalogue {
 		switch (bed.store().type()) {
 			case REDIS, REDIS_CLUSTER -> faults.addAll(RedisFaults.losing(bed.lease()));
 			case REDIS_SENTINEL -> faults.addAll(SentinelFaults.losing(bed.lease()));
-			case POSTGRES -> faults.addAll(SqlFaults.postgres().losing());
+			case POSTGRES -> {
+				faults.addAll(SqlFaults.postgres().losing());
+				faults.add(SqlFaults.promotion(bed.lease()));
+			}
 			case MARIADB -> faults.addAll(SqlFaults.mariaDb().losing());
 		}
 		bed.storeClock().ifPresent((clock) -> faults.add(NodeFaults.clockStep(bed.lease())));

@@ -5,6 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import io.dlock.test.TcpProxy;
+import io.dlock.torture.server.LimitedDisk;
 import io.dlock.torture.server.RedisAdmin;
 import io.dlock.torture.server.RedisClusterStore;
 import io.dlock.torture.server.RedisSentinelStore;
@@ -86,6 +87,10 @@ public final class Infliction {
 
 	SqlStore sql() {
 		return (SqlStore) this.bed.store();
+	}
+
+	LimitedDisk disk() {
+		return this.bed.store().disk().orElseThrow();
 	}
 
 	/**

@@ -17,10 +17,10 @@ class PlanTests {
 
 	private static final Scope.Sizes SIZES = new Scope.Sizes(3, 3, 1);
 
-	private final List<FaultType> types = IntStream.range(0, 4)
+	private final List<FaultType> types = IntStream.range(0, 5)
 		.mapToObj((i) -> List
 			.of(ClientFaults.all(LEASE), LinkFaults.all(LEASE, Scope.LINK), NodeFaults.durable(LEASE),
-					RedisFaults.safe(LEASE))
+					RedisFaults.safe(LEASE), DiskFaults.redis(LEASE))
 			.get(i))
 		.flatMap(List::stream)
 		.toList();
