@@ -14,6 +14,16 @@ public enum Scope {
 	CLIENT("client-"),
 
 	/**
+	 * The life of a client: its process, and whatever happens in it.
+	 */
+	LIFE("client-"),
+
+	/**
+	 * The inside of a client, which may be stopped meanwhile, but lives.
+	 */
+	INSIDE("client-"),
+
+	/**
 	 * The network of one client.
 	 */
 	LINK("client-"),
@@ -72,6 +82,8 @@ public enum Scope {
 	List<String> resources(int index, Sizes sizes) {
 		return switch (this) {
 			case CLIENT -> List.of("process-" + index);
+			case LIFE -> List.of("process-" + index, "inside-" + index);
+			case INSIDE -> List.of("inside-" + index);
 			case LINK, NODE_LINK -> List.of("link-" + index);
 			case LINKS -> IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link).toList();
 			case CLIENT_AND_LINK -> List.of("process-" + index, "link-" + index);
@@ -89,7 +101,7 @@ public enum Scope {
 	 */
 	int count(Sizes sizes) {
 		return switch (this) {
-			case CLIENT, CLOCK -> sizes.clients();
+			case CLIENT, LIFE, INSIDE, CLOCK -> sizes.clients();
 			case LINK, NODE_LINK -> sizes.links();
 			case CLIENT_AND_LINK -> Math.min(sizes.clients(), sizes.links());
 			case NODE -> sizes.nodes();

@@ -17,10 +17,10 @@ class PlanTests {
 
 	private static final Scope.Sizes SIZES = new Scope.Sizes(3, 3, 1);
 
-	private final List<FaultType> types = IntStream.range(0, 4)
+	private final List<FaultType> types = IntStream.range(0, 5)
 		.mapToObj((i) -> List
 			.of(ClientFaults.all(LEASE), LinkFaults.all(LEASE, Scope.LINK), NodeFaults.durable(LEASE),
-					RedisFaults.safe(LEASE))
+					RedisFaults.safe(LEASE), InsideFaults.all(LEASE))
 			.get(i))
 		.flatMap(List::stream)
 		.toList();
@@ -60,6 +60,13 @@ class PlanTests {
 			}
 		}
 		assertThat(overlapping).isGreaterThan(50);
+	}
+
+	@Test
+	void whatAClientDoesToItselfOverlapsItsPausesButNotItsDeath() {
+		assertThat(Scope.INSIDE.resources(1, SIZES)).doesNotContainAnyElementsOf(Scope.CLIENT.resources(1, SIZES))
+			.containsAnyElementsOf(Scope.LIFE.resources(1, SIZES));
+		assertThat(Scope.CLIENT.resources(1, SIZES)).containsAnyElementsOf(Scope.LIFE.resources(1, SIZES));
 	}
 
 	private static List<String> resources(PlannedFault fault) {
