@@ -125,7 +125,8 @@ public final class Nemesis {
 
 	private String description(PlannedFault fault) {
 		return switch (fault.type().scope()) {
-			case CLIENT, LIFE, INSIDE, CLIENT_AND_LINK -> " pid=" + this.bed.clients().get(fault.target()).pid();
+			case CLIENT, LIFE, INSIDE, INSIDE_ALONE, CLIENT_AND_LINK ->
+				" pid=" + this.bed.clients().get(fault.target()).pid();
 			default -> "";
 		};
 	}

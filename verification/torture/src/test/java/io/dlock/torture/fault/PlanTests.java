@@ -69,6 +69,15 @@ class PlanTests {
 		assertThat(Scope.CLIENT.resources(1, SIZES)).containsAnyElementsOf(Scope.LIFE.resources(1, SIZES));
 	}
 
+	@Test
+	void whatAClientDoesToItselfAloneOverlapsNothingThatConcernsIt() {
+		List<String> alone = Scope.INSIDE_ALONE.resources(1, SIZES);
+		for (Scope scope : Scope.values()) {
+			assertThat(scope.resources(1, SIZES)).as(scope.name()).containsAnyElementsOf(alone);
+		}
+		assertThat(alone).doesNotContainAnyElementsOf(Scope.LIFE.resources(0, SIZES));
+	}
+
 	private static List<String> resources(PlannedFault fault) {
 		return fault.type().scope().resources(fault.target(), SIZES);
 	}
