@@ -73,9 +73,10 @@ final class LockConnections implements AutoCloseable {
 	 * @return what the work returned
 	 */
 	<T> T execute(boolean renewal, String operation, Work<T> work) {
+		long begin = System.nanoTime();
 		Opened current = open();
 		current.enter(renewal, this.settings.commandTimeout());
-		try (AutoCommitConnection connection = connect(current)) {
+		try (AutoCommitConnection connection = connect(current, begin)) {
 			return run(current, connection.get(), operation, work);
 		}
 		finally {
@@ -111,7 +112,17 @@ final class LockConnections implements AutoCloseable {
 		}
 	}
 
-	private AutoCommitConnection connect(Opened current) {
+	/**
+	 * The time for a call is one for all of it: what it took to get a connection is not
+	 * there for the work. It would be of no use without any, though.
+	 */
+	private Duration timeLeft(long begin) {
+		Duration left = this.settings.commandTimeout().minusNanos(System.nanoTime() - begin);
+		Duration least = this.settings.commandTimeout().dividedBy(4);
+		return (left.compareTo(least) < 0) ? least : left;
+	}
+
+	private AutoCommitConnection connect(Opened current, long begin) {
 		Connection connection;
 		try {
 			connection = current.dataSource().getConnection();
@@ -121,7 +132,7 @@ final class LockConnections implements AutoCloseable {
 			throw SqlErrors.notConnected(ex);
 		}
 		try {
-			return new AutoCommitConnection(connection, this.settings.commandTimeout());
+			return new AutoCommitConnection(connection, timeLeft(begin));
 		}
 		catch (SQLException ex) {
 			LockPools.evict(current.dataSource(), connection);

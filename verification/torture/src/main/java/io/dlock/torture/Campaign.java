@@ -98,20 +98,20 @@ public final class Campaign implements AutoCloseable {
 		List<ClientProcess> clients = startClients(store, links, startResource(), shim);
 		Bed bed = new Bed(store, clients, links, storeClock, this.options.lease());
 		List<PlannedFault> plan = plan(bed);
-		torture(bed, clients, plan);
+		int keys = keys() + torture(bed, clients, plan);
 		this.timeline.phase("QUIESCE", "two leases");
 		LockSupport.parkNanos(this.options.lease().multipliedBy(2).toNanos());
 		clients.forEach(ClientProcess::askToStop);
 		clients.forEach(this::awaitStop);
 		this.timeline.phase("DONE", "all clients are stopped");
-		this.checks.store(store, before, keys(), this.options.lease().multipliedBy(3).plusSeconds(2));
+		this.checks.store(store, before, keys, this.options.lease().multipliedBy(3).plusSeconds(2));
 		this.checks.write(this.directory.resolve("checks.txt"));
 		return plan;
 	}
 
 	/**
-	 * One proxy for each client, so that its network breaks alone. The Sentinels tell
-	 * clients where the master is, so there can be none on the way.
+	 * One proxy for each client, so that its network breaks alone. Sentinels tell clients
+	 * where the master is, so there the store has the proxies, if any can be broken.
 	 */
 	private List<TcpProxy> links(StoreUnderTest store) {
 		if (!store.links().isEmpty() || store.type() == StoreType.REDIS_SENTINEL) {
@@ -165,7 +165,11 @@ public final class Campaign implements AutoCloseable {
 		return plan;
 	}
 
-	private void torture(Bed bed, List<ClientProcess> clients, List<PlannedFault> plan) throws InterruptedException {
+	/**
+	 * Inflict all faults.
+	 * @return how many keys they needed for themselves
+	 */
+	private int torture(Bed bed, List<ClientProcess> clients, List<PlannedFault> plan) throws InterruptedException {
 		Nemesis nemesis = new Nemesis(bed, this.timeline);
 		try (Watchdog watchdog = new Watchdog(clients, this.options.lease())) {
 			nemesis.run(plan);
@@ -175,7 +179,8 @@ public final class Campaign implements AutoCloseable {
 		}
 		this.impossible.addAll(nemesis.failures());
 		this.impossible.forEach((failure) -> this.checks.note("fault not possible: " + failure));
-		this.checks.note(plan.size() + " faults planned");
+		this.checks.note(plan.size() + " faults planned, " + nemesis.keys() + " keys locked for them");
+		return nemesis.keys();
 	}
 
 	private void awaitStop(ClientProcess client) {

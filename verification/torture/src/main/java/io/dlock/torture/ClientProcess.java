@@ -22,6 +22,8 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 
 	private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
+	private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(60);
+
 	private static final Duration DUMP_PATIENCE = Duration.ofSeconds(2);
 
 	private final ReentrantLock lock = new ReentrantLock();
@@ -141,8 +143,10 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	}
 
 	@Override
-	public void tell(String line) {
-		process().tell(line);
+	public String ask(String line, String answer) throws InterruptedException {
+		ChildJvm asked = process();
+		asked.tell(line);
+		return asked.await(answer, ANSWER_PATIENCE);
 	}
 
 	@Override

@@ -24,8 +24,9 @@ import io.dlock.torture.history.HistoryWriter;
 
 /**
  * A client under torture, a process of its own. It locks keys until the line {@code STOP}
- * arrives on its standard input; then it finishes what it has begun, shuts down, and
- * prints {@code BASELINE <json>}: what was left of the contender before and after.
+ * arrives on its standard input, and suffers from what else it is told there (see
+ * {@link Afflictions}); then it finishes what it has begun, shuts down, and prints
+ * {@code BASELINE <json>}: what was left of the contender before and after.
  * <p>
  * {@code TortureClient --store=redis --port=6379 --client=0 --history=FILE --resource=PORT},
  * and whatever {@link ClientOptions} and {@link StoreAddress} have; times are in
@@ -45,9 +46,12 @@ public final class TortureClient {
 
 	private final List<Thread> workers = new ArrayList<>();
 
+	private final Afflictions afflictions;
+
 	private TortureClient(ClientOptions options) {
 		this.options = options;
 		this.contender = Contenders.connect(options);
+		this.afflictions = new Afflictions(options, this.contender, this.stopped);
 		Abilities abilities = this.contender.abilities();
 		this.history = new HistoryWriter(options.history(),
 				new HistoryHeader(options.client(), options.incarnation(), ProcessHandle.current().pid(),
@@ -60,7 +64,7 @@ public final class TortureClient {
 		client.warmUp();
 		client.start();
 		System.out.println("READY");
-		awaitStop();
+		client.awaitStop();
 		Map<String, LeakBaseline> baseline = client.stop();
 		System.out.println("BASELINE " + JsonMapper.shared().writeValueAsString(baseline));
 		System.exit(0);
@@ -69,13 +73,15 @@ public final class TortureClient {
 	/**
 	 * The end of the input is a stop as well: the bed is gone.
 	 */
-	private static void awaitStop() throws IOException {
+	private void awaitStop() throws IOException {
 		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-		String line;
-		do {
+		String line = in.readLine();
+		while (line != null && !line.equals("STOP")) {
+			if (line.startsWith(Afflictions.WORD)) {
+				this.afflictions.begin(line);
+			}
 			line = in.readLine();
 		}
-		while (line != null && !line.equals("STOP"));
 	}
 
 	/**
@@ -122,6 +128,7 @@ public final class TortureClient {
 		for (Thread worker : this.workers) {
 			worker.join();
 		}
+		this.afflictions.awaitEnd();
 		LeakBaseline.pause(this.options.lease().multipliedBy(4));
 		Map<String, LeakBaseline> baseline = new LinkedHashMap<>();
 		baseline.put("idle", LeakBaseline.take());

@@ -2,6 +2,7 @@ package io.dlock.torture.fault;
 
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * What a fault is inflicted on. Two faults that need the same resource do not overlap.
@@ -12,6 +13,22 @@ public enum Scope {
 	 * The process of a client.
 	 */
 	CLIENT("client-"),
+
+	/**
+	 * The life of a client: its process, and whatever happens in it.
+	 */
+	LIFE("client-"),
+
+	/**
+	 * The inside of a client, which may be stopped meanwhile, but lives.
+	 */
+	INSIDE("client-"),
+
+	/**
+	 * The inside of a client while all is well: nothing else that it could suffer from
+	 * happens meanwhile, so that nothing excuses it.
+	 */
+	INSIDE_ALONE("client-"),
 
 	/**
 	 * The network of one client.
@@ -72,6 +89,9 @@ public enum Scope {
 	List<String> resources(int index, Sizes sizes) {
 		return switch (this) {
 			case CLIENT -> List.of("process-" + index);
+			case LIFE -> List.of("process-" + index, "inside-" + index);
+			case INSIDE -> List.of("inside-" + index);
+			case INSIDE_ALONE -> alone(index, sizes);
 			case LINK, NODE_LINK -> List.of("link-" + index);
 			case LINKS -> IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link).toList();
 			case CLIENT_AND_LINK -> List.of("process-" + index, "link-" + index);
@@ -82,6 +102,12 @@ public enum Scope {
 		};
 	}
 
+	private static List<String> alone(int client, Sizes sizes) {
+		return Stream.of(LIFE, CLOCK, LINKS, STORE, HOST)
+			.flatMap((scope) -> scope.resources(client, sizes).stream())
+			.toList();
+	}
+
 	/**
 	 * Count the targets.
 	 * @param sizes how many of each kind there are
@@ -89,7 +115,7 @@ public enum Scope {
 	 */
 	int count(Sizes sizes) {
 		return switch (this) {
-			case CLIENT, CLOCK -> sizes.clients();
+			case CLIENT, LIFE, INSIDE, INSIDE_ALONE, CLOCK -> sizes.clients();
 			case LINK, NODE_LINK -> sizes.links();
 			case CLIENT_AND_LINK -> Math.min(sizes.clients(), sizes.links());
 			case NODE -> sizes.nodes();
