@@ -103,6 +103,37 @@ public @interface DistributedLocked {
 	boolean renew() default true;
 
 	/**
+	 * How long the lock is held at the most: {@code 10m}. When the method still runs then
+	 * the lock is lost, and {@link #onLost} says what follows; it is not renewed any
+	 * more, and becomes free for others when the method ends, or at most one
+	 * {@link #lease} later. So a method that hangs does not keep its lock for ever.
+	 * <p>
+	 * At least as long as the lease. The default is {@code dlock.max-hold}, which is no
+	 * limit unless it is set. May contain {@code ${…}}.
+	 * @return the longest time
+	 */
+	String maxHold() default "";
+
+	/**
+	 * How long the lock stays taken at the least, even if the method ends earlier:
+	 * {@code 10s}. The caller goes on when the method ends; the store keeps the lock for
+	 * the rest. For scheduled methods, which all instances start within that time and one
+	 * of them is to run:
+	 *
+	 * <pre class="code">
+	 * &#64;Scheduled(cron = "0 0 3 * * *")
+	 * &#64;DistributedLocked(name = "report", waitTime = "0s", onBusy = OnBusy.SKIP, minHold = "1m")
+	 * void report() { ... }
+	 * </pre>
+	 *
+	 * It begins when the lock is acquired, and also applies when the method throws. Not
+	 * longer than {@link #maxHold}. If the application stops before the time is over, the
+	 * lock ends with its lease, but not before this time. May contain {@code ${…}}.
+	 * @return the shortest time
+	 */
+	String minHold() default "";
+
+	/**
 	 * What to do when the lock is busy for the wait time. Has no effect beside a
 	 * {@link #fallback}.
 	 * @return what to do

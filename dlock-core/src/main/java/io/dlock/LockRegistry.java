@@ -141,7 +141,8 @@ public interface LockRegistry {
 
 	/**
 	 * Check that a request can be honoured by this registry: its lease is at least four
-	 * command timeouts of the store, so that a renewal has time to fail and be repeated.
+	 * command timeouts of the store, so that a renewal has time to fail and be repeated,
+	 * and at most its {@code maxHold}.
 	 * @param request the request to check
 	 * @throws IllegalArgumentException if it can not; the message says which value to
 	 * change

@@ -22,9 +22,12 @@ import io.dlock.OnLost;
  * @param onLost what to do when the lock is lost
  * @param reason why, for operators
  * @param name what it is called in events and metrics
+ * @param minHold the shortest time the lock stays taken, or {@code null}
+ * @param maxHold the longest time it is held, or {@code null} for the default
  */
 record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
-		@Nullable Method fallback, OnLost onLost, String reason, String name) {
+		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
+		@Nullable Duration maxHold) {
 
 	LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)
@@ -33,6 +36,8 @@ record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration
 			.renew(this.renew)
 			.reason(this.reason)
 			.name(this.name)
+			.minHold(this.minHold)
+			.maxHold(this.maxHold)
 			.build();
 	}
 

@@ -49,7 +49,9 @@ final class LockedOperationParser {
 				duration(annotation.lease(), "lease", false, method),
 				duration(annotation.waitTime(), "waitTime", true, method), annotation.renew(), annotation.onBusy(),
 				fallback, annotation.onLost(), reason(annotation, method, targetClass),
-				StringUtils.hasText(name) ? name : nameOf(method, targetClass));
+				StringUtils.hasText(name) ? name : nameOf(method, targetClass),
+				duration(annotation.minHold(), "minHold", true, method),
+				duration(annotation.maxHold(), "maxHold", false, method));
 	}
 
 	private static void checkInterceptable(Method method, Class<?> targetClass) {

@@ -95,8 +95,9 @@ final class Acquisition {
 	}
 
 	private void begin(Hold hold) {
-		if (this.registry.events().areWanted()) {
-			hold.begin(new Tenure(this.request, this.clock.now()));
+		Duration maxHold = this.registry.settings().maxHoldOf(this.request);
+		if (maxHold != null || this.request.minHold() != null || this.registry.events().areWanted()) {
+			hold.begin(new Tenure(this.request, maxHold, this.clock));
 		}
 	}
 

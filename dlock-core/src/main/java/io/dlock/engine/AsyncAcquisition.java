@@ -138,7 +138,7 @@ final class AsyncAcquisition {
 
 	private void deliver(HeldLock handle) {
 		if (!this.future.complete(handle)) {
-			handle.release();
+			handle.releaseUnused();
 		}
 	}
 

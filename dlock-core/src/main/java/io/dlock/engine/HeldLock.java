@@ -66,7 +66,7 @@ final class HeldLock implements LockHandle {
 
 	@Override
 	public Duration remaining() {
-		return isValid() ? Duration.ofNanos(Math.max(0, this.hold.lease().validNanosLeft())) : Duration.ZERO;
+		return isValid() ? Duration.ofNanos(Math.max(0, this.hold.validNanosLeft())) : Duration.ZERO;
 	}
 
 	@Override
@@ -109,6 +109,14 @@ final class HeldLock implements LockHandle {
 		else {
 			this.releasedInTime = true;
 		}
+	}
+
+	/**
+	 * Release a lock that the one who asked for it will not get.
+	 */
+	void releaseUnused() {
+		this.hold.unused();
+		release();
 	}
 
 	/**

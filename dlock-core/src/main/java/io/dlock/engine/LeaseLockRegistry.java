@@ -91,7 +91,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.store = store;
 		this.settings = settings;
 		this.clock = clock;
-		this.events = new LockEvents(this.threads, clock);
+		this.events = new LockEvents(this.threads);
 		this.keeper = new LeaseKeeper(store, clock, this.threads, this.events);
 		this.revoker = new Revoker(store, clock, this.threads);
 		this.releaser = new LeaseReleaser(store, this.keeper, this.revoker, this.threads, settings.releaseMode());
@@ -195,7 +195,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		}
 		catch (Throwable ex) {
 			try {
-				handle.release();
+				handle.releaseUnused();
 			}
 			catch (LockLostException lost) {
 				ex.addSuppressed(lost);
@@ -330,10 +330,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 			.toList();
 		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
 		for (Lease lease : lost) {
-			this.releaser.endOf(lease);
-			if (!limit.isOver()) {
-				this.releaser.releaseInStore(lease);
-			}
+			this.releaser.takeAway(lease, limit);
 		}
 		for (Lease lease : this.queues.left()) {
 			if (!limit.isOver()) {

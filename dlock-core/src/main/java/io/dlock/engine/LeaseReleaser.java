@@ -24,12 +24,15 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 
 	private final ReleaseMode mode;
 
+	private final MinHolds minHolds;
+
 	LeaseReleaser(LockStore store, LeaseKeeper keeper, Revoker revoker, EngineThreads threads, ReleaseMode mode) {
 		this.store = store;
 		this.keeper = keeper;
 		this.revoker = revoker;
 		this.threads = threads;
 		this.mode = mode;
+		this.minHolds = new MinHolds(store, keeper.clock(), revoker, threads);
 	}
 
 	/**
@@ -40,11 +43,47 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 	void release(Hold hold, boolean mayBePassedOn) {
 		Turn turn = hold.turn();
 		Lease lease = hold.lease();
+		if (hold.minNanosLeft() > 0) {
+			keepTaken(hold);
+			return;
+		}
 		if (mayBePassedOn && (turn.endAndPass(lease) || releaseLater(turn, lease))) {
 			return;
 		}
 		endOf(lease);
 		releaseAndEnd(turn, lease);
+	}
+
+	/**
+	 * Nobody holds the lock any more, but nobody is to have it yet.
+	 */
+	private void keepTaken(Hold hold) {
+		this.keeper.remove(hold.lease());
+		try {
+			this.minHolds.keep(hold);
+		}
+		finally {
+			hold.turn().end();
+		}
+	}
+
+	/**
+	 * Release a lock that was just declared lost because the registry stops.
+	 * @param lease the lease
+	 * @param limit when to leave the store alone: what is left ends with its lease
+	 */
+	void takeAway(Lease lease, Deadline limit) {
+		Hold hold = lease.holder();
+		if (hold.minNanosLeft() > 0) {
+			if (!limit.isOver()) {
+				this.minHolds.keep(hold);
+			}
+			return;
+		}
+		endOf(lease);
+		if (!limit.isOver()) {
+			releaseInStore(lease);
+		}
 	}
 
 	/**

@@ -29,15 +29,12 @@ final class LockEvents {
 
 	private final EngineThreads threads;
 
-	private final MachineClock clock;
-
 	private final List<LockListener> listeners = new CopyOnWriteArrayList<>();
 
 	private final Set<Class<?>> warnedOf = ConcurrentHashMap.newKeySet();
 
-	LockEvents(EngineThreads threads, MachineClock clock) {
+	LockEvents(EngineThreads threads) {
 		this.threads = threads;
-		this.clock = clock;
 	}
 
 	void add(LockListener listener) {
@@ -92,8 +89,8 @@ final class LockEvents {
 			return null;
 		}
 		LockRequest request = tenure.request();
-		return new LockEvent.Released(request.key(), request.name(), request.reason(), hold.token(),
-				tenure.elapsed(this.clock), remaining(hold));
+		return new LockEvent.Released(request.key(), request.name(), request.reason(), hold.token(), tenure.elapsed(),
+				remaining(hold));
 	}
 
 	/**
@@ -109,7 +106,7 @@ final class LockEvents {
 		}
 		LockRequest request = tenure.request();
 		LockEvent.Lost event = new LockEvent.Lost(request.key(), request.name(), request.reason(), hold.token(),
-				tenure.elapsed(this.clock), cause);
+				tenure.elapsed(), cause);
 		if (tenure.lost(event)) {
 			this.threads.event(() -> tell(event));
 		}
@@ -140,12 +137,12 @@ final class LockEvents {
 		if (tenure != null && tenure.isAnnounced() && hold.isValid()) {
 			LockRequest request = tenure.request();
 			events.add(new LockEvent.Renewed(request.key(), request.name(), request.reason(), hold.token(),
-					tenure.elapsed(this.clock), remaining(hold)));
+					tenure.elapsed(), remaining(hold)));
 		}
 	}
 
 	private static Duration remaining(Hold hold) {
-		return Duration.ofNanos(Math.max(0, hold.lease().validNanosLeft()));
+		return Duration.ofNanos(Math.max(0, hold.validNanosLeft()));
 	}
 
 	/**

@@ -16,6 +16,8 @@ import io.dlock.ReleaseMode;
  * @param lease How long a lock outlives a process that died, unless a method says
  * otherwise. It is renewed while the lock is held
  * @param waitTime How long to wait for a busy lock, unless a method says otherwise
+ * @param maxHold How long a lock is held at the most, unless a method says otherwise:
+ * after that it is lost. At least the lease. No limit by default
  * @param commandTimeout How long one call to the store may take. A tenth of the lease by
  * default, at most one second. Every lease must be at least four times as long
  * @param maxPollInterval How long a waiting process lets pass between two looks at a busy
@@ -35,7 +37,7 @@ import io.dlock.ReleaseMode;
  */
 @ConfigurationProperties("dlock")
 public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s") Duration lease,
-		@DefaultValue("5s") Duration waitTime, @Nullable Duration commandTimeout,
+		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @Nullable Duration commandTimeout,
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
 		@DefaultValue("sync") ReleaseMode release, @DefaultValue HandOff handOff, @DefaultValue Events events,
@@ -48,7 +50,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	LockSettings settings(String defaultInstance) {
 		return new LockSettings(this.lease, this.waitTime, effectiveCommandTimeout(), this.maxPollInterval,
 				this.shutdownTimeout, this.handOff.maxDuration(), this.release,
-				(this.instance != null) ? this.instance : defaultInstance);
+				(this.instance != null) ? this.instance : defaultInstance, this.maxHold);
 	}
 
 	/**
