@@ -142,12 +142,20 @@ public @interface DistributedLocked {
 
 	/**
 	 * The name of a method of the same class, with the same parameters and a compatible
-	 * return type, to call instead when the lock is busy. It is called directly, without
-	 * the lock and without other advice, such as transactions; it may not be locked
-	 * itself.
+	 * return type, to call instead when the lock is busy, and with
+	 * {@link OnStoreFailure#FALLBACK} when the store fails. It is called directly,
+	 * without the lock and without other advice, such as transactions; it may not be
+	 * locked itself.
 	 * @return the name of the method
 	 */
 	String fallback() default "";
+
+	/**
+	 * What to do when the store fails, so that nobody knows whether the lock is free. A
+	 * busy lock and a failed store are never taken for each other.
+	 * @return what to do
+	 */
+	OnStoreFailure onStoreFailure() default OnStoreFailure.DEFAULT;
 
 	/**
 	 * What to do when the lock is lost while the method runs.

@@ -79,9 +79,10 @@ public sealed interface LockEvent {
 	 * @param reason the reason of the request, or {@code null}
 	 * @param waited how long it was waited for
 	 * @param failure what the request ended with
+	 * @param failOpen whether the work is done without the lock, which is worth an alarm
 	 */
 	record StoreFailed(String key, @Nullable String name, @Nullable String reason, Duration waited,
-			LockStoreException failure) implements LockEvent {
+			LockStoreException failure, boolean failOpen) implements LockEvent {
 
 	}
 

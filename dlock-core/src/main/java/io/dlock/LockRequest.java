@@ -26,11 +26,14 @@ import org.jspecify.annotations.Nullable;
  * @param maxHold how long the lock is held at the most, counted from when it was
  * acquired: after that it is lost, and not renewed any more. {@code null} for the default
  * of the registry. At least as long as the lease and {@code minHold}
+ * @param failOpen whether the caller does its work without the lock if the store fails.
+ * Changes nothing for the registry, which throws {@link LockStoreException} in any case:
+ * it is what {@linkplain LockEvent.StoreFailed#failOpen() listeners} are told
  * @since 0.1
  */
 public record LockRequest(String key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
 		boolean reentrant, @Nullable String reason, @Nullable String name, @Nullable Duration minHold,
-		@Nullable Duration maxHold) {
+		@Nullable Duration maxHold, boolean failOpen) {
 
 	/**
 	 * The length of the longest key.
@@ -75,7 +78,7 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	 * @return the request
 	 */
 	public static LockRequest of(String key) {
-		return new LockRequest(key, null, null, true, true, null, null, null, null);
+		return new LockRequest(key, null, null, true, true, null, null, null, null, false);
 	}
 
 	/**
@@ -101,6 +104,7 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		builder.name = this.name;
 		builder.minHold = this.minHold;
 		builder.maxHold = this.maxHold;
+		builder.failOpen = this.failOpen;
 		return builder;
 	}
 
@@ -183,6 +187,8 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		private @Nullable Duration minHold;
 
 		private @Nullable Duration maxHold;
+
+		private boolean failOpen;
 
 		private Builder(String key) {
 			this.key = key;
@@ -278,13 +284,25 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		}
 
 		/**
+		 * Set whether the caller does its work without the lock if the store fails, so
+		 * that listeners and metrics can tell. The registry throws
+		 * {@link LockStoreException} in any case.
+		 * @param failOpen {@code true} if the caller goes on after such an exception
+		 * @return this builder
+		 */
+		public Builder failOpen(boolean failOpen) {
+			this.failOpen = failOpen;
+			return this;
+		}
+
+		/**
 		 * Build the request.
 		 * @return the request
 		 * @throws IllegalArgumentException if a value is out of range
 		 */
 		public LockRequest build() {
 			return new LockRequest(this.key, this.lease, this.waitTime, this.renew, this.reentrant, this.reason,
-					this.name, this.minHold, this.maxHold);
+					this.name, this.minHold, this.maxHold, this.failOpen);
 		}
 
 	}

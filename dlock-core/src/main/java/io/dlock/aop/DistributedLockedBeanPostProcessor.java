@@ -12,6 +12,7 @@ import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockRegistry;
+import io.dlock.OnStoreFailure;
 
 /**
  * Makes {@link io.dlock.DistributedLocked} work: checks the annotated methods of every
@@ -35,6 +36,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private final transient Supplier<LockRegistry> registry;
 
+	private OnStoreFailure onStoreFailure = OnStoreFailure.THROW;
+
 	private transient LockedOperations operations;
 
 	/**
@@ -53,8 +56,23 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.operations = useValues(resolver);
 	}
 
+	/**
+	 * Set what methods do that leave it to the configuration when the store fails.
+	 * @param onStoreFailure {@link OnStoreFailure#THROW}, which is the default, or
+	 * {@link OnStoreFailure#PROCEED}
+	 * @throws IllegalArgumentException if it is neither: a fallback is named by a method
+	 */
+	public void setOnStoreFailure(OnStoreFailure onStoreFailure) {
+		if (onStoreFailure != OnStoreFailure.THROW && onStoreFailure != OnStoreFailure.PROCEED) {
+			throw new IllegalArgumentException(
+					"The default for store failures must be THROW or PROCEED but is " + onStoreFailure);
+		}
+		this.onStoreFailure = onStoreFailure;
+	}
+
 	private LockedOperations useValues(StringValueResolver values) {
-		LockedOperations created = new LockedOperations(new LockedOperationParser(values), this.registry);
+		LockedOperations created = new LockedOperations(new LockedOperationParser(values, () -> this.onStoreFailure),
+				this.registry);
 		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(),
 				new DistributedLockedInterceptor(created, this.registry));
 		return created;

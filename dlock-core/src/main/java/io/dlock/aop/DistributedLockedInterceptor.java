@@ -15,6 +15,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
+import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
 
@@ -44,6 +45,9 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		}
 		catch (LockBusyException ex) {
 			return busy(operation, invocation, ex);
+		}
+		catch (LockStoreException ex) {
+			return operation.outage().instead(invocation, ex);
 		}
 		return proceed(operation, invocation, handle);
 	}

@@ -24,10 +24,11 @@ import io.dlock.OnLost;
  * @param name what it is called in events and metrics
  * @param minHold the shortest time the lock stays taken, or {@code null}
  * @param maxHold the longest time it is held, or {@code null} for the default
+ * @param outage what to do when the store fails
  */
 record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
 		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
-		@Nullable Duration maxHold) {
+		@Nullable Duration maxHold, OutagePolicy outage) {
 
 	LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)
@@ -38,6 +39,7 @@ record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration
 			.name(this.name)
 			.minHold(this.minHold)
 			.maxHold(this.maxHold)
+			.failOpen(this.outage.isFailOpen())
 			.build();
 	}
 

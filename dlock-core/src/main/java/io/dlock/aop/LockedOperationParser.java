@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -18,6 +19,7 @@ import org.springframework.util.StringValueResolver;
 
 import io.dlock.DistributedLocked;
 import io.dlock.OnBusy;
+import io.dlock.OnStoreFailure;
 
 /**
  * Reads a {@link DistributedLocked} annotation and refuses what can not be honoured.
@@ -35,8 +37,11 @@ final class LockedOperationParser {
 
 	private final StringValueResolver values;
 
-	LockedOperationParser(StringValueResolver values) {
+	private final Supplier<OnStoreFailure> onStoreFailure;
+
+	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure) {
 		this.values = values;
+		this.onStoreFailure = onStoreFailure;
 	}
 
 	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
@@ -51,7 +56,8 @@ final class LockedOperationParser {
 				fallback, annotation.onLost(), reason(annotation, method, targetClass),
 				StringUtils.hasText(name) ? name : nameOf(method, targetClass),
 				duration(annotation.minHold(), "minHold", true, method),
-				duration(annotation.maxHold(), "maxHold", false, method));
+				duration(annotation.maxHold(), "maxHold", false, method),
+				outage(annotation, method, targetClass, fallback));
 	}
 
 	private static void checkInterceptable(Method method, Class<?> targetClass) {
@@ -108,6 +114,17 @@ final class LockedOperationParser {
 							+ " or an Optional, use onBusy = THROW, or a fallback",
 					null);
 		}
+	}
+
+	private OutagePolicy outage(DistributedLocked annotation, Method method, Class<?> targetClass,
+			@Nullable Method fallback) {
+		if (annotation.onStoreFailure() == OnStoreFailure.FALLBACK && fallback == null) {
+			throw new InvalidLockedMethodException(method, "has onStoreFailure = FALLBACK and names no fallback",
+					"Name the fallback, or use onStoreFailure = THROW", null);
+		}
+		OnStoreFailure policy = (annotation.onStoreFailure() != OnStoreFailure.DEFAULT) ? annotation.onStoreFailure()
+				: this.onStoreFailure.get();
+		return new OutagePolicy(policy, nameOf(method, targetClass), fallback, System::nanoTime);
 	}
 
 	private static @Nullable Method fallback(DistributedLocked annotation, Method method, Class<?> targetClass) {

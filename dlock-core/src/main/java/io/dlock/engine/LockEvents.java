@@ -71,7 +71,8 @@ final class LockEvents {
 		LockRequest request = acquisition.request();
 		Duration waited = acquisition.deadline().elapsed();
 		if (reason instanceof LockStoreException failure) {
-			tell(new LockEvent.StoreFailed(request.key(), request.name(), request.reason(), waited, failure));
+			tell(new LockEvent.StoreFailed(request.key(), request.name(), request.reason(), waited, failure,
+					request.failOpen()));
 		}
 		else if (reason instanceof LockBusyException) {
 			tell(new LockEvent.Busy(request.key(), request.name(), request.reason(), waited));

@@ -38,6 +38,7 @@ public final class DlockAutoConfiguration {
 		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(registry::getObject);
 		postProcessor
 			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
+		postProcessor.setOnStoreFailure(StoreFailurePolicy.of(environment));
 		return postProcessor;
 	}
 

@@ -7,6 +7,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 import io.dlock.LockSettings;
+import io.dlock.OnStoreFailure;
 import io.dlock.ReleaseMode;
 
 /**
@@ -30,6 +31,8 @@ import io.dlock.ReleaseMode;
  * fail if not
  * @param release Whether a release waits for the store. Asynchronous saves the caller a
  * round trip, but for a moment other instances still find the lock busy
+ * @param onStoreFailure What locked methods do when the store fails, unless they say
+ * otherwise: throw, or proceed without their lock
  * @param handOff How waiting threads of this process pass a lock to each other
  * @param events What happens to locks, as events
  * @param redis Locks in Redis
@@ -40,8 +43,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @Nullable Duration commandTimeout,
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
-		@DefaultValue("sync") ReleaseMode release, @DefaultValue HandOff handOff, @DefaultValue Events events,
-		@DefaultValue Redis redis) {
+		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
+		@DefaultValue HandOff handOff, @DefaultValue Events events, @DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
