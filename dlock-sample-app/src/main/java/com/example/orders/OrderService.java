@@ -19,7 +19,8 @@ class OrderService {
 		this.stock = stock;
 	}
 
-	@DistributedLocked(name = "stock", key = "#order.product", waitTime = "10s", reason = "place an order")
+	@DistributedLocked(name = "stock", key = "#order.product", waitTime = "${orders.wait-time}",
+			reason = "place an order")
 	@Transactional
 	PlacedOrder place(Order order) {
 		return this.stock.sell(order);

@@ -18,7 +18,7 @@ class StockService {
 		this.stock = stock;
 	}
 
-	@DistributedLocked(name = "stock", key = "#product", waitTime = "10s", reason = "count the stock")
+	@DistributedLocked(name = "stock", key = "#product", waitTime = "${orders.wait-time}", reason = "count the stock")
 	@Transactional
 	StockLevel set(String product, int pieces) {
 		this.stock.reset(product, pieces);

@@ -1,7 +1,5 @@
 package com.example.orders;
 
-import java.time.Duration;
-
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -10,23 +8,20 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.http.MediaType;
-import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
-import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
-import io.dlock.LockStoreException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.BDDMockito.willThrow;
 
 /**
  * Tests of the endpoints of {@link OrdersApplication}.
  */
-@SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:orders", "orders.work-time=1ms" })
+@SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:orders", "orders.work-time=1ms",
+		"orders.wait-time=500ms", "orders.report-cron=-" })
 @AutoConfigureMockMvc
 class OrdersApplicationTests {
 
@@ -36,8 +31,8 @@ class OrdersApplicationTests {
 	@Autowired
 	private LockRegistry locks;
 
-	@MockitoSpyBean
-	private OrderService orders;
+	@Autowired
+	private StockReport report;
 
 	@BeforeEach
 	void fillUp() {
@@ -110,17 +105,19 @@ class OrdersApplicationTests {
 
 	@Test
 	void aBusyLockIsNotAnError() {
-		willThrow(new LockBusyException("stock:book", Duration.ofSeconds(10), "somebody")).given(this.orders)
-			.place(new Order("book", 1));
-		assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(423);
+		try (LockHandle handle = this.locks.acquireAsync(LockRequest.of("stock:book")).join()) {
+			assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(423)
+				.hasContentType(MediaType.APPLICATION_PROBLEM_JSON);
+			assertThat(handle.isValid()).isTrue();
+		}
+		assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(201);
 	}
 
 	@Test
-	void aFailingLockStoreIsUnavailable() {
-		willThrow(new LockStoreException("stock:book", "acquire", "Nothing is known about the lock", null))
-			.given(this.orders)
-			.place(new Order("book", 1));
-		assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(503).containsHeader("Retry-After");
+	void theReportIsWrittenByOneInstance() {
+		this.report.write();
+		assertThat(this.locks.find("stock-report")).as("stays taken").isPresent();
+		this.report.write();
 	}
 
 	private MvcTestResult get(String path) {
