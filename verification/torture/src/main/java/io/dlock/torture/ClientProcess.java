@@ -1,5 +1,6 @@
 package io.dlock.torture;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.torture.fault.Bed;
 import io.dlock.torture.fault.ClockOffset;
+import io.dlock.torture.history.HistoryTail;
 
 /**
  * A client of the campaign: one process after the other.
@@ -23,6 +25,11 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
 	private static final Duration DUMP_PATIENCE = Duration.ofSeconds(2);
+
+	/**
+	 * Most work is over sooner; who still holds a lock then will have it for a while.
+	 */
+	private static final Duration WORTH_KILLING = Duration.ofMillis(8);
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -37,6 +44,8 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	private final @Nullable ClockOffset clock;
 
 	private int incarnation = -1;
+
+	private @Nullable HistoryTail tail;
 
 	private @Nullable ChildJvm process;
 
@@ -138,6 +147,19 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	@Override
 	public void kill() {
 		process().kill();
+	}
+
+	@Override
+	public boolean holdsSharedLock() {
+		Path running = history();
+		if (!Files.exists(running)) {
+			return false;
+		}
+		if (this.tail == null || !this.tail.file().equals(running)) {
+			this.tail = new HistoryTail(running);
+		}
+		this.tail.advance();
+		return this.tail.holdsSharedLock(WORTH_KILLING);
 	}
 
 	@Override

@@ -96,7 +96,7 @@ public final class Nemesis {
 		locks.forEach(ReentrantLock::lock);
 		try {
 			this.timeline.start(fault, description(fault));
-			fault.type().action().inflict(new Infliction(this.bed, fault, this.healing));
+			fault.type().action().inflict(new Infliction(this.bed, fault, this.healing, this.timeline));
 			healLinks(fault);
 			this.timeline.end(fault, "");
 		}
@@ -112,7 +112,8 @@ public final class Nemesis {
 
 	private String description(PlannedFault fault) {
 		return switch (fault.type().scope()) {
-			case CLIENT, CLIENT_AND_LINK -> " pid=" + this.bed.clients().get(fault.target()).pid();
+			case CLIENT, CLIENT_AND_LINK, CLIENT_AND_NOTHING_ELSE ->
+				" pid=" + this.bed.clients().get(fault.target()).pid();
 			default -> "";
 		};
 	}

@@ -30,6 +30,8 @@ record Timeline(List<Deed> events) {
 	/** Faults of client processes: the store and the way to it are well. */
 	private static final Set<String> OF_CLIENTS = Set.of("F1", "F3", "F20", "F26", "F29", "F30");
 
+	private static final String BUSY_MACHINE = "F28";
+
 	private static final Pattern NUMBER = Pattern.compile("#\\d+");
 
 	private static final Pattern OF_ONE = Pattern.compile("(client|clock|link)-\\d+");
@@ -78,7 +80,17 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals outages() {
-		return windows((deed) -> !OF_CLIENTS.contains(deed.fault()) && !OF_ONE.matcher(deed.target()).matches());
+		return windows(
+				(deed) -> !OF_CLIENTS.contains(deed.fault()) && !deed.fault().equals(BUSY_MACHINE) && !deed.isOfOne());
+	}
+
+	/**
+	 * When a client suffered from something that others did not.
+	 * @param client the number of the client
+	 * @return the times
+	 */
+	Intervals ownFaults(int client) {
+		return windows((deed) -> deed.isOfOne() && deed.concerns(client));
 	}
 
 	/**
@@ -102,6 +114,10 @@ record Timeline(List<Deed> events) {
 			if (deed.kind() == Kind.START && chosen.test(deed)) {
 				open.putIfAbsent(deed.name(), deed.nanos());
 			}
+			else if (deed.kind() == Kind.KILL) {
+				// until then the client was well
+				open.computeIfPresent(deed.name(), (name, begin) -> deed.nanos());
+			}
 			else if (deed.kind() == Kind.END) {
 				Long begin = open.remove(deed.name());
 				if (begin != null) {
@@ -124,8 +140,10 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	List<Long> kills(int client) {
+		// the timelines of the first campaigns only have the begin of the fault
+		Kind kill = this.events.stream().anyMatch((deed) -> deed.kind() == Kind.KILL) ? Kind.KILL : Kind.START;
 		return this.events.stream()
-			.filter((deed) -> deed.kind() == Kind.START && deed.fault().equals("F3") && deed.isOf("client-", client))
+			.filter((deed) -> deed.kind() == kill && deed.fault().equals("F3") && deed.isOf("client-", client))
 			.map(Deed::nanos)
 			.toList();
 	}
@@ -161,7 +179,7 @@ record Timeline(List<Deed> events) {
 	 */
 	enum Kind {
 
-		START, END, HEAL, QUIESCE, DONE, OTHER;
+		START, KILL, END, HEAL, QUIESCE, DONE, OTHER;
 
 		static Kind of(String name) {
 			for (Kind kind : values()) {
@@ -214,13 +232,16 @@ record Timeline(List<Deed> events) {
 			return this.target.equals(prefix + client);
 		}
 
+		boolean isOfOne() {
+			return OF_ONE.matcher(this.target).matches();
+		}
+
 		/**
 		 * Whether a client suffers from it: what is not one other client's is
 		 * everybody's.
 		 */
 		boolean concerns(int client) {
-			return !OF_ONE.matcher(this.target).matches() || isOf("client-", client) || isOf("clock-", client)
-					|| isOf("link-", client);
+			return !isOfOne() || isOf("client-", client) || isOf("clock-", client) || isOf("link-", client);
 		}
 
 	}

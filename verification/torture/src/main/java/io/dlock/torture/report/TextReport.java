@@ -1,12 +1,14 @@
 package io.dlock.torture.report;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 import io.dlock.torture.judge.Figures;
-import io.dlock.torture.judge.Figures.Percentiles;
 import io.dlock.torture.judge.Invariant;
+import io.dlock.torture.judge.Percentiles;
+import io.dlock.torture.judge.Recoveries;
 import io.dlock.torture.judge.Verdict;
 import io.dlock.torture.judge.Violation;
 
@@ -47,10 +49,30 @@ final class TextReport {
 		line("survived", "%d lost, %d taken over, %d writes rejected".formatted(figures.lost(), figures.takeOvers(),
 				figures.rejectedWrites()));
 		line("unfenced updates lost", "%.3f %%".formatted(100 * figures.unfencedLossRate()));
-		line("recovery after death", percentiles(figures.afterDeath()) + ", beyond the lease");
-		line("recovery after heal", percentiles(figures.afterHeal()));
+		recovery(figures.recovery());
 		line("wait for a lock",
 				percentiles(figures.waits()) + ", overtaken at most " + figures.mostOvertaken() + " times");
+	}
+
+	private void recovery(Recoveries recovery) {
+		line("recovery after death", percentiles(recovery.beyondLease()) + ", beyond the lease");
+		line("", percentiles(recovery.beyondEnd()) + ", beyond what was left of the lease");
+		line("  99 of 100 within lease + %.0f ms".formatted(recovery.deathTarget()),
+				target(recovery.beyondLease(), recovery.isDeathTargetMet()));
+		line("recovery after heal", percentiles(recovery.afterHeal()));
+		line("  all within %.0f ms".formatted(recovery.healTarget()),
+				target(recovery.afterHeal(), recovery.isHealTargetMet()));
+	}
+
+	private static String target(List<Double> samples, boolean met) {
+		if (samples.isEmpty()) {
+			return "no sample";
+		}
+		return met ? "met" : "MISSED";
+	}
+
+	private static String percentiles(List<Double> samples) {
+		return percentiles(Percentiles.of(samples));
 	}
 
 	private void invariant(Verdict verdict, Invariant invariant, int count) {

@@ -1,6 +1,7 @@
 package io.dlock.torture.judge;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -70,6 +71,11 @@ final class RunBuilder {
 			.toList();
 		return Judge.judge(new Run(new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, Judge.SLACK.toNanos()),
 				List.copyOf(this.clients.values()), built, this.resource, read, this.checks));
+	}
+
+	List<Invariant> broken() {
+		Verdict verdict = judge();
+		return Arrays.stream(Invariant.values()).filter((invariant) -> verdict.counts().get(invariant) > 0).toList();
 	}
 
 	private Client client(int number, Timeline read) {

@@ -45,4 +45,31 @@ class TimelineTests {
 		assertThat(intervals.lastEnd(0, 10, 5)).isEqualTo(30);
 	}
 
+	@Test
+	void clientThatIsToBeKilledIsWellUntilThen() {
+		Timeline timeline = Timeline.parse(List.of("10 START F3 client-1 kill-holder #1",
+				"20 KILL F3 client-1 kill-holder #1", "30 END F3 client-1 kill-holder #1",
+				"40 START F28 host cpu-hogs #2", "50 END F28 host cpu-hogs #2"));
+		assertThat(timeline.kills(1)).containsExactly(20L);
+		assertThat(timeline.kills(0)).isEmpty();
+		assertThat(timeline.faults(1).all()).containsExactly(new Interval(20, 30), new Interval(40, 50));
+		assertThat(timeline.ownFaults(1).all()).containsExactly(new Interval(20, 30));
+		assertThat(timeline.outages().all()).isEmpty();
+	}
+
+	@Test
+	void killsOfTimelinesWithoutTheirTimeAreTheBeginsOfTheFaults() {
+		assertThat(Timeline.parse(List.of("10 START F3 client-1 kill #1", "30 END F3 client-1 kill #1")).kills(1))
+			.containsExactly(10L);
+	}
+
+	@Test
+	void intervalsThatBeginInTime() {
+		Intervals intervals = Intervals.of(List.of(new Interval(10, 20), new Interval(30, 40), new Interval(50, 60)));
+		assertThat(intervals.beginningIn(10, 30)).containsExactly(new Interval(10, 20), new Interval(30, 40));
+		assertThat(intervals.beginningIn(11, 30)).containsExactly(new Interval(30, 40));
+		assertThat(intervals.beginningIn(35, 49)).isEmpty();
+		assertThat(intervals.beginningIn(55, 99)).isEmpty();
+	}
+
 }
