@@ -7,8 +7,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.dlock.torture.history.Event;
@@ -23,6 +26,12 @@ import io.dlock.torture.judge.Intervals.Interval;
 final class RunReader {
 
 	private static final String VIOLATION = "VIOLATION ";
+
+	private static final Pattern OPTION = Pattern.compile("(\\w+)=([^,\\]]+)");
+
+	private static final String US = "dlock";
+
+	private static final long OUR_TOKENS_PER_LEASE = 1024;
 
 	private final Path directory;
 
@@ -48,11 +57,12 @@ final class RunReader {
 		histories.forEach(this::readHistory);
 		this.attempts.sort(Comparator.comparingLong(Attempt::invoked));
 		HistoryHeader header = this.clients.get(0).header();
+		Map<String, String> options = options();
 		return new Run(
 				new Run.Limits(header.leaseNanos(), header.commandTimeoutNanos(), header.pollNanos(), header.fenced(),
-						header.notified(), this.slack),
+						header.notified(), tokensPerLease(options), this.slack),
 				List.copyOf(this.clients), List.copyOf(this.attempts),
-				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, checks());
+				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, checks(), options);
 	}
 
 	private void readHistory(Path file) {
@@ -100,6 +110,24 @@ final class RunReader {
 			.findFirst()
 			.map((killed) -> Math.max(killed, last))
 			.orElse(last);
+	}
+
+	/**
+	 * The first line of the plan has them.
+	 */
+	private Map<String, String> options() {
+		Map<String, String> options = new LinkedHashMap<>();
+		lines(this.directory.resolve("plan.txt")).stream().limit(1).forEach((line) -> {
+			Matcher option = OPTION.matcher(line);
+			while (option.find()) {
+				options.put(option.group(1), option.group(2));
+			}
+		});
+		return options;
+	}
+
+	private static long tokensPerLease(Map<String, String> options) {
+		return options.getOrDefault("contender", US).equals(US) ? OUR_TOKENS_PER_LEASE : 1;
 	}
 
 	private List<Run.Check> checks() {

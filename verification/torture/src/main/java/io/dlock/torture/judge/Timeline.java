@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,6 +34,10 @@ record Timeline(List<Deed> events) {
 	private static final String BUSY_MACHINE = "F28";
 
 	private static final Pattern NUMBER = Pattern.compile("#\\d+");
+
+	private static final Pattern AMOUNT = Pattern.compile("amount=(-?\\d+)");
+
+	private static final String STORE_CLOCK = "F18";
 
 	private static final Pattern OF_ONE = Pattern.compile("(client|clock|link)-\\d+");
 
@@ -149,6 +154,25 @@ record Timeline(List<Deed> events) {
 	}
 
 	/**
+	 * When the clock of the store was first set back: at the begin of a step back, or at
+	 * the end of a step forward.
+	 * @return the time, {@link Long#MAX_VALUE} if it never was
+	 */
+	long storeClockSetBack() {
+		Set<String> forward = new HashSet<>();
+		for (Deed deed : this.events) {
+			boolean back = deed.kind() == Kind.START && deed.fault().equals(STORE_CLOCK) && deed.amount() < 0;
+			if (back || (deed.kind() == Kind.END && forward.remove(deed.name()))) {
+				return deed.nanos();
+			}
+			if (deed.kind() == Kind.START && deed.fault().equals(STORE_CLOCK)) {
+				forward.add(deed.name());
+			}
+		}
+		return Long.MAX_VALUE;
+	}
+
+	/**
 	 * How many faults of each type there were.
 	 * @return the numbers by fault
 	 */
@@ -219,6 +243,11 @@ record Timeline(List<Deed> events) {
 		String name() {
 			Matcher number = NUMBER.matcher(this.text);
 			return this.fault + " " + this.target + (number.find() ? number.group() : "");
+		}
+
+		long amount() {
+			Matcher amount = AMOUNT.matcher(this.text);
+			return amount.find() ? Long.parseLong(amount.group(1)) : 0;
 		}
 
 		/**

@@ -76,9 +76,10 @@ final class TextReport {
 	}
 
 	private void invariant(Verdict verdict, Invariant invariant, int count) {
-		String judged = verdict.counts().get(invariant) != null && invariant.mustHold(verdict.lossy()) ? ""
-				: " (counted)";
-		line(invariant.name() + " " + invariant.title(), count + judged);
+		String judged = invariant.mustHold(verdict.lossy()) ? "" : " (counted)";
+		int excused = verdict.excused().getOrDefault(invariant, 0);
+		line(invariant.name() + " " + invariant.title(),
+				count + judged + ((excused > 0) ? ", and %d excused: %s".formatted(excused, invariant.excuse()) : ""));
 	}
 
 	private void violation(Violation violation) {

@@ -33,7 +33,24 @@ final class RunBuilder {
 
 	private final Map<Integer, Long> killed = new LinkedHashMap<>();
 
+	private long tokensPerLease = 1;
+
 	private long end = 100_000;
+
+	/**
+	 * Only the first token of each so many is granted by the store.
+	 */
+	RunBuilder tokensPerLease(long tokens) {
+		this.tokensPerLease = tokens;
+		return this;
+	}
+
+	RunBuilder clockStep(long from, long to, long amount) {
+		fault(from, to, "F18", "store");
+		int started = this.timeline.size() - 2;
+		this.timeline.set(started, this.timeline.get(started) + " amount=" + amount);
+		return this;
+	}
 
 	RunBuilder fault(long from, long to, String fault, String target) {
 		this.timeline.add((from * MS) + " START " + fault + " " + target + " #" + this.timeline.size());
@@ -69,8 +86,9 @@ final class RunBuilder {
 			.map((attempt) -> attempt.build(this.clients.computeIfAbsent(attempt.client, (n) -> client(n, read))))
 			.sorted(Comparator.comparingLong(Attempt::invoked))
 			.toList();
-		return Judge.judge(new Run(new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, Judge.SLACK.toNanos()),
-				List.copyOf(this.clients.values()), built, this.resource, read, this.checks));
+		return Judge.judge(new Run(
+				new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, this.tokensPerLease, Judge.SLACK.toNanos()),
+				List.copyOf(this.clients.values()), built, this.resource, read, this.checks, Map.of()));
 	}
 
 	List<Invariant> broken() {

@@ -88,6 +88,77 @@ class SafetyTests {
 	}
 
 	@Test
+	void i3LostLockIsPassedOnWithLowerTokens() {
+		passedOnAfterLoss();
+		assertThat(this.run.fault(105, 106, "F14", "store").broken()).doesNotContain(Invariant.I3);
+	}
+
+	@Test
+	void i3LockIsPassedOnWithLowerTokensThoughNothingWasLost() {
+		passedOnAfterLoss();
+		assertThat(this.run.broken()).contains(Invariant.I3);
+	}
+
+	private void passedOnAfterLoss() {
+		this.run.tokensPerLease(10);
+		this.run.attempt(0, 0, 100).granted(102, 50).then(103, Event.FOUND_LOST).released(108);
+		this.run.attempt(1, 0, 100).granted(110, 60).held(111, 112, 60, 1100).released(113);
+		this.run.attempt(0, 0, 111).granted(114, 51).then(115, Event.FOUND_LOST).released(116);
+	}
+
+	@Test
+	void i3StoreThatHasLostDataGrantsLowerToken() {
+		this.run.tokensPerLease(10).fault(105, 106, "F14", "store");
+		this.run.attempt(0, 0, 100).granted(102, 60).held(103, 104, 60, 1100).released(105);
+		this.run.attempt(1, 0, 110).granted(112, 50).held(113, 114, 50, 1110).released(115);
+		Verdict verdict = this.run.judge();
+		assertThat(verdict.counts().get(Invariant.I3)).isEqualTo(1);
+		assertThat(verdict.isClean()).isFalse();
+	}
+
+	@Test
+	void i3TokensOfOneLeaseDoNotRise() {
+		this.run.tokensPerLease(10).fault(1, 2, "F14", "store");
+		this.run.attempt(0, 0, 100).granted(102, 52).held(103, 104, 52, 1100).released(105);
+		this.run.attempt(0, 0, 110).granted(112, 51).held(113, 114, 51, 1110).released(115);
+		assertThat(this.run.broken()).contains(Invariant.I3);
+	}
+
+	@Test
+	void i3LowerTokenAfterClockOfStoreWasSetBackIsExcused() {
+		this.run.tokensPerLease(10).clockStep(50, 90, 3600).fault(105, 106, "F14", "store");
+		this.run.attempt(0, 0, 60).granted(62, 60).held(63, 64, 60, 1000).released(65);
+		this.run.attempt(1, 0, 110).granted(112, 50).held(113, 114, 50, 1110).released(115);
+		Verdict verdict = this.run.judge();
+		assertThat(verdict.counts().get(Invariant.I3)).isZero();
+		assertThat(verdict.excused().get(Invariant.I3)).isEqualTo(1);
+	}
+
+	@Test
+	void i3LowerTokenBeforeClockOfStoreWasSetBackIsNotExcused() {
+		this.run.tokensPerLease(10).fault(105, 106, "F14", "store").clockStep(107, 500, 3600);
+		this.run.attempt(0, 0, 60).granted(62, 60).held(63, 64, 60, 1000).released(65);
+		this.run.attempt(1, 0, 110).granted(112, 50).held(113, 114, 50, 1110).released(115);
+		assertThat(this.run.judge().counts().get(Invariant.I3)).isEqualTo(1);
+	}
+
+	@Test
+	void i4TwoProcessesShareLease() {
+		this.run.tokensPerLease(10);
+		this.run.attempt(0, 0, 100).granted(102, 50).held(103, 104, 50, 1100).released(105);
+		this.run.attempt(1, 0, 110).granted(112, 51).held(113, 114, 51, 1110).released(115);
+		assertBroken(Invariant.I4);
+	}
+
+	@Test
+	void i4HoldersOfOneProcessShareLease() {
+		this.run.tokensPerLease(10);
+		this.run.attempt(0, 0, 100).granted(102, 50).held(103, 104, 50, 1100).released(105);
+		this.run.attempt(0, 0, 110).granted(112, 51).held(113, 114, 51, 1110).released(115);
+		assertBroken();
+	}
+
+	@Test
 	void i4TwoHoldsShareToken() {
 		this.run.attempt(0, 0, 100).granted(120, 5).held(121, 150, 5, 1100).released(151);
 		this.run.attempt(1, 0, 110).granted(170, 5).held(171, 200, 5, 1160).released(201);

@@ -35,6 +35,20 @@ class TimelineTests {
 	}
 
 	@Test
+	void clockOfStoreIsSetBackByStepBackOrByEndOfStepForward() {
+		String forward = "10 START F18 store clock-step #1 tier=L amount=500";
+		assertThat(Timeline.parse(List.of(forward)).storeClockSetBack()).isEqualTo(Long.MAX_VALUE);
+		assertThat(Timeline.parse(List.of(forward, "30 END F18 store clock-step #1")).storeClockSetBack())
+			.isEqualTo(30);
+		assertThat(Timeline
+			.parse(List.of(forward, "20 START F18 store clock-step #2 tier=L amount=-500",
+					"30 END F18 store clock-step #1"))
+			.storeClockSetBack()).isEqualTo(20);
+		assertThat(Timeline.parse(List.of("10 START F20 client-1 clock-step #1 amount=-5")).storeClockSetBack())
+			.isEqualTo(Long.MAX_VALUE);
+	}
+
+	@Test
 	void intervalsAreJoined() {
 		Intervals intervals = Intervals.of(List.of(new Interval(10, 20), new Interval(15, 30), new Interval(50, 60)));
 		assertThat(intervals.all()).containsExactly(new Interval(10, 30), new Interval(50, 60));
