@@ -71,10 +71,19 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 
 	@Override
 	public void respawn() throws InterruptedException {
-		start().await("READY", START_PATIENCE);
+		start();
+		awaitReady();
+		tell("GO");
 	}
 
-	ChildJvm start() {
+	/**
+	 * Wait until the client has connected and warmed up, and does nothing.
+	 */
+	void awaitReady() throws InterruptedException {
+		process().await("READY", START_PATIENCE);
+	}
+
+	void start() {
 		this.lock.lock();
 		try {
 			if (this.process != null) {
@@ -88,7 +97,6 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 			this.process = ChildJvm.start(this.mainClass, arguments,
 					(this.clock != null) ? this.clock.environment() : Map.of(),
 					this.directory.resolve(name() + ".out"));
-			return this.process;
 		}
 		finally {
 			this.lock.unlock();
@@ -180,10 +188,19 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	}
 
 	/**
-	 * Ask the client to stop in good order.
+	 * Wait until the client has finished what it had begun, and does nothing.
+	 * @param patience how long it may take
+	 * @throws InterruptedException if the calling thread is interrupted
+	 * @throws IllegalStateException if it does not come to rest
 	 */
-	void askToStop() {
-		process().tell("STOP");
+	void awaitIdle(Duration patience) throws InterruptedException {
+		try {
+			process().await("IDLE", patience);
+		}
+		catch (IllegalStateException ex) {
+			dumpThreads();
+			throw ex;
+		}
 	}
 
 	/**

@@ -23,9 +23,11 @@ import io.dlock.torture.history.HistoryRecord.Origin;
 import io.dlock.torture.history.HistoryWriter;
 
 /**
- * A client under torture, a process of its own. It locks keys until the line {@code STOP}
- * arrives on its standard input; then it finishes what it has begun, shuts down, and
- * prints {@code BASELINE <json>}: what was left of the contender before and after.
+ * A client under torture, a process of its own. It warms up and prints {@code READY},
+ * locks keys from the line {@code GO} on its standard input until the line {@code STOP},
+ * finishes what it has begun, comes to rest and prints {@code IDLE}; with the line
+ * {@code CLOSE} it shuts down, and prints {@code BASELINE <json>}: what there was of the
+ * contender when it was ready, idle and closed.
  * <p>
  * {@code TortureClient --store=redis --port=6379 --client=0 --history=FILE --resource=PORT},
  * and whatever {@link ClientOptions} and {@link StoreAddress} have; times are in
@@ -45,6 +47,8 @@ public final class TortureClient {
 
 	private final List<Thread> workers = new ArrayList<>();
 
+	private final Map<String, LeakBaseline> baseline = new LinkedHashMap<>();
+
 	private TortureClient(ClientOptions options) {
 		this.options = options;
 		this.contender = Contenders.connect(options);
@@ -57,25 +61,29 @@ public final class TortureClient {
 
 	public static void main(String[] args) throws Exception {
 		TortureClient client = new TortureClient(ClientOptions.parse(args));
+		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		client.warmUp();
-		client.start();
 		System.out.println("READY");
-		awaitStop();
-		Map<String, LeakBaseline> baseline = client.stop();
-		System.out.println("BASELINE " + JsonMapper.shared().writeValueAsString(baseline));
+		await(in, "GO");
+		client.start();
+		await(in, "STOP");
+		client.stop();
+		System.out.println("IDLE");
+		await(in, "CLOSE");
+		client.close();
+		System.out.println("BASELINE " + JsonMapper.shared().writeValueAsString(client.baseline));
 		System.exit(0);
 	}
 
 	/**
-	 * The end of the input is a stop as well: the bed is gone.
+	 * The end of the input is an order as well: the bed is gone.
 	 */
-	private static void awaitStop() throws IOException {
-		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+	private static void await(BufferedReader in, String order) throws IOException {
 		String line;
 		do {
 			line = in.readLine();
 		}
-		while (line != null && !line.equals("STOP"));
+		while (line != null && !line.equals(order));
 	}
 
 	/**
@@ -92,6 +100,7 @@ public final class TortureClient {
 				granted.holding().release();
 			}
 		}
+		this.baseline.put("ready", LeakBaseline.take());
 	}
 
 	private void start() {
@@ -117,21 +126,22 @@ public final class TortureClient {
 	 * What was lost or unknown in the end is given two of the longest leases to come to
 	 * rest.
 	 */
-	private Map<String, LeakBaseline> stop() throws InterruptedException {
+	private void stop() throws InterruptedException {
 		this.stopped.set(true);
 		for (Thread worker : this.workers) {
 			worker.join();
 		}
 		LeakBaseline.pause(this.options.lease().multipliedBy(4));
-		Map<String, LeakBaseline> baseline = new LinkedHashMap<>();
-		baseline.put("idle", LeakBaseline.take());
+		this.baseline.put("idle", LeakBaseline.take());
+	}
+
+	private void close() {
 		this.contender.close();
 		LeakBaseline.await(() -> LeakBaseline.threadsOfLibraries().isEmpty());
-		baseline.put("closed", LeakBaseline.take());
+		this.baseline.put("closed", LeakBaseline.take());
 		this.history
 			.append(HistoryRecord.of(System.nanoTime(), new Origin(this.options.client(), -1, 0, -1), Event.END));
 		this.history.close();
-		return baseline;
 	}
 
 }

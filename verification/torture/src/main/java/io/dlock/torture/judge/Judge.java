@@ -53,7 +53,7 @@ public final class Judge {
 		}
 		Figures figures = Figures.of(run);
 		return new Verdict(run.timeline().isLossy(), counts, excused, findings.violations(), vacuous(run, figures),
-				figures, run.options());
+				figures, run.leftovers(), run.options());
 	}
 
 	/**

@@ -17,9 +17,10 @@ import io.dlock.torture.history.HistoryRecord;
  * @param timeline what the nemesis did
  * @param checks what was found besides
  * @param options what the campaign was asked to do
+ * @param leftovers what there was before and after
  */
 record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<HistoryRecord> resource, Timeline timeline,
-		List<Check> checks, Map<String, String> options) {
+		List<Check> checks, Map<String, String> options, List<Leftover> leftovers) {
 
 	/**
 	 * The attempts on each key, ordered by their begin.

@@ -62,7 +62,8 @@ final class RunReader {
 				new Run.Limits(header.leaseNanos(), header.commandTimeoutNanos(), header.pollNanos(), header.fenced(),
 						header.notified(), tokensPerLease(options), this.slack),
 				List.copyOf(this.clients), List.copyOf(this.attempts),
-				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, checks(), options);
+				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, checks(), options,
+				leftovers());
 	}
 
 	private void readHistory(Path file) {
@@ -133,7 +134,7 @@ final class RunReader {
 	private List<Run.Check> checks() {
 		List<Run.Check> checks = new ArrayList<>();
 		for (Path out : files(".out")) {
-			lines(out).forEach((line) -> checks.addAll(Leaks.of(line)));
+			checks.addAll(Leaks.of(name(out), lines(out)));
 		}
 		for (String line : lines(this.directory.resolve("checks.txt"))) {
 			if (line.startsWith(VIOLATION)) {
@@ -142,6 +143,16 @@ final class RunReader {
 			}
 		}
 		return checks;
+	}
+
+	private List<Leftover> leftovers() {
+		List<Leftover> leftovers = new ArrayList<>(Leaks.ofStore(lines(this.directory.resolve("checks.txt"))));
+		files(".out").forEach((out) -> leftovers.addAll(Leaks.leftovers(name(out), lines(out))));
+		return leftovers;
+	}
+
+	private static String name(Path out) {
+		return out.getFileName().toString().replace(".out", "");
 	}
 
 	private List<Path> files(String suffix) {

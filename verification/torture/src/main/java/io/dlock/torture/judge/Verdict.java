@@ -13,10 +13,12 @@ import java.util.Map;
  * @param violations the first of them
  * @param vacuous why the run proves nothing, empty if it does
  * @param figures what was measured
+ * @param leftovers what there was before and after
  * @param options what the campaign was asked to do
  */
 public record Verdict(boolean lossy, Map<Invariant, Integer> counts, Map<Invariant, Integer> excused,
-		List<Violation> violations, List<String> vacuous, Figures figures, Map<String, String> options) {
+		List<Violation> violations, List<String> vacuous, Figures figures, List<Leftover> leftovers,
+		Map<String, String> options) {
 
 	/**
 	 * Whether nothing was broken that must hold.

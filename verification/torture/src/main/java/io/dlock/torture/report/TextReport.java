@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 
 import io.dlock.torture.judge.Figures;
 import io.dlock.torture.judge.Invariant;
+import io.dlock.torture.judge.Leftover;
 import io.dlock.torture.judge.Percentiles;
 import io.dlock.torture.judge.Recoveries;
 import io.dlock.torture.judge.Verdict;
@@ -29,6 +30,7 @@ final class TextReport {
 		verdict.vacuous().forEach((reason) -> report.line("invalid", reason));
 		report.figures(verdict.figures());
 		verdict.counts().forEach((invariant, count) -> report.invariant(verdict, invariant, count));
+		verdict.leftovers().forEach(report::leftover);
 		verdict.violations().forEach(report::violation);
 		return report.text.toString();
 	}
@@ -80,6 +82,10 @@ final class TextReport {
 		int excused = verdict.excused().getOrDefault(invariant, 0);
 		line(invariant.name() + " " + invariant.title(),
 				count + judged + ((excused > 0) ? ", and %d excused: %s".formatted(excused, invariant.excuse()) : ""));
+	}
+
+	private void leftover(Leftover leftover) {
+		line("  " + leftover.what(), joined(leftover.phases()));
 	}
 
 	private void violation(Violation violation) {

@@ -88,7 +88,7 @@ final class RunBuilder {
 			.toList();
 		return Judge.judge(new Run(
 				new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, this.tokensPerLease, Judge.SLACK.toNanos()),
-				List.copyOf(this.clients.values()), built, this.resource, read, this.checks, Map.of()));
+				List.copyOf(this.clients.values()), built, this.resource, read, this.checks, Map.of(), List.of()));
 	}
 
 	List<Invariant> broken() {
