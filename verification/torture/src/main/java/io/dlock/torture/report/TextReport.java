@@ -26,6 +26,7 @@ final class TextReport {
 	static String of(String run, Verdict verdict) {
 		TextReport report = new TextReport();
 		report.line("run", run);
+		report.line("options", joined(verdict.options()));
 		report.line("verdict", word(verdict) + (verdict.lossy() ? " (tier L)" : " (tier S)"));
 		verdict.vacuous().forEach((reason) -> report.line("invalid", reason));
 		report.figures(verdict.figures());
@@ -50,7 +51,8 @@ final class TextReport {
 				figures.faults().values().stream().mapToInt(Integer::intValue).sum() + ": " + joined(figures.faults()));
 		line("survived", "%d lost, %d taken over, %d writes rejected".formatted(figures.lost(), figures.takeOvers(),
 				figures.rejectedWrites()));
-		line("unfenced updates lost", "%.3f %%".formatted(100 * figures.unfencedLossRate()));
+		line("unfenced updates lost", "%.3f %%, %d of %d".formatted(100 * figures.unfencedLossRate(),
+				figures.unfencedUpdatesLost(), figures.unfencedUpdates()));
 		recovery(figures.recovery());
 		line("wait for a lock",
 				percentiles(figures.waits()) + ", overtaken at most " + figures.mostOvertaken() + " times");
@@ -60,17 +62,10 @@ final class TextReport {
 		line("recovery after death", percentiles(recovery.beyondLease()) + ", beyond the lease");
 		line("", percentiles(recovery.beyondEnd()) + ", beyond what was left of the lease");
 		line("  99 of 100 within lease + %.0f ms".formatted(recovery.deathTarget()),
-				target(recovery.beyondLease(), recovery.isDeathTargetMet()));
+				Compare.target(recovery.beyondLease(), recovery.isDeathTargetMet()));
 		line("recovery after heal", percentiles(recovery.afterHeal()));
 		line("  all within %.0f ms".formatted(recovery.healTarget()),
-				target(recovery.afterHeal(), recovery.isHealTargetMet()));
-	}
-
-	private static String target(List<Double> samples, boolean met) {
-		if (samples.isEmpty()) {
-			return "no sample";
-		}
-		return met ? "met" : "MISSED";
+				Compare.target(recovery.afterHeal(), recovery.isHealTargetMet()));
 	}
 
 	private static String percentiles(List<Double> samples) {
@@ -96,8 +91,8 @@ final class TextReport {
 		this.text.append(String.format(Locale.ROOT, "%-32s %s%n", name, value));
 	}
 
-	private static String joined(Map<String, ? extends Number> numbers) {
-		return numbers.entrySet()
+	private static String joined(Map<String, ?> values) {
+		return values.entrySet()
 			.stream()
 			.map((entry) -> entry.getKey() + " " + entry.getValue())
 			.collect(Collectors.joining(", "));
