@@ -99,7 +99,7 @@ public final class Campaign implements AutoCloseable {
 		Before before = new Before(store.figures(), keys(), Set.of());
 		this.checks.figures("before", before.figures());
 		List<ClientProcess> clients = startClients(store, links, startResource(), shim);
-		Before ready = new Before(store.figures(), keys(), this.options.isSmoke() ? Set.of("connections") : Set.of());
+		Before ready = new Before(store.figures(), keys(), isPoolSlow() ? Set.of("connections") : Set.of());
 		this.checks.figures("ready", ready.figures());
 		clients.forEach((client) -> client.tell("GO"));
 		Bed bed = new Bed(store, clients, links, storeClock, this.options.lease());
@@ -203,6 +203,10 @@ public final class Campaign implements AutoCloseable {
 	 * A pool keeps the connections that a burst needed for a minute, and looks only every
 	 * 30 seconds. A smoke test does not wait for that.
 	 */
+	private boolean isPoolSlow() {
+		return this.options.isSmoke() && !this.options.store().isRedis();
+	}
+
 	private Duration patienceWhenIdle() {
 		return this.options.lease().multipliedBy(3).plusSeconds(this.options.isSmoke() ? 2 : 120);
 	}
