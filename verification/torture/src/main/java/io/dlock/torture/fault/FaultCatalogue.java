@@ -24,6 +24,7 @@ public final class FaultCatalogue {
 		Duration lease = bed.lease();
 		StoreType store = bed.store().type();
 		List<FaultType> faults = new ArrayList<>(ClientFaults.all(lease));
+		faults.addAll(InsideFaults.all(lease));
 		faults.addAll(HostFaults.all(lease));
 		if (bed.store().links().isEmpty() && !bed.links().isEmpty()) {
 			faults.addAll(LinkFaults.all(lease, Scope.LINK));
