@@ -101,6 +101,7 @@ public final class Campaign implements AutoCloseable {
 		List<ClientProcess> clients = startClients(store, links, startResource(), shim);
 		Before ready = new Before(store.figures(), keys(), isPoolSlow() ? Set.of("connections") : Set.of());
 		this.checks.figures("ready", ready.figures());
+		open(MachineWatch.start(this.directory.resolve("machine.txt")));
 		clients.forEach((client) -> client.tell("GO"));
 		Bed bed = new Bed(store, clients, links, storeClock, this.options.lease());
 		List<PlannedFault> plan = plan(bed);

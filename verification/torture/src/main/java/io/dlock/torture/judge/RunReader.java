@@ -39,6 +39,8 @@ final class RunReader {
 
 	private final Timeline timeline;
 
+	private final Intervals machine;
+
 	private final List<Client> clients = new ArrayList<>();
 
 	private final List<Attempt> attempts = new ArrayList<>();
@@ -47,6 +49,7 @@ final class RunReader {
 		this.directory = directory;
 		this.slack = slack;
 		this.timeline = Timeline.read(directory.resolve("timeline.txt"));
+		this.machine = machine(directory.resolve("machine.txt"));
 	}
 
 	Run read() {
@@ -63,7 +66,18 @@ final class RunReader {
 						header.notified(), tokensPerLease(options), this.slack),
 				List.copyOf(this.clients), List.copyOf(this.attempts),
 				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, troubles(), checks(),
-				options, leftovers());
+				options, leftovers(), this.machine);
+	}
+
+	/**
+	 * When the machine was slow. The last line may be cut off.
+	 */
+	static Intervals machine(Path file) {
+		return Intervals.of(lines(file).stream()
+			.map((line) -> line.split(" "))
+			.filter((times) -> times.length == 2 && times[1].length() >= times[0].length())
+			.map((times) -> new Interval(Long.parseLong(times[0]), Long.parseLong(times[1])))
+			.toList());
 	}
 
 	private void readHistory(Path file) {
@@ -96,7 +110,8 @@ final class RunReader {
 	private Client client(HistoryHeader header, long last, boolean ended, Intervals stalls) {
 		long after = 3 * header.commandTimeoutNanos() + header.pollNanos();
 		int number = header.client();
-		return new Client(header, last, ended ? 0 : killed(number, last), this.timeline.pauses(number).and(stalls),
+		return new Client(header, last, ended ? 0 : killed(number, last),
+				this.timeline.pauses(number).and(stalls).and(this.machine),
 				this.timeline.harmfulFaults(number).extended(after), this.timeline.storeFaults(number).extended(after));
 	}
 

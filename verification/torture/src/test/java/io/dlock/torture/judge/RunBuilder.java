@@ -105,7 +105,7 @@ final class RunBuilder {
 					new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, this.tokensPerLease,
 							Judge.SLACK.toNanos()),
 					List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks,
-					Map.of(), List.of()));
+					Map.of(), List.of(), Intervals.NONE));
 	}
 
 	List<Invariant> broken() {
