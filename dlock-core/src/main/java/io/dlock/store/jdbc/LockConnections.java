@@ -76,7 +76,7 @@ final class LockConnections implements AutoCloseable {
 		long begin = System.nanoTime();
 		Opened current = open();
 		current.enter(renewal, this.settings.commandTimeout());
-		try (AutoCommitConnection connection = connect(current, begin)) {
+		try (AutoCommitConnection connection = connect(current, renewal, begin)) {
 			return run(current, connection.get(), operation, work);
 		}
 		finally {
@@ -114,15 +114,17 @@ final class LockConnections implements AutoCloseable {
 
 	/**
 	 * The time for a call is one for all of it: what it took to get a connection is not
-	 * there for the work. It would be of no use without any, though.
+	 * there for the work. It would be of no use without any, though. Nobody waits for a
+	 * renewal.
 	 */
-	private Duration timeLeft(long begin) {
-		Duration left = this.settings.commandTimeout().minusNanos(System.nanoTime() - begin);
-		Duration least = this.settings.commandTimeout().dividedBy(4);
+	private Duration timeLeft(boolean renewal, long begin) {
+		Duration timeout = this.settings.commandTimeout();
+		Duration left = timeout.minusNanos(renewal ? 0 : System.nanoTime() - begin);
+		Duration least = timeout.dividedBy(4);
 		return (left.compareTo(least) < 0) ? least : left;
 	}
 
-	private AutoCommitConnection connect(Opened current, long begin) {
+	private AutoCommitConnection connect(Opened current, boolean renewal, long begin) {
 		Connection connection;
 		try {
 			connection = current.dataSource().getConnection();
@@ -132,7 +134,7 @@ final class LockConnections implements AutoCloseable {
 			throw SqlErrors.notConnected(ex);
 		}
 		try {
-			return new AutoCommitConnection(connection, timeLeft(begin));
+			return new AutoCommitConnection(connection, timeLeft(renewal, begin));
 		}
 		catch (SQLException ex) {
 			LockPools.evict(current.dataSource(), connection);

@@ -69,10 +69,11 @@ final class SharedConnectionApplication implements Application {
 		}
 
 		/**
-		 * The server ends it.
+		 * The application had no connection before.
 		 */
 		@Override
 		public void close() {
+			this.factory.resetConnection();
 		}
 
 	}

@@ -55,6 +55,13 @@ public record Bed(StoreUnderTest store, List<? extends TorturedClient> clients, 
 		void kill();
 
 		/**
+		 * Whether one of its threads has held a lock that others want for a while, and
+		 * works under it.
+		 * @return whether it is worth to be killed now
+		 */
+		boolean holdsSharedLock();
+
+		/**
 		 * Start the next process, and wait until it runs.
 		 * @throws InterruptedException if the calling thread is interrupted
 		 */

@@ -24,16 +24,19 @@ public final class Infliction {
 
 	private final CountDownLatch healing;
 
+	private final Timeline timeline;
+
 	private final long end;
 
 	private String effect = "";
 
 	private int keys;
 
-	Infliction(Bed bed, PlannedFault fault, CountDownLatch healing) {
+	Infliction(Bed bed, PlannedFault fault, CountDownLatch healing, Timeline timeline) {
 		this.bed = bed;
 		this.fault = fault;
 		this.healing = healing;
+		this.timeline = timeline;
 		this.end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(fault.duration());
 	}
 
@@ -55,6 +58,14 @@ public final class Infliction {
 
 	Bed.TorturedClient client() {
 		return this.bed.clients().get(this.fault.target());
+	}
+
+	/**
+	 * Kill the client, and write down when.
+	 */
+	void killClient() {
+		this.timeline.kill(this.fault);
+		client().kill();
 	}
 
 	TcpProxy link() {

@@ -107,7 +107,7 @@ public final class Nemesis {
 		locks.forEach(ReentrantLock::lock);
 		try {
 			this.timeline.start(fault, description(fault));
-			Infliction infliction = new Infliction(this.bed, fault, this.healing);
+			Infliction infliction = new Infliction(this.bed, fault, this.healing, this.timeline);
 			fault.type().action().inflict(infliction);
 			healLinks(fault);
 			this.keys.add(infliction.keys());
@@ -125,7 +125,7 @@ public final class Nemesis {
 
 	private String description(PlannedFault fault) {
 		return switch (fault.type().scope()) {
-			case CLIENT, LIFE, INSIDE, INSIDE_ALONE, CLIENT_AND_LINK ->
+			case CLIENT, LIFE, INSIDE, INSIDE_ALONE, CLIENT_AND_LINK, CLIENT_AND_NOTHING_ELSE ->
 				" pid=" + this.bed.clients().get(fault.target()).pid();
 			default -> "";
 		};

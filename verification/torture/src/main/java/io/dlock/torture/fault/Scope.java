@@ -1,6 +1,7 @@
 package io.dlock.torture.fault;
 
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -51,6 +52,11 @@ public enum Scope {
 	CLIENT_AND_LINK("client-"),
 
 	/**
+	 * A client, while nothing else is broken.
+	 */
+	CLIENT_AND_NOTHING_ELSE("client-"),
+
+	/**
 	 * A process of the store.
 	 */
 	NODE("node-"),
@@ -95,6 +101,7 @@ public enum Scope {
 			case LINK, NODE_LINK -> List.of("link-" + index);
 			case LINKS -> IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link).toList();
 			case CLIENT_AND_LINK -> List.of("process-" + index, "link-" + index);
+			case CLIENT_AND_NOTHING_ELSE -> everything(sizes);
 			case CLOCK -> List.of("clock-" + index);
 			// an administrator can do nothing while a node hangs
 			case NODE, STORE -> List.of("store");
@@ -109,13 +116,25 @@ public enum Scope {
 	}
 
 	/**
+	 * Clocks of clients are not in it: locks do not depend on them.
+	 */
+	private static List<String> everything(Sizes sizes) {
+		return Stream
+			.of(IntStream.range(0, sizes.clients()).mapToObj((client) -> "process-" + client),
+					IntStream.range(0, sizes.clients()).mapToObj((client) -> "inside-" + client),
+					IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link), Stream.of("store", "host"))
+			.flatMap(Function.identity())
+			.toList();
+	}
+
+	/**
 	 * Count the targets.
 	 * @param sizes how many of each kind there are
 	 * @return how many of this scope
 	 */
 	int count(Sizes sizes) {
 		return switch (this) {
-			case CLIENT, LIFE, INSIDE, INSIDE_ALONE, CLOCK -> sizes.clients();
+			case CLIENT, LIFE, INSIDE, INSIDE_ALONE, CLIENT_AND_NOTHING_ELSE, CLOCK -> sizes.clients();
 			case LINK, NODE_LINK -> sizes.links();
 			case CLIENT_AND_LINK -> Math.min(sizes.clients(), sizes.links());
 			case NODE -> sizes.nodes();

@@ -85,8 +85,10 @@ public final class SqlStore implements StoreUnderTest {
 
 	private static SqlStore postgres(PostgresServer server, Supplier<Server> running, Extras extras) {
 		SqlStore store = new SqlStore(StoreType.POSTGRES, running, "postgres",
-				new Login(server.username(), server.password()), new Queries("lease_until > clock_timestamp()",
-						"SELECT pid FROM pg_stat_activity WHERE usename = '" + USER + "'"),
+				new Login(server.username(), server.password()),
+				new Queries("lease_until > clock_timestamp()",
+						"SELECT pid FROM pg_stat_activity WHERE usename = '" + USER + "'",
+						"SELECT pid FROM pg_stat_activity WHERE state <> 'idle' AND usename = '" + USER + "'"),
 				extras);
 		store.createSchema("schema-postgresql.sql", "CREATE ROLE torture LOGIN PASSWORD 'torture'",
 				"GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock TO torture",
@@ -119,7 +121,9 @@ public final class SqlStore implements StoreUnderTest {
 		SqlStore store = new SqlStore(StoreType.MARIADB, () -> running, server.database(),
 				new Login(server.username(), server.password()),
 				new Queries("lease_until > UTC_TIMESTAMP(6)",
-						"SELECT id FROM information_schema.processlist WHERE user = '" + USER + "'"),
+						"SELECT id FROM information_schema.processlist WHERE user = '" + USER + "'",
+						"SELECT id FROM information_schema.processlist WHERE command <> 'Sleep' AND user = '" + USER
+								+ "'"),
 				new Extras(Optional.empty(), Optional.empty(), server::close));
 		store.createSchema("schema-mysql.sql", "CREATE USER torture IDENTIFIED BY 'torture'",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX ON " + server.database() + ".* TO torture");
@@ -224,6 +228,7 @@ public final class SqlStore implements StoreUnderTest {
 			figures.put("locks",
 					Long.valueOf(texts("SELECT COUNT(*) FROM dlock_lock WHERE " + this.queries.held()).get(0)));
 			figures.put("connections", (long) clientConnections().size());
+			figures.put("connections-in-use", (long) texts(this.queries.busy()).size());
 			return figures;
 		}
 		catch (SQLException ex) {
@@ -252,7 +257,7 @@ public final class SqlStore implements StoreUnderTest {
 
 	}
 
-	private record Queries(String held, String connections) {
+	private record Queries(String held, String connections, String busy) {
 
 	}
 

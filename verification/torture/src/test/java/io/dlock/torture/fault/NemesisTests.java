@@ -44,11 +44,12 @@ class NemesisTests {
 		assertThat(this.signals).containsExactlyInAnyOrder("pause 1", "kill 0", "respawn 0", "resume 1");
 		List<String> lines = Files.readAllLines(file);
 		assertThat(lines).allMatch((line) -> line.matches("\\d+ [A-Z]+ \\S+ \\S+ .*"))
-			.hasSize(5)
+			.hasSize(6)
 			.anyMatch((line) -> line.contains(" START F1 client-1 pause #0 tier=S duration=50 amount=0 pid=101"))
 			.anyMatch((line) -> line.contains(" END F1 client-1 pause #0"))
-			.anyMatch((line) -> line.contains(" START F3 client-0 kill #1"));
-		assertThat(lines.get(4)).endsWith(" HEAL - all all faults are over");
+			.anyMatch((line) -> line.contains(" START F3 client-0 kill #1"))
+			.anyMatch((line) -> line.contains(" KILL F3 client-0 kill #1"));
+		assertThat(lines.get(5)).endsWith(" HEAL - all all faults are over");
 	}
 
 	@Test
@@ -128,6 +129,12 @@ class NemesisTests {
 		@Override
 		public void kill() {
 			NemesisTests.this.signals.add("kill " + this.number);
+		}
+
+		@Override
+		public boolean holdsSharedLock() {
+			NemesisTests.this.signals.add("holds " + this.number);
+			return true;
 		}
 
 		@Override

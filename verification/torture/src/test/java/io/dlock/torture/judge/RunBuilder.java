@@ -1,6 +1,7 @@
 package io.dlock.torture.judge;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -34,7 +35,24 @@ final class RunBuilder {
 
 	private final Map<Integer, Long> killed = new LinkedHashMap<>();
 
+	private long tokensPerLease = 1;
+
 	private long end = 100_000;
+
+	/**
+	 * Only the first token of each so many is granted by the store.
+	 */
+	RunBuilder tokensPerLease(long tokens) {
+		this.tokensPerLease = tokens;
+		return this;
+	}
+
+	RunBuilder clockStep(long from, long to, long amount) {
+		fault(from, to, "F18", "store");
+		int started = this.timeline.size() - 2;
+		this.timeline.set(started, this.timeline.get(started) + " amount=" + amount);
+		return this;
+	}
 
 	RunBuilder fault(long from, long to, String fault, String target) {
 		this.timeline.add((from * MS) + " START " + fault + " " + target + " #" + this.timeline.size());
@@ -82,8 +100,17 @@ final class RunBuilder {
 		if (!this.troubles.isEmpty()) {
 			this.clients.computeIfAbsent(0, (n) -> client(n, read));
 		}
-		return Judge.judge(new Run(new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, Judge.SLACK.toNanos()),
-				List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks));
+		return Judge
+			.judge(new Run(
+					new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, this.tokensPerLease,
+							Judge.SLACK.toNanos()),
+					List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks,
+					Map.of(), List.of(), Intervals.NONE));
+	}
+
+	List<Invariant> broken() {
+		Verdict verdict = judge();
+		return Arrays.stream(Invariant.values()).filter((invariant) -> verdict.counts().get(invariant) > 0).toList();
 	}
 
 	private Client client(int number, Timeline read) {

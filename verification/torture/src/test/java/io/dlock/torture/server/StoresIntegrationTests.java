@@ -148,7 +148,8 @@ class StoresIntegrationTests {
 	}
 
 	private static void survivesDeath(SqlStore store, String later) throws Exception {
-		assertThat(store.figures()).isEqualTo(Map.of("rows", 0L, "locks", 0L, "connections", 0L));
+		assertThat(store.figures())
+			.isEqualTo(Map.of("rows", 0L, "locks", 0L, "connections", 0L, "connections-in-use", 0L));
 		store.execute("INSERT INTO dlock_lock VALUES ('k', 'o', 1, " + later + ", " + later + ", 0, 'h', 'r', '')");
 		store.nodes().get(0).kill();
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(store::figures);
