@@ -142,11 +142,19 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Tell of something, one after the other.
+	 * Tell of something, one after the other. That it can not be told concerns nobody
+	 * else.
 	 * @param work calls the listeners
+	 * @return {@code false} if it is not told
 	 */
-	void event(Runnable work) {
-		execute(this.events, work);
+	boolean event(Runnable work) {
+		try {
+			return execute(this.events, work);
+		}
+		catch (OutOfMemoryError ex) {
+			logger.warn("No thread could be started to tell lock listeners of an event", ex);
+			return false;
+		}
 	}
 
 	/**
@@ -156,7 +164,7 @@ final class EngineThreads implements AutoCloseable {
 	void awaitEvents(Duration limit) {
 		CountDownLatch told = new CountDownLatch(1);
 		try {
-			if (this.events.getPoolSize() > 0 && execute(this.events, told::countDown)
+			if (this.events.getPoolSize() > 0 && event(told::countDown)
 					&& !told.await(limit.toNanos(), TimeUnit.NANOSECONDS)) {
 				logger.debug("Lock listeners are still busy");
 			}

@@ -30,11 +30,15 @@ class MaxHoldTests extends AbstractHandOffTests {
 	/**
 	 * Let time pass, and give the renewal the time it needs.
 	 */
-	private void passAndRenew(Duration time) {
+	private void passAndRenew(LeaseLockRegistry renewing, Duration time) {
 		int before = this.store.renewals.get();
 		this.clock.pass(time);
-		this.registry.keeper().wakeIn(0);
+		renewing.keeper().wakeIn(0);
 		Awaitility.await().until(() -> this.store.renewals.get() > before);
+	}
+
+	private void passAndRenew(Duration time) {
+		passAndRenew(this.registry, time);
 	}
 
 	@Test
@@ -77,17 +81,18 @@ class MaxHoldTests extends AbstractHandOffTests {
 		CompletableFuture<LockHandle> waiter = patient.acquireAsync(request());
 		Awaitility.await().until(() -> patient.queues().waiters("key") == 1);
 		for (int i = 0; i < 6; i++) {
-			int before = this.store.renewals.get();
-			this.clock.pass(Duration.ofSeconds(4));
-			patient.keeper().wakeIn(0);
-			Awaitility.await().until(() -> this.store.renewals.get() > before);
+			passAndRenew(patient, Duration.ofSeconds(4));
 		}
 		first.release();
 		LockHandle second = waiter.get();
 		assertThat(second.token()).as("passed on").isEqualTo(first.token() + 1);
-		this.clock.pass(Duration.ofSeconds(2));
+		for (int i = 0; i < 6; i++) {
+			passAndRenew(patient, Duration.ofSeconds(4));
+		}
 		assertThat(second.isValid()).isTrue();
-		second.release();
+		this.clock.pass(Duration.ofSeconds(1));
+		assertThat(second.isValid()).isFalse();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(second::release);
 		patient.close();
 	}
 
