@@ -104,23 +104,23 @@ public final class Campaign implements AutoCloseable {
 		clients.forEach((client) -> client.tell("GO"));
 		Bed bed = new Bed(store, clients, links, storeClock, this.options.lease());
 		List<PlannedFault> plan = plan(bed);
-		torture(bed, clients, plan);
+		int keys = keys() + torture(bed, clients, plan);
 		this.timeline.phase("QUIESCE", "two leases");
 		LockSupport.parkNanos(this.options.lease().multipliedBy(2).toNanos());
 		clients.forEach((client) -> client.tell("STOP"));
 		clients.forEach((client) -> inTime(client, client::awaitIdle));
-		this.checks.store("idle", store, ready, patienceWhenIdle());
+		this.checks.store("idle", store, ready.with(keys), patienceWhenIdle());
 		clients.forEach((client) -> client.tell("CLOSE"));
 		clients.forEach((client) -> inTime(client, client::awaitStop));
 		this.timeline.phase("DONE", "all clients are stopped");
-		this.checks.store("gone", store, before, this.options.lease().multipliedBy(3).plusSeconds(2));
+		this.checks.store("gone", store, before.with(keys), this.options.lease().multipliedBy(3).plusSeconds(2));
 		this.checks.write(this.directory.resolve("checks.txt"));
 		return plan;
 	}
 
 	/**
-	 * One proxy for each client, so that its network breaks alone. The Sentinels tell
-	 * clients where the master is, so there can be none on the way.
+	 * One proxy for each client, so that its network breaks alone. Sentinels tell clients
+	 * where the master is, so there the store has the proxies, if any can be broken.
 	 */
 	private List<TcpProxy> links(StoreUnderTest store) {
 		if (!store.links().isEmpty() || store.type() == StoreType.REDIS_SENTINEL) {
@@ -165,7 +165,10 @@ public final class Campaign implements AutoCloseable {
 	}
 
 	private List<PlannedFault> plan(Bed bed) throws IOException {
-		List<FaultType> types = FaultCatalogue.of(bed, this.options.tier());
+		List<FaultType> types = FaultCatalogue.of(bed, this.options.tier())
+			.stream()
+			.filter((type) -> this.options.isWanted(type.id()))
+			.toList();
 		Plan.Pace pace = this.options.isSmoke() ? Plan.Pace.smoke(this.options.lease())
 				: Plan.Pace.campaign(this.options.duration(), this.options.lease());
 		List<PlannedFault> plan = Plan.make(types, bed.sizes(), pace, this.options.seed());
@@ -174,7 +177,11 @@ public final class Campaign implements AutoCloseable {
 		return plan;
 	}
 
-	private void torture(Bed bed, List<ClientProcess> clients, List<PlannedFault> plan) throws InterruptedException {
+	/**
+	 * Inflict all faults.
+	 * @return how many keys they needed for themselves
+	 */
+	private int torture(Bed bed, List<ClientProcess> clients, List<PlannedFault> plan) throws InterruptedException {
 		Nemesis nemesis = new Nemesis(bed, this.timeline);
 		try (Watchdog watchdog = new Watchdog(clients, this.options.lease())) {
 			nemesis.run(plan);
@@ -184,7 +191,8 @@ public final class Campaign implements AutoCloseable {
 		}
 		this.impossible.addAll(nemesis.failures());
 		this.impossible.forEach((failure) -> this.checks.note("fault not possible: " + failure));
-		this.checks.note(plan.size() + " faults planned");
+		this.checks.note(plan.size() + " faults planned, " + nemesis.keys() + " keys locked for them");
+		return nemesis.keys();
 	}
 
 	private void inTime(ClientProcess client, Stop stop) {
@@ -212,10 +220,11 @@ public final class Campaign implements AutoCloseable {
 	}
 
 	/**
-	 * The shared keys, one for each thread of each client, and the one to warm up with.
+	 * The shared keys, for each client one to warm up with, and one for each of its
+	 * threads.
 	 */
 	private int keys() {
-		return 1 + this.options.keys() + this.options.clients() * this.options.threads();
+		return this.options.keys() + this.options.clients() * (1 + this.options.threads());
 	}
 
 	private <T extends AutoCloseable> T open(T resource) {

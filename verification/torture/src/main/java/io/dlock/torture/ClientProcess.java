@@ -24,6 +24,8 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 
 	private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
+	private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(60);
+
 	private static final Duration DUMP_PATIENCE = Duration.ofSeconds(2);
 
 	/**
@@ -158,6 +160,13 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	}
 
 	@Override
+	public String ask(String line, String answer) throws InterruptedException {
+		ChildJvm asked = process();
+		asked.tell(line);
+		return asked.await(answer, ANSWER_PATIENCE);
+	}
+
+	@Override
 	public boolean holdsSharedLock() {
 		Path running = history();
 		if (!Files.exists(running)) {
@@ -170,8 +179,7 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 		return this.tail.holdsSharedLock(WORTH_KILLING);
 	}
 
-	@Override
-	public void tell(String line) {
+	void tell(String line) {
 		process().tell(line);
 	}
 

@@ -25,9 +25,10 @@ import io.dlock.torture.history.HistoryWriter;
 /**
  * A client under torture, a process of its own. It warms up and prints {@code READY},
  * locks keys from the line {@code GO} on its standard input until the line {@code STOP},
- * finishes what it has begun, comes to rest and prints {@code IDLE}; with the line
- * {@code CLOSE} it shuts down, and prints {@code BASELINE <json>}: what there was of the
- * contender when it was ready, idle and closed.
+ * suffers from what else it is told there (see {@link Afflictions}), finishes what it has
+ * begun, comes to rest and prints {@code IDLE}; with the line {@code CLOSE} it shuts
+ * down, and prints {@code BASELINE <json>}: what there was of the contender when it was
+ * ready, idle and closed.
  * <p>
  * {@code TortureClient --store=redis --port=6379 --client=0 --history=FILE --resource=PORT},
  * and whatever {@link ClientOptions} and {@link StoreAddress} have; times are in
@@ -47,11 +48,14 @@ public final class TortureClient {
 
 	private final List<Thread> workers = new ArrayList<>();
 
+	private final Afflictions afflictions;
+
 	private final Map<String, LeakBaseline> baseline = new LinkedHashMap<>();
 
 	private TortureClient(ClientOptions options) {
 		this.options = options;
 		this.contender = Contenders.connect(options);
+		this.afflictions = new Afflictions(options, this.contender, this.stopped);
 		Abilities abilities = this.contender.abilities();
 		this.history = new HistoryWriter(options.history(),
 				new HistoryHeader(options.client(), options.incarnation(), ProcessHandle.current().pid(),
@@ -64,12 +68,12 @@ public final class TortureClient {
 		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		client.warmUp();
 		System.out.println("READY");
-		await(in, "GO");
+		client.await(in, "GO");
 		client.start();
-		await(in, "STOP");
+		client.await(in, "STOP");
 		client.stop();
 		System.out.println("IDLE");
-		await(in, "CLOSE");
+		client.await(in, "CLOSE");
 		client.close();
 		System.out.println("BASELINE " + JsonMapper.shared().writeValueAsString(client.baseline));
 		System.exit(0);
@@ -78,12 +82,14 @@ public final class TortureClient {
 	/**
 	 * The end of the input is an order as well: the bed is gone.
 	 */
-	private static void await(BufferedReader in, String order) throws IOException {
-		String line;
-		do {
+	private void await(BufferedReader in, String order) throws IOException {
+		String line = in.readLine();
+		while (line != null && !line.equals(order)) {
+			if (line.startsWith(Afflictions.WORD)) {
+				this.afflictions.begin(line);
+			}
 			line = in.readLine();
 		}
-		while (line != null && !line.equals(order));
 	}
 
 	/**
@@ -92,7 +98,7 @@ public final class TortureClient {
 	 */
 	private void warmUp() {
 		for (int i = 0; i < WARM_UP_CALLS; i++) {
-			LockCall call = new LockCall(Keys.WARM_UP, this.options.lease(), Duration.ZERO, true, i % 3 == 0);
+			LockCall call = new LockCall(warmUpKey(), this.options.lease(), Duration.ZERO, true, i % 3 == 0);
 			if (this.contender.acquire(call) instanceof Outcome.Granted granted) {
 				granted.holding().onLost(() -> {
 				});
@@ -111,8 +117,8 @@ public final class TortureClient {
 	 * of its own: that is not a leak, so it belongs to the baseline.
 	 */
 	private void waitForAnotherProcess() {
-		LockCall call = new LockCall(Keys.WARM_UP, this.options.lease(), this.options.lease(), true, false);
-		LockCall waiting = new LockCall(Keys.WARM_UP, this.options.lease(), this.options.lease().dividedBy(10), true,
+		LockCall call = new LockCall(warmUpKey(), this.options.lease(), this.options.lease(), true, false);
+		LockCall waiting = new LockCall(warmUpKey(), this.options.lease(), this.options.lease().dividedBy(10), true,
 				false);
 		try (Contender other = Contenders.connect(this.options)) {
 			if (other.acquire(call) instanceof Outcome.Granted granted) {
@@ -122,6 +128,10 @@ public final class TortureClient {
 				granted.holding().release();
 			}
 		}
+	}
+
+	private String warmUpKey() {
+		return Keys.WARM_UP + "-" + this.options.client();
 	}
 
 	private void start() {
@@ -152,6 +162,7 @@ public final class TortureClient {
 		for (Thread worker : this.workers) {
 			worker.join();
 		}
+		this.afflictions.awaitEnd();
 		LeakBaseline.pause(this.options.lease().multipliedBy(4));
 		this.baseline.put("idle", LeakBaseline.take());
 	}

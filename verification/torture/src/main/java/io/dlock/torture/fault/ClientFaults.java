@@ -14,7 +14,7 @@ final class ClientFaults {
 	static List<FaultType> all(Duration lease) {
 		return List.of(
 				FaultType.safe("F1", "pause", Scope.CLIENT, ClientFaults::pause).lasting(Range.times(lease, 0.5, 3)),
-				FaultType.safe("F3", "kill", Scope.CLIENT, ClientFaults::kill).lasting(Range.times(lease, 0, 1)),
+				FaultType.safe("F3", "kill", Scope.LIFE, ClientFaults::kill).lasting(Range.times(lease, 0, 1)),
 				FaultType.safe("F3", "kill-holder", Scope.CLIENT_AND_NOTHING_ELSE, ClientFaults::killHolder)
 					.lasting(Range.times(lease, 4.5, 5)));
 	}

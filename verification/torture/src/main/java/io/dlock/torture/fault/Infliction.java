@@ -5,6 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import io.dlock.test.TcpProxy;
+import io.dlock.torture.server.LimitedDisk;
 import io.dlock.torture.server.RedisAdmin;
 import io.dlock.torture.server.RedisClusterStore;
 import io.dlock.torture.server.RedisSentinelStore;
@@ -26,6 +27,10 @@ public final class Infliction {
 	private final Timeline timeline;
 
 	private final long end;
+
+	private String effect = "";
+
+	private int keys;
 
 	Infliction(Bed bed, PlannedFault fault, CountDownLatch healing, Timeline timeline) {
 		this.bed = bed;
@@ -97,6 +102,43 @@ public final class Infliction {
 
 	SqlStore sql() {
 		return (SqlStore) this.bed.store();
+	}
+
+	LimitedDisk disk() {
+		return this.bed.store().disk().orElseThrow();
+	}
+
+	/**
+	 * Let the client do it to itself, until that is over.
+	 * @param name what
+	 * @throws InterruptedException if the calling thread is interrupted
+	 */
+	void afflict(String name) throws InterruptedException {
+		int number = this.fault.number();
+		String[] answer = client()
+			.ask("AFFLICT %d %s %d %d".formatted(number, name, millis(), amount()), "AFFLICTED " + number + " ")
+			.split(" ", 2);
+		if (answer[0].equals("FAILED")) {
+			throw new IllegalStateException(answer[1]);
+		}
+		this.keys = Integer.parseInt(answer[0]);
+		this.effect = " " + answer[1];
+	}
+
+	/**
+	 * What came of it.
+	 * @return some words after a space, or nothing
+	 */
+	String effect() {
+		return this.effect;
+	}
+
+	/**
+	 * How many keys were locked for it that nobody else uses.
+	 * @return the number
+	 */
+	int keys() {
+		return this.keys;
 	}
 
 	/**

@@ -16,6 +16,22 @@ public enum Scope {
 	CLIENT("client-"),
 
 	/**
+	 * The life of a client: its process, and whatever happens in it.
+	 */
+	LIFE("client-"),
+
+	/**
+	 * The inside of a client, which may be stopped meanwhile, but lives.
+	 */
+	INSIDE("client-"),
+
+	/**
+	 * The inside of a client while all is well: nothing else that it could suffer from
+	 * happens meanwhile, so that nothing excuses it.
+	 */
+	INSIDE_ALONE("client-"),
+
+	/**
 	 * The network of one client.
 	 */
 	LINK("client-"),
@@ -79,6 +95,9 @@ public enum Scope {
 	List<String> resources(int index, Sizes sizes) {
 		return switch (this) {
 			case CLIENT -> List.of("process-" + index);
+			case LIFE -> List.of("process-" + index, "inside-" + index);
+			case INSIDE -> List.of("inside-" + index);
+			case INSIDE_ALONE -> alone(index, sizes);
 			case LINK, NODE_LINK -> List.of("link-" + index);
 			case LINKS -> IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link).toList();
 			case CLIENT_AND_LINK -> List.of("process-" + index, "link-" + index);
@@ -90,12 +109,19 @@ public enum Scope {
 		};
 	}
 
+	private static List<String> alone(int client, Sizes sizes) {
+		return Stream.of(LIFE, CLOCK, LINKS, STORE, HOST)
+			.flatMap((scope) -> scope.resources(client, sizes).stream())
+			.toList();
+	}
+
 	/**
 	 * Clocks of clients are not in it: locks do not depend on them.
 	 */
 	private static List<String> everything(Sizes sizes) {
 		return Stream
 			.of(IntStream.range(0, sizes.clients()).mapToObj((client) -> "process-" + client),
+					IntStream.range(0, sizes.clients()).mapToObj((client) -> "inside-" + client),
 					IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link), Stream.of("store", "host"))
 			.flatMap(Function.identity())
 			.toList();
@@ -108,7 +134,7 @@ public enum Scope {
 	 */
 	int count(Sizes sizes) {
 		return switch (this) {
-			case CLIENT, CLIENT_AND_NOTHING_ELSE, CLOCK -> sizes.clients();
+			case CLIENT, LIFE, INSIDE, INSIDE_ALONE, CLIENT_AND_NOTHING_ELSE, CLOCK -> sizes.clients();
 			case LINK, NODE_LINK -> sizes.links();
 			case CLIENT_AND_LINK -> Math.min(sizes.clients(), sizes.links());
 			case NODE -> sizes.nodes();

@@ -44,6 +44,7 @@ public final class Judge {
 		Availability.judge(run, findings);
 		Recovery.judge(run, findings);
 		Order.judge(run, findings);
+		Troubles.judge(run, findings);
 		run.checks().forEach((check) -> findings.violation(Invariant.valueOf(check.invariant()), 0, check.text()));
 		Map<Invariant, Integer> counts = new EnumMap<>(Invariant.class);
 		Map<Invariant, Integer> excused = new EnumMap<>(Invariant.class);

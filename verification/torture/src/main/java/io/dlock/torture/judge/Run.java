@@ -15,12 +15,13 @@ import io.dlock.torture.history.HistoryRecord;
  * @param attempts the calls to acquire, ordered by their begin
  * @param resource what the resource wrote down, in the order of arrival
  * @param timeline what the nemesis did
+ * @param troubles what the clients printed about locks that are in no history
  * @param checks what was found besides
  * @param options what the campaign was asked to do
  * @param leftovers what there was before and after
  */
 record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<HistoryRecord> resource, Timeline timeline,
-		List<Check> checks, Map<String, String> options, List<Leftover> leftovers) {
+		List<Trouble> troubles, List<Check> checks, Map<String, String> options, List<Leftover> leftovers) {
 
 	/**
 	 * The attempts on each key, ordered by their begin.

@@ -62,8 +62,8 @@ final class RunReader {
 				new Run.Limits(header.leaseNanos(), header.commandTimeoutNanos(), header.pollNanos(), header.fenced(),
 						header.notified(), tokensPerLease(options), this.slack),
 				List.copyOf(this.clients), List.copyOf(this.attempts),
-				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, checks(), options,
-				leftovers());
+				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, troubles(), checks(),
+				options, leftovers());
 	}
 
 	private void readHistory(Path file) {
@@ -97,7 +97,7 @@ final class RunReader {
 		long after = 3 * header.commandTimeoutNanos() + header.pollNanos();
 		int number = header.client();
 		return new Client(header, last, ended ? 0 : killed(number, last), this.timeline.pauses(number).and(stalls),
-				this.timeline.faults(number).extended(after), this.timeline.storeFaults(number).extended(after));
+				this.timeline.harmfulFaults(number).extended(after), this.timeline.storeFaults(number).extended(after));
 	}
 
 	/**
@@ -111,6 +111,13 @@ final class RunReader {
 			.findFirst()
 			.map((killed) -> Math.max(killed, last))
 			.orElse(last);
+	}
+
+	private List<Trouble> troubles() {
+		return files(".out").stream()
+			.flatMap((out) -> lines(out).stream())
+			.flatMap((line) -> Trouble.of(line).stream())
+			.toList();
 	}
 
 	/**

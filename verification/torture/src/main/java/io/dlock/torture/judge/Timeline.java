@@ -29,7 +29,13 @@ record Timeline(List<Deed> events) {
 	private static final Set<String> LOSSY = Set.of("F14", "F15", "F16", "F17", "F18", "F19");
 
 	/** Faults of client processes: the store and the way to it are well. */
-	private static final Set<String> OF_CLIENTS = Set.of("F1", "F3", "F20", "F26", "F29", "F30");
+	private static final Set<String> OF_CLIENTS = Set.of("F1", "F3", "F20", "F26", "F27", "F28b", "F29", "F30");
+
+	/**
+	 * Faults of client processes that cost them nothing but time: a load that the locks
+	 * have to bear.
+	 */
+	private static final Set<String> HARMLESS = Set.of("F27", "F28b", "F30");
 
 	private static final String BUSY_MACHINE = "F28";
 
@@ -105,6 +111,15 @@ record Timeline(List<Deed> events) {
 	 */
 	Intervals faults(int client) {
 		return windows((deed) -> deed.concerns(client));
+	}
+
+	/**
+	 * When a client was under a fault that may cost it a lock.
+	 * @param client the number of the client
+	 * @return the times
+	 */
+	Intervals harmfulFaults(int client) {
+		return windows((deed) -> !HARMLESS.contains(deed.fault()) && deed.concerns(client));
 	}
 
 	/**

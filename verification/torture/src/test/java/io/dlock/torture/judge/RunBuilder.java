@@ -29,6 +29,8 @@ final class RunBuilder {
 
 	private final List<HistoryRecord> resource = new ArrayList<>();
 
+	private final List<Trouble> troubles = new ArrayList<>();
+
 	private final List<Run.Check> checks = new ArrayList<>();
 
 	private final Map<Integer, Long> killed = new LinkedHashMap<>();
@@ -68,6 +70,15 @@ final class RunBuilder {
 		return this;
 	}
 
+	/**
+	 * A call of the first client that might wait for two leases.
+	 */
+	RunBuilder trouble(long from, long to, Event event) {
+		this.troubles.addAll(Trouble
+			.of("TROUBLE client-0-0 %d %d %d %s a lock".formatted(from * MS, to * MS, 2 * LEASE * MS, event)));
+		return this;
+	}
+
 	RunBuilder resource(long nanos, int client, Event event, long token, long value) {
 		this.resource
 			.add(HistoryRecord.of(nanos * MS, new Origin(client, 0, 1, 0), event).withToken(token).withValue(value));
@@ -86,9 +97,15 @@ final class RunBuilder {
 			.map((attempt) -> attempt.build(this.clients.computeIfAbsent(attempt.client, (n) -> client(n, read))))
 			.sorted(Comparator.comparingLong(Attempt::invoked))
 			.toList();
-		return Judge.judge(new Run(
-				new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, this.tokensPerLease, Judge.SLACK.toNanos()),
-				List.copyOf(this.clients.values()), built, this.resource, read, this.checks, Map.of(), List.of()));
+		if (!this.troubles.isEmpty()) {
+			this.clients.computeIfAbsent(0, (n) -> client(n, read));
+		}
+		return Judge
+			.judge(new Run(
+					new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, this.tokensPerLease,
+							Judge.SLACK.toNanos()),
+					List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks,
+					Map.of(), List.of()));
 	}
 
 	List<Invariant> broken() {
@@ -99,8 +116,8 @@ final class RunBuilder {
 	private Client client(int number, Timeline read) {
 		long died = this.killed.getOrDefault(number, 0L);
 		return new Client(new HistoryHeader(number, 0, 1, LEASE * MS, 100 * MS, 100 * MS, true, true),
-				(died != 0) ? died : this.end * MS, died, read.pauses(number), read.faults(number).extended(400 * MS),
-				read.storeFaults(number).extended(400 * MS));
+				(died != 0) ? died : this.end * MS, died, read.pauses(number),
+				read.harmfulFaults(number).extended(400 * MS), read.storeFaults(number).extended(400 * MS));
 	}
 
 	/**

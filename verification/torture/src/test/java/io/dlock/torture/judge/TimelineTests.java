@@ -27,6 +27,20 @@ class TimelineTests {
 	}
 
 	@Test
+	void loadThatAClientMakesItselfExcusesNothing() {
+		Timeline timeline = Timeline
+			.parse(List.of("10 START F30 client-1 key-flood #1", "15 END F30 client-1 key-flood #1",
+					"20 START F28b client-1 many-locks #2", "25 END F28b client-1 many-locks #2",
+					"30 START F27 client-1 application-exhausted #3", "35 END F27 client-1 application-exhausted #3",
+					"40 START F29 client-1 heap-pressure #4", "45 END F29 client-1 heap-pressure #4"));
+		assertThat(timeline.harmfulFaults(1).all()).containsExactly(new Interval(40, 45));
+		assertThat(timeline.storeFaults(1).all()).isEmpty();
+		assertThat(timeline.outages().all()).isEmpty();
+		assertThat(timeline.faults(1).all()).hasSize(4);
+		assertThat(timeline.counts()).containsKeys("F27", "F28b", "F29", "F30");
+	}
+
+	@Test
 	void lossIsToldFromRefusalToStore() {
 		assertThat(Timeline.parse(List.of("1 START F19 store out-of-memory #1 tier=S")).isLossy()).isFalse();
 		assertThat(Timeline.parse(List.of("1 START F19 store evict #1 tier=L")).isLossy()).isTrue();
