@@ -48,8 +48,8 @@ class LongRunTests {
 			attempts[i] = attempt(i, clients.get(this.random.nextInt(clients.size())), resource);
 		}
 		Arrays.sort(attempts, (one, other) -> Long.compare(one.invoked(), other.invoked()));
-		Run run = new Run(new Run.Limits(1000 * MS, 100 * MS, 100 * MS, true, true, 1024, Judge.SLACK.toNanos()), clients,
-				Arrays.asList(attempts), resource, timeline, List.of(), List.of(), Map.of(), List.of());
+		Run run = new Run(new Run.Limits(1000 * MS, 100 * MS, 100 * MS, true, true, 1024, Judge.SLACK.toNanos()),
+				clients, Arrays.asList(attempts), resource, timeline, List.of(), List.of(), Map.of(), List.of());
 		long begin = cpuTime();
 		Verdict verdict = Judge.judge(run);
 		assertThat(Duration.ofNanos(cpuTime() - begin)).isLessThan(PATIENCE);
@@ -83,8 +83,9 @@ class LongRunTests {
 			.withValidUntil((granted + 990) * MS));
 		attempt.add(HistoryRecord.of((granted + 8) * MS + 1000, origin, Event.RELEASE_SENT));
 		attempt.add(HistoryRecord.of((granted + 9) * MS, origin, Event.RELEASED));
-		resource
-			.add(HistoryRecord.of(granted * MS, origin, Event.FENCED_WRITE).withToken(token).withValue(number / KEYS + 1));
+		resource.add(HistoryRecord.of(granted * MS, origin, Event.FENCED_WRITE)
+			.withToken(token)
+			.withValue(number / KEYS + 1));
 		return attempt;
 	}
 
