@@ -1,5 +1,6 @@
 package io.dlock.torture;
 
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -161,7 +162,12 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	 * Ask the client to stop in good order.
 	 */
 	void askToStop() {
-		process().tell("STOP");
+		try {
+			process().tell("STOP");
+		}
+		catch (UncheckedIOException ex) {
+			// it has ended by itself, which is found out when it is waited for
+		}
 	}
 
 	/**

@@ -14,8 +14,12 @@ record Belief(long since, LockCall call) {
 		return new Belief(System.nanoTime(), call);
 	}
 
+	long age() {
+		return System.nanoTime() - this.since;
+	}
+
 	boolean isHeld() {
-		return this.call.renew() || System.nanoTime() - this.since < this.call.lease().toNanos();
+		return this.call.renew() || age() < this.call.lease().toNanos();
 	}
 
 }
