@@ -114,7 +114,9 @@ final class RedissonContender implements Contender {
 				return this.lock.isHeldByCurrentThread();
 			}
 			catch (RuntimeException ex) {
-				return false;
+				boolean disturbed = Thread.interrupted() || ex.getCause() instanceof InterruptedException;
+				interrupted |= disturbed;
+				return disturbed && isValid();
 			}
 			finally {
 				if (interrupted) {

@@ -110,8 +110,11 @@ final class SpringIntegrationContender implements Contender {
 	@Override
 	public Outcome acquire(LockCall call) {
 		DistributedLock lock = (call.renew() ? this.renewed : this.leased).obtain(call.key());
-		return Peers
-			.acquire(() -> lock.tryLock(call.waitTime(), call.lease()) ? new Held(lock, call, this.renewal) : null);
+		return Peers.acquire(() -> {
+			long begin = System.nanoTime();
+			return lock.tryLock(call.waitTime(), call.lease())
+					? new Held(lock, call, this.renewal, Belief.since(begin, call)) : null;
+		});
 	}
 
 	@Override
@@ -139,12 +142,12 @@ final class SpringIntegrationContender implements Contender {
 
 		private boolean lost;
 
-		Held(DistributedLock lock, LockCall call, @Nullable Consumer<String> renewal) {
+		Held(DistributedLock lock, LockCall call, @Nullable Consumer<String> renewal, Belief belief) {
 			this.lock = lock;
 			this.call = call;
 			this.renewal = renewal;
-			this.belief = Belief.now(call);
-			this.tried = this.belief.since();
+			this.belief = belief;
+			this.tried = belief.since();
 		}
 
 		@Override

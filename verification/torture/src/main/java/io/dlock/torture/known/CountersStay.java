@@ -12,6 +12,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
+import io.dlock.store.redis.RedisLockStore;
+import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.RedisServer;
 
 /**
@@ -33,43 +35,37 @@ final class CountersStay implements KnownBug {
 
 	@Override
 	public Evidence onPeer(Scene scene) {
+		int port = scene.open(RedisServer.start()).port();
 		Config config = new Config();
-		config.useSingleServer().setAddress("redis://127.0.0.1:" + RedisServer.shared().port());
+		config.useSingleServer().setAddress("redis://127.0.0.1:" + port);
 		RedissonClient client = Redisson.create(config);
 		scene.open(client::shutdown);
-		long before = keys(scene);
 		for (int i = 0; i < KEYS; i++) {
 			RFencedLock lock = client.getFencedLock("b24-" + i);
 			lock.tryLockAndGetToken(0, 10, TimeUnit.SECONDS);
 			lock.unlock();
 		}
-		return evidence(scene, before);
+		return evidence(scene.redis(port));
 	}
 
 	@Override
 	public Evidence onOurs(Scene scene) {
-		LockRegistry registry = scene.ourRedis();
-		long before = keys(scene);
+		int port = scene.open(RedisServer.start()).port();
+		LockRegistry registry = scene.ours(new RedisLockStore(scene.redis(port), RedisLockStoreSettings.defaults()));
 		for (int i = 0; i < KEYS; i++) {
 			Scene.tryAcquire(registry, "b24-" + i, Duration.ZERO, Duration.ofSeconds(10))
 				.ifPresent(LockHandle::release);
 		}
-		return evidence(scene, before);
+		return evidence(scene.redis(port));
 	}
 
-	private static Evidence evidence(Scene scene, long before) {
+	private static Evidence evidence(LettuceConnectionFactory redis) {
 		Scene.pause(Duration.ofSeconds(12));
-		long left = keys(scene) - before;
-		return new Evidence(left >= KEYS,
-				"%d keys were locked and released once; 12 s later there are %d keys more in Redis".formatted(KEYS,
-						left));
-	}
-
-	private static long keys(Scene scene) {
-		LettuceConnectionFactory factory = scene.redis();
-		try (RedisConnection connection = factory.getConnection()) {
-			Long size = connection.serverCommands().dbSize();
-			return (size != null) ? size : 0;
+		try (RedisConnection connection = redis.getConnection()) {
+			Long left = connection.serverCommands().dbSize();
+			return new Evidence(left != null && left >= KEYS,
+					"%d keys were locked and released once; 12 s later there are %d keys in Redis".formatted(KEYS,
+							left));
 		}
 	}
 
