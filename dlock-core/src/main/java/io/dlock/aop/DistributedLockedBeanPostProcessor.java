@@ -37,6 +37,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private transient LockedOperations operations;
 
+	private volatile boolean mdc = true;
+
 	/**
 	 * Create the post-processor.
 	 * @param registry the registry, asked for when the first annotated bean is created
@@ -48,6 +50,18 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.operations = useValues((value) -> value);
 	}
 
+	/**
+	 * Set whether what is logged by a locked method shows its lock, by the entries
+	 * {@code dlock.token} (the fencing token) and {@code dlock.reason} (the reason, by
+	 * default the method) of SLF4J's {@code MDC}. In nested methods they are those of the
+	 * inner one, and afterwards those of the outer one again. The key is not shown,
+	 * because it may be personal. Without SLF4J there is no effect.
+	 * @param mdc {@code false} to leave the {@code MDC} alone, {@code true} by default
+	 */
+	public void setMdc(boolean mdc) {
+		this.mdc = mdc;
+	}
+
 	@Override
 	public void setEmbeddedValueResolver(StringValueResolver resolver) {
 		this.operations = useValues(resolver);
@@ -56,7 +70,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private LockedOperations useValues(StringValueResolver values) {
 		LockedOperations created = new LockedOperations(new LockedOperationParser(values), this.registry);
 		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(),
-				new DistributedLockedInterceptor(created, this.registry));
+				new DistributedLockedInterceptor(created, this.registry, () -> this.mdc));
 		return created;
 	}
 
