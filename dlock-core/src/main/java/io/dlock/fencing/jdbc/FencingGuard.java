@@ -18,7 +18,7 @@ import io.dlock.store.StorageKey;
 
 /**
  * Keeps a holder that has lost its lock without knowing it from writing to a database:
- * one line in the transaction, before the write.
+ * one line in the transaction, before anything is read or written.
  *
  * <pre class="code">
  * &#64;DistributedLocked(name = "stock", key = "#product")
@@ -37,9 +37,10 @@ import io.dlock.store.StorageKey;
  * check as often as it wants. The local validity of the lock is not asked for: the
  * database alone decides.
  * <p>
- * Rules: all writers of a resource check it, in the database they write to, with tokens
- * of one and the same lock key, because tokens of different keys say nothing about each
- * other.
+ * Rules: all writers of a resource check it, in the database they write to, and before
+ * they read what they write depends on: otherwise a stale holder could still write
+ * between the read and the check. The tokens are those of one and the same lock key,
+ * because tokens of different keys say nothing about each other.
  * <p>
  * Works on PostgreSQL, MySQL, MariaDB and H2 with any transaction manager that Spring's
  * {@code JdbcTemplate} takes part in. The table is made by the script

@@ -1,5 +1,6 @@
 package io.dlock.fencing.redis;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -28,32 +29,40 @@ import io.dlock.fencing.StaleTokenException;
  * The local validity of the lock is not asked for: Redis alone decides.
  * <p>
  * Rules: all writers of a key use this class, with tokens of one and the same lock key.
- * Nothing else removes the key or lets it expire, as long as a stale holder may be
- * around. What Redis forgets, in a failover or by eviction, is not fenced any more.
+ * Who writes what depends on the value before {@linkplain #claim(String) claims} it:
+ * otherwise a stale holder could still write between the read and the write. Nothing else
+ * removes the key or lets it expire, as long as a stale holder may be around. What Redis
+ * forgets, in a failover or by eviction, is not fenced any more.
  *
  * @since 0.1
  */
 public final class FencedValues {
 
-	private static final String WRITTEN = "written";
-
 	/**
-	 * Tokens are text here: the numbers of Lua are exact up to 2^53 only. Without a value
-	 * the hash keeps the token.
+	 * Ends with the newest token if that is higher. Tokens are text here: the numbers of
+	 * Lua are exact up to 2^53 only.
 	 */
-	private static final RedisScript<String> WRITE = RedisScript.of("""
+	private static final String RAISE = """
 			local newest = redis.call('HGET', KEYS[1], 'token')
 			if newest and (#newest > #ARGV[1] or (#newest == #ARGV[1] and newest > ARGV[1])) then
-				return newest
+				return {newest}
 			end
 			redis.call('HSET', KEYS[1], 'token', ARGV[1])
-			if ARGV[2] then
-				redis.call('HSET', KEYS[1], 'value', ARGV[2])
-			else
-				redis.call('HDEL', KEYS[1], 'value')
-			end
-			return 'written'
-			""", String.class);
+			""";
+
+	private static final RedisScript<List<?>> CLAIM = script("""
+			return {ARGV[1], redis.call('HGET', KEYS[1], 'value')}
+			""");
+
+	private static final RedisScript<List<?>> SET = script("""
+			redis.call('HSET', KEYS[1], 'value', ARGV[2])
+			return {ARGV[1]}
+			""");
+
+	private static final RedisScript<List<?>> DELETE = script("""
+			redis.call('HDEL', KEYS[1], 'value')
+			return {ARGV[1]}
+			""");
 
 	private final StringRedisTemplate redis;
 
@@ -90,7 +99,7 @@ public final class FencedValues {
 		if (value == null) {
 			throw new IllegalArgumentException("'value' must not be null. To remove the value, delete it");
 		}
-		write(key, token, Long.toString(token), value);
+		run(SET, key, token, value);
 	}
 
 	/**
@@ -111,11 +120,37 @@ public final class FencedValues {
 	 * @throws StaleTokenException if a later holder has written; nothing was removed
 	 */
 	public void delete(String key, long token) {
-		write(key, token, Long.toString(token));
+		run(DELETE, key, token);
 	}
 
 	/**
-	 * Read a value. Anybody may.
+	 * Read a value that is to be changed under the current lock: afterwards no earlier
+	 * holder can write it.
+	 * @param key the Redis key, used as it is
+	 * @return the value, or empty if there is none
+	 * @throws StaleTokenException if a later holder has claimed or written it
+	 * @throws IllegalStateException if the calling thread holds no lock
+	 * @see LockHandle#current()
+	 */
+	public Optional<String> claim(String key) {
+		return claim(key, currentToken());
+	}
+
+	/**
+	 * Read a value that is to be changed with a token: afterwards no earlier holder can
+	 * write it.
+	 * @param key the Redis key, used as it is
+	 * @param token the fencing token, positive
+	 * @return the value, or empty if there is none
+	 * @throws StaleTokenException if a later holder has claimed or written it
+	 */
+	public Optional<String> claim(String key, long token) {
+		List<?> answer = run(CLAIM, key, token);
+		return (answer.size() > 1) ? Optional.ofNullable((String) answer.get(1)) : Optional.empty();
+	}
+
+	/**
+	 * Read a value. Anybody may, with or without a lock.
 	 * @param key the Redis key, used as it is
 	 * @return the value, or empty if there is none
 	 */
@@ -124,20 +159,24 @@ public final class FencedValues {
 		return Optional.ofNullable(this.redis.<String, String>opsForHash().get(key, "value"));
 	}
 
-	private void write(String key, long token, Object... arguments) {
+	private List<?> run(RedisScript<List<?>> script, String key, long token, Object... more) {
 		checkKey(key);
 		if (token <= 0) {
 			throw new IllegalArgumentException("A fencing token is positive, but this one is " + token);
 		}
-		String answer = this.redis.execute(WRITE, List.of(key), arguments);
-		if (answer == null) {
+		List<Object> arguments = new ArrayList<>(List.of(Long.toString(token)));
+		arguments.addAll(List.of(more));
+		List<?> answer = this.redis.execute(script, List.of(key), arguments.toArray());
+		if (answer == null || answer.isEmpty()) {
 			throw new IllegalStateException(
 					"Redis gives no answer inside MULTI or a pipeline, so that a stale token would not be noticed. "
-							+ "Write fenced values outside of it");
+							+ "Use fenced values outside of it");
 		}
-		if (!answer.equals(WRITTEN)) {
-			throw new StaleTokenException(key, token, Long.parseLong(answer));
+		long newest = Long.parseLong(String.valueOf(answer.get(0)));
+		if (newest != token) {
+			throw new StaleTokenException(key, token, newest);
 		}
+		return answer;
 	}
 
 	@SuppressWarnings("NullAway") // for callers that are not null-checked
@@ -151,8 +190,13 @@ public final class FencedValues {
 		return LockHandle.current()
 			.map(LockHandle::token)
 			.orElseThrow(() -> new IllegalStateException(
-					"This thread holds no lock whose fencing token could be written. Write in a @DistributedLocked method "
+					"This thread holds no lock whose fencing token could be written. Use it in a @DistributedLocked method "
 							+ "or in LockRegistry.execute, or name the token: set(key, value, handle.token())"));
+	}
+
+	@SuppressWarnings({ "unchecked", "rawtypes" })
+	private static RedisScript<List<?>> script(String then) {
+		return (RedisScript) RedisScript.of(RAISE + then, List.class);
 	}
 
 }

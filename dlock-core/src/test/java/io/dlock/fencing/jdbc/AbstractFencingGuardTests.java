@@ -36,6 +36,7 @@ import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.fencing.StaleTokenException;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.test.DocsPage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -72,6 +73,11 @@ abstract class AbstractFencingGuardTests {
 	abstract String password();
 
 	abstract String schema();
+
+	/**
+	 * A part of the line of {@code docs/fencing.md} that removes old rows.
+	 */
+	abstract String cleanUp();
 
 	@BeforeEach
 	void createTables() {
@@ -432,6 +438,27 @@ abstract class AbstractFencingGuardTests {
 				.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> this.guard.check()));
 			assertThatNoException().isThrownBy(() -> check(handle.token()));
 		}
+	}
+
+	@Test
+	void rowsOfLongAgoCanBeToldByTheirTokens() {
+		String cleanUp = DocsPage.of("fencing.md")
+			.lines("DELETE FROM dlock_fence")
+			.stream()
+			.filter((line) -> line.contains(cleanUp()))
+			.findFirst()
+			.orElseThrow();
+		long weekAgo = (System.currentTimeMillis() - Duration.ofDays(7).toMillis()) * 1000 * 1024;
+		long minute = Duration.ofMinutes(1).toNanos() / 1000 * 1024;
+		check(weekAgo + minute);
+		this.jdbc.sql(cleanUp.replace(";", "")).update();
+		refused(weekAgo, weekAgo + minute);
+		this.transaction.executeWithoutResult((status) -> this.guard.check("old " + this.resource, weekAgo - minute));
+		this.jdbc.sql(cleanUp.replace(";", "")).update();
+		this.transaction.executeWithoutResult((status) -> this.guard.check("old " + this.resource, 1));
+		long now = this.registry.execute(LockRequest.of(this.resource), LockHandle::token);
+		assertThat(now).as("a token of now")
+			.isBetween(weekAgo + 7 * 1440 * minute - minute, weekAgo + 7 * 1440 * minute + minute);
 	}
 
 	@Test

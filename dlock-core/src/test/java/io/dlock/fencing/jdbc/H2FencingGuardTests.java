@@ -26,4 +26,9 @@ class H2FencingGuardTests extends AbstractFencingGuardTests {
 		return "schema-h2.sql";
 	}
 
+	@Override
+	String cleanUp() {
+		return "DATEADD";
+	}
+
 }

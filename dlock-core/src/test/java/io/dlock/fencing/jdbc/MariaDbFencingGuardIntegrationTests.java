@@ -26,4 +26,9 @@ class MariaDbFencingGuardIntegrationTests extends AbstractFencingGuardTests {
 		return "schema-mysql.sql";
 	}
 
+	@Override
+	String cleanUp() {
+		return "UNIX_TIMESTAMP";
+	}
+
 }

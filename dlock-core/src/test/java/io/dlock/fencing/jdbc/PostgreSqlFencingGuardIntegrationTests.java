@@ -26,4 +26,9 @@ class PostgreSqlFencingGuardIntegrationTests extends AbstractFencingGuardTests {
 		return "schema-postgresql.sql";
 	}
 
+	@Override
+	String cleanUp() {
+		return "interval ";
+	}
+
 }

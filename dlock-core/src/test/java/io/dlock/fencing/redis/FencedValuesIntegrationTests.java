@@ -124,6 +124,24 @@ class FencedValuesIntegrationTests {
 		assertThat(this.values.get(this.key)).contains("again");
 	}
 
+	/**
+	 * Read and written without a claim, the stale write in between would be overwritten
+	 * although it was accepted.
+	 */
+	@Test
+	void claimedValueIsNotWrittenByAnEarlierHolder() {
+		assertThat(this.values.claim(this.key, TOKEN)).isEmpty();
+		this.values.set(this.key, "1", TOKEN);
+		assertThat(this.values.claim(this.key, TOKEN + 1)).contains("1");
+		refused(TOKEN, TOKEN + 1);
+		assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> this.values.claim(this.key, TOKEN));
+		this.values.set(this.key, "2", TOKEN + 1);
+		this.registry.execute(LockRequest.of(this.key), (handle) -> {
+			assertThat(this.values.claim(this.key)).contains("2");
+			return null;
+		});
+	}
+
 	@Test
 	void tokenOfTheCurrentLockIsWritten() {
 		long token = this.registry.execute(LockRequest.of(this.key), (handle) -> {
@@ -207,6 +225,7 @@ class FencedValuesIntegrationTests {
 			.withMessageContaining("no lock")
 			.withMessageContaining("@DistributedLocked");
 		assertThatIllegalStateException().isThrownBy(() -> this.values.delete(this.key));
+		assertThatIllegalStateException().isThrownBy(() -> this.values.claim(this.key));
 		assertThat(this.values.get(this.key)).isEmpty();
 	}
 
