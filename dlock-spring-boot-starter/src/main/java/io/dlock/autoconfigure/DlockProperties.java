@@ -28,6 +28,8 @@ import io.dlock.ReleaseMode;
  * fail if not
  * @param release Whether a release waits for the store. Asynchronous saves the caller a
  * round trip, but for a moment other instances still find the lock busy
+ * @param mdc Whether the log of a locked method shows the fencing token and the reason of
+ * its lock, as dlock.token and dlock.reason in the MDC
  * @param handOff How waiting threads of this process pass a lock to each other
  * @param redis Locks in Redis
  * @since 0.1
@@ -37,7 +39,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration commandTimeout,
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
-		@DefaultValue("sync") ReleaseMode release, @DefaultValue HandOff handOff, @DefaultValue Redis redis) {
+		@DefaultValue("sync") ReleaseMode release, @DefaultValue("true") boolean mdc, @DefaultValue HandOff handOff,
+		@DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
