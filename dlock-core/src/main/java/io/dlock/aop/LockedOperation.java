@@ -21,9 +21,11 @@ import io.dlock.OnLost;
  * @param fallback what to call when the lock is busy, or {@code null}
  * @param onLost what to do when the lock is lost
  * @param reason why, for operators
+ * @param completion how to hold the lock when the work goes on after the return, or
+ * {@code null} if it does not
  */
 record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
-		@Nullable Method fallback, OnLost onLost, String reason) {
+		@Nullable Method fallback, OnLost onLost, String reason, @Nullable CompletionBound completion) {
 
 	LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)
