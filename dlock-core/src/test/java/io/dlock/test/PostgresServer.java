@@ -10,7 +10,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -50,12 +52,67 @@ public final class PostgresServer extends LocalServer {
 		List<String> prefix = dropRoot(directory, passwordFile);
 		ServerProcess.run(directory, concat(prefix, Binaries.path("initdb"), "-D", data.toString(), "-U", USERNAME,
 				"-A", "scram-sha-256", "--pwfile", passwordFile.toString(), "-E", "UTF-8", "--no-locale", "--no-sync"));
+		run(directory, prefix, shared, environment, extraArgs);
+	}
+
+	/**
+	 * Start a standby, with a copy of the files that its primary has just now.
+	 */
+	private PostgresServer(PostgresServer primary, int port, Map<String, String> environment, String... extraArgs) {
+		this.uri = URI.create("postgresql://127.0.0.1:" + ServerProcess.freePort() + "/postgres");
+		Path directory = ServerProcess.newDirectory("postgres-standby");
+		List<String> prefix = dropRoot(directory);
+		primary.copyFiles(directory);
+		Path data = directory.resolve("data");
+		ServerProcess.unlessExiting(() -> {
+			Files.delete(data.resolve("postmaster.pid"));
+			Files.createFile(data.resolve("standby.signal"));
+			return Files.writeString(data.resolve("postgresql.auto.conf"),
+					"primary_conninfo = 'host=127.0.0.1 port=%d user=%s password=%s'%n".formatted(port, USERNAME,
+							PASSWORD));
+		});
+		run(directory, prefix, false, environment, extraArgs);
+	}
+
+	private void run(Path directory, List<String> prefix, boolean shared, Map<String, String> environment,
+			String... extraArgs) {
 		// QUIT is the immediate shutdown: it waits for no client and still removes the
 		// shared memory, which KILL does not
-		List<String> command = concat(prefix, Binaries.path("postgres"), "-D", data.toString(), "-h", "127.0.0.1", "-p",
-				Integer.toString(port), "-k", "", "-c", "max_connections=200", "-c", "fsync=off", "-c", "timezone=UTC");
+		List<String> command = concat(prefix, Binaries.path("postgres"), "-D", directory.resolve("data").toString(),
+				"-h", "127.0.0.1", "-p", Integer.toString(port()), "-k", "", "-c", "max_connections=200", "-c",
+				"fsync=off", "-c", "timezone=UTC");
 		started(new RestartableServer(directory, "QUIT", concat(command, extraArgs), environment, this::connect),
 				shared);
+	}
+
+	/**
+	 * What pg_basebackup does, which is not among these binaries.
+	 */
+	private void copyFiles(Path directory) {
+		Path data = directory.resolve("data");
+		try (Connection connection = DriverManager.getConnection(jdbcUrl(), USERNAME, PASSWORD);
+				Statement statement = connection.createStatement()) {
+			String source = text(statement, "SHOW data_directory");
+			text(statement, "SELECT pg_backup_start('standby', true)");
+			ServerProcess.run(directory, List.of("cp", "-RLp", source, data.toString()));
+			String label = text(statement, "SELECT labelfile FROM pg_backup_stop(false)");
+			Path file = data.resolve("backup_label");
+			Files.writeString(file, label);
+			Files.setOwner(file, Files.getOwner(data));
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static String text(Statement statement, String query) throws SQLException {
+		try (ResultSet result = statement.executeQuery(query)) {
+			result.next();
+			return result.getString(1);
+		}
 	}
 
 	/**
@@ -84,6 +141,17 @@ public final class PostgresServer extends LocalServer {
 	 */
 	public static PostgresServer start(Map<String, String> environment, String... extraArgs) {
 		return new PostgresServer(false, environment, extraArgs);
+	}
+
+	/**
+	 * Start a server that follows this one, some time behind, until it is promoted.
+	 * @param port the port on 127.0.0.1 where it reaches this server
+	 * @param environment variables to add to those of this JVM
+	 * @param extraArgs further arguments, which override the defaults
+	 * @return the standby, which answers queries
+	 */
+	public PostgresServer startStandby(int port, Map<String, String> environment, String... extraArgs) {
+		return new PostgresServer(this, port, environment, extraArgs);
 	}
 
 	public String host() {

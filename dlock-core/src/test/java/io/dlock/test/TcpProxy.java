@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class TcpProxy implements AutoCloseable {
 
-	private final InetSocketAddress target;
+	private volatile InetSocketAddress target;
 
 	private final ServerSocket listener;
 
@@ -176,6 +176,15 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public void refuse(boolean on) {
 		this.faults.refuse(on);
+	}
+
+	/**
+	 * Connect to another server from now on. Existing connections stay.
+	 * @param host the host of the server
+	 * @param port the port of the server
+	 */
+	public void redirect(String host, int port) {
+		this.target = new InetSocketAddress(host, port);
 	}
 
 	/**

@@ -58,6 +58,21 @@ class TcpProxyTests {
 	}
 
 	@Test
+	void redirectsNewConnectionsAndKeepsOthers() throws IOException {
+		try (RedisServer other = RedisServer.start(); Client before = new Client(this.proxy.port())) {
+			assertThat(before.call("PING")).isEqualTo("+PONG");
+			this.proxy.redirect(other.host(), other.port());
+			other.pause();
+			assertThat(before.call("PING")).isEqualTo("+PONG");
+			other.resume();
+			try (Client after = new Client(this.proxy.port())) {
+				assertThat(after.call("SET redirected 1")).isEqualTo("+OK");
+			}
+			assertThat(before.call("EXISTS redirected")).isEqualTo(":0");
+		}
+	}
+
+	@Test
 	void countsOneRoundTripForPipelinedRequests() throws IOException {
 		this.proxy.delayReplies(Duration.ofMillis(100));
 		try (Client client = new Client(this.proxy.port())) {

@@ -46,7 +46,8 @@ final class AutoCommitConnection implements AutoCloseable {
 	private static int limitNetworkWait(Connection connection, Duration timeout) throws SQLException {
 		try {
 			int before = connection.getNetworkTimeout();
-			connection.setNetworkTimeout(Runnable::run, Math.toIntExact(timeout.toMillis()));
+			// zero would be for ever
+			connection.setNetworkTimeout(Runnable::run, Math.toIntExact(Math.max(1, timeout.toMillis())));
 			return before;
 		}
 		catch (SQLFeatureNotSupportedException ex) {

@@ -73,9 +73,10 @@ final class LockConnections implements AutoCloseable {
 	 * @return what the work returned
 	 */
 	<T> T execute(boolean renewal, String operation, Work<T> work) {
+		long begin = System.nanoTime();
 		Opened current = open();
 		current.enter(renewal, this.settings.commandTimeout());
-		try (AutoCommitConnection connection = connect(current)) {
+		try (AutoCommitConnection connection = connect(current, renewal, begin)) {
 			return run(current, connection.get(), operation, work);
 		}
 		finally {
@@ -111,7 +112,19 @@ final class LockConnections implements AutoCloseable {
 		}
 	}
 
-	private AutoCommitConnection connect(Opened current) {
+	/**
+	 * The time for a call is one for all of it: what it took to get a connection is not
+	 * there for the work. It would be of no use without any, though. Nobody waits for a
+	 * renewal.
+	 */
+	private Duration timeLeft(boolean renewal, long begin) {
+		Duration timeout = this.settings.commandTimeout();
+		Duration left = timeout.minusNanos(renewal ? 0 : System.nanoTime() - begin);
+		Duration least = timeout.dividedBy(4);
+		return (left.compareTo(least) < 0) ? least : left;
+	}
+
+	private AutoCommitConnection connect(Opened current, boolean renewal, long begin) {
 		Connection connection;
 		try {
 			connection = current.dataSource().getConnection();
@@ -121,7 +134,7 @@ final class LockConnections implements AutoCloseable {
 			throw SqlErrors.notConnected(ex);
 		}
 		try {
-			return new AutoCommitConnection(connection, this.settings.commandTimeout());
+			return new AutoCommitConnection(connection, timeLeft(renewal, begin));
 		}
 		catch (SQLException ex) {
 			LockPools.evict(current.dataSource(), connection);

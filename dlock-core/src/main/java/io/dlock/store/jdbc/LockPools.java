@@ -30,6 +30,12 @@ final class LockPools {
 	/** The shortest timeout HikariCP accepts. */
 	private static final long HIKARI_MIN_TIMEOUT = 250;
 
+	/**
+	 * Some drivers count in seconds, and wait one, when they are asked whether a
+	 * connection is valid; a statement ends with the validation timeout.
+	 */
+	private static final String VALIDATION = "SELECT 1";
+
 	private final DataSource application;
 
 	private final JdbcLockStoreSettings settings;
@@ -68,6 +74,7 @@ final class LockPools {
 		config.setIdleTimeout((size > 1) ? IDLE_TIMEOUT : 0);
 		config.setConnectionTimeout(Math.max(this.settings.commandTimeout().toMillis(), HIKARI_MIN_TIMEOUT));
 		config.setValidationTimeout(HIKARI_MIN_TIMEOUT);
+		config.setConnectionTestQuery(VALIDATION);
 		config.setInitializationFailTimeout(-1);
 		config.setLeakDetectionThreshold(0);
 		config.setAutoCommit(true);

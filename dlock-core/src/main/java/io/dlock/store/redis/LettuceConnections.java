@@ -3,7 +3,12 @@ package io.dlock.store.redis;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -58,8 +63,9 @@ final class LettuceConnections extends DedicatedConnections {
 
 	private final ReentrantLock opening = new ReentrantLock();
 
-	/** How often no connection could be opened. */
-	private final AtomicInteger failures = new AtomicInteger();
+	/** Changed under the lock for opening. */
+	private volatile Future<LettuceScriptConnection> connecting = CompletableFuture
+		.failedFuture(new IllegalStateException());
 
 	private volatile @Nullable LettuceScriptConnection current;
 
@@ -125,54 +131,65 @@ final class LettuceConnections extends DedicatedConnections {
 	}
 
 	/**
-	 * One thread connects, and the others wait for it no longer than for an answer: each
-	 * trying after the other would multiply the timeout. For the first connection of all
-	 * they wait as long as that may take, a timeout to connect and one for the greeting.
+	 * All wait for the same attempt, and no longer than for an answer; what that takes is
+	 * not there for the command. For the first connection of all they wait as long as
+	 * that may take, a timeout to connect and one for the greeting.
 	 */
 	private ScriptConnection openAgain() {
-		int failuresBefore = this.failures.get();
-		if (!tryLockOpening()) {
-			throw notAnswering();
+		long begin = System.nanoTime();
+		long patience = ((this.current != null) ? 1 : 2) * this.commandTimeout.toNanos();
+		try {
+			connectAgain(false);
+			LettuceScriptConnection opened = this.connecting.get(patience, TimeUnit.NANOSECONDS);
+			long left = this.commandTimeout.toNanos() - (System.nanoTime() - begin);
+			return opened.withTimeout(Math.max(left, this.commandTimeout.toNanos() / 4));
 		}
+		catch (ExecutionException ex) {
+			throw RedisErrors.notConnected(Objects.requireNonNullElse(ex.getCause(), ex));
+		}
+		catch (TimeoutException ex) {
+			throw notAnswering(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw notAnswering(ex);
+		}
+	}
+
+	/**
+	 * Connect on a thread of its own, unless that is going on: the client does not say
+	 * how long it takes.
+	 * @param anew whether to give up the connection that there is
+	 */
+	private void connectAgain(boolean anew) {
+		this.opening.lock();
 		try {
 			LettuceScriptConnection open = this.current;
-			if (open == null || !open.isOpen()) {
-				if (this.failures.get() != failuresBefore) {
-					throw notAnswering();
-				}
-				open = connect();
-				this.current = open;
+			if (this.connecting.isDone() && (anew || open == null || !open.isOpen())) {
+				FutureTask<LettuceScriptConnection> next = new FutureTask<>(() -> connect(anew));
+				Thread thread = new Thread(next, "dlock-redis-connect");
+				thread.setDaemon(true);
+				thread.start();
+				this.connecting = next;
 			}
-			return open;
 		}
 		finally {
 			this.opening.unlock();
 		}
 	}
 
-	private boolean tryLockOpening() {
-		try {
-			return this.opening.tryLock(((this.current != null) ? 1 : 2) * this.commandTimeout.toNanos(),
-					TimeUnit.NANOSECONDS);
+	private LettuceScriptConnection connect(boolean anew) {
+		if (anew) {
+			this.factory.resetConnection();
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return false;
-		}
+		LettuceScriptConnection opened = new LettuceScriptConnection(this.factory.shared(),
+				this.commandTimeout.toNanos());
+		this.current = opened;
+		return opened;
 	}
 
-	private LettuceScriptConnection connect() {
-		try {
-			return new LettuceScriptConnection(this.factory.shared(), this.commandTimeout);
-		}
-		catch (RuntimeException ex) {
-			this.failures.incrementAndGet();
-			throw RedisErrors.notConnected(ex);
-		}
-	}
-
-	private static StoreException notAnswering() {
-		return new StoreException(Effect.NONE, false, "Redis does not answer: no connection could be opened", null);
+	private static StoreException notAnswering(Exception cause) {
+		return new StoreException(Effect.NONE, false, "Redis does not answer: no connection could be opened", cause);
 	}
 
 	@Override
@@ -190,25 +207,7 @@ final class LettuceConnections extends DedicatedConnections {
 	void failed(StoreException failure) {
 		boolean readOnly = failure.effect() == Effect.NONE && String.valueOf(failure.getMessage()).contains("READONLY");
 		if (readOnly || this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
-			reset();
-		}
-	}
-
-	/**
-	 * Unless somebody connects again already, which takes its time.
-	 */
-	private void reset() {
-		if (!this.opening.tryLock()) {
-			return;
-		}
-		try {
-			this.factory.resetConnection();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Could not reset the Redis connection", ex);
-		}
-		finally {
-			this.opening.unlock();
+			connectAgain(true);
 		}
 	}
 
@@ -225,8 +224,24 @@ final class LettuceConnections extends DedicatedConnections {
 	@Override
 	public void close() {
 		this.factory.destroy();
+		awaitAttempt();
 		// what it shares with the application's resources stays up
 		this.resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+	}
+
+	/**
+	 * It fails now if it has not succeeded.
+	 */
+	private void awaitAttempt() {
+		try {
+			this.connecting.get(this.commandTimeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			logger.trace("There is no connection to Redis", ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	/**

@@ -1,6 +1,5 @@
 package io.dlock.store.redis;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -36,9 +35,13 @@ final class LettuceScriptConnection implements ScriptConnection {
 
 	private final long timeout;
 
-	LettuceScriptConnection(StatefulConnection<byte[], byte[]> shared, Duration commandTimeout) {
+	LettuceScriptConnection(StatefulConnection<byte[], byte[]> shared, long timeoutNanos) {
 		this.shared = shared;
-		this.timeout = commandTimeout.toNanos();
+		this.timeout = timeoutNanos;
+	}
+
+	LettuceScriptConnection withTimeout(long timeoutNanos) {
+		return new LettuceScriptConnection(this.shared, timeoutNanos);
 	}
 
 	boolean isOpen() {

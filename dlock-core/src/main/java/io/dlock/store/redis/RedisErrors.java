@@ -86,7 +86,7 @@ final class RedisErrors {
 				"Redis refused " + operation + " (" + rootMessage(ex) + ")", ex);
 	}
 
-	static StoreException notConnected(RuntimeException ex) {
+	static StoreException notConnected(Throwable ex) {
 		String code = serverCode(ex);
 		// ERR: the maximum number of clients is reached
 		boolean lasting = code != null && !code.equals("ERR") && !PASSING.contains(code);

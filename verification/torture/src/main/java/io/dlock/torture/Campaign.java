@@ -8,12 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.test.TcpProxy;
+import io.dlock.torture.FinalChecks.Before;
 import io.dlock.torture.fault.Bed;
 import io.dlock.torture.fault.ClockOffset;
 import io.dlock.torture.fault.ClockShim;
@@ -94,24 +96,31 @@ public final class Campaign implements AutoCloseable {
 				storeClock.map(ClockOffset::environment).orElse(Map.of()));
 		StoreUnderTest store = open(StoreUnderTest.start(this.options.store(), mode));
 		List<TcpProxy> links = links(store);
-		Map<String, Long> before = store.figures();
+		Before before = new Before(store.figures(), keys(), Set.of());
+		this.checks.figures("before", before.figures());
 		List<ClientProcess> clients = startClients(store, links, startResource(), shim);
+		Before ready = new Before(store.figures(), keys(), isPoolSlow() ? Set.of("connections") : Set.of());
+		this.checks.figures("ready", ready.figures());
+		clients.forEach((client) -> client.tell("GO"));
 		Bed bed = new Bed(store, clients, links, storeClock, this.options.lease());
 		List<PlannedFault> plan = plan(bed);
-		torture(bed, clients, plan);
+		int keys = keys() + torture(bed, clients, plan);
 		this.timeline.phase("QUIESCE", "two leases");
 		LockSupport.parkNanos(this.options.lease().multipliedBy(2).toNanos());
-		clients.forEach(ClientProcess::askToStop);
-		clients.forEach(this::awaitStop);
+		clients.forEach((client) -> client.tell("STOP"));
+		clients.forEach((client) -> inTime(client, client::awaitIdle));
+		this.checks.store("idle", store, ready.with(keys), patienceWhenIdle());
+		clients.forEach((client) -> client.tell("CLOSE"));
+		clients.forEach((client) -> inTime(client, client::awaitStop));
 		this.timeline.phase("DONE", "all clients are stopped");
-		this.checks.store(store, before, keys(), this.options.lease().multipliedBy(3).plusSeconds(2));
+		this.checks.store("gone", store, before.with(keys), this.options.lease().multipliedBy(3).plusSeconds(2));
 		this.checks.write(this.directory.resolve("checks.txt"));
 		return plan;
 	}
 
 	/**
-	 * One proxy for each client, so that its network breaks alone. The Sentinels tell
-	 * clients where the master is, so there can be none on the way.
+	 * One proxy for each client, so that its network breaks alone. Sentinels tell clients
+	 * where the master is, so there the store has the proxies, if any can be broken.
 	 */
 	private List<TcpProxy> links(StoreUnderTest store) {
 		if (!store.links().isEmpty() || store.type() == StoreType.REDIS_SENTINEL) {
@@ -144,9 +153,9 @@ public final class Campaign implements AutoCloseable {
 					"--contender=" + this.options.contender()));
 			clients.add(open(new ClientProcess(i, this.directory, ClientProcess.MAIN, arguments, clock(shim, i))));
 		}
-		List<ChildJvm> processes = clients.stream().map(ClientProcess::start).toList();
-		for (ChildJvm process : processes) {
-			process.await("READY", START_PATIENCE);
+		clients.forEach(ClientProcess::start);
+		for (ClientProcess client : clients) {
+			client.awaitReady();
 		}
 		return clients;
 	}
@@ -165,7 +174,11 @@ public final class Campaign implements AutoCloseable {
 		return plan;
 	}
 
-	private void torture(Bed bed, List<ClientProcess> clients, List<PlannedFault> plan) throws InterruptedException {
+	/**
+	 * Inflict all faults.
+	 * @return how many keys they needed for themselves
+	 */
+	private int torture(Bed bed, List<ClientProcess> clients, List<PlannedFault> plan) throws InterruptedException {
 		Nemesis nemesis = new Nemesis(bed, this.timeline);
 		try (Watchdog watchdog = new Watchdog(clients, this.options.lease())) {
 			nemesis.run(plan);
@@ -175,12 +188,13 @@ public final class Campaign implements AutoCloseable {
 		}
 		this.impossible.addAll(nemesis.failures());
 		this.impossible.forEach((failure) -> this.checks.note("fault not possible: " + failure));
-		this.checks.note(plan.size() + " faults planned");
+		this.checks.note(plan.size() + " faults planned, " + nemesis.keys() + " keys locked for them");
+		return nemesis.keys();
 	}
 
-	private void awaitStop(ClientProcess client) {
+	private void inTime(ClientProcess client, Stop stop) {
 		try {
-			client.awaitStop(this.options.lease().multipliedBy(10).plusSeconds(20));
+			stop.await(this.options.lease().multipliedBy(10).plusSeconds(20));
 		}
 		catch (IllegalStateException ex) {
 			this.checks.check("I9", false, client.name() + " does not stop: " + ex.getMessage());
@@ -188,6 +202,18 @@ public final class Campaign implements AutoCloseable {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	/**
+	 * A pool keeps the connections that a burst needed for a minute, and looks only every
+	 * 30 seconds. A smoke test does not wait for that.
+	 */
+	private boolean isPoolSlow() {
+		return this.options.isSmoke() && !this.options.store().isRedis();
+	}
+
+	private Duration patienceWhenIdle() {
+		return this.options.lease().multipliedBy(3).plusSeconds(this.options.isSmoke() ? 2 : 120);
 	}
 
 	/**
@@ -212,6 +238,16 @@ public final class Campaign implements AutoCloseable {
 				System.err.println("Could not stop everything: " + ex);
 			}
 		}
+	}
+
+	/**
+	 * A step of a client towards its end.
+	 */
+	@FunctionalInterface
+	private interface Stop {
+
+		void await(Duration patience) throws InterruptedException;
+
 	}
 
 	/**

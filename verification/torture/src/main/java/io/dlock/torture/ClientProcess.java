@@ -1,5 +1,6 @@
 package io.dlock.torture;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.torture.fault.Bed;
 import io.dlock.torture.fault.ClockOffset;
+import io.dlock.torture.history.HistoryTail;
 
 /**
  * A client of the campaign: one process after the other.
@@ -22,7 +24,14 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 
 	private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
+	private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(60);
+
 	private static final Duration DUMP_PATIENCE = Duration.ofSeconds(2);
+
+	/**
+	 * Most work is over sooner; who still holds a lock then will have it for a while.
+	 */
+	private static final Duration WORTH_KILLING = Duration.ofMillis(8);
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -37,6 +46,8 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	private final @Nullable ClockOffset clock;
 
 	private int incarnation = -1;
+
+	private @Nullable HistoryTail tail;
 
 	private @Nullable ChildJvm process;
 
@@ -62,10 +73,19 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 
 	@Override
 	public void respawn() throws InterruptedException {
-		start().await("READY", START_PATIENCE);
+		start();
+		awaitReady();
+		tell("GO");
 	}
 
-	ChildJvm start() {
+	/**
+	 * Wait until the client has connected and warmed up, and does nothing.
+	 */
+	void awaitReady() throws InterruptedException {
+		process().await("READY", START_PATIENCE);
+	}
+
+	void start() {
 		this.lock.lock();
 		try {
 			if (this.process != null) {
@@ -79,7 +99,6 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 			this.process = ChildJvm.start(this.mainClass, arguments,
 					(this.clock != null) ? this.clock.environment() : Map.of(),
 					this.directory.resolve(name() + ".out"));
-			return this.process;
 		}
 		finally {
 			this.lock.unlock();
@@ -141,7 +160,26 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	}
 
 	@Override
-	public void tell(String line) {
+	public String ask(String line, String answer) throws InterruptedException {
+		ChildJvm asked = process();
+		asked.tell(line);
+		return asked.await(answer, ANSWER_PATIENCE);
+	}
+
+	@Override
+	public boolean holdsSharedLock() {
+		Path running = history();
+		if (!Files.exists(running)) {
+			return false;
+		}
+		if (this.tail == null || !this.tail.file().equals(running)) {
+			this.tail = new HistoryTail(running);
+		}
+		this.tail.advance();
+		return this.tail.holdsSharedLock(WORTH_KILLING);
+	}
+
+	void tell(String line) {
 		process().tell(line);
 	}
 
@@ -158,10 +196,19 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	}
 
 	/**
-	 * Ask the client to stop in good order.
+	 * Wait until the client has finished what it had begun, and does nothing.
+	 * @param patience how long it may take
+	 * @throws InterruptedException if the calling thread is interrupted
+	 * @throws IllegalStateException if it does not come to rest
 	 */
-	void askToStop() {
-		process().tell("STOP");
+	void awaitIdle(Duration patience) throws InterruptedException {
+		try {
+			process().await("IDLE", patience);
+		}
+		catch (IllegalStateException ex) {
+			dumpThreads();
+			throw ex;
+		}
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package io.dlock.torture.client;
 
+import java.util.Optional;
+
 /**
  * Something that locks keys, connected to a store.
  */
@@ -17,6 +19,14 @@ interface Contender extends AutoCloseable {
 	 * @return the abilities
 	 */
 	Abilities abilities();
+
+	/**
+	 * The application around it, if it has connections that can be used up.
+	 * @return the application
+	 */
+	default Optional<Application> application() {
+		return Optional.empty();
+	}
 
 	/**
 	 * Shut down the locks, and then the connections.

@@ -32,6 +32,9 @@ final class DlockContender implements Contender {
 	/** HikariCP waits no shorter for a connection. */
 	private static final Duration SHORTEST_POOL_TIMEOUT = Duration.ofMillis(250);
 
+	/** Few, so that they are soon used up. */
+	private static final int APPLICATION_POOL_SIZE = 4;
+
 	private final LockSettings settings;
 
 	private final Duration timeout;
@@ -40,13 +43,17 @@ final class DlockContender implements Contender {
 
 	private final LeaseLockRegistry registry;
 
+	private final Application application;
+
 	private final Runnable connections;
 
-	private DlockContender(LockSettings settings, Duration timeout, LockStore store, Runnable connections) {
+	private DlockContender(LockSettings settings, Duration timeout, LockStore store, Application application,
+			Runnable connections) {
 		this.settings = settings;
 		this.timeout = timeout;
 		this.store = store;
 		this.registry = new LeaseLockRegistry(store, settings);
+		this.application = application;
 		this.connections = connections;
 	}
 
@@ -57,12 +64,13 @@ final class DlockContender implements Contender {
 			LettuceConnectionFactory factory = address.connectionFactory();
 			return new DlockContender(settings, timeout,
 					new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(timeout)),
-					factory::destroy);
+					new SharedConnectionApplication(factory), factory::destroy);
 		}
-		HikariDataSource pool = address.pool();
+		HikariDataSource pool = address.pool(APPLICATION_POOL_SIZE);
 		Duration poolTimeout = (timeout.compareTo(SHORTEST_POOL_TIMEOUT) > 0) ? timeout : SHORTEST_POOL_TIMEOUT;
 		return new DlockContender(settings, poolTimeout,
-				new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(timeout)), pool::close);
+				new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(timeout)),
+				new PooledApplication(pool), pool::close);
 	}
 
 	@Override
@@ -124,6 +132,11 @@ final class DlockContender implements Contender {
 			return Outcome.NotGranted.of(Event.CLOSED, failure);
 		}
 		return Outcome.NotGranted.of(Event.FAILED, failure);
+	}
+
+	@Override
+	public Optional<Application> application() {
+		return Optional.of(this.application);
 	}
 
 	@Override

@@ -14,12 +14,13 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * What is left of a contender in the process when all its locks are released.
+ * What there is of a contender in the process when it has no locks.
  *
+ * @param live how many threads the process has
  * @param threads the names of the live threads of libraries
  * @param objects how many objects of each of our classes there are
  */
-record LeakBaseline(List<String> threads, Map<String, Integer> objects) {
+record LeakBaseline(int live, List<String> threads, Map<String, Integer> objects) {
 
 	private static final List<String> LIBRARIES = List.of("dlock", "lettuce", "redisson", "Hikari", "PG-", "KeepAlive",
 			"pool-");
@@ -30,7 +31,7 @@ record LeakBaseline(List<String> threads, Map<String, Integer> objects) {
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
 
 	static LeakBaseline take() {
-		return new LeakBaseline(threadsOfLibraries(), histogram());
+		return new LeakBaseline(Thread.getAllStackTraces().size(), threadsOfLibraries(), histogram());
 	}
 
 	/**

@@ -99,10 +99,13 @@ record StoreAddress(Type type, List<String> nodes, String username, String passw
 
 	/**
 	 * A pool to the database, as Spring Boot makes it.
+	 * @param size how many connections it may have
 	 * @return the pool
 	 */
-	HikariDataSource pool() {
-		return new HikariDataSource(poolConfiguration());
+	HikariDataSource pool(int size) {
+		HikariConfig config = poolConfiguration();
+		config.setMaximumPoolSize(size);
+		return new HikariDataSource(config);
 	}
 
 	/**

@@ -23,9 +23,12 @@ import io.dlock.torture.history.HistoryRecord.Origin;
 import io.dlock.torture.history.HistoryWriter;
 
 /**
- * A client under torture, a process of its own. It locks keys until the line {@code STOP}
- * arrives on its standard input; then it finishes what it has begun, shuts down, and
- * prints {@code BASELINE <json>}: what was left of the contender before and after.
+ * A client under torture, a process of its own. It warms up and prints {@code READY},
+ * locks keys from the line {@code GO} on its standard input until the line {@code STOP},
+ * suffers from what else it is told there (see {@link Afflictions}), finishes what it has
+ * begun, comes to rest and prints {@code IDLE}; with the line {@code CLOSE} it shuts
+ * down, and prints {@code BASELINE <json>}: what there was of the contender when it was
+ * ready, idle and closed.
  * <p>
  * {@code TortureClient --store=redis --port=6379 --client=0 --history=FILE --resource=PORT},
  * and whatever {@link ClientOptions} and {@link StoreAddress} have; times are in
@@ -45,9 +48,14 @@ public final class TortureClient {
 
 	private final List<Thread> workers = new ArrayList<>();
 
+	private final Afflictions afflictions;
+
+	private final Map<String, LeakBaseline> baseline = new LinkedHashMap<>();
+
 	private TortureClient(ClientOptions options) {
 		this.options = options;
 		this.contender = Contenders.connect(options);
+		this.afflictions = new Afflictions(options, this.contender, this.stopped);
 		Abilities abilities = this.contender.abilities();
 		this.history = new HistoryWriter(options.history(),
 				new HistoryHeader(options.client(), options.incarnation(), ProcessHandle.current().pid(),
@@ -57,25 +65,31 @@ public final class TortureClient {
 
 	public static void main(String[] args) throws Exception {
 		TortureClient client = new TortureClient(ClientOptions.parse(args));
+		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		client.warmUp();
-		client.start();
 		System.out.println("READY");
-		awaitStop();
-		Map<String, LeakBaseline> baseline = client.stop();
-		System.out.println("BASELINE " + JsonMapper.shared().writeValueAsString(baseline));
+		client.await(in, "GO");
+		client.start();
+		client.await(in, "STOP");
+		client.stop();
+		System.out.println("IDLE");
+		client.await(in, "CLOSE");
+		client.close();
+		System.out.println("BASELINE " + JsonMapper.shared().writeValueAsString(client.baseline));
 		System.exit(0);
 	}
 
 	/**
-	 * The end of the input is a stop as well: the bed is gone.
+	 * The end of the input is an order as well: the bed is gone.
 	 */
-	private static void awaitStop() throws IOException {
-		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-		String line;
-		do {
+	private void await(BufferedReader in, String order) throws IOException {
+		String line = in.readLine();
+		while (line != null && !line.equals(order)) {
+			if (line.startsWith(Afflictions.WORD)) {
+				this.afflictions.begin(line);
+			}
 			line = in.readLine();
 		}
-		while (line != null && !line.equals("STOP"));
 	}
 
 	/**
@@ -89,6 +103,28 @@ public final class TortureClient {
 				granted.holding().onLost(() -> {
 				});
 				granted.holding().isValid();
+				granted.holding().release();
+			}
+		}
+		if (this.options.store().isRedis()) {
+			waitForAnotherProcess();
+		}
+		this.baseline.put("ready", LeakBaseline.take());
+	}
+
+	/**
+	 * Who waits for the first time for what another process holds subscribes to a channel
+	 * of its own: that is not a leak, so it belongs to the baseline.
+	 */
+	private void waitForAnotherProcess() {
+		LockCall call = new LockCall(Keys.WARM_UP, this.options.lease(), this.options.lease(), true, false);
+		LockCall waiting = new LockCall(Keys.WARM_UP, this.options.lease(), this.options.lease().dividedBy(10), true,
+				false);
+		try (Contender other = Contenders.connect(this.options)) {
+			if (other.acquire(call) instanceof Outcome.Granted granted) {
+				if (this.contender.acquire(waiting) instanceof Outcome.Granted unexpected) {
+					unexpected.holding().release();
+				}
 				granted.holding().release();
 			}
 		}
@@ -117,21 +153,23 @@ public final class TortureClient {
 	 * What was lost or unknown in the end is given two of the longest leases to come to
 	 * rest.
 	 */
-	private Map<String, LeakBaseline> stop() throws InterruptedException {
+	private void stop() throws InterruptedException {
 		this.stopped.set(true);
 		for (Thread worker : this.workers) {
 			worker.join();
 		}
+		this.afflictions.awaitEnd();
 		LeakBaseline.pause(this.options.lease().multipliedBy(4));
-		Map<String, LeakBaseline> baseline = new LinkedHashMap<>();
-		baseline.put("idle", LeakBaseline.take());
+		this.baseline.put("idle", LeakBaseline.take());
+	}
+
+	private void close() {
 		this.contender.close();
 		LeakBaseline.await(() -> LeakBaseline.threadsOfLibraries().isEmpty());
-		baseline.put("closed", LeakBaseline.take());
+		this.baseline.put("closed", LeakBaseline.take());
 		this.history
 			.append(HistoryRecord.of(System.nanoTime(), new Origin(this.options.client(), -1, 0, -1), Event.END));
 		this.history.close();
-		return baseline;
 	}
 
 }

@@ -55,16 +55,27 @@ public record Bed(StoreUnderTest store, List<? extends TorturedClient> clients, 
 		void kill();
 
 		/**
+		 * Whether one of its threads has held a lock that others want for a while, and
+		 * works under it.
+		 * @return whether it is worth to be killed now
+		 */
+		boolean holdsSharedLock();
+
+		/**
 		 * Start the next process, and wait until it runs.
 		 * @throws InterruptedException if the calling thread is interrupted
 		 */
 		void respawn() throws InterruptedException;
 
 		/**
-		 * Tell it something on its standard input.
+		 * Tell it something on its standard input, and wait for what it says to that.
 		 * @param line the line
+		 * @param answer how the answer begins
+		 * @return the rest of the answer
+		 * @throws InterruptedException if the calling thread is interrupted
+		 * @throws IllegalStateException if there is no answer
 		 */
-		void tell(String line);
+		String ask(String line, String answer) throws InterruptedException;
 
 		/**
 		 * The clock of the client.

@@ -14,7 +14,9 @@ final class ClientFaults {
 	static List<FaultType> all(Duration lease) {
 		return List.of(
 				FaultType.safe("F1", "pause", Scope.CLIENT, ClientFaults::pause).lasting(Range.times(lease, 0.5, 3)),
-				FaultType.safe("F3", "kill", Scope.CLIENT, ClientFaults::kill).lasting(Range.times(lease, 0, 1)));
+				FaultType.safe("F3", "kill", Scope.LIFE, ClientFaults::kill).lasting(Range.times(lease, 0, 1)),
+				FaultType.safe("F3", "kill-holder", Scope.CLIENT_AND_NOTHING_ELSE, ClientFaults::killHolder)
+					.lasting(Range.times(lease, 4.5, 5)));
 	}
 
 	/**
@@ -49,9 +51,24 @@ final class ClientFaults {
 	}
 
 	private static void kill(Infliction fault) throws InterruptedException {
-		fault.client().kill();
+		fault.killClient();
 		fault.hold();
 		fault.client().respawn();
+	}
+
+	/**
+	 * Shows how long a lock is gone with its holder: what was broken before has a lease
+	 * to recover, then the client is killed as soon as it holds a lock that others want,
+	 * and nothing else is broken until they have it.
+	 */
+	private static void killHolder(Infliction fault) throws InterruptedException {
+		Duration lease = fault.bed().lease();
+		fault.pause(lease);
+		long patience = System.nanoTime() + lease.toNanos();
+		while (!fault.client().holdsSharedLock() && System.nanoTime() < patience) {
+			fault.pause(Duration.ofMillis(1));
+		}
+		kill(fault);
 	}
 
 	/**

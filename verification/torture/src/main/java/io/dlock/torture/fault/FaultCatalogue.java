@@ -24,6 +24,7 @@ public final class FaultCatalogue {
 		Duration lease = bed.lease();
 		StoreType store = bed.store().type();
 		List<FaultType> faults = new ArrayList<>(ClientFaults.all(lease));
+		faults.addAll(InsideFaults.all(lease));
 		faults.addAll(HostFaults.all(lease));
 		if (bed.store().links().isEmpty() && !bed.links().isEmpty()) {
 			faults.addAll(LinkFaults.all(lease, Scope.LINK));
@@ -37,6 +38,9 @@ public final class FaultCatalogue {
 			faults.add(ClientFaults.clockDrift(lease));
 		}
 		faults.addAll(safe(store, lease, tier));
+		if (bed.store().disk().isPresent()) {
+			faults.addAll(store.isRedis() ? DiskFaults.redis(lease) : DiskFaults.postgres(lease));
+		}
 		if (tier == Tier.L) {
 			faults.addAll(losing(bed));
 		}
@@ -50,9 +54,16 @@ public final class FaultCatalogue {
 				faults.addAll((tier == Tier.S) ? NodeFaults.durable(lease) : NodeFaults.notDurable(lease));
 				faults.addAll(RedisFaults.safe(lease));
 			}
-			// whatever stops the master for long is a failover, and that may lose
-			// something
-			case REDIS_SENTINEL -> faults.addAll(RedisFaults.connections(lease));
+			case REDIS_SENTINEL -> {
+				if (tier == Tier.S) {
+					faults.addAll(NodeFaults.durable(lease));
+					faults.addAll(RedisFaults.safe(lease));
+				}
+				else {
+					// whatever stops the master for long is a failover
+					faults.addAll(RedisFaults.connections(lease));
+				}
+			}
 			case POSTGRES -> {
 				faults.addAll(NodeFaults.durable(lease));
 				faults.addAll(SqlFaults.postgres().safe(lease));
@@ -73,7 +84,10 @@ public final class FaultCatalogue {
 		switch (bed.store().type()) {
 			case REDIS, REDIS_CLUSTER -> faults.addAll(RedisFaults.losing(bed.lease()));
 			case REDIS_SENTINEL -> faults.addAll(SentinelFaults.losing(bed.lease()));
-			case POSTGRES -> faults.addAll(SqlFaults.postgres().losing());
+			case POSTGRES -> {
+				faults.addAll(SqlFaults.postgres().losing());
+				faults.add(SqlFaults.promotion(bed.lease()));
+			}
 			case MARIADB -> faults.addAll(SqlFaults.mariaDb().losing());
 		}
 		bed.storeClock().ifPresent((clock) -> faults.add(NodeFaults.clockStep(bed.lease())));

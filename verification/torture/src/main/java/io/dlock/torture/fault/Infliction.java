@@ -5,6 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import io.dlock.test.TcpProxy;
+import io.dlock.torture.server.LimitedDisk;
 import io.dlock.torture.server.RedisAdmin;
 import io.dlock.torture.server.RedisClusterStore;
 import io.dlock.torture.server.RedisSentinelStore;
@@ -23,12 +24,19 @@ public final class Infliction {
 
 	private final CountDownLatch healing;
 
+	private final Timeline timeline;
+
 	private final long end;
 
-	Infliction(Bed bed, PlannedFault fault, CountDownLatch healing) {
+	private String effect = "";
+
+	private int keys;
+
+	Infliction(Bed bed, PlannedFault fault, CountDownLatch healing, Timeline timeline) {
 		this.bed = bed;
 		this.fault = fault;
 		this.healing = healing;
+		this.timeline = timeline;
 		this.end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(fault.duration());
 	}
 
@@ -50,6 +58,14 @@ public final class Infliction {
 
 	Bed.TorturedClient client() {
 		return this.bed.clients().get(this.fault.target());
+	}
+
+	/**
+	 * Kill the client, and write down when.
+	 */
+	void killClient() {
+		this.timeline.kill(this.fault);
+		client().kill();
 	}
 
 	TcpProxy link() {
@@ -86,6 +102,43 @@ public final class Infliction {
 
 	SqlStore sql() {
 		return (SqlStore) this.bed.store();
+	}
+
+	LimitedDisk disk() {
+		return this.bed.store().disk().orElseThrow();
+	}
+
+	/**
+	 * Let the client do it to itself, until that is over.
+	 * @param name what
+	 * @throws InterruptedException if the calling thread is interrupted
+	 */
+	void afflict(String name) throws InterruptedException {
+		int number = this.fault.number();
+		String[] answer = client()
+			.ask("AFFLICT %d %s %d %d".formatted(number, name, millis(), amount()), "AFFLICTED " + number + " ")
+			.split(" ", 2);
+		if (answer[0].equals("FAILED")) {
+			throw new IllegalStateException(answer[1]);
+		}
+		this.keys = Integer.parseInt(answer[0]);
+		this.effect = " " + answer[1];
+	}
+
+	/**
+	 * What came of it.
+	 * @return some words after a space, or nothing
+	 */
+	String effect() {
+		return this.effect;
+	}
+
+	/**
+	 * How many keys were locked for it that nobody else uses.
+	 * @return the number
+	 */
+	int keys() {
+		return this.keys;
 	}
 
 	/**

@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.dlock.test.TcpProxy;
@@ -26,6 +27,8 @@ public final class Nemesis {
 	private final ConcurrentHashMap<String, ReentrantLock> resources = new ConcurrentHashMap<>();
 
 	private final ConcurrentLinkedQueue<String> failures = new ConcurrentLinkedQueue<>();
+
+	private final LongAdder keys = new LongAdder();
 
 	private final CountDownLatch healing = new CountDownLatch(1);
 
@@ -82,6 +85,14 @@ public final class Nemesis {
 	}
 
 	/**
+	 * How many keys were locked beside those of the histories.
+	 * @return the number
+	 */
+	public int keys() {
+		return this.keys.intValue();
+	}
+
+	/**
 	 * Inflict a fault when what it needs is free: the one before may have taken longer
 	 * than planned.
 	 */
@@ -96,9 +107,11 @@ public final class Nemesis {
 		locks.forEach(ReentrantLock::lock);
 		try {
 			this.timeline.start(fault, description(fault));
-			fault.type().action().inflict(new Infliction(this.bed, fault, this.healing));
+			Infliction infliction = new Infliction(this.bed, fault, this.healing, this.timeline);
+			fault.type().action().inflict(infliction);
 			healLinks(fault);
-			this.timeline.end(fault, "");
+			this.keys.add(infliction.keys());
+			this.timeline.end(fault, infliction.effect());
 		}
 		catch (Exception ex) {
 			healLinks(fault);
@@ -112,7 +125,8 @@ public final class Nemesis {
 
 	private String description(PlannedFault fault) {
 		return switch (fault.type().scope()) {
-			case CLIENT, CLIENT_AND_LINK -> " pid=" + this.bed.clients().get(fault.target()).pid();
+			case CLIENT, LIFE, INSIDE, INSIDE_ALONE, CLIENT_AND_LINK, CLIENT_AND_NOTHING_ELSE ->
+				" pid=" + this.bed.clients().get(fault.target()).pid();
 			default -> "";
 		};
 	}

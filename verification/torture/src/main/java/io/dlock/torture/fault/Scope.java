@@ -1,7 +1,9 @@
 package io.dlock.torture.fault;
 
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * What a fault is inflicted on. Two faults that need the same resource do not overlap.
@@ -12,6 +14,22 @@ public enum Scope {
 	 * The process of a client.
 	 */
 	CLIENT("client-"),
+
+	/**
+	 * The life of a client: its process, and whatever happens in it.
+	 */
+	LIFE("client-"),
+
+	/**
+	 * The inside of a client, which may be stopped meanwhile, but lives.
+	 */
+	INSIDE("client-"),
+
+	/**
+	 * The inside of a client while all is well: nothing else that it could suffer from
+	 * happens meanwhile, so that nothing excuses it.
+	 */
+	INSIDE_ALONE("client-"),
 
 	/**
 	 * The network of one client.
@@ -32,6 +50,11 @@ public enum Scope {
 	 * A client and its network.
 	 */
 	CLIENT_AND_LINK("client-"),
+
+	/**
+	 * A client, while nothing else is broken.
+	 */
+	CLIENT_AND_NOTHING_ELSE("client-"),
 
 	/**
 	 * A process of the store.
@@ -72,14 +95,36 @@ public enum Scope {
 	List<String> resources(int index, Sizes sizes) {
 		return switch (this) {
 			case CLIENT -> List.of("process-" + index);
+			case LIFE -> List.of("process-" + index, "inside-" + index);
+			case INSIDE -> List.of("inside-" + index);
+			case INSIDE_ALONE -> alone(index, sizes);
 			case LINK, NODE_LINK -> List.of("link-" + index);
 			case LINKS -> IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link).toList();
 			case CLIENT_AND_LINK -> List.of("process-" + index, "link-" + index);
+			case CLIENT_AND_NOTHING_ELSE -> everything(sizes);
 			case CLOCK -> List.of("clock-" + index);
 			// an administrator can do nothing while a node hangs
 			case NODE, STORE -> List.of("store");
 			case HOST -> List.of("host");
 		};
+	}
+
+	private static List<String> alone(int client, Sizes sizes) {
+		return Stream.of(LIFE, CLOCK, LINKS, STORE, HOST)
+			.flatMap((scope) -> scope.resources(client, sizes).stream())
+			.toList();
+	}
+
+	/**
+	 * Clocks of clients are not in it: locks do not depend on them.
+	 */
+	private static List<String> everything(Sizes sizes) {
+		return Stream
+			.of(IntStream.range(0, sizes.clients()).mapToObj((client) -> "process-" + client),
+					IntStream.range(0, sizes.clients()).mapToObj((client) -> "inside-" + client),
+					IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link), Stream.of("store", "host"))
+			.flatMap(Function.identity())
+			.toList();
 	}
 
 	/**
@@ -89,7 +134,7 @@ public enum Scope {
 	 */
 	int count(Sizes sizes) {
 		return switch (this) {
-			case CLIENT, CLOCK -> sizes.clients();
+			case CLIENT, LIFE, INSIDE, INSIDE_ALONE, CLIENT_AND_NOTHING_ELSE, CLOCK -> sizes.clients();
 			case LINK, NODE_LINK -> sizes.links();
 			case CLIENT_AND_LINK -> Math.min(sizes.clients(), sizes.links());
 			case NODE -> sizes.nodes();

@@ -6,6 +6,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 
+import io.dlock.torture.server.PostgresPair;
 import io.dlock.torture.server.SqlStore;
 
 /**
@@ -58,6 +59,29 @@ final class SqlFaults {
 	List<FaultType> losing() {
 		return List.of(FaultType.losing("F14", "delete-rows", Scope.STORE,
 				(fault) -> fault.sql().execute("DELETE FROM dlock_lock")));
+	}
+
+	/**
+	 * Only PostgreSQL has a standby here.
+	 */
+	static FaultType promotion(Duration lease) {
+		return FaultType.losing("F24", "promote-standby", Scope.STORE, SqlFaults::promoteStandby)
+			.lasting(Range.times(lease, 0.2, 0.8));
+	}
+
+	private static void promoteStandby(Infliction fault) throws SQLException, InterruptedException {
+		SqlStore store = fault.sql();
+		PostgresPair pair = store.pair().orElseThrow();
+		pair.cutReplication();
+		fault.hold();
+		store.nodes().get(0).kill();
+		pair.promote();
+		int port = store.nodes().get(0).port();
+		fault.bed().links().forEach((link) -> {
+			link.redirect("127.0.0.1", port);
+			link.cutAll();
+		});
+		pair.follow();
 	}
 
 	private void lockTable(Infliction fault) throws SQLException, InterruptedException {

@@ -34,6 +34,13 @@ public final class Timeline implements AutoCloseable {
 				fault.type().name(), fault.number(), fault.type().tier(), fault.duration(), fault.amount(), text));
 	}
 
+	/**
+	 * A process is about to be killed, which may be long after the fault began.
+	 */
+	void kill(PlannedFault fault) {
+		write("KILL", fault.type().id(), fault.targetName(), "%s #%d".formatted(fault.type().name(), fault.number()));
+	}
+
 	void end(PlannedFault fault, String text) {
 		write("END", fault.type().id(), fault.targetName(),
 				"%s #%d%s".formatted(fault.type().name(), fault.number(), text));

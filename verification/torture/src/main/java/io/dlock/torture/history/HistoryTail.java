@@ -6,11 +6,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
+import io.dlock.torture.Keys;
+
 /**
- * Follows a history while it is written: when did each thread that locks write last?
+ * Follows a history while it is written: when did each thread that locks write last, and
+ * which of them hold a lock?
  */
 public final class HistoryTail {
 
@@ -19,6 +23,8 @@ public final class HistoryTail {
 	private final Path file;
 
 	private final Map<Integer, Long> latest = new HashMap<>();
+
+	private final Map<Integer, Long> holders = new HashMap<>();
 
 	private long position = HistoryHeader.SIZE;
 
@@ -47,6 +53,7 @@ public final class HistoryTail {
 					}
 					if (entry.thread() >= 0) {
 						this.latest.put(entry.thread(), System.nanoTime());
+						follow(entry);
 					}
 					this.position += HistoryRecord.SIZE;
 				}
@@ -55,6 +62,33 @@ public final class HistoryTail {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	private void follow(HistoryRecord entry) {
+		switch (entry.event()) {
+			case GRANTED -> {
+				if (!Keys.isPrivate(entry.key())) {
+					this.holders.put(entry.thread(), entry.nanos());
+				}
+			}
+			case LOST, FOUND_LOST, RELEASE_SENT -> this.holders.remove(entry.thread());
+			default -> {
+			}
+		}
+	}
+
+	/**
+	 * Whether a thread has held a lock of a shared key for a time.
+	 * @param time how long at the least
+	 * @return whether there is one, as far as was read
+	 */
+	public boolean holdsSharedLock(Duration time) {
+		long latestBegin = System.nanoTime() - time.toNanos();
+		return this.holders.values().stream().anyMatch((begin) -> begin <= latestBegin);
+	}
+
+	public Path file() {
+		return this.file;
 	}
 
 	/**

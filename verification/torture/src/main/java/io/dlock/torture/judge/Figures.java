@@ -20,16 +20,17 @@ import io.dlock.torture.history.HistoryRecord;
  * @param lost locks that were lost
  * @param takeOvers locks that were taken from who had not released them
  * @param rejectedWrites uses of the fenced counter that were rejected
- * @param unfencedLossRate the part of the updates without a fence that were lost
+ * @param fenced whether there are fencing tokens
+ * @param unfencedUpdates the updates of the counter without a fence
+ * @param unfencedUpdatesLost those of them that were overwritten
  * @param faults the faults by type
- * @param afterDeath from the death of a holder to the next grant, less the lease
- * @param afterHeal from the end of an outage to the first grant
+ * @param recovery how soon locks were available again
  * @param waits how long calls that were granted had waited
  * @param mostOvertaken how many later calls got the lock before the unluckiest (I13)
  */
 public record Figures(int clients, double seconds, long cycles, long cyclesUnderFault, Map<String, Long> outcomes,
-		long lost, long takeOvers, long rejectedWrites, double unfencedLossRate, Map<String, Integer> faults,
-		Percentiles afterDeath, Percentiles afterHeal, Percentiles waits, long mostOvertaken) {
+		long lost, long takeOvers, long rejectedWrites, boolean fenced, long unfencedUpdates, long unfencedUpdatesLost,
+		Map<String, Integer> faults, Recoveries recovery, Percentiles waits, long mostOvertaken) {
 
 	static Figures of(Run run) {
 		long first = run.attempts().stream().mapToLong(Attempt::invoked).min().orElse(0);
@@ -39,14 +40,21 @@ public record Figures(int clients, double seconds, long cycles, long cyclesUnder
 		return new Figures(run.clients().size(), (last - first) / 1e9, count(run, Attempt::isGranted), underFault(run),
 				outcomes, count(run, Attempt::isLost), takeOvers(run),
 				run.resource().stream().map(HistoryRecord::event).filter(Event.FENCED_REJECTED::equals).count(),
-				Resource.unfencedLossRate(run), run.timeline().counts(), Percentiles.of(Recovery.afterDeath(run)),
-				Percentiles.of(Recovery.afterHeal(run)),
-				Percentiles.of(run.attempts()
+				run.limits().fenced(), Resource.unfencedUpdates(run), Resource.unfencedUpdatesLost(run),
+				run.timeline().counts(), Recoveries.of(run),
+				Percentiles.ofNanos(run.attempts()
 					.stream()
 					.filter(Attempt::isGranted)
-					.map((attempt) -> attempt.returned() - attempt.invoked())
-					.toList()),
+					.mapToLong((attempt) -> attempt.returned() - attempt.invoked())),
 				mostOvertaken(run));
+	}
+
+	/**
+	 * The part of the updates without a fence that were lost.
+	 * @return a number from 0 to 1
+	 */
+	public double unfencedLossRate() {
+		return (this.unfencedUpdates > 0) ? (double) this.unfencedUpdatesLost / this.unfencedUpdates : 0;
 	}
 
 	private static long count(Run run, Predicate<Attempt> condition) {
@@ -99,29 +107,6 @@ public record Figures(int clients, double seconds, long cycles, long cyclesUnder
 			.filter(Attempt::isGranted)
 			.sorted(Comparator.comparingLong(Attempt::returned))
 			.toList();
-	}
-
-	/**
-	 * A distribution.
-	 *
-	 * @param count how many
-	 * @param p50 half are not above
-	 * @param p99 of a hundred, one is above
-	 * @param max the highest
-	 */
-	public record Percentiles(int count, double p50, double p99, double max) {
-
-		static Percentiles of(List<Long> nanos) {
-			long[] sorted = nanos.stream().mapToLong(Long::longValue).sorted().toArray();
-			return (sorted.length == 0) ? new Percentiles(0, 0, 0, 0)
-					: new Percentiles(sorted.length, at(sorted, 0.5), at(sorted, 0.99), at(sorted, 1));
-		}
-
-		private static double at(long[] sorted, double part) {
-			int rank = (int) Math.ceil(part * sorted.length);
-			return sorted[Math.max(0, rank - 1)] / 1e6;
-		}
-
 	}
 
 }

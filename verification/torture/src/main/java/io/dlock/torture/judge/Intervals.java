@@ -86,6 +86,24 @@ final class Intervals {
 		return end;
 	}
 
+	/**
+	 * The times that begin in this one.
+	 * @param from its begin
+	 * @param to its end
+	 * @return the times in order
+	 */
+	List<Interval> beginningIn(long from, long to) {
+		int first = firstEndingAtOrAfter(from);
+		if (first < this.intervals.size() && this.intervals.get(first).from() < from) {
+			first++;
+		}
+		int end = first;
+		while (end < this.intervals.size() && this.intervals.get(end).from() <= to) {
+			end++;
+		}
+		return this.intervals.subList(first, end);
+	}
+
 	List<Interval> all() {
 		return this.intervals;
 	}

@@ -11,7 +11,10 @@ public enum Invariant {
 	/** The resource takes no write with a token lower than it has seen. */
 	I2("stale write taken", true, true),
 
-	/** A token is higher than all that were granted before the call. */
+	/**
+	 * A token is higher than all that were granted before the call. Where the store loses
+	 * data, of all that the store granted; excused if its clock was set back.
+	 */
 	I3("token does not rise", true, true),
 
 	/** A hold has one token, and no two have the same. */
@@ -63,6 +66,14 @@ public enum Invariant {
 
 	public String title() {
 		return this.title;
+	}
+
+	/**
+	 * Why something that looks like a violation may be none.
+	 * @return the reason in a few words
+	 */
+	public String excuse() {
+		return (this == I3) ? "the clock of the store was set back before" : "";
 	}
 
 	/**

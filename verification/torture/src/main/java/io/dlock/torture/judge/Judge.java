@@ -44,13 +44,17 @@ public final class Judge {
 		Availability.judge(run, findings);
 		Recovery.judge(run, findings);
 		Order.judge(run, findings);
+		Troubles.judge(run, findings);
 		run.checks().forEach((check) -> findings.violation(Invariant.valueOf(check.invariant()), 0, check.text()));
 		Map<Invariant, Integer> counts = new EnumMap<>(Invariant.class);
+		Map<Invariant, Integer> excused = new EnumMap<>(Invariant.class);
 		for (Invariant invariant : Invariant.values()) {
 			counts.put(invariant, findings.count(invariant));
+			excused.put(invariant, findings.excusedCount(invariant));
 		}
 		Figures figures = Figures.of(run);
-		return new Verdict(run.timeline().isLossy(), counts, findings.violations(), vacuous(run, figures), figures);
+		return new Verdict(run.timeline().isLossy(), counts, excused, findings.violations(), vacuous(run, figures),
+				figures, run.leftovers(), run.options());
 	}
 
 	/**

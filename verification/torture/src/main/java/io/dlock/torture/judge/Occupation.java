@@ -46,12 +46,10 @@ record Occupation(Cause cause, long begun, long since, long until) {
 			occupations.add(new Occupation(Cause.LEFT, attempt.invoked(), attempt.returned(),
 					attempt.returned() + 2 * limits.poll()));
 		}
-		for (Interval pause : client.pauses().all()) {
-			long waitingUntil = (attempt.returned() != 0) ? attempt.returned() : client.last();
-			if (pause.from() >= attempt.invoked() && pause.from() <= waitingUntil) {
-				// a request that was on its way is granted while nobody is there
-				occupations.add(lasting(Cause.UNKNOWN, attempt, pause.from(), pause.from()));
-			}
+		long waitingUntil = (attempt.returned() != 0) ? attempt.returned() : client.last();
+		for (Interval pause : client.pauses().beginningIn(attempt.invoked(), waitingUntil)) {
+			// a request that was on its way is granted while nobody is there
+			occupations.add(lasting(Cause.UNKNOWN, attempt, pause.from(), pause.from()));
 		}
 		return occupations;
 	}

@@ -60,23 +60,20 @@ final class Resource {
 		});
 	}
 
+	static long unfencedUpdates(Run run) {
+		return run.resource().stream().filter((entry) -> entry.event() == Event.UNFENCED_WRITE).count();
+	}
+
 	/**
-	 * The part of the acknowledged updates without a fence that were lost.
-	 * @param run the run
-	 * @return a number from 0 to 1
+	 * Each update adds one, so what is missing in the end was overwritten.
 	 */
-	static double unfencedLossRate(Run run) {
+	static long unfencedUpdatesLost(Run run) {
 		Map<Integer, Long> last = new HashMap<>();
-		Map<Integer, Long> writes = new HashMap<>();
-		for (HistoryRecord entry : run.resource()) {
-			if (entry.event() == Event.UNFENCED_WRITE) {
-				last.put(entry.key(), entry.value());
-				writes.merge(entry.key(), 1L, Long::sum);
-			}
-		}
-		long all = writes.values().stream().mapToLong(Long::longValue).sum();
-		long left = last.values().stream().mapToLong(Long::longValue).sum();
-		return (all > 0) ? 1 - (double) left / all : 0;
+		run.resource()
+			.stream()
+			.filter((entry) -> entry.event() == Event.UNFENCED_WRITE)
+			.forEach((entry) -> last.put(entry.key(), entry.value()));
+		return unfencedUpdates(run) - last.values().stream().mapToLong(Long::longValue).sum();
 	}
 
 }

@@ -15,10 +15,13 @@ import io.dlock.torture.history.HistoryRecord;
  * @param attempts the calls to acquire, ordered by their begin
  * @param resource what the resource wrote down, in the order of arrival
  * @param timeline what the nemesis did
+ * @param troubles what the clients printed about locks that are in no history
  * @param checks what was found besides
+ * @param options what the campaign was asked to do
+ * @param leftovers what there was before and after
  */
 record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<HistoryRecord> resource, Timeline timeline,
-		List<Check> checks) {
+		List<Trouble> troubles, List<Check> checks, Map<String, String> options, List<Leftover> leftovers) {
 
 	/**
 	 * The attempts on each key, ordered by their begin.
@@ -39,9 +42,24 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	 * @param poll how often a waiting process looks at a busy lock at the least
 	 * @param fenced whether there are fencing tokens
 	 * @param notified whether a holder is told that its lock is lost
+	 * @param tokensPerLease how many holders of one process a grant of the store has room
+	 * for, each with a token of its own: the first has a multiple of it
 	 * @param slack what the machine may add to any time
 	 */
-	record Limits(long lease, long commandTimeout, long poll, boolean fenced, boolean notified, long slack) {
+	record Limits(long lease, long commandTimeout, long poll, boolean fenced, boolean notified, long tokensPerLease,
+			long slack) {
+
+		/**
+		 * Whether a hold got its lock from the store, and not from who held it before in
+		 * the same process.
+		 */
+		boolean isGrantOfStore(Attempt hold) {
+			return hold.token() % this.tokensPerLease == 0;
+		}
+
+		long lease(Attempt hold) {
+			return Math.floorDiv(hold.token(), this.tokensPerLease);
+		}
 
 	}
 

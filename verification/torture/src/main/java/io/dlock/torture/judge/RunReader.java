@@ -7,8 +7,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.dlock.torture.history.Event;
@@ -23,6 +26,12 @@ import io.dlock.torture.judge.Intervals.Interval;
 final class RunReader {
 
 	private static final String VIOLATION = "VIOLATION ";
+
+	private static final Pattern OPTION = Pattern.compile("(\\w+)=([^,\\]]+)");
+
+	private static final String US = "dlock";
+
+	private static final long OUR_TOKENS_PER_LEASE = 1024;
 
 	private final Path directory;
 
@@ -48,11 +57,13 @@ final class RunReader {
 		histories.forEach(this::readHistory);
 		this.attempts.sort(Comparator.comparingLong(Attempt::invoked));
 		HistoryHeader header = this.clients.get(0).header();
+		Map<String, String> options = options();
 		return new Run(
 				new Run.Limits(header.leaseNanos(), header.commandTimeoutNanos(), header.pollNanos(), header.fenced(),
-						header.notified(), this.slack),
+						header.notified(), tokensPerLease(options), this.slack),
 				List.copyOf(this.clients), List.copyOf(this.attempts),
-				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, checks());
+				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, troubles(), checks(),
+				options, leftovers());
 	}
 
 	private void readHistory(Path file) {
@@ -86,7 +97,7 @@ final class RunReader {
 		long after = 3 * header.commandTimeoutNanos() + header.pollNanos();
 		int number = header.client();
 		return new Client(header, last, ended ? 0 : killed(number, last), this.timeline.pauses(number).and(stalls),
-				this.timeline.faults(number).extended(after), this.timeline.storeFaults(number).extended(after));
+				this.timeline.harmfulFaults(number).extended(after), this.timeline.storeFaults(number).extended(after));
 	}
 
 	/**
@@ -102,10 +113,35 @@ final class RunReader {
 			.orElse(last);
 	}
 
+	private List<Trouble> troubles() {
+		return files(".out").stream()
+			.flatMap((out) -> lines(out).stream())
+			.flatMap((line) -> Trouble.of(line).stream())
+			.toList();
+	}
+
+	/**
+	 * The first line of the plan has them.
+	 */
+	private Map<String, String> options() {
+		Map<String, String> options = new LinkedHashMap<>();
+		lines(this.directory.resolve("plan.txt")).stream().limit(1).forEach((line) -> {
+			Matcher option = OPTION.matcher(line);
+			while (option.find()) {
+				options.put(option.group(1), option.group(2));
+			}
+		});
+		return options;
+	}
+
+	private static long tokensPerLease(Map<String, String> options) {
+		return options.getOrDefault("contender", US).equals(US) ? OUR_TOKENS_PER_LEASE : 1;
+	}
+
 	private List<Run.Check> checks() {
 		List<Run.Check> checks = new ArrayList<>();
 		for (Path out : files(".out")) {
-			lines(out).forEach((line) -> checks.addAll(Leaks.of(line)));
+			checks.addAll(Leaks.of(name(out), lines(out)));
 		}
 		for (String line : lines(this.directory.resolve("checks.txt"))) {
 			if (line.startsWith(VIOLATION)) {
@@ -114,6 +150,16 @@ final class RunReader {
 			}
 		}
 		return checks;
+	}
+
+	private List<Leftover> leftovers() {
+		List<Leftover> leftovers = new ArrayList<>(Leaks.ofStore(lines(this.directory.resolve("checks.txt"))));
+		files(".out").forEach((out) -> leftovers.addAll(Leaks.leftovers(name(out), lines(out))));
+		return leftovers;
+	}
+
+	private static String name(Path out) {
+		return out.getFileName().toString().replace(".out", "");
 	}
 
 	private List<Path> files(String suffix) {

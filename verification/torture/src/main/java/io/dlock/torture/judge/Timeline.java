@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,9 +29,21 @@ record Timeline(List<Deed> events) {
 	private static final Set<String> LOSSY = Set.of("F14", "F15", "F16", "F17", "F18", "F19");
 
 	/** Faults of client processes: the store and the way to it are well. */
-	private static final Set<String> OF_CLIENTS = Set.of("F1", "F3", "F20", "F26", "F29", "F30");
+	private static final Set<String> OF_CLIENTS = Set.of("F1", "F3", "F20", "F26", "F27", "F28b", "F29", "F30");
+
+	/**
+	 * Faults of client processes that cost them nothing but time: a load that the locks
+	 * have to bear.
+	 */
+	private static final Set<String> HARMLESS = Set.of("F27", "F28b", "F30");
+
+	private static final String BUSY_MACHINE = "F28";
 
 	private static final Pattern NUMBER = Pattern.compile("#\\d+");
+
+	private static final Pattern AMOUNT = Pattern.compile("amount=(-?\\d+)");
+
+	private static final String STORE_CLOCK = "F18";
 
 	private static final Pattern OF_ONE = Pattern.compile("(client|clock|link)-\\d+");
 
@@ -78,7 +91,17 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals outages() {
-		return windows((deed) -> !OF_CLIENTS.contains(deed.fault()) && !OF_ONE.matcher(deed.target()).matches());
+		return windows(
+				(deed) -> !OF_CLIENTS.contains(deed.fault()) && !deed.fault().equals(BUSY_MACHINE) && !deed.isOfOne());
+	}
+
+	/**
+	 * When a client suffered from something that others did not.
+	 * @param client the number of the client
+	 * @return the times
+	 */
+	Intervals ownFaults(int client) {
+		return windows((deed) -> deed.isOfOne() && deed.concerns(client));
 	}
 
 	/**
@@ -88,6 +111,15 @@ record Timeline(List<Deed> events) {
 	 */
 	Intervals faults(int client) {
 		return windows((deed) -> deed.concerns(client));
+	}
+
+	/**
+	 * When a client was under a fault that may cost it a lock.
+	 * @param client the number of the client
+	 * @return the times
+	 */
+	Intervals harmfulFaults(int client) {
+		return windows((deed) -> !HARMLESS.contains(deed.fault()) && deed.concerns(client));
 	}
 
 	/**
@@ -101,6 +133,10 @@ record Timeline(List<Deed> events) {
 			last = deed.nanos();
 			if (deed.kind() == Kind.START && chosen.test(deed)) {
 				open.putIfAbsent(deed.name(), deed.nanos());
+			}
+			else if (deed.kind() == Kind.KILL) {
+				// until then the client was well
+				open.computeIfPresent(deed.name(), (name, begin) -> deed.nanos());
 			}
 			else if (deed.kind() == Kind.END) {
 				Long begin = open.remove(deed.name());
@@ -124,10 +160,31 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	List<Long> kills(int client) {
+		// the timelines of the first campaigns only have the begin of the fault
+		Kind kill = this.events.stream().anyMatch((deed) -> deed.kind() == Kind.KILL) ? Kind.KILL : Kind.START;
 		return this.events.stream()
-			.filter((deed) -> deed.kind() == Kind.START && deed.fault().equals("F3") && deed.isOf("client-", client))
+			.filter((deed) -> deed.kind() == kill && deed.fault().equals("F3") && deed.isOf("client-", client))
 			.map(Deed::nanos)
 			.toList();
+	}
+
+	/**
+	 * When the clock of the store was first set back: at the begin of a step back, or at
+	 * the end of a step forward.
+	 * @return the time, {@link Long#MAX_VALUE} if it never was
+	 */
+	long storeClockSetBack() {
+		Set<String> forward = new HashSet<>();
+		for (Deed deed : this.events) {
+			boolean back = deed.kind() == Kind.START && deed.fault().equals(STORE_CLOCK) && deed.amount() < 0;
+			if (back || (deed.kind() == Kind.END && forward.remove(deed.name()))) {
+				return deed.nanos();
+			}
+			if (deed.kind() == Kind.START && deed.fault().equals(STORE_CLOCK)) {
+				forward.add(deed.name());
+			}
+		}
+		return Long.MAX_VALUE;
 	}
 
 	/**
@@ -161,7 +218,7 @@ record Timeline(List<Deed> events) {
 	 */
 	enum Kind {
 
-		START, END, HEAL, QUIESCE, DONE, OTHER;
+		START, KILL, END, HEAL, QUIESCE, DONE, OTHER;
 
 		static Kind of(String name) {
 			for (Kind kind : values()) {
@@ -203,6 +260,11 @@ record Timeline(List<Deed> events) {
 			return this.fault + " " + this.target + (number.find() ? number.group() : "");
 		}
 
+		long amount() {
+			Matcher amount = AMOUNT.matcher(this.text);
+			return amount.find() ? Long.parseLong(amount.group(1)) : 0;
+		}
+
 		/**
 		 * The nemesis says so; it did not always.
 		 */
@@ -214,13 +276,16 @@ record Timeline(List<Deed> events) {
 			return this.target.equals(prefix + client);
 		}
 
+		boolean isOfOne() {
+			return OF_ONE.matcher(this.target).matches();
+		}
+
 		/**
 		 * Whether a client suffers from it: what is not one other client's is
 		 * everybody's.
 		 */
 		boolean concerns(int client) {
-			return !OF_ONE.matcher(this.target).matches() || isOf("client-", client) || isOf("clock-", client)
-					|| isOf("link-", client);
+			return !isOfOne() || isOf("client-", client) || isOf("clock-", client) || isOf("link-", client);
 		}
 
 	}

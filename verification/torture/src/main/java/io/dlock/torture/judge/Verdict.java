@@ -8,12 +8,17 @@ import java.util.Map;
  *
  * @param lossy whether the store lost what it had acknowledged, or its clock stepped
  * @param counts the violations of each invariant
+ * @param excused what is not counted as a violation, for a reason that the invariant
+ * names
  * @param violations the first of them
  * @param vacuous why the run proves nothing, empty if it does
  * @param figures what was measured
+ * @param leftovers what there was before and after
+ * @param options what the campaign was asked to do
  */
-public record Verdict(boolean lossy, Map<Invariant, Integer> counts, List<Violation> violations, List<String> vacuous,
-		Figures figures) {
+public record Verdict(boolean lossy, Map<Invariant, Integer> counts, Map<Invariant, Integer> excused,
+		List<Violation> violations, List<String> vacuous, Figures figures, List<Leftover> leftovers,
+		Map<String, String> options) {
 
 	/**
 	 * Whether nothing was broken that must hold.

@@ -4,10 +4,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import tools.jackson.databind.json.JsonMapper;
 
+import io.dlock.torture.judge.Invariant;
 import io.dlock.torture.judge.Judge;
 import io.dlock.torture.judge.Verdict;
 
@@ -46,11 +49,23 @@ public final class Report {
 	private static String json(Path directory, Verdict verdict) {
 		Map<String, Object> report = new LinkedHashMap<>();
 		report.put("run", name(directory));
+		Map<String, String> options = verdict.options();
+		report.put("contender", options.getOrDefault("contender", "unknown"));
+		report.put("store", options.getOrDefault("store", "unknown").toLowerCase(Locale.ROOT).replace('_', '-'));
+		report.put("tier", verdict.lossy() ? "L" : "S");
+		report.put("seed", options.getOrDefault("seed", "unknown"));
+		report.put("lease", options.getOrDefault("lease", "unknown"));
+		report.put("options", options);
 		report.put("verdict", TextReport.word(verdict));
 		report.put("lossy", verdict.lossy());
 		report.put("vacuous", verdict.vacuous());
 		report.put("figures", verdict.figures());
+		report.put("fenced", verdict.figures().fenced());
+		report.put("mustHold",
+				Stream.of(Invariant.values()).filter((invariant) -> invariant.mustHold(verdict.lossy())).toList());
 		report.put("violations", verdict.counts());
+		report.put("excused", verdict.excused());
+		report.put("leftovers", verdict.leftovers());
 		report.put("examples", verdict.violations());
 		return JsonMapper.builder().build().writerWithDefaultPrettyPrinter().writeValueAsString(report);
 	}

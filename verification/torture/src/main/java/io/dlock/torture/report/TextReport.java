@@ -1,12 +1,15 @@
 package io.dlock.torture.report;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 import io.dlock.torture.judge.Figures;
-import io.dlock.torture.judge.Figures.Percentiles;
 import io.dlock.torture.judge.Invariant;
+import io.dlock.torture.judge.Leftover;
+import io.dlock.torture.judge.Percentiles;
+import io.dlock.torture.judge.Recoveries;
 import io.dlock.torture.judge.Verdict;
 import io.dlock.torture.judge.Violation;
 
@@ -23,10 +26,12 @@ final class TextReport {
 	static String of(String run, Verdict verdict) {
 		TextReport report = new TextReport();
 		report.line("run", run);
+		report.line("options", joined(verdict.options()));
 		report.line("verdict", word(verdict) + (verdict.lossy() ? " (tier L)" : " (tier S)"));
 		verdict.vacuous().forEach((reason) -> report.line("invalid", reason));
 		report.figures(verdict.figures());
 		verdict.counts().forEach((invariant, count) -> report.invariant(verdict, invariant, count));
+		verdict.leftovers().forEach(report::leftover);
 		verdict.violations().forEach(report::violation);
 		return report.text.toString();
 	}
@@ -46,17 +51,36 @@ final class TextReport {
 				figures.faults().values().stream().mapToInt(Integer::intValue).sum() + ": " + joined(figures.faults()));
 		line("survived", "%d lost, %d taken over, %d writes rejected".formatted(figures.lost(), figures.takeOvers(),
 				figures.rejectedWrites()));
-		line("unfenced updates lost", "%.3f %%".formatted(100 * figures.unfencedLossRate()));
-		line("recovery after death", percentiles(figures.afterDeath()) + ", beyond the lease");
-		line("recovery after heal", percentiles(figures.afterHeal()));
+		line("unfenced updates lost", "%.3f %%, %d of %d".formatted(100 * figures.unfencedLossRate(),
+				figures.unfencedUpdatesLost(), figures.unfencedUpdates()));
+		recovery(figures.recovery());
 		line("wait for a lock",
 				percentiles(figures.waits()) + ", overtaken at most " + figures.mostOvertaken() + " times");
 	}
 
+	private void recovery(Recoveries recovery) {
+		line("recovery after death", percentiles(recovery.beyondLease()) + ", beyond the lease");
+		line("", percentiles(recovery.beyondEnd()) + ", beyond what was left of the lease");
+		line("  99 of 100 within lease + %.0f ms".formatted(recovery.deathTarget()),
+				Compare.target(recovery.beyondLease(), recovery.isDeathTargetMet()));
+		line("recovery after heal", percentiles(recovery.afterHeal()));
+		line("  all within %.0f ms".formatted(recovery.healTarget()),
+				Compare.target(recovery.afterHeal(), recovery.isHealTargetMet()));
+	}
+
+	private static String percentiles(List<Double> samples) {
+		return percentiles(Percentiles.of(samples));
+	}
+
 	private void invariant(Verdict verdict, Invariant invariant, int count) {
-		String judged = verdict.counts().get(invariant) != null && invariant.mustHold(verdict.lossy()) ? ""
-				: " (counted)";
-		line(invariant.name() + " " + invariant.title(), count + judged);
+		String judged = invariant.mustHold(verdict.lossy()) ? "" : " (counted)";
+		int excused = verdict.excused().getOrDefault(invariant, 0);
+		line(invariant.name() + " " + invariant.title(),
+				count + judged + ((excused > 0) ? ", and %d excused: %s".formatted(excused, invariant.excuse()) : ""));
+	}
+
+	private void leftover(Leftover leftover) {
+		line("  " + leftover.what(), joined(leftover.phases()));
 	}
 
 	private void violation(Violation violation) {
@@ -67,8 +91,8 @@ final class TextReport {
 		this.text.append(String.format(Locale.ROOT, "%-32s %s%n", name, value));
 	}
 
-	private static String joined(Map<String, ? extends Number> numbers) {
-		return numbers.entrySet()
+	private static String joined(Map<String, ?> values) {
+		return values.entrySet()
 			.stream()
 			.map((entry) -> entry.getKey() + " " + entry.getValue())
 			.collect(Collectors.joining(", "));

@@ -10,10 +10,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 import io.dlock.test.RedisServer;
+import io.dlock.test.TcpProxy;
 
 /**
  * A master, a replica and three Sentinels. The replica lags behind the master, as
- * replicas do, so a failover may lose what was acknowledged.
+ * replicas do, so a failover may lose what was acknowledged. If that must not happen, the
+ * Sentinels are so patient that they never replace the master.
+ * <p>
+ * Master and replica announce the port of a proxy, so that the network between them and
+ * everybody else, the Sentinels included, can be broken.
  */
 public final class RedisSentinelStore implements RedisUnderTest {
 
@@ -23,26 +28,34 @@ public final class RedisSentinelStore implements RedisUnderTest {
 
 	private static final Duration INTERVAL = Duration.ofMillis(50);
 
+	/** Longer than any fault lasts. */
+	private static final Duration NEVER = Duration.ofMinutes(10);
+
+	private static final Duration SOON = Duration.ofSeconds(1);
+
 	private final RedisProcesses processes = new RedisProcesses();
+
+	private final List<TcpProxy> links = new ArrayList<>();
 
 	private final List<RedisServer> sentinels = new ArrayList<>();
 
-	private RedisSentinelStore() {
+	private final boolean failsOver;
+
+	private RedisSentinelStore(boolean failsOver) {
+		this.failsOver = failsOver;
 	}
 
 	static RedisSentinelStore start(Mode mode) {
-		RedisSentinelStore store = new RedisSentinelStore();
-		String[] arguments = RedisStore.arguments(mode).toArray(String[]::new);
-		RedisServer master = store.processes.add(RedisServer.start(mode.environment(), arguments));
-		store.processes.add(RedisServer.start(mode.environment(), arguments));
+		RedisSentinelStore store = new RedisSentinelStore(!mode.durable());
+		for (int i = 0; i < 2; i++) {
+			store.processes.add(RedisServer.start(mode.environment(), (port) -> store.arguments(mode, port)));
+		}
+		String master = Integer.toString(store.links.get(0).port());
 		for (int i = 0; i < 3; i++) {
-			store.sentinels.add(RedisServer
-				.startSentinel(List.of("sentinel monitor " + MASTER + " 127.0.0.1 " + master.port() + " 2",
-						"sentinel down-after-milliseconds " + MASTER + " 1000",
-						"sentinel failover-timeout " + MASTER + " 5000")));
+			store.sentinels.add(RedisServer.startSentinel(store.configuration(master)));
 		}
 		try {
-			store.processes.admin(1).call("REPLICAOF", "127.0.0.1", Integer.toString(master.port()));
+			store.processes.admin(1).call("REPLICAOF", "127.0.0.1", master);
 			store.awaitReplica();
 		}
 		catch (IOException ex) {
@@ -52,14 +65,41 @@ public final class RedisSentinelStore implements RedisUnderTest {
 		return store;
 	}
 
+	private List<String> arguments(Mode mode, int port) {
+		TcpProxy link = TcpProxy.to("127.0.0.1", port);
+		this.links.add(link);
+		List<String> arguments = new ArrayList<>(RedisStore.arguments(mode));
+		arguments.addAll(List.of("--replica-announce-ip", "127.0.0.1", "--replica-announce-port",
+				Integer.toString(link.port())));
+		return arguments;
+	}
+
+	private List<String> configuration(String master) {
+		return List.of("sentinel monitor " + MASTER + " 127.0.0.1 " + master + " 2",
+				"sentinel down-after-milliseconds " + MASTER + " " + (this.failsOver ? SOON : NEVER).toMillis(),
+				"sentinel failover-timeout " + MASTER + " 5000");
+	}
+
 	@Override
 	public StoreType type() {
 		return StoreType.REDIS_SENTINEL;
 	}
 
+	/**
+	 * A replica that never becomes master serves nobody, so there is no point in breaking
+	 * it.
+	 */
 	@Override
 	public List<ServerNode> nodes() {
-		return this.processes.nodes();
+		return this.failsOver ? this.processes.nodes() : this.processes.nodes().subList(0, 1);
+	}
+
+	/**
+	 * Only as long as a broken link is no reason to replace the master.
+	 */
+	@Override
+	public List<TcpProxy> links() {
+		return this.failsOver ? List.of() : this.links.subList(0, 1);
 	}
 
 	@Override
@@ -79,8 +119,8 @@ public final class RedisSentinelStore implements RedisUnderTest {
 				ports.add(Integer.valueOf(admin.texts("SENTINEL", "get-master-addr-by-name", MASTER).get(1)));
 			}
 		}
-		for (int i = 0; i < nodes().size(); i++) {
-			int port = nodes().get(i).port();
+		for (int i = 0; i < this.links.size(); i++) {
+			int port = this.links.get(i).port();
 			if (ports.stream().allMatch((other) -> other == port)) {
 				return i;
 			}
@@ -159,6 +199,7 @@ public final class RedisSentinelStore implements RedisUnderTest {
 	public void close() {
 		this.sentinels.forEach(RedisServer::close);
 		this.processes.close();
+		this.links.forEach(TcpProxy::close);
 	}
 
 	/**

@@ -1,7 +1,9 @@
 package io.dlock.torture.server;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 import io.dlock.test.RedisServer;
 
@@ -12,12 +14,18 @@ final class RedisStore implements RedisUnderTest {
 
 	private final RedisProcesses processes = new RedisProcesses();
 
-	private RedisStore() {
+	private final Optional<LimitedDisk> disk;
+
+	private RedisStore(Optional<LimitedDisk> disk) {
+		this.disk = disk;
 	}
 
 	static RedisStore start(Mode mode) {
-		RedisStore store = new RedisStore();
-		store.processes.add(RedisServer.start(mode.environment(), arguments(mode).toArray(String[]::new)));
+		Optional<LimitedDisk> disk = mode.durable() ? LimitedDisk.mount() : Optional.empty();
+		RedisStore store = new RedisStore(disk);
+		List<String> arguments = new ArrayList<>(arguments(mode));
+		disk.ifPresent((files) -> arguments.addAll(List.of("--dir", files.directory().toString())));
+		store.processes.add(RedisServer.start(mode.environment(), arguments.toArray(String[]::new)));
 		return store;
 	}
 
@@ -42,6 +50,11 @@ final class RedisStore implements RedisUnderTest {
 	}
 
 	@Override
+	public Optional<LimitedDisk> disk() {
+		return this.disk;
+	}
+
+	@Override
 	public List<String> clientOptions(int port) {
 		return List.of("--store=" + type().label(), "--host=127.0.0.1", "--port=" + port);
 	}
@@ -54,6 +67,7 @@ final class RedisStore implements RedisUnderTest {
 	@Override
 	public void close() {
 		this.processes.close();
+		this.disk.ifPresent(LimitedDisk::close);
 	}
 
 }

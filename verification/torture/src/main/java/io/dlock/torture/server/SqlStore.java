@@ -1,5 +1,8 @@
 package io.dlock.torture.server;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -8,7 +11,9 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
@@ -30,9 +35,7 @@ public final class SqlStore implements StoreUnderTest {
 
 	private final StoreType type;
 
-	private final ServerNode node;
-
-	private final String url;
+	private final Supplier<Server> server;
 
 	private final String database;
 
@@ -40,41 +43,88 @@ public final class SqlStore implements StoreUnderTest {
 
 	private final Queries queries;
 
-	private final Runnable close;
+	private final Extras extras;
 
-	private SqlStore(StoreType type, ServerNode node, String url, String database, Login admin, Queries queries,
-			Runnable close) {
+	private SqlStore(StoreType type, Supplier<Server> server, String database, Login admin, Queries queries,
+			Extras extras) {
 		this.type = type;
-		this.node = node;
-		this.url = url;
+		this.server = server;
 		this.database = database;
 		this.admin = admin;
 		this.queries = queries;
-		this.close = close;
+		this.extras = extras;
 	}
 
+	/**
+	 * With a disk of its own if no commit may be lost, with a standby if some may.
+	 */
 	static SqlStore startPostgres(Mode mode) {
+		return mode.durable() ? startPostgresAlone(mode) : startPostgresPair(mode);
+	}
+
+	private static SqlStore startPostgresAlone(Mode mode) {
 		PostgresServer server = PostgresServer.start(mode.environment(), "-c", "fsync=on", "-c",
-				"synchronous_commit=" + (mode.durable() ? "on" : "off"));
-		SqlStore store = new SqlStore(StoreType.POSTGRES, ServerNode.of("postgres", server), server.jdbcUrl(),
-				"postgres", new Login(server.username(), server.password()),
+				// so that it needs room for each segment
+				"wal_recycle=off");
+		Optional<LimitedDisk> disk = LimitedDisk.mount();
+		Server running = Server.of(server);
+		SqlStore store = postgres(server, () -> running, new Extras(disk, Optional.empty(), () -> {
+			server.close();
+			disk.ifPresent(LimitedDisk::close);
+		}));
+		disk.ifPresent(store::moveLog);
+		return store;
+	}
+
+	private static SqlStore startPostgresPair(Mode mode) {
+		PostgresPair pair = PostgresPair.start(mode.environment(), "-c", "fsync=on", "-c", "synchronous_commit=off",
+				"-c", "wal_keep_size=256MB");
+		return postgres(pair.primary(), () -> Server.of(pair.primary()),
+				new Extras(Optional.empty(), Optional.of(pair), pair::close));
+	}
+
+	private static SqlStore postgres(PostgresServer server, Supplier<Server> running, Extras extras) {
+		SqlStore store = new SqlStore(StoreType.POSTGRES, running, "postgres",
+				new Login(server.username(), server.password()),
 				new Queries("lease_until > clock_timestamp()",
-						"SELECT pid FROM pg_stat_activity WHERE usename = '" + USER + "'"),
-				server::close);
+						"SELECT pid FROM pg_stat_activity WHERE usename = '" + USER + "'",
+						"SELECT pid FROM pg_stat_activity WHERE state <> 'idle' AND usename = '" + USER + "'"),
+				extras);
 		store.createSchema("schema-postgresql.sql", "CREATE ROLE torture LOGIN PASSWORD 'torture'",
 				"GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock TO torture",
 				"GRANT CREATE ON SCHEMA public TO torture");
 		return store;
 	}
 
+	/**
+	 * Let the write-ahead log be on a disk that can be full.
+	 */
+	private void moveLog(LimitedDisk disk) {
+		try {
+			Path log = Path.of(texts("SHOW data_directory").get(0), "pg_wal");
+			ServerNode node = nodes().get(0);
+			node.kill();
+			Path moved = disk.directory().resolve("pg_wal");
+			LimitedDisk.move(log, moved);
+			Files.createSymbolicLink(log, moved);
+			node.restart();
+		}
+		catch (SQLException | IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	static SqlStore startMariaDb(Mode mode) {
 		MariaDbServer server = MariaDbServer.start(mode.environment(),
 				"--innodb-flush-log-at-trx-commit=" + (mode.durable() ? "1" : "0"), "--extra-max-connections=5");
-		SqlStore store = new SqlStore(StoreType.MARIADB, ServerNode.of("mariadb", server), server.mariaDbUrl(),
-				server.database(), new Login(server.username(), server.password()),
+		Server running = new Server(ServerNode.of("mariadb", server), server.mariaDbUrl());
+		SqlStore store = new SqlStore(StoreType.MARIADB, () -> running, server.database(),
+				new Login(server.username(), server.password()),
 				new Queries("lease_until > UTC_TIMESTAMP(6)",
-						"SELECT id FROM information_schema.processlist WHERE user = '" + USER + "'"),
-				server::close);
+						"SELECT id FROM information_schema.processlist WHERE user = '" + USER + "'",
+						"SELECT id FROM information_schema.processlist WHERE command <> 'Sleep' AND user = '" + USER
+								+ "'"),
+				new Extras(Optional.empty(), Optional.empty(), server::close));
 		store.createSchema("schema-mysql.sql", "CREATE USER torture IDENTIFIED BY 'torture'",
 				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX ON " + server.database() + ".* TO torture");
 		return store;
@@ -101,7 +151,20 @@ public final class SqlStore implements StoreUnderTest {
 
 	@Override
 	public List<ServerNode> nodes() {
-		return List.of(this.node);
+		return List.of(this.server.get().node());
+	}
+
+	@Override
+	public Optional<LimitedDisk> disk() {
+		return this.extras.disk();
+	}
+
+	/**
+	 * The server and its standby.
+	 * @return the pair, if there is a standby
+	 */
+	public Optional<PostgresPair> pair() {
+		return this.extras.pair();
 	}
 
 	@Override
@@ -116,7 +179,7 @@ public final class SqlStore implements StoreUnderTest {
 	 * @throws SQLException if the server does not answer
 	 */
 	public Connection open() throws SQLException {
-		return DriverManager.getConnection(this.url, this.admin.user(), this.admin.password());
+		return DriverManager.getConnection(this.server.get().url(), this.admin.user(), this.admin.password());
 	}
 
 	/**
@@ -165,6 +228,7 @@ public final class SqlStore implements StoreUnderTest {
 			figures.put("locks",
 					Long.valueOf(texts("SELECT COUNT(*) FROM dlock_lock WHERE " + this.queries.held()).get(0)));
 			figures.put("connections", (long) clientConnections().size());
+			figures.put("connections-in-use", (long) texts(this.queries.busy()).size());
 			return figures;
 		}
 		catch (SQLException ex) {
@@ -174,14 +238,26 @@ public final class SqlStore implements StoreUnderTest {
 
 	@Override
 	public void close() {
-		this.close.run();
+		this.extras.close().run();
+	}
+
+	private record Server(ServerNode node, String url) {
+
+		static Server of(PostgresServer server) {
+			return new Server(ServerNode.of("postgres", server), server.jdbcUrl());
+		}
+
+	}
+
+	private record Extras(Optional<LimitedDisk> disk, Optional<PostgresPair> pair, Runnable close) {
+
 	}
 
 	private record Login(String user, String password) {
 
 	}
 
-	private record Queries(String held, String connections) {
+	private record Queries(String held, String connections, String busy) {
 
 	}
 

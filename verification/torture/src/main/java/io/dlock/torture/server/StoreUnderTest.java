@@ -2,6 +2,7 @@ package io.dlock.torture.server;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 import io.dlock.test.TcpProxy;
 
@@ -29,6 +30,14 @@ public interface StoreUnderTest extends AutoCloseable {
 	 */
 	default List<TcpProxy> links() {
 		return List.of();
+	}
+
+	/**
+	 * The disk that its files are on, if it can be filled up.
+	 * @return the disk
+	 */
+	default Optional<LimitedDisk> disk() {
+		return Optional.empty();
 	}
 
 	/**

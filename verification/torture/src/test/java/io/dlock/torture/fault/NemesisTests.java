@@ -26,6 +26,8 @@ class NemesisTests {
 
 	private final ConcurrentLinkedQueue<String> signals = new ConcurrentLinkedQueue<>();
 
+	private String answer = "";
+
 	@TempDir
 	private Path directory;
 
@@ -42,11 +44,46 @@ class NemesisTests {
 		assertThat(this.signals).containsExactlyInAnyOrder("pause 1", "kill 0", "respawn 0", "resume 1");
 		List<String> lines = Files.readAllLines(file);
 		assertThat(lines).allMatch((line) -> line.matches("\\d+ [A-Z]+ \\S+ \\S+ .*"))
-			.hasSize(5)
+			.hasSize(6)
 			.anyMatch((line) -> line.contains(" START F1 client-1 pause #0 tier=S duration=50 amount=0 pid=101"))
 			.anyMatch((line) -> line.contains(" END F1 client-1 pause #0"))
-			.anyMatch((line) -> line.contains(" START F3 client-0 kill #1"));
-		assertThat(lines.get(4)).endsWith(" HEAL - all all faults are over");
+			.anyMatch((line) -> line.contains(" START F3 client-0 kill #1"))
+			.anyMatch((line) -> line.contains(" KILL F3 client-0 kill #1"));
+		assertThat(lines.get(5)).endsWith(" HEAL - all all faults are over");
+	}
+
+	@Test
+	void letsClientsInflictFaultsOnThemselves() throws Exception {
+		this.answer = "1234 keys=1234 granted=1230";
+		Path file = this.directory.resolve("timeline.txt");
+		try (Timeline timeline = new Timeline(file)) {
+			Nemesis nemesis = new Nemesis(bed(), timeline);
+			nemesis.run(List.of(new PlannedFault(7, inside("F30"), 1, 0, 50, 5000)));
+			assertThat(nemesis.failures()).isEmpty();
+			assertThat(nemesis.keys()).isEqualTo(1234);
+		}
+		assertThat(this.signals).containsExactly("AFFLICT 7 key-flood 50 5000 -> AFFLICTED 7 1");
+		assertThat(Files.readAllLines(file))
+			.anyMatch((line) -> line.endsWith(" END F30 client-1 key-flood #7 keys=1234 granted=1230"));
+	}
+
+	@Test
+	void faultThatClientCanNotInflictOnItselfIsTold() throws Exception {
+		this.answer = "FAILED this contender has no application-exhausted";
+		try (Timeline timeline = new Timeline(this.directory.resolve("timeline.txt"))) {
+			Nemesis nemesis = new Nemesis(bed(), timeline);
+			nemesis.run(List.of(new PlannedFault(0, inside("F27"), 0, 0, 50, 0)));
+			assertThat(nemesis.failures()).singleElement().asString().contains("F27").contains("has no");
+			assertThat(nemesis.keys()).isZero();
+		}
+	}
+
+	private static FaultType inside(String id) {
+		return InsideFaults.all(Duration.ofMillis(100))
+			.stream()
+			.filter((type) -> type.id().equals(id))
+			.findAny()
+			.orElseThrow();
 	}
 
 	@Test
@@ -95,13 +132,20 @@ class NemesisTests {
 		}
 
 		@Override
+		public boolean holdsSharedLock() {
+			NemesisTests.this.signals.add("holds " + this.number);
+			return true;
+		}
+
+		@Override
 		public void respawn() {
 			NemesisTests.this.signals.add("respawn " + this.number);
 		}
 
 		@Override
-		public void tell(String line) {
-			NemesisTests.this.signals.add(line);
+		public String ask(String line, String answer) {
+			NemesisTests.this.signals.add(line + " -> " + answer + this.number);
+			return NemesisTests.this.answer;
 		}
 
 		@Override

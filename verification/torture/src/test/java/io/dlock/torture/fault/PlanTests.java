@@ -17,10 +17,10 @@ class PlanTests {
 
 	private static final Scope.Sizes SIZES = new Scope.Sizes(3, 3, 1);
 
-	private final List<FaultType> types = IntStream.range(0, 4)
+	private final List<FaultType> types = IntStream.range(0, 6)
 		.mapToObj((i) -> List
 			.of(ClientFaults.all(LEASE), LinkFaults.all(LEASE, Scope.LINK), NodeFaults.durable(LEASE),
-					RedisFaults.safe(LEASE))
+					RedisFaults.safe(LEASE), DiskFaults.redis(LEASE), InsideFaults.all(LEASE))
 			.get(i))
 		.flatMap(List::stream)
 		.toList();
@@ -60,6 +60,22 @@ class PlanTests {
 			}
 		}
 		assertThat(overlapping).isGreaterThan(50);
+	}
+
+	@Test
+	void whatAClientDoesToItselfOverlapsItsPausesButNotItsDeath() {
+		assertThat(Scope.INSIDE.resources(1, SIZES)).doesNotContainAnyElementsOf(Scope.CLIENT.resources(1, SIZES))
+			.containsAnyElementsOf(Scope.LIFE.resources(1, SIZES));
+		assertThat(Scope.CLIENT.resources(1, SIZES)).containsAnyElementsOf(Scope.LIFE.resources(1, SIZES));
+	}
+
+	@Test
+	void whatAClientDoesToItselfAloneOverlapsNothingThatConcernsIt() {
+		List<String> alone = Scope.INSIDE_ALONE.resources(1, SIZES);
+		for (Scope scope : Scope.values()) {
+			assertThat(scope.resources(1, SIZES)).as(scope.name()).containsAnyElementsOf(alone);
+		}
+		assertThat(alone).doesNotContainAnyElementsOf(Scope.LIFE.resources(0, SIZES));
 	}
 
 	private static List<String> resources(PlannedFault fault) {

@@ -1,6 +1,7 @@
 package io.dlock.torture.judge;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,11 +29,30 @@ final class RunBuilder {
 
 	private final List<HistoryRecord> resource = new ArrayList<>();
 
+	private final List<Trouble> troubles = new ArrayList<>();
+
 	private final List<Run.Check> checks = new ArrayList<>();
 
 	private final Map<Integer, Long> killed = new LinkedHashMap<>();
 
+	private long tokensPerLease = 1;
+
 	private long end = 100_000;
+
+	/**
+	 * Only the first token of each so many is granted by the store.
+	 */
+	RunBuilder tokensPerLease(long tokens) {
+		this.tokensPerLease = tokens;
+		return this;
+	}
+
+	RunBuilder clockStep(long from, long to, long amount) {
+		fault(from, to, "F18", "store");
+		int started = this.timeline.size() - 2;
+		this.timeline.set(started, this.timeline.get(started) + " amount=" + amount);
+		return this;
+	}
 
 	RunBuilder fault(long from, long to, String fault, String target) {
 		this.timeline.add((from * MS) + " START " + fault + " " + target + " #" + this.timeline.size());
@@ -47,6 +67,15 @@ final class RunBuilder {
 
 	RunBuilder check(String invariant, String text) {
 		this.checks.add(new Run.Check(invariant, text));
+		return this;
+	}
+
+	/**
+	 * A call of the first client that might wait for two leases.
+	 */
+	RunBuilder trouble(long from, long to, Event event) {
+		this.troubles.addAll(Trouble
+			.of("TROUBLE client-0-0 %d %d %d %s a lock".formatted(from * MS, to * MS, 2 * LEASE * MS, event)));
 		return this;
 	}
 
@@ -68,15 +97,27 @@ final class RunBuilder {
 			.map((attempt) -> attempt.build(this.clients.computeIfAbsent(attempt.client, (n) -> client(n, read))))
 			.sorted(Comparator.comparingLong(Attempt::invoked))
 			.toList();
-		return Judge.judge(new Run(new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, Judge.SLACK.toNanos()),
-				List.copyOf(this.clients.values()), built, this.resource, read, this.checks));
+		if (!this.troubles.isEmpty()) {
+			this.clients.computeIfAbsent(0, (n) -> client(n, read));
+		}
+		return Judge
+			.judge(new Run(
+					new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, this.tokensPerLease,
+							Judge.SLACK.toNanos()),
+					List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks,
+					Map.of(), List.of()));
+	}
+
+	List<Invariant> broken() {
+		Verdict verdict = judge();
+		return Arrays.stream(Invariant.values()).filter((invariant) -> verdict.counts().get(invariant) > 0).toList();
 	}
 
 	private Client client(int number, Timeline read) {
 		long died = this.killed.getOrDefault(number, 0L);
 		return new Client(new HistoryHeader(number, 0, 1, LEASE * MS, 100 * MS, 100 * MS, true, true),
-				(died != 0) ? died : this.end * MS, died, read.pauses(number), read.faults(number).extended(400 * MS),
-				read.storeFaults(number).extended(400 * MS));
+				(died != 0) ? died : this.end * MS, died, read.pauses(number),
+				read.harmfulFaults(number).extended(400 * MS), read.storeFaults(number).extended(400 * MS));
 	}
 
 	/**

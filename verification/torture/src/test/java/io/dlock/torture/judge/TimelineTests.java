@@ -27,11 +27,39 @@ class TimelineTests {
 	}
 
 	@Test
+	void loadThatAClientMakesItselfExcusesNothing() {
+		Timeline timeline = Timeline
+			.parse(List.of("10 START F30 client-1 key-flood #1", "15 END F30 client-1 key-flood #1",
+					"20 START F28b client-1 many-locks #2", "25 END F28b client-1 many-locks #2",
+					"30 START F27 client-1 application-exhausted #3", "35 END F27 client-1 application-exhausted #3",
+					"40 START F29 client-1 heap-pressure #4", "45 END F29 client-1 heap-pressure #4"));
+		assertThat(timeline.harmfulFaults(1).all()).containsExactly(new Interval(40, 45));
+		assertThat(timeline.storeFaults(1).all()).isEmpty();
+		assertThat(timeline.outages().all()).isEmpty();
+		assertThat(timeline.faults(1).all()).hasSize(4);
+		assertThat(timeline.counts()).containsKeys("F27", "F28b", "F29", "F30");
+	}
+
+	@Test
 	void lossIsToldFromRefusalToStore() {
 		assertThat(Timeline.parse(List.of("1 START F19 store out-of-memory #1 tier=S")).isLossy()).isFalse();
 		assertThat(Timeline.parse(List.of("1 START F19 store evict #1 tier=L")).isLossy()).isTrue();
 		assertThat(Timeline.parse(List.of("1 START F14 store flush-all #1")).isLossy()).isTrue();
 		assertThat(Timeline.parse(List.of("1 START F4 node-0 kill-and-restart #1")).isLossy()).isFalse();
+	}
+
+	@Test
+	void clockOfStoreIsSetBackByStepBackOrByEndOfStepForward() {
+		String forward = "10 START F18 store clock-step #1 tier=L amount=500";
+		assertThat(Timeline.parse(List.of(forward)).storeClockSetBack()).isEqualTo(Long.MAX_VALUE);
+		assertThat(Timeline.parse(List.of(forward, "30 END F18 store clock-step #1")).storeClockSetBack())
+			.isEqualTo(30);
+		assertThat(Timeline
+			.parse(List.of(forward, "20 START F18 store clock-step #2 tier=L amount=-500",
+					"30 END F18 store clock-step #1"))
+			.storeClockSetBack()).isEqualTo(20);
+		assertThat(Timeline.parse(List.of("10 START F20 client-1 clock-step #1 amount=-5")).storeClockSetBack())
+			.isEqualTo(Long.MAX_VALUE);
 	}
 
 	@Test
@@ -43,6 +71,33 @@ class TimelineTests {
 		assertThat(intervals.intersects(31, 49)).isFalse();
 		assertThat(intervals.intersects(30, 31)).isTrue();
 		assertThat(intervals.lastEnd(0, 10, 5)).isEqualTo(30);
+	}
+
+	@Test
+	void clientThatIsToBeKilledIsWellUntilThen() {
+		Timeline timeline = Timeline.parse(List.of("10 START F3 client-1 kill-holder #1",
+				"20 KILL F3 client-1 kill-holder #1", "30 END F3 client-1 kill-holder #1",
+				"40 START F28 host cpu-hogs #2", "50 END F28 host cpu-hogs #2"));
+		assertThat(timeline.kills(1)).containsExactly(20L);
+		assertThat(timeline.kills(0)).isEmpty();
+		assertThat(timeline.faults(1).all()).containsExactly(new Interval(20, 30), new Interval(40, 50));
+		assertThat(timeline.ownFaults(1).all()).containsExactly(new Interval(20, 30));
+		assertThat(timeline.outages().all()).isEmpty();
+	}
+
+	@Test
+	void killsOfTimelinesWithoutTheirTimeAreTheBeginsOfTheFaults() {
+		assertThat(Timeline.parse(List.of("10 START F3 client-1 kill #1", "30 END F3 client-1 kill #1")).kills(1))
+			.containsExactly(10L);
+	}
+
+	@Test
+	void intervalsThatBeginInTime() {
+		Intervals intervals = Intervals.of(List.of(new Interval(10, 20), new Interval(30, 40), new Interval(50, 60)));
+		assertThat(intervals.beginningIn(10, 30)).containsExactly(new Interval(10, 20), new Interval(30, 40));
+		assertThat(intervals.beginningIn(11, 30)).containsExactly(new Interval(30, 40));
+		assertThat(intervals.beginningIn(35, 49)).isEmpty();
+		assertThat(intervals.beginningIn(55, 99)).isEmpty();
 	}
 
 }

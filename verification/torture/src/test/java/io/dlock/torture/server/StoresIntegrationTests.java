@@ -1,14 +1,18 @@
 package io.dlock.torture.server;
 
 import java.io.IOException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import io.dlock.test.TcpProxy;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * Integration tests for the stores under test.
@@ -64,8 +68,88 @@ class StoresIntegrationTests {
 		}
 	}
 
+	@Test
+	void sentinelsSendClientsThroughTheProxy() throws IOException {
+		try (RedisSentinelStore store = RedisSentinelStore.start(DURABLE)) {
+			assertThat(store.master()).isZero();
+			TcpProxy link = store.links().get(0);
+			assertThat(link.port()).isNotEqualTo(store.nodes().get(0).port());
+			link.resetCounters();
+			try (RedisAdmin client = new RedisAdmin("127.0.0.1", link.port(), Duration.ofSeconds(5))) {
+				assertThat(client.text("SET", "{a}:lock:key", "1")).isEqualTo("OK");
+			}
+			assertThat(link.roundTrips()).isPositive();
+			assertThat(store.figures()).containsEntry("locks", 1L);
+		}
+	}
+
+	@Test
+	void redisEndsOnFullDiskAndRemembersWhatItHasAcknowledged() throws IOException {
+		try (RedisStore store = RedisStore.start(DURABLE)) {
+			LimitedDisk disk = available(store);
+			RedisAdmin admin = store.processes().admin(0);
+			assertThat(admin.text("SET", "{a}:lock:before", "1")).isEqualTo("OK");
+			disk.fill();
+			assertThatExceptionOfType(IOException.class).isThrownBy(() -> fillUp(admin));
+			disk.free();
+			store.nodes().get(0).restart();
+			assertThat(admin.text("GET", "{a}:lock:before")).isEqualTo("1");
+		}
+	}
+
+	private static void fillUp(RedisAdmin admin) throws IOException {
+		for (int i = 0; i < 100; i++) {
+			admin.text("SET", "{a}:lock:more", "x".repeat(1000));
+		}
+	}
+
+	@Test
+	void postgresEndsOnFullDiskAndRemembersWhatItHasCommitted() throws Exception {
+		try (SqlStore store = SqlStore.startPostgres(DURABLE)) {
+			LimitedDisk disk = available(store);
+			store.execute("CREATE TABLE thing (name text)");
+			store.execute("INSERT INTO thing VALUES ('before')");
+			disk.fill();
+			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> {
+				for (int i = 0; i < 100; i++) {
+					store.execute("INSERT INTO thing VALUES ('while full')");
+					store.execute("SELECT pg_switch_wal()");
+				}
+			});
+			disk.free();
+			store.nodes().get(0).restart();
+			assertThat(store.texts("SELECT name FROM thing")).contains("before");
+			store.execute("INSERT INTO thing VALUES ('after')");
+		}
+	}
+
+	private static LimitedDisk available(StoreUnderTest store) {
+		assumeThat(store.disk()).as("only root may mount a disk").isPresent();
+		return store.disk().orElseThrow();
+	}
+
+	@Test
+	void promotedStandbyHasNothingOfWhatWasCommittedAfterTheCut() throws Exception {
+		try (SqlStore store = SqlStore.startPostgres(FORGETFUL)) {
+			PostgresPair pair = store.pair().orElseThrow();
+			store.execute("CREATE TABLE thing (name text)");
+			for (int i = 0; i < 2; i++) {
+				int before = store.nodes().get(0).port();
+				pair.cutReplication();
+				store.execute("INSERT INTO thing VALUES ('tail')");
+				store.nodes().get(0).kill();
+				pair.promote();
+				assertThat(store.nodes().get(0).port()).isNotEqualTo(before);
+				store.execute("CREATE TABLE IF NOT EXISTS thing (name text)");
+				assertThat(store.texts("SELECT name FROM thing")).doesNotContain("tail");
+				pair.follow();
+			}
+		}
+	}
+
 	private static void survivesDeath(SqlStore store, String later) throws Exception {
-		assertThat(store.figures()).isEqualTo(Map.of("rows", 0L, "locks", 0L, "connections", 0L));
+		assertThat(store.figures())
+			.isEqualTo(Map.of("rows", 0L, "locks", 0L, "connections", 0L, "connections-in-use", 0L));
 		store.execute("INSERT INTO dlock_lock VALUES ('k', 'o', 1, " + later + ", " + later + ", 0, 'h', 'r', '')");
 		store.nodes().get(0).kill();
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(store::figures);

@@ -1,0 +1,41 @@
+package io.dlock.torture.judge;
+
+import java.util.List;
+
+import io.dlock.torture.history.Event;
+
+/**
+ * What a client printed about a lock that is in no history, of a key that nobody else
+ * uses.
+ *
+ * @param client the name of the client
+ * @param from when the call began
+ * @param to when it was over, or the lock known to be lost
+ * @param waitLimit how long the call might wait
+ * @param event how it ended
+ * @param text more about it
+ */
+record Trouble(String client, long from, long to, long waitLimit, Event event, String text) {
+
+	private static final String WORD = "TROUBLE ";
+
+	/**
+	 * Read a line of the output of a client.
+	 * @param line the line
+	 * @return the trouble, none if it is not about that
+	 */
+	static List<Trouble> of(String line) {
+		if (!line.startsWith(WORD)) {
+			return List.of();
+		}
+		String[] parts = line.substring(WORD.length()).split(" ", 6);
+		return List.of(new Trouble(parts[0], Long.parseLong(parts[1]), Long.parseLong(parts[2]),
+				Long.parseLong(parts[3]), Event.valueOf(parts[4]), parts[5]));
+	}
+
+	@Override
+	public String toString() {
+		return this.client + " " + this.text;
+	}
+
+}

@@ -1,0 +1,79 @@
+package io.dlock.torture.fault;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.test.TcpProxy;
+import io.dlock.torture.server.ServerNode;
+import io.dlock.torture.server.StoreType;
+import io.dlock.torture.server.StoreUnderTest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link FaultCatalogue}.
+ */
+class FaultCatalogueTests {
+
+	@Test
+	void sentinelKeepsItsMasterInTierSWhateverTheNetworkDoes() {
+		try (TcpProxy link = TcpProxy.to("127.0.0.1", 1)) {
+			assertThat(names(new NamedStore(StoreType.REDIS_SENTINEL, List.of(link)), Tier.S))
+				.contains("drop-replies", "black-hole", "cut-replies", "down", "pause", "no-memory-for-writes")
+				.doesNotContain("failover", "two-masters");
+		}
+	}
+
+	@Test
+	void sentinelFailsOverInTierLForNoOtherReasonThanTheNemesis() {
+		assertThat(names(new NamedStore(StoreType.REDIS_SENTINEL, List.of()), Tier.L))
+			.contains("failover", "failover-loses-tail", "two-masters")
+			.doesNotContain("drop-replies", "black-hole", "down");
+	}
+
+	@Test
+	void standbyOfPostgresIsPromotedOnlyWhereSomethingMayBeLost() {
+		assertThat(names(new NamedStore(StoreType.POSTGRES, List.of()), Tier.S)).doesNotContain("promote-standby");
+		assertThat(names(new NamedStore(StoreType.POSTGRES, List.of()), Tier.L)).contains("promote-standby");
+		assertThat(names(new NamedStore(StoreType.MARIADB, List.of()), Tier.L)).doesNotContain("promote-standby");
+	}
+
+	@Test
+	void diskIsFullOnlyWhereThereIsOneOfItsOwn() {
+		assertThat(names(new NamedStore(StoreType.REDIS, List.of()), Tier.S))
+			.noneMatch((name) -> name.startsWith("disk-full"));
+	}
+
+	private static List<String> names(StoreUnderTest store, Tier tier) {
+		Bed bed = new Bed(store, List.of(), store.links(), Optional.empty(), Duration.ofSeconds(1));
+		return FaultCatalogue.of(bed, tier).stream().map(FaultType::name).toList();
+	}
+
+	private record NamedStore(StoreType type, List<TcpProxy> links) implements StoreUnderTest {
+
+		@Override
+		public List<ServerNode> nodes() {
+			return List.of();
+		}
+
+		@Override
+		public List<String> clientOptions(int port) {
+			return List.of();
+		}
+
+		@Override
+		public Map<String, Long> figures() {
+			return Map.of();
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}

@@ -1,0 +1,163 @@
+package io.dlock.torture.judge;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.torture.Keys;
+import io.dlock.torture.history.Event;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for calls and holders that are served and told in time (I6, I7, I9, I10, I14).
+ */
+class AvailabilityTests {
+
+	private static final int PRIVATE = Keys.privateKey(0, 0);
+
+	private final RunBuilder run = new RunBuilder();
+
+	@Test
+	void i6LossIsKnownLate() {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 1050, 1, 1090)
+			.then(1400, Event.LOST)
+			.then(1500, Event.RELEASE_SENT)
+			.then(1501, Event.RELEASED_LOST);
+		assertBroken(Invariant.I6);
+	}
+
+	@Test
+	void i6LossIsNeverTold() {
+		this.run.attempt(0, 0, 100)
+			.renewed()
+			.granted(110, 1)
+			.held(111, 1050, 1, 1090)
+			.then(1095, Event.FOUND_LOST)
+			.then(1500, Event.RELEASE_SENT)
+			.then(1501, Event.RELEASED_LOST)
+			.and()
+			.fault(1000, 1050, "F9", "link-0");
+		assertBroken(Invariant.I6);
+	}
+
+	@Test
+	void i6HolderFindsOutByItselfWhatNobodyTold() {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 111, 1, 1090)
+			.then(1600, Event.FOUND_LOST)
+			.then(1601, Event.RELEASE_SENT)
+			.then(1602, Event.RELEASED_LOST);
+		assertBroken(Invariant.I6);
+	}
+
+	@Test
+	void i6PauseDoesNotCount() {
+		this.run.fault(1080, 5000, "F1", "client-0");
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 1050, 1, 1090)
+			.then(5001, Event.LOST)
+			.then(5002, Event.RELEASE_SENT)
+			.then(5003, Event.RELEASED_LOST);
+		assertBroken();
+	}
+
+	@Test
+	void i7OrphanOfUnknownOutcomeOutlivesLease() {
+		this.run.fault(100, 300, "F10", "link-0");
+		this.run.attempt(0, 0, 100).then(300, Event.UNKNOWN);
+		this.run.attempt(1, 0, 500).waiting(2000).then(2500, Event.REFUSED);
+		assertBroken(Invariant.I7);
+	}
+
+	@Test
+	void i7OrphanOfUnknownOutcomeEndsWithLease() {
+		this.run.fault(100, 300, "F10", "link-0");
+		this.run.attempt(0, 0, 100).then(300, Event.UNKNOWN);
+		this.run.attempt(1, 0, 500).granted(1350, 1).held(1351, 1400, 1, 2300).released(1401);
+		assertBroken();
+	}
+
+	@Test
+	void i9CallTakesTooLong() {
+		this.run.fault(0, 50_000, "F5", "store");
+		this.run.attempt(0, 0, 100).waiting(500).then(1000, Event.UNKNOWN);
+		assertBroken(Invariant.I9);
+	}
+
+	@Test
+	void i9CallHangs() {
+		this.run.attempt(0, 0, 100).waiting(500);
+		assertBroken(Invariant.I9);
+	}
+
+	@Test
+	void i9ReleaseTakesTooLong() {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 120, 1, 1090)
+			.then(130, Event.RELEASE_SENT)
+			.then(530, Event.RELEASED);
+		assertBroken(Invariant.I9);
+	}
+
+	@Test
+	void i10ReleasedLockIsBusy() {
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 120, 1, 1090).released(130);
+		this.run.attempt(1, 0, 1000).waiting(0).then(1001, Event.REFUSED);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10RefusedCallOverlapsHold() {
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 1000, 1, 1090).released(1005);
+		this.run.attempt(1, 0, 1000).waiting(0).then(1001, Event.REFUSED);
+		assertBroken();
+	}
+
+	@Test
+	void i10RefusedCallOverlapsGrantThatIsOnItsWay() {
+		this.run.attempt(0, 0, 100).waiting(0).then(105, Event.REFUSED);
+		this.run.attempt(1, 0, 101).granted(107, 1).held(108, 120, 1, 1090).released(121);
+		assertBroken();
+	}
+
+	@Test
+	void i10RenewedLockIsLostWithoutReason() {
+		this.run.attempt(0, 0, 100)
+			.renewed()
+			.granted(110, 1)
+			.held(111, 1050, 1, 1090)
+			.then(1091, Event.LOST)
+			.then(1092, Event.RELEASE_SENT)
+			.then(1093, Event.RELEASED_LOST);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10UndocumentedFailure() {
+		this.run.attempt(0, 0, 100).then(110, Event.FAILED);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i14PrivateKeyIsRefused() {
+		this.run.attempt(0, PRIVATE, 100).granted(110, 1).held(111, 120, 1, 1090).released(130);
+		this.run.attempt(0, PRIVATE, 1000).waiting(2000).then(3000, Event.REFUSED);
+		assertBroken(Invariant.I14);
+	}
+
+	@Test
+	void i14PrivateKeyIsSlowUnderFaultOfItsOwn() {
+		this.run.fault(900, 2000, "F12", "link-0");
+		this.run.attempt(0, PRIVATE, 1000).waiting(2000).granted(2050, 1).held(2051, 2060, 1, 3000).released(2061);
+		assertBroken();
+	}
+
+	private void assertBroken(Invariant... expected) {
+		assertThat(this.run.broken()).containsExactlyInAnyOrder(expected);
+	}
+
+}
