@@ -36,7 +36,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.ACQUIRING);
 
-	private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
+	private final Upstream upstream = new Upstream();
 
 	private final CoreSubscriber<? super Object> subscriber;
 

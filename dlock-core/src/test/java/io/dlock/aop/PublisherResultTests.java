@@ -301,6 +301,18 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
+	void r49CancelStopsASourceThatNeverPauses() {
+		Disposable subscription = this.work
+			.flux("key",
+					() -> Flux.<Integer>generate((sink) -> sink.next(1))
+						.doOnCancel(() -> this.work.getSeen().add("cancelled")))
+			.subscribe();
+		Awaitility.await().until(() -> !isFree());
+		subscription.dispose();
+		Awaitility.await().untilAsserted(() -> assertThat(this.work.getSeen()).containsExactly("run", "cancelled"));
+	}
+
+	@Test
 	void cancelledWaitLeavesTheQueueAndNeverRunsTheMethod() {
 		holdElsewhere("key");
 		Disposable subscription = this.work.waiting("key", () -> Mono.just("never")).subscribe();
