@@ -27,9 +27,11 @@ final class ResultTypes {
 
 	private static final String FLOW = "kotlinx.coroutines.flow.Flow";
 
+	private static final String DEFERRED = "kotlinx.coroutines.Deferred";
+
 	/** By name, because they are not on every class path. */
-	private static final Set<String> ASYNCHRONOUS = Set.of("org.reactivestreams.Publisher", FLOW,
-			"kotlinx.coroutines.Deferred", "org.springframework.web.context.request.async.DeferredResult",
+	private static final Set<String> ASYNCHRONOUS = Set.of("org.reactivestreams.Publisher", FLOW, DEFERRED,
+			"org.springframework.web.context.request.async.DeferredResult",
 			"org.springframework.web.context.request.async.WebAsyncTask",
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
 			"org.springframework.web.servlet.mvc.method.annotation.SseEmitter",
@@ -69,7 +71,7 @@ final class ResultTypes {
 					? "Return a CompletableFuture, or run the method with @Async" : "Return a CompletableFuture");
 		}
 		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
-		if (adapter != null && adapter.getDescriptor().isDeferred() && !isDeferredValue(type)) {
+		if (adapter != null && canBeOurs(adapter, type)) {
 			if (REACTOR) {
 				return PublisherBound.of(adapter);
 			}
@@ -93,10 +95,12 @@ final class ResultTypes {
 	}
 
 	/**
-	 * A {@code Deferred} is under way before anybody asks for its value.
+	 * The caller gets a publisher of ours, which is not a special one. And a
+	 * {@code Deferred} is under way before anybody asks for its value.
 	 */
-	private static boolean isDeferredValue(Class<?> type) {
-		return type.getName().equals("kotlinx.coroutines.Deferred");
+	private static boolean canBeOurs(ReactiveAdapter adapter, Class<?> type) {
+		return type.isAssignableFrom(adapter.getReactiveType()) && adapter.getDescriptor().isDeferred()
+				&& !adapter.getReactiveType().getName().equals(DEFERRED);
 	}
 
 	private static boolean isAsync(Method method, Class<?> targetClass) {

@@ -12,6 +12,7 @@ import java.util.concurrent.FutureTask;
 
 import javax.tools.ToolProvider;
 
+import io.reactivex.rxjava3.core.Single;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.context.support.GenericApplicationContext;
+import reactor.core.publisher.ConnectableFlux;
+import reactor.core.publisher.Flux;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockRegistry;
@@ -280,9 +283,18 @@ class InvalidLockedMethodsTests {
 
 	}
 
+	static class ReturnsSpecialPublisher {
+
+		@DistributedLocked
+		public ConnectableFlux<String> run() {
+			return Flux.just("").publish();
+		}
+
+	}
+
 	@ParameterizedTest
 	@ValueSource(classes = { ReturnsFuture.class, ReturnsSpecialFuture.class, ReturnsFutureTask.class,
-			ReturnsCallable.class })
+			ReturnsSpecialPublisher.class, ReturnsCallable.class })
 	void r49MethodWhoseWorkIsNotDoneWhenItReturns(Class<?> type) {
 		assertThat(refusal(type)).hasMessageContaining("released too early")
 			.hasMessageContaining("Return a CompletableFuture")
@@ -294,6 +306,15 @@ class InvalidLockedMethodsTests {
 		@DistributedLocked(onBusy = OnBusy.SKIP)
 		public int run() {
 			return 1;
+		}
+
+	}
+
+	static class SkipsSingle {
+
+		@DistributedLocked(onBusy = OnBusy.SKIP)
+		public Single<String> run() {
+			return Single.just("");
 		}
 
 	}
@@ -336,6 +357,7 @@ class InvalidLockedMethodsTests {
 	@Test
 	void policyThatCanNotBeHonoured() {
 		assertThat(refusal(SkipsPrimitive.class)).hasMessageContaining("primitive int").hasMessageContaining("Integer");
+		assertThat(refusal(SkipsSingle.class)).hasMessageContaining("can not be empty");
 		assertThat(refusal(SkipsWithFallback.class)).hasMessageContaining("both");
 		assertThat(refusal(NoFallback.class)).hasMessageContaining("'other'").hasMessageContaining("same parameters");
 		assertThat(refusal(LockedFallback.class)).hasMessageContaining("locked itself");
