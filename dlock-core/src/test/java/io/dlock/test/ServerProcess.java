@@ -253,6 +253,7 @@ final class ServerProcess {
 	}
 
 	void kill() {
+		stopStartingChildren();
 		List<ProcessHandle> children = this.process.descendants().toList();
 		this.process.destroyForcibly();
 		children.forEach(ProcessHandle::destroyForcibly);
@@ -260,6 +261,20 @@ final class ServerProcess {
 		// a server does not start again while a child of the one before has its memory
 		children.forEach(ServerProcess::awaitEnd);
 		PROCESSES.remove(this);
+	}
+
+	/**
+	 * A server that starts its children again after a crash could start one while it is
+	 * killed, which would outlive it and keep its memory.
+	 */
+	private void stopStartingChildren() {
+		try {
+			signal("STOP");
+			awaitStopped(this.process.pid());
+		}
+		catch (IllegalStateException ex) {
+			// has ended by itself
+		}
 	}
 
 	private void signal(String signal) {

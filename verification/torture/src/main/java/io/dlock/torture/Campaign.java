@@ -101,6 +101,7 @@ public final class Campaign implements AutoCloseable {
 		List<ClientProcess> clients = startClients(store, links, startResource(), shim);
 		Before ready = new Before(store.figures(), keys(), isPoolSlow() ? Set.of("connections") : Set.of());
 		this.checks.figures("ready", ready.figures());
+		open(MachineWatch.start(this.directory.resolve("machine.txt")));
 		clients.forEach((client) -> client.tell("GO"));
 		Bed bed = new Bed(store, clients, links, storeClock, this.options.lease());
 		List<PlannedFault> plan = plan(bed);
@@ -165,7 +166,10 @@ public final class Campaign implements AutoCloseable {
 	}
 
 	private List<PlannedFault> plan(Bed bed) throws IOException {
-		List<FaultType> types = FaultCatalogue.of(bed, this.options.tier());
+		List<FaultType> types = FaultCatalogue.of(bed, this.options.tier())
+			.stream()
+			.filter((type) -> this.options.isWanted(type.id()))
+			.toList();
 		Plan.Pace pace = this.options.isSmoke() ? Plan.Pace.smoke(this.options.lease())
 				: Plan.Pace.campaign(this.options.duration(), this.options.lease());
 		List<PlannedFault> plan = Plan.make(types, bed.sizes(), pace, this.options.seed());
@@ -217,10 +221,11 @@ public final class Campaign implements AutoCloseable {
 	}
 
 	/**
-	 * The shared keys, one for each thread of each client, and the one to warm up with.
+	 * The shared keys, for each client one to warm up with, and one for each of its
+	 * threads.
 	 */
 	private int keys() {
-		return 1 + this.options.keys() + this.options.clients() * this.options.threads();
+		return this.options.keys() + this.options.clients() * (1 + this.options.threads());
 	}
 
 	private <T extends AutoCloseable> T open(T resource) {

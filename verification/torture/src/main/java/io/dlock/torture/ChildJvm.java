@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  * A JVM of its own on the same class path, which can be stopped, continued and killed. It
  * does not outlive this JVM.
  */
-final class ChildJvm {
+public final class ChildJvm {
 
 	private static final List<String> FLAGS = List.of("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 			"-XX:-UsePerfData");
@@ -61,7 +61,7 @@ final class ChildJvm {
 	 * @param log the file that receives all its output
 	 * @return the child
 	 */
-	static ChildJvm start(String mainClass, List<String> arguments, Map<String, String> environment, Path log) {
+	public static ChildJvm start(String mainClass, List<String> arguments, Map<String, String> environment, Path log) {
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		command.addAll(FLAGS);
@@ -102,7 +102,7 @@ final class ChildJvm {
 	 * @throws InterruptedException if the calling thread is interrupted
 	 * @throws IllegalStateException if it does not come
 	 */
-	String await(String word, Duration patience) throws InterruptedException {
+	public String await(String word, Duration patience) throws InterruptedException {
 		long end = System.nanoTime() + patience.toNanos();
 		while (true) {
 			String line = this.lines.poll(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
@@ -165,7 +165,10 @@ final class ChildJvm {
 		}
 	}
 
-	void kill() {
+	/**
+	 * End it at once, and wait until it has ended.
+	 */
+	public void kill() {
 		this.process.destroyForcibly();
 		this.process.onExit().join();
 		RUNNING.remove(this);

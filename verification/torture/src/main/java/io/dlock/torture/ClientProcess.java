@@ -1,5 +1,6 @@
 package io.dlock.torture;
 
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -179,8 +180,18 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 		return this.tail.holdsSharedLock(WORTH_KILLING);
 	}
 
+	/**
+	 * Tell the client something. One that has ended does not hear it, which is found out
+	 * when it is waited for.
+	 * @param line what
+	 */
 	void tell(String line) {
-		process().tell(line);
+		try {
+			process().tell(line);
+		}
+		catch (UncheckedIOException ex) {
+			// it has ended
+		}
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.dlock.torture.client;
 
 import java.util.concurrent.locks.LockSupport;
 
+import io.dlock.torture.client.Contender.Abilities;
 import io.dlock.torture.client.Workload.Cycle;
 import io.dlock.torture.history.Event;
 import io.dlock.torture.resource.Reply;
@@ -25,21 +26,21 @@ final class Body {
 
 	private final ResourceClient resource;
 
-	private final boolean fenced;
+	private final Abilities abilities;
 
 	private boolean lost;
 
-	Body(Cycle cycle, Holding holding, AttemptLog log, ResourceClient resource, boolean fenced) {
+	Body(Cycle cycle, Holding holding, AttemptLog log, ResourceClient resource, Abilities abilities) {
 		this.cycle = cycle;
 		this.holding = holding;
 		this.log = log;
 		this.resource = resource;
-		this.fenced = fenced;
+		this.abilities = abilities;
 	}
 
 	void run() {
 		long token = this.holding.token();
-		Reply read = this.fenced ? this.resource.readFenced(this.log.origin(), token) : null;
+		Reply read = this.abilities.fenced() ? this.resource.readFenced(this.log.origin(), token) : null;
 		Reply unfenced = this.resource.readUnfenced(this.log.origin());
 		if (read != null) {
 			answered(Event.FENCED_READ, token, read);
@@ -66,7 +67,7 @@ final class Body {
 		while (left > 0 && !gaveUp()) {
 			LockSupport.parkNanos(Math.min(left, CHECK_EVERY_NANOS));
 			interrupted |= Thread.interrupted();
-			if (!this.cycle.silent()) {
+			if (!isSilent()) {
 				check();
 			}
 			left = this.cycle.body().toNanos() - (System.nanoTime() - begin);
@@ -78,6 +79,14 @@ final class Body {
 
 	private void check() {
 		this.lost = this.lost || !this.log.check(this.holding);
+	}
+
+	/**
+	 * There is no point in it for a holder who is not told of a loss, or has to renew the
+	 * lock itself.
+	 */
+	private boolean isSilent() {
+		return this.cycle.silent() && this.abilities.notified();
 	}
 
 	private boolean gaveUp() {

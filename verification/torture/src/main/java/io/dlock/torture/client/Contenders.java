@@ -18,8 +18,10 @@ final class Contenders {
 			case "dlock" -> DlockContender.connect(options.store(), options.lease(), options.instance());
 			case "redisson" -> new RedissonContender(options.store(), options.lease(), false);
 			case "redisson-fenced" -> new RedissonContender(options.store(), options.lease(), true);
-			case "shedlock" -> ShedLockContender.connect(options.store());
-			case "spring-integration" -> SpringIntegrationContender.connect(options.store(), options.lease());
+			case "shedlock" -> ShedLockContender.connect(options.store(), options.instance());
+			case "spring-integration" -> SpringIntegrationContender.connect(options.store(), options.lease(), false);
+			case "spring-integration-spin" ->
+				SpringIntegrationContender.connect(options.store(), options.lease(), true);
 			default -> throw new IllegalArgumentException("No contender '" + options.contender() + "'");
 		};
 	}

@@ -47,6 +47,7 @@ final class Peers {
 			return Event.RELEASED_LOST;
 		}
 		catch (RuntimeException ex) {
+			System.err.println("RELEASE_FAILED " + ex + ", " + ex.getCause());
 			return Event.RELEASE_FAILED;
 		}
 	}

@@ -9,33 +9,51 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
+import org.redisson.config.ConstantDelay;
 
 import io.dlock.torture.history.Event;
 
 /**
  * Redisson. A lock without a lease is renewed by its watchdog; one with a lease is not. A
- * holder is not told that its lock is lost, and asking takes a round trip each time, so
- * it believes to hold it. The command timeout is that of ours: with the default of three
- * seconds no renewal could be repeated within the lease.
+ * holder is not told that its lock is lost, but may ask, with a round trip. The timeouts
+ * are small enough that a command, with two repetitions, fits into half a lease: with the
+ * defaults no renewal could be repeated within it.
  */
 final class RedissonContender implements Contender {
 
 	private static final int WATCHDOG = -1;
 
+	private static final int REPETITIONS = 2;
+
+	private static final int CONNECTIONS = 4;
+
 	private final RedissonClient client;
 
 	private final boolean fenced;
 
-	private final int timeout;
+	/** Of a command with its repetitions. */
+	private final Duration patience;
+
+	private final Duration lease;
 
 	RedissonContender(StoreAddress address, Duration lease, boolean fenced) {
 		this.fenced = fenced;
-		this.timeout = (int) lease.toMillis() / 10;
+		this.lease = lease;
+		Duration timeout = lease.dividedBy(10);
+		Duration pause = lease.dividedBy(20);
+		this.patience = timeout.multipliedBy(1 + REPETITIONS).plus(pause.multipliedBy(REPETITIONS)).plus(timeout);
 		Config config = new Config();
 		config.setLockWatchdogTimeout(lease.toMillis());
+		// a client may be started while its store is down
+		config.setLazyInitialization(true);
 		BaseConfig<?> server = configure(config, address);
-		server.setTimeout(this.timeout);
-		server.setConnectTimeout(this.timeout);
+		server.setTimeout((int) timeout.toMillis());
+		server.setRetryAttempts(REPETITIONS);
+		server.setRetryDelay(new ConstantDelay(pause));
+		server.setReconnectionDelay(new ConstantDelay(pause));
+		server.setConnectTimeout((int) lease.toMillis());
+		server.setSubscriptionTimeout((int) lease.toMillis());
+		server.setPingConnectionInterval((int) lease.toMillis());
 		this.client = Redisson.create(config);
 	}
 
@@ -45,14 +63,22 @@ final class RedissonContender implements Contender {
 			case REDIS_SENTINEL ->
 				config.useSentinelServers().setMasterName(address.database()).addSentinelAddress(nodes);
 			case REDIS_CLUSTER -> config.useClusterServers().addNodeAddress(nodes);
-			default -> config.useSingleServer().setAddress(nodes[0]);
+			default -> config.useSingleServer()
+				.setAddress(nodes[0])
+				.setConnectionMinimumIdleSize(CONNECTIONS)
+				.setConnectionPoolSize(4 * CONNECTIONS);
 		};
 	}
 
+	/**
+	 * A fenced lock has a new token each time it is acquired, also by its holder, and
+	 * nothing is promised about the one before. Who waits looks again when it is told, or
+	 * when the lease that it saw is over.
+	 */
 	@Override
 	public Abilities abilities() {
-		return new Abilities(this.fenced, false, true, true, TimeUnit.MILLISECONDS.toNanos(this.timeout),
-				TimeUnit.MILLISECONDS.toNanos(100));
+		return new Abilities(this.fenced, false, !this.fenced, true, this.patience.toNanos(),
+				this.lease.dividedBy(2).toNanos());
 	}
 
 	@Override
@@ -63,12 +89,11 @@ final class RedissonContender implements Contender {
 			RFencedLock lock = this.client.getFencedLock("redisson:" + call.key());
 			return Peers.acquire(() -> {
 				Long token = lock.tryLockAndGetToken(wait, lease, TimeUnit.MILLISECONDS);
-				return (token != null) ? new Held(lock, Belief.now(call), token) : null;
+				return (token != null) ? new Held(lock, token) : null;
 			});
 		}
 		RLock lock = this.client.getLock("redisson:" + call.key());
-		return Peers.acquire(
-				() -> lock.tryLock(wait, lease, TimeUnit.MILLISECONDS) ? new Held(lock, Belief.now(call), 0) : null);
+		return Peers.acquire(() -> lock.tryLock(wait, lease, TimeUnit.MILLISECONDS) ? new Held(lock, 0) : null);
 	}
 
 	@Override
@@ -76,11 +101,28 @@ final class RedissonContender implements Contender {
 		this.client.shutdown(0, 2, TimeUnit.SECONDS);
 	}
 
-	private record Held(RLock lock, Belief belief, long token) implements Holding {
+	private record Held(RLock lock, long token) implements Holding {
 
+		/**
+		 * An interrupted thread can not ask, so the interrupt is put off. Who gets no
+		 * answer does not go on.
+		 */
 		@Override
 		public boolean isValid() {
-			return this.belief.isHeld();
+			boolean interrupted = Thread.interrupted();
+			try {
+				return this.lock.isHeldByCurrentThread();
+			}
+			catch (RuntimeException ex) {
+				boolean disturbed = Thread.interrupted() || ex.getCause() instanceof InterruptedException;
+				interrupted |= disturbed;
+				return disturbed && isValid();
+			}
+			finally {
+				if (interrupted) {
+					Thread.currentThread().interrupt();
+				}
+			}
 		}
 
 		@Override

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
@@ -17,15 +18,19 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import io.dlock.torture.history.Event;
 
 /**
- * The lock registries of Spring Integration: that of Redis with notifications and its own
- * renewal, that of JDBC with the statement the reference manual advises and renewed by
- * the holder. What is not to be renewed comes from a second registry without renewal.
+ * The lock registries of Spring Integration: that of Redis with notifications, which the
+ * manual prefers, or without, and its own renewal; that of JDBC with the statement the
+ * reference manual advises and renewed by the holder. What is not to be renewed comes
+ * from a second registry without renewal.
  */
 final class SpringIntegrationContender implements Contender {
 
 	private static final Duration REDIS_TIMEOUT = Duration.ofMillis(100);
 
 	private static final Duration POLL = Duration.ofMillis(100);
+
+	/** With the default of 256, keys of the bed could share a local lock. */
+	private static final int STRIPES = 65_535;
 
 	private static final String INSERT = """
 			INSERT INTO %sLOCK (REGION, LOCK_KEY, CLIENT_ID, CREATED_DATE, EXPIRED_AFTER)
@@ -35,14 +40,14 @@ final class SpringIntegrationContender implements Contender {
 
 	private final LockRegistry<DistributedLock> leased;
 
-	private final Consumer<String> renewal;
+	private final @Nullable Consumer<String> renewal;
 
 	private final Duration timeout;
 
 	private final Runnable connections;
 
 	private SpringIntegrationContender(LockRegistry<DistributedLock> renewed, LockRegistry<DistributedLock> leased,
-			Consumer<String> renewal, Duration timeout, Runnable connections) {
+			@Nullable Consumer<String> renewal, Duration timeout, Runnable connections) {
 		this.renewed = renewed;
 		this.leased = leased;
 		this.renewal = renewal;
@@ -50,20 +55,20 @@ final class SpringIntegrationContender implements Contender {
 		this.connections = connections;
 	}
 
-	static SpringIntegrationContender connect(StoreAddress address, Duration lease) {
-		return address.isRedis() ? redis(address, lease) : jdbc(address, lease);
+	static SpringIntegrationContender connect(StoreAddress address, Duration lease, boolean spin) {
+		return address.isRedis() ? redis(address, lease, spin ? RedisLockType.SPIN_LOCK : RedisLockType.PUB_SUB_LOCK)
+				: jdbc(address, lease);
 	}
 
-	private static SpringIntegrationContender redis(StoreAddress address, Duration lease) {
+	private static SpringIntegrationContender redis(StoreAddress address, Duration lease, RedisLockType type) {
 		LettuceConnectionFactory factory = address.connectionFactory(REDIS_TIMEOUT);
 		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
 		scheduler.setDaemon(true);
 		scheduler.initialize();
-		RedisLockRegistry renewed = redis(factory, lease);
+		RedisLockRegistry renewed = redis(factory, lease, type);
 		renewed.setRenewalTaskScheduler(scheduler);
-		RedisLockRegistry leased = redis(factory, lease);
-		return new SpringIntegrationContender(renewed, leased, (key) -> {
-		}, REDIS_TIMEOUT, () -> {
+		RedisLockRegistry leased = redis(factory, lease, type);
+		return new SpringIntegrationContender(renewed, leased, null, REDIS_TIMEOUT.multipliedBy(2), () -> {
 			renewed.destroy();
 			leased.destroy();
 			scheduler.shutdown();
@@ -71,14 +76,15 @@ final class SpringIntegrationContender implements Contender {
 		});
 	}
 
-	private static RedisLockRegistry redis(LettuceConnectionFactory factory, Duration lease) {
+	private static RedisLockRegistry redis(LettuceConnectionFactory factory, Duration lease, RedisLockType type) {
 		RedisLockRegistry registry = new RedisLockRegistry(factory, "spring-integration", lease);
-		registry.setRedisLockType(RedisLockType.PUB_SUB_LOCK);
+		registry.setRedisLockType(type);
+		registry.setCacheCapacity(STRIPES);
 		return registry;
 	}
 
 	private static SpringIntegrationContender jdbc(StoreAddress address, Duration lease) {
-		HikariDataSource pool = address.poolWithTables();
+		HikariDataSource pool = address.poolWithTimeout();
 		DefaultLockRepository repository = new DefaultLockRepository(pool);
 		repository.setTransactionManager(new JdbcTransactionManager(pool));
 		if (address.type() == StoreAddress.Type.POSTGRES) {
@@ -88,6 +94,7 @@ final class SpringIntegrationContender implements Contender {
 		repository.afterSingletonsInstantiated();
 		repository.start();
 		JdbcLockRegistry registry = new JdbcLockRegistry(repository, lease);
+		registry.setCacheCapacity(STRIPES);
 		return new SpringIntegrationContender(registry, registry, registry::renewLock, StoreAddress.JDBC_TIMEOUT,
 				() -> {
 					repository.stop();
@@ -103,8 +110,11 @@ final class SpringIntegrationContender implements Contender {
 	@Override
 	public Outcome acquire(LockCall call) {
 		DistributedLock lock = (call.renew() ? this.renewed : this.leased).obtain(call.key());
-		return Peers.acquire(() -> lock.tryLock(call.waitTime(), call.lease())
-				? new Held(lock, call, this.renewal, Belief.now(call)) : null);
+		return Peers.acquire(() -> {
+			long begin = System.nanoTime();
+			return lock.tryLock(call.waitTime(), call.lease())
+					? new Held(lock, call, this.renewal, Belief.since(begin, call)) : null;
+		});
 	}
 
 	@Override
@@ -112,6 +122,10 @@ final class SpringIntegrationContender implements Contender {
 		this.connections.run();
 	}
 
+	/**
+	 * Renewed by the registry, it is believed to be held until it is released; renewed by
+	 * the holder, for a lease from the last renewal that did not fail.
+	 */
 	private static final class Held implements Holding {
 
 		private static final int RENEWALS_PER_LEASE = 3;
@@ -120,40 +134,45 @@ final class SpringIntegrationContender implements Contender {
 
 		private final LockCall call;
 
-		private final Consumer<String> renewal;
+		private final @Nullable Consumer<String> renewal;
 
-		private final Belief belief;
+		private Belief belief;
 
-		private long renewed;
+		private long tried;
 
 		private boolean lost;
 
-		Held(DistributedLock lock, LockCall call, Consumer<String> renewal, Belief belief) {
+		Held(DistributedLock lock, LockCall call, @Nullable Consumer<String> renewal, Belief belief) {
 			this.lock = lock;
 			this.call = call;
 			this.renewal = renewal;
 			this.belief = belief;
-			this.renewed = belief.since();
+			this.tried = belief.since();
 		}
 
 		@Override
 		public boolean isValid() {
-			if (this.call.renew() && !this.lost) {
-				renew();
+			if (this.renewal == null || !this.call.renew()) {
+				return this.belief.isHeld();
 			}
-			return this.belief.isHeld() && !this.lost;
+			if (!this.lost && System.nanoTime() - this.tried > this.call.lease().toNanos() / RENEWALS_PER_LEASE) {
+				renew(this.renewal);
+			}
+			return !this.lost && this.belief.age() < this.call.lease().toNanos();
 		}
 
-		private void renew() {
-			long now = System.nanoTime();
-			if (now - this.renewed > this.call.lease().toNanos() / RENEWALS_PER_LEASE) {
-				this.renewed = now;
-				try {
-					this.renewal.accept(this.call.key());
-				}
-				catch (RuntimeException ex) {
-					this.lost = true;
-				}
+		private void renew(Consumer<String> renewal) {
+			Belief renewed = Belief.now(this.call);
+			this.tried = renewed.since();
+			try {
+				renewal.accept(this.call.key());
+				this.belief = renewed;
+			}
+			catch (IllegalStateException ex) {
+				this.lost = true;
+			}
+			catch (RuntimeException ex) {
+				// held until the lease is over
 			}
 		}
 

@@ -7,14 +7,12 @@ import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.torture.Arguments;
 
@@ -109,21 +107,15 @@ record StoreAddress(Type type, List<String> nodes, String username, String passw
 	}
 
 	/**
-	 * A pool for a contender that has no timeout of its own, with its tables.
+	 * A pool for a contender that has no timeout of its own.
 	 * @return the pool
 	 */
-	HikariDataSource poolWithTables() {
+	HikariDataSource poolWithTimeout() {
 		HikariConfig config = poolConfiguration();
 		config.setConnectionTimeout(JDBC_TIMEOUT.toMillis());
 		config.addDataSourceProperty("socketTimeout",
 				(this.type == Type.MARIADB) ? JDBC_TIMEOUT.toMillis() : JDBC_TIMEOUT.toSeconds());
-		HikariDataSource pool = new HikariDataSource(config);
-		ResourceDatabasePopulator tables = new ResourceDatabasePopulator(
-				new ClassPathResource("io/dlock/torture/peers-" + this.type.name().toLowerCase(Locale.ROOT) + ".sql"));
-		// all clients do it at once, and every client again when it comes back
-		tables.setContinueOnError(true);
-		tables.execute(pool);
-		return pool;
+		return new HikariDataSource(config);
 	}
 
 	private HikariConfig poolConfiguration() {

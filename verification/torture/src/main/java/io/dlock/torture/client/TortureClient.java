@@ -98,7 +98,7 @@ public final class TortureClient {
 	 */
 	private void warmUp() {
 		for (int i = 0; i < WARM_UP_CALLS; i++) {
-			LockCall call = new LockCall(Keys.WARM_UP, this.options.lease(), Duration.ZERO, true, i % 3 == 0);
+			LockCall call = new LockCall(warmUpKey(), this.options.lease(), Duration.ZERO, true, i % 3 == 0);
 			if (this.contender.acquire(call) instanceof Outcome.Granted granted) {
 				granted.holding().onLost(() -> {
 				});
@@ -117,8 +117,8 @@ public final class TortureClient {
 	 * of its own: that is not a leak, so it belongs to the baseline.
 	 */
 	private void waitForAnotherProcess() {
-		LockCall call = new LockCall(Keys.WARM_UP, this.options.lease(), this.options.lease(), true, false);
-		LockCall waiting = new LockCall(Keys.WARM_UP, this.options.lease(), this.options.lease().dividedBy(10), true,
+		LockCall call = new LockCall(warmUpKey(), this.options.lease(), this.options.lease(), true, false);
+		LockCall waiting = new LockCall(warmUpKey(), this.options.lease(), this.options.lease().dividedBy(2), true,
 				false);
 		try (Contender other = Contenders.connect(this.options)) {
 			if (other.acquire(call) instanceof Outcome.Granted granted) {
@@ -128,6 +128,10 @@ public final class TortureClient {
 				granted.holding().release();
 			}
 		}
+	}
+
+	private String warmUpKey() {
+		return Keys.WARM_UP + "-" + this.options.client();
 	}
 
 	private void start() {

@@ -93,7 +93,7 @@ final class Worker implements Runnable {
 				nest(cycle, log);
 			}
 			log.now(Event.BODY_START);
-			new Body(cycle, holding, log, resource, this.contender.abilities().fenced()).run();
+			new Body(cycle, holding, log, resource, this.contender.abilities()).run();
 			log.now(Event.BODY_END);
 		}
 		finally {

@@ -8,7 +8,8 @@ import io.dlock.torture.history.HistoryHeader;
  * @param header what it said about itself
  * @param last the time of its last record
  * @param killed when it was killed at the latest, 0 if it ended in good order
- * @param pauses when it did not run: it was stopped, or noticed that it stalled
+ * @param pauses when it did not run: it was stopped, or noticed that it stalled, or the
+ * whole machine was slow
  * @param faults when it suffered from any fault that may cost it a lock, and for a while
  * after
  * @param storeFaults when the store or its way to it was not well, and for a while after

@@ -14,6 +14,7 @@ import io.dlock.torture.history.HistoryRecord;
  *
  * @param clients how many client processes there were
  * @param seconds from the first call to the last
+ * @param slowSeconds how long the machine was slow, which is not counted
  * @param cycles locks that were granted
  * @param cyclesUnderFault those that a fault overlapped
  * @param outcomes how the calls ended
@@ -28,17 +29,18 @@ import io.dlock.torture.history.HistoryRecord;
  * @param waits how long calls that were granted had waited
  * @param mostOvertaken how many later calls got the lock before the unluckiest (I13)
  */
-public record Figures(int clients, double seconds, long cycles, long cyclesUnderFault, Map<String, Long> outcomes,
-		long lost, long takeOvers, long rejectedWrites, boolean fenced, long unfencedUpdates, long unfencedUpdatesLost,
-		Map<String, Integer> faults, Recoveries recovery, Percentiles waits, long mostOvertaken) {
+public record Figures(int clients, double seconds, double slowSeconds, long cycles, long cyclesUnderFault,
+		Map<String, Long> outcomes, long lost, long takeOvers, long rejectedWrites, boolean fenced,
+		long unfencedUpdates, long unfencedUpdatesLost, Map<String, Integer> faults, Recoveries recovery,
+		Percentiles waits, long mostOvertaken) {
 
 	static Figures of(Run run) {
 		long first = run.attempts().stream().mapToLong(Attempt::invoked).min().orElse(0);
 		long last = run.attempts().stream().mapToLong(Attempt::end).max().orElse(0);
 		Map<String, Long> outcomes = new TreeMap<>();
 		run.attempts().forEach((attempt) -> outcomes.merge(attempt.outcome().name(), 1L, Long::sum));
-		return new Figures(run.clients().size(), (last - first) / 1e9, count(run, Attempt::isGranted), underFault(run),
-				outcomes, count(run, Attempt::isLost), takeOvers(run),
+		return new Figures(run.clients().size(), (last - first) / 1e9, run.machine().covered(first, last) / 1e9,
+				count(run, Attempt::isGranted), underFault(run), outcomes, count(run, Attempt::isLost), takeOvers(run),
 				run.resource().stream().map(HistoryRecord::event).filter(Event.FENCED_REJECTED::equals).count(),
 				run.limits().fenced(), Resource.unfencedUpdates(run), Resource.unfencedUpdatesLost(run),
 				run.timeline().counts(), Recoveries.of(run),

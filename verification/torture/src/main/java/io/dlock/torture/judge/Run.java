@@ -19,9 +19,11 @@ import io.dlock.torture.history.HistoryRecord;
  * @param checks what was found besides
  * @param options what the campaign was asked to do
  * @param leftovers what there was before and after
+ * @param machine when the machine was slow
  */
 record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<HistoryRecord> resource, Timeline timeline,
-		List<Trouble> troubles, List<Check> checks, Map<String, String> options, List<Leftover> leftovers) {
+		List<Trouble> troubles, List<Check> checks, Map<String, String> options, List<Leftover> leftovers,
+		Intervals machine) {
 
 	/**
 	 * The attempts on each key, ordered by their begin.

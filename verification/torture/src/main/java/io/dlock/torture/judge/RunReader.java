@@ -2,6 +2,7 @@ package io.dlock.torture.judge;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -39,6 +40,8 @@ final class RunReader {
 
 	private final Timeline timeline;
 
+	private final Intervals machine;
+
 	private final List<Client> clients = new ArrayList<>();
 
 	private final List<Attempt> attempts = new ArrayList<>();
@@ -47,6 +50,7 @@ final class RunReader {
 		this.directory = directory;
 		this.slack = slack;
 		this.timeline = Timeline.read(directory.resolve("timeline.txt"));
+		this.machine = machine(directory.resolve("machine.txt"));
 	}
 
 	Run read() {
@@ -63,7 +67,18 @@ final class RunReader {
 						header.notified(), tokensPerLease(options), this.slack),
 				List.copyOf(this.clients), List.copyOf(this.attempts),
 				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, troubles(), checks(),
-				options, leftovers());
+				options, leftovers(), this.machine);
+	}
+
+	/**
+	 * When the machine was slow. The last line may be cut off.
+	 */
+	static Intervals machine(Path file) {
+		return Intervals.of(lines(file).stream()
+			.map((line) -> line.split(" "))
+			.filter((times) -> times.length == 2 && times[1].length() >= times[0].length())
+			.map((times) -> new Interval(Long.parseLong(times[0]), Long.parseLong(times[1])))
+			.toList());
 	}
 
 	private void readHistory(Path file) {
@@ -96,7 +111,8 @@ final class RunReader {
 	private Client client(HistoryHeader header, long last, boolean ended, Intervals stalls) {
 		long after = 3 * header.commandTimeoutNanos() + header.pollNanos();
 		int number = header.client();
-		return new Client(header, last, ended ? 0 : killed(number, last), this.timeline.pauses(number).and(stalls),
+		return new Client(header, last, ended ? 0 : killed(number, last),
+				this.timeline.pauses(number).and(stalls).and(this.machine),
 				this.timeline.harmfulFaults(number).extended(after), this.timeline.storeFaults(number).extended(after));
 	}
 
@@ -174,9 +190,13 @@ final class RunReader {
 		}
 	}
 
+	/**
+	 * What clients print has keys in it that are not text in every encoding.
+	 */
 	private static List<String> lines(Path file) {
 		try {
-			return Files.exists(file) ? Files.readAllLines(file) : List.of();
+			return Files.exists(file) ? new String(Files.readAllBytes(file), StandardCharsets.UTF_8).lines().toList()
+					: List.of();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -44,7 +44,8 @@ final class TextReport {
 	}
 
 	private void figures(Figures figures) {
-		line("time", "%.0f s, %d client processes".formatted(figures.seconds(), figures.clients()));
+		line("time", "%.0f s, %d client processes; the machine was slow for %.1f s".formatted(figures.seconds(),
+				figures.clients(), figures.slowSeconds()));
 		line("cycles", "%d, %d of them under a fault".formatted(figures.cycles(), figures.cyclesUnderFault()));
 		line("calls", joined(figures.outcomes()));
 		line("faults",

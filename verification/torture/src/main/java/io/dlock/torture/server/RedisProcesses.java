@@ -81,7 +81,9 @@ public final class RedisProcesses implements AutoCloseable {
 
 	private static void add(Map<String, Long> figures, RedisAdmin admin) throws IOException {
 		List<String> keys = admin.texts("KEYS", "*");
-		long fences = keys.stream().filter((key) -> key.endsWith(":fence")).count();
+		long fences = keys.stream()
+			.filter((key) -> key.endsWith(":fence") || key.startsWith("redisson_lock_token:"))
+			.count();
 		long connections = connections(admin, "normal") + connections(admin, "pubsub");
 		figures.merge("fences", fences, Long::sum);
 		figures.merge("locks", keys.size() - fences, Long::sum);

@@ -91,8 +91,7 @@ public final class SqlStore implements StoreUnderTest {
 						"SELECT pid FROM pg_stat_activity WHERE state <> 'idle' AND usename = '" + USER + "'"),
 				extras);
 		store.createSchema("schema-postgresql.sql", "CREATE ROLE torture LOGIN PASSWORD 'torture'",
-				"GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock TO torture",
-				"GRANT CREATE ON SCHEMA public TO torture");
+				"GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock, shedlock, int_lock TO torture");
 		return store;
 	}
 
@@ -126,13 +125,15 @@ public final class SqlStore implements StoreUnderTest {
 								+ "'"),
 				new Extras(Optional.empty(), Optional.empty(), server::close));
 		store.createSchema("schema-mysql.sql", "CREATE USER torture IDENTIFIED BY 'torture'",
-				"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX ON " + server.database() + ".* TO torture");
+				"GRANT SELECT, INSERT, UPDATE, DELETE ON " + server.database() + ".* TO torture");
 		return store;
 	}
 
 	private void createSchema(String script, String... more) {
 		try (Connection connection = open()) {
 			ScriptUtils.executeSqlScript(connection, new ClassPathResource("io/dlock/store/jdbc/" + script));
+			ScriptUtils.executeSqlScript(connection,
+					new ClassPathResource("io/dlock/torture/peers-" + this.type.label() + ".sql"));
 			for (String sql : more) {
 				try (Statement statement = connection.createStatement()) {
 					statement.execute(sql);

@@ -88,6 +88,14 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void timeInWhichTheMachineWasSlowDoesNotCount() {
+		this.run.fault(0, 50_000, "F5", "store");
+		this.run.slow(400, 700);
+		this.run.attempt(0, 0, 100).waiting(500).then(1000, Event.UNKNOWN);
+		assertBroken();
+	}
+
+	@Test
 	void i9CallHangs() {
 		this.run.attempt(0, 0, 100).waiting(500);
 		assertBroken(Invariant.I9);

@@ -11,6 +11,7 @@ import io.dlock.torture.history.Event;
 import io.dlock.torture.history.HistoryHeader;
 import io.dlock.torture.history.HistoryRecord;
 import io.dlock.torture.history.HistoryRecord.Origin;
+import io.dlock.torture.judge.Intervals.Interval;
 
 /**
  * Makes up runs. Times are in milliseconds; leases last 1000, commands 100, polls 100.
@@ -35,6 +36,8 @@ final class RunBuilder {
 
 	private final Map<Integer, Long> killed = new LinkedHashMap<>();
 
+	private final List<Interval> slow = new ArrayList<>();
+
 	private long tokensPerLease = 1;
 
 	private long end = 100_000;
@@ -57,6 +60,14 @@ final class RunBuilder {
 	RunBuilder fault(long from, long to, String fault, String target) {
 		this.timeline.add((from * MS) + " START " + fault + " " + target + " #" + this.timeline.size());
 		this.timeline.add((to * MS) + " END " + fault + " " + target + " #" + (this.timeline.size() - 1));
+		return this;
+	}
+
+	/**
+	 * The machine is slow.
+	 */
+	RunBuilder slow(long from, long to) {
+		this.slow.add(new Interval(from * MS, to * MS));
 		return this;
 	}
 
@@ -105,7 +116,7 @@ final class RunBuilder {
 					new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, this.tokensPerLease,
 							Judge.SLACK.toNanos()),
 					List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks,
-					Map.of(), List.of()));
+					Map.of(), List.of(), Intervals.of(this.slow)));
 	}
 
 	List<Invariant> broken() {
@@ -116,7 +127,7 @@ final class RunBuilder {
 	private Client client(int number, Timeline read) {
 		long died = this.killed.getOrDefault(number, 0L);
 		return new Client(new HistoryHeader(number, 0, 1, LEASE * MS, 100 * MS, 100 * MS, true, true),
-				(died != 0) ? died : this.end * MS, died, read.pauses(number),
+				(died != 0) ? died : this.end * MS, died, read.pauses(number).and(Intervals.of(this.slow)),
 				read.harmfulFaults(number).extended(400 * MS), read.storeFaults(number).extended(400 * MS));
 	}
 
