@@ -46,6 +46,10 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass(invocation));
+		CompletionBound completion = operation.completion();
+		if (completion != null) {
+			return completion.invoke(operation, invocation, this.registry);
+		}
 		LockHandle handle;
 		try {
 			handle = this.registry.get()
@@ -115,7 +119,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	 */
 	private static @Nullable Object synchronous(@Nullable Object result, MethodInvocation invocation) {
 		if (result != null && invocation.getMethod().getReturnType() == Object.class
-				&& LockedOperationParser.isAsynchronous(result.getClass())) {
+				&& ResultTypes.isAsynchronous(result.getClass())) {
 			throw new IllegalStateException(
 					"@DistributedLocked method %s returned a %s: its lock is released, but its work may not be done"
 						.formatted(invocation.getMethod(), result.getClass().getName()));

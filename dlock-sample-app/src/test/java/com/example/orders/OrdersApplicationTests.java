@@ -32,6 +32,9 @@ class OrdersApplicationTests {
 	private LockRegistry locks;
 
 	@Autowired
+	private OrderService orders;
+
+	@Autowired
 	private StockReport report;
 
 	@BeforeEach
