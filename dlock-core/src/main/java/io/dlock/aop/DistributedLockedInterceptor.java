@@ -29,23 +29,28 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	private final Supplier<LockRegistry> registry;
 
-	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry) {
+	private final Supplier<LockedTransactions> transactions;
+
+	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry,
+			Supplier<LockedTransactions> transactions) {
 		this.operations = operations;
 		this.registry = registry;
+		this.transactions = transactions;
 	}
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass(invocation));
+		String key = operation.key().evaluate(invocation.getArguments());
+		this.transactions.get().checkEntry(invocation.getMethod(), key);
 		LockHandle handle;
 		try {
-			handle = this.registry.get()
-				.acquire(operation.request(operation.key().evaluate(invocation.getArguments())));
+			handle = this.registry.get().acquire(operation.request(key));
 		}
 		catch (LockBusyException ex) {
 			return busy(operation, invocation, ex);
 		}
-		return proceed(operation, invocation, handle);
+		return proceed(operation, invocation, this.transactions.get().enter(handle, operation, invocation.getMethod()));
 	}
 
 	private static Class<?> targetClass(MethodInvocation invocation) {

@@ -8,6 +8,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 
 import io.dlock.LockSettings;
 import io.dlock.ReleaseMode;
+import io.dlock.aop.InsideTransaction;
 
 /**
  * Configuration of dlock.
@@ -29,6 +30,7 @@ import io.dlock.ReleaseMode;
  * @param release Whether a release waits for the store. Asynchronous saves the caller a
  * round trip, but for a moment other instances still find the lock busy
  * @param handOff How waiting threads of this process pass a lock to each other
+ * @param transaction Locks and transactions
  * @param redis Locks in Redis
  * @since 0.1
  */
@@ -37,7 +39,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration commandTimeout,
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
-		@DefaultValue("sync") ReleaseMode release, @DefaultValue HandOff handOff, @DefaultValue Redis redis) {
+		@DefaultValue("sync") ReleaseMode release, @DefaultValue HandOff handOff, @DefaultValue Transaction transaction,
+		@DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
@@ -56,6 +59,21 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * process waits for it. Zero to ask each time
 	 */
 	public record HandOff(@DefaultValue("10ms") Duration maxDuration) {
+
+	}
+
+	/**
+	 * Locks and transactions.
+	 *
+	 * @param inside What a locked method does when it is called inside a transaction that
+	 * already runs: keep the lock until the transaction has ended, fail, or ignore the
+	 * transaction and release the lock when the method returns
+	 * @param commitCheck What a transaction must pass before it commits while its thread
+	 * holds locks: that they are valid; or that, and a lock on their rows in the database
+	 * of the transaction; or nothing
+	 */
+	public record Transaction(@DefaultValue("defer") InsideTransaction inside,
+			@DefaultValue("validity") CommitCheck commitCheck) {
 
 	}
 

@@ -248,6 +248,27 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		return statement.executeUpdate() == 1;
 	}
 
+	/**
+	 * Lock the row of a held lock in a transaction, so that until its end nobody is
+	 * granted the key.
+	 * @param connection the connection of a transaction
+	 * @param storageKey the storage key
+	 * @param owner the owner
+	 * @param timeout how long to wait for who has locked the row
+	 * @return whether the owner holds the key
+	 * @throws SQLException if the database does not answer
+	 */
+	final boolean hold(Connection connection, String storageKey, String owner, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(this.statements.hold())) {
+			statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
+			statement.setString(1, storageKey);
+			statement.setString(2, owner);
+			try (ResultSet row = statement.executeQuery()) {
+				return row.next();
+			}
+		}
+	}
+
 	final void leave(Connection connection, String storageKey, MailboxAddress mailbox) throws SQLException {
 		if (release(connection, storageKey, mailbox.reservation())) {
 			return;
