@@ -79,7 +79,7 @@ final class TransactionBoundHandle implements LockHandle, TransactionSynchroniza
 	}
 
 	/**
-	 * After all others, which do their work under the lock.
+	 * After others as far as possible, which do their work under the lock.
 	 */
 	@Override
 	public int getOrder() {

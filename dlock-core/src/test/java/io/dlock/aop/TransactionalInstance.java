@@ -89,7 +89,7 @@ final class TransactionalInstance implements AutoCloseable {
 			write(id, read(id) + 1);
 		}
 
-		int read(String id) {
+		public int read(String id) {
 			return this.jdbc.sql("select value from counter where id = ?").param(id).query(Integer.class).single();
 		}
 

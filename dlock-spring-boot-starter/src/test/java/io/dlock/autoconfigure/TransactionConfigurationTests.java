@@ -76,7 +76,7 @@ class TransactionConfigurationTests {
 			this.jdbc.sql("insert into entry values (1)").update();
 		}
 
-		int entries() {
+		public int entries() {
 			return this.jdbc.sql("select count(*) from entry").query(Integer.class).single();
 		}
 

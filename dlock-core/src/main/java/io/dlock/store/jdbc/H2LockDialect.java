@@ -121,6 +121,14 @@ final class H2LockDialect extends JdbcLockDialect {
 	}
 
 	/**
+	 * A timeout would stay on the caller's connection; H2 waits two seconds for a row by
+	 * default.
+	 */
+	@Override
+	void limit(PreparedStatement statement, Duration timeout) {
+	}
+
+	/**
 	 * In this process a statement is no round trip.
 	 */
 	@Override

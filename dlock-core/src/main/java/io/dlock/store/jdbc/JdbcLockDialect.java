@@ -260,13 +260,23 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 */
 	final boolean hold(Connection connection, String storageKey, String owner, Duration timeout) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.statements.hold())) {
-			statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
+			limit(statement, timeout);
 			statement.setString(1, storageKey);
 			statement.setString(2, owner);
 			try (ResultSet row = statement.executeQuery()) {
 				return row.next();
 			}
 		}
+	}
+
+	/**
+	 * Limit how long a statement on a connection of the caller takes.
+	 * @param statement the statement
+	 * @param timeout how long
+	 * @throws SQLException if that is not possible
+	 */
+	void limit(PreparedStatement statement, Duration timeout) throws SQLException {
+		statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
 	}
 
 	final void leave(Connection connection, String storageKey, MailboxAddress mailbox) throws SQLException {

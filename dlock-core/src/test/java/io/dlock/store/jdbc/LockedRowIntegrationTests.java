@@ -1,5 +1,8 @@
 package io.dlock.store.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -145,6 +148,24 @@ class LockedRowIntegrationTests {
 		}
 	}
 
+	@ParameterizedTest
+	@MethodSource("databases")
+	void connectionOfTheCallerStaysAsItWas(Database database) {
+		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
+			acquire(store, "first", LEASE);
+			transaction(pool, TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult((status) -> {
+				Connection connection = store.connectionOf(status).orElseThrow();
+				assertThat(store.hold(connection, this.key, "first")).isTrue();
+				try (Statement statement = connection.createStatement()) {
+					assertThat(statement.getQueryTimeout()).isZero();
+				}
+				catch (SQLException ex) {
+					throw new IllegalStateException(ex);
+				}
+			});
+		}
+	}
+
 	/**
 	 * A transaction that began before a renewal sees an older row.
 	 */
@@ -155,11 +176,11 @@ class LockedRowIntegrationTests {
 			acquire(store, "first", LEASE);
 			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_REPEATABLE_READ);
 			transaction.executeWithoutResult((status) -> {
-				var connection = DataSourceUtils.getConnection(pool);
-				try (var statement = connection.createStatement()) {
+				Connection connection = DataSourceUtils.getConnection(pool);
+				try (Statement statement = connection.createStatement()) {
 					statement.executeQuery("SELECT COUNT(*) FROM dlock_lock").close();
 				}
-				catch (java.sql.SQLException ex) {
+				catch (SQLException ex) {
 					throw new IllegalStateException(ex);
 				}
 				CompletableFuture
