@@ -28,6 +28,9 @@ final class SpringTransactions implements LockedTransactions {
 
 	private static final Log logger = LogFactory.getLog(SpringTransactions.class);
 
+	private static final String NO_SYNCHRONIZATION = ", and whose manager can not tell when it has ended "
+			+ "(it has no transaction synchronization)";
+
 	private final InsideTransaction inside;
 
 	private final @Nullable CommitListener commits;
@@ -55,14 +58,12 @@ final class SpringTransactions implements LockedTransactions {
 		if (this.inside == InsideTransaction.IGNORE) {
 			return;
 		}
-		boolean failing = this.inside == InsideTransaction.FAIL && isInside();
-		if ((failing || UnsynchronizedTransactions.isInside()) && held(key) == 0) {
-			throw new IllegalTransactionStateException(
-					name(method) + " is locked and was called inside a transaction " + "that already runs"
-							+ (failing ? ""
-									: ", whose manager can not tell when it has ended "
-											+ "(it has no transaction synchronization)")
-							+ ". Call it before the transaction begins, or let the transaction begin in it");
+		boolean unsynchronized = UnsynchronizedTransactions.isInside();
+		boolean inside = unsynchronized || (this.inside == InsideTransaction.FAIL && isInside());
+		if (inside && held(key) == 0) {
+			throw new IllegalTransactionStateException(("%s is locked and was called inside a transaction that already "
+					+ "runs%s. Call it before the transaction begins, or let the transaction begin in it")
+				.formatted(name(method), unsynchronized ? NO_SYNCHRONIZATION : ""));
 		}
 	}
 
@@ -88,9 +89,10 @@ final class SpringTransactions implements LockedTransactions {
 		}
 		if (held(handle.key()) < 2 && this.warned.add(method)) {
 			logger
-				.warn(name(method) + " was called inside a transaction that already runs: its lock is kept until that "
-						+ "transaction has ended, and what the transaction has read before may be out of date. "
-						+ "Call it before the transaction begins, or set dlock.transaction.inside");
+				.warn(("%s was called inside a transaction that already runs: its lock is kept until that transaction "
+						+ "has ended, and what the transaction has read before may be out of date. "
+						+ "Call it before the transaction begins, or set dlock.transaction.inside")
+					.formatted(name(method)));
 		}
 		TransactionBoundHandle bound = new TransactionBoundHandle(handle, operation.onLost() != OnLost.IGNORE);
 		TransactionSynchronizationManager.registerSynchronization(bound);
