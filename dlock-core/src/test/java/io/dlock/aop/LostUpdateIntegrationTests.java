@@ -196,7 +196,7 @@ class LostUpdateIntegrationTests {
 			first.create(this.id);
 			first.service().inTransaction((counter) -> {
 				assertThat(counter.read(this.id)).isZero();
-				second.counter().addInItsOwnTransaction(this.id);
+				CompletableFuture.runAsync(() -> second.counter().addInItsOwnTransaction(this.id)).join();
 				counter.addLocked(this.id, () -> {
 				});
 			});

@@ -41,6 +41,7 @@ class WithoutSpringTransactionsTests {
 		public Boolean call() {
 			try (LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
 					AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+				context.setClassLoader(getClass().getClassLoader());
 				context.registerBean(DistributedLockedBeanPostProcessor.class, () -> {
 					DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(
 							() -> registry);
