@@ -16,6 +16,8 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
@@ -76,13 +78,16 @@ final class TransactionalInstance implements AutoCloseable {
 		@Transactional
 		@DistributedLocked(key = "#id", waitTime = "60s")
 		public void addLater(String id, CountDownLatch done) {
-			try {
-				LockHandle.current().orElseThrow().assertHeld();
-				add(id);
-			}
-			finally {
-				done.countDown();
-			}
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCompletion(int status) {
+					done.countDown();
+				}
+
+			});
+			LockHandle.current().orElseThrow().assertHeld();
+			add(id);
 		}
 
 		private void add(String id) {
