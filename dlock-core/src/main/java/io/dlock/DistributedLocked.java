@@ -31,8 +31,19 @@ import org.springframework.core.annotation.AliasFor;
  * its bean is created: that its key can be parsed and uses variables that exist, that its
  * durations have units and fit the store, that a proxy can intercept it (for a
  * class-level annotation: each public method), and that its return type can be honoured.
- * Asynchronous and reactive methods are refused in this version: the lock would be
- * released before the work is done.
+ * <p>
+ * <strong>Asynchronous and reactive methods.</strong> The lock is held until the work is
+ * done: until the returned {@code CompletionStage}, {@code Mono}, {@code Flux} or other
+ * type that {@code ReactiveAdapterRegistry} knows has completed, failed or was cancelled
+ * (also by {@code orTimeout}), or until a Kotlin {@code suspend} function or the
+ * collection of its {@code Flow} has ended. Neither acquiring nor releasing blocks the
+ * caller, and its result completes after the release. A stage method runs on a thread of
+ * its own when the lock is granted, with {@code @Async} on the thread of that; a reactive
+ * one when it is subscribed to, once for each subscription, on Reactor's
+ * {@code boundedElastic}, with its handle in the {@link ReactiveLockContext}. Exceptions,
+ * also those of a bad key, come through the result. What returns before its work is done
+ * and does not tell when it is, such as a {@code Future}, a {@code Callable} or a
+ * {@code DeferredResult}, is refused at start-up.
  * <p>
  * <strong>What is not guaranteed.</strong> A call from within the same object does not
  * pass the proxy and is not locked. A lease lock can be lost, for instance by a pause of
@@ -73,6 +84,9 @@ public @interface DistributedLocked {
 	 * exclude each other. Without a name, the key stands alone, and excludes every method
 	 * and every use of the {@link LockRegistry} with the same key. May contain
 	 * {@code ${…}}.
+	 * <p>
+	 * It is also what the lock is called in {@linkplain LockEvent#name() events} and
+	 * metrics; without a name they say {@code Class.method}.
 	 * @return the name
 	 */
 	String name() default "";
@@ -100,6 +114,37 @@ public @interface DistributedLocked {
 	boolean renew() default true;
 
 	/**
+	 * How long the lock is held at the most: {@code 10m}. When the method still runs then
+	 * the lock is lost, and {@link #onLost} says what follows; it is not renewed any
+	 * more, and becomes free for others when the method ends, or at most one
+	 * {@link #lease} later. So a method that hangs does not keep its lock for ever.
+	 * <p>
+	 * At least as long as the lease. The default is {@code dlock.max-hold}, which is no
+	 * limit unless it is set. May contain {@code ${…}}.
+	 * @return the longest time
+	 */
+	String maxHold() default "";
+
+	/**
+	 * How long the lock stays taken at the least, even if the method ends earlier:
+	 * {@code 10s}. The caller goes on when the method ends; the store keeps the lock for
+	 * the rest. For scheduled methods, which all instances start within that time and one
+	 * of them is to run:
+	 *
+	 * <pre class="code">
+	 * &#64;Scheduled(cron = "0 0 3 * * *")
+	 * &#64;DistributedLocked(name = "report", waitTime = "0s", onBusy = OnBusy.SKIP, minHold = "1m")
+	 * void report() { ... }
+	 * </pre>
+	 *
+	 * It begins when the lock is acquired, and also applies when the method throws. Not
+	 * longer than {@link #maxHold}. If the application stops before the time is over, the
+	 * lock ends with its lease, but not before this time. May contain {@code ${…}}.
+	 * @return the shortest time
+	 */
+	String minHold() default "";
+
+	/**
 	 * What to do when the lock is busy for the wait time. Has no effect beside a
 	 * {@link #fallback}.
 	 * @return what to do
@@ -108,12 +153,20 @@ public @interface DistributedLocked {
 
 	/**
 	 * The name of a method of the same class, with the same parameters and a compatible
-	 * return type, to call instead when the lock is busy. It is called directly, without
-	 * the lock and without other advice, such as transactions; it may not be locked
-	 * itself.
+	 * return type, to call instead when the lock is busy, and with
+	 * {@link OnStoreFailure#FALLBACK} when the store fails. It is called directly,
+	 * without the lock and without other advice, such as transactions; it may not be
+	 * locked itself.
 	 * @return the name of the method
 	 */
 	String fallback() default "";
+
+	/**
+	 * What to do when the store fails, so that nobody knows whether the lock is free. A
+	 * busy lock and a failed store are never taken for each other.
+	 * @return what to do
+	 */
+	OnStoreFailure onStoreFailure() default OnStoreFailure.DEFAULT;
 
 	/**
 	 * What to do when the lock is lost while the method runs.

@@ -18,10 +18,22 @@ import org.jspecify.annotations.Nullable;
  * @param reentrant whether a thread that already holds the key gets a nested handle; if
  * not, it waits for itself and finds the lock busy
  * @param reason why the lock is taken, shown to operators, or {@code null}
+ * @param name what the lock is called in {@linkplain LockEvent events} and metrics, one
+ * of few, or {@code null}. It is no part of the key
+ * @param minHold how long the lock stays taken at the least, counted from when it was
+ * acquired, even if it is released before; {@code null} or zero to free it with its
+ * release. For what runs on a schedule and must not run twice although it is done quickly
+ * @param maxHold how long the lock is held at the most, counted from when it was
+ * acquired: after that it is lost, and not renewed any more. {@code null} for the default
+ * of the registry. At least as long as the lease and {@code minHold}
+ * @param failOpen whether the caller does its work without the lock if the store fails.
+ * Changes nothing for the registry, which throws {@link LockStoreException} in any case:
+ * it is what {@linkplain LockEvent.StoreFailed#failOpen() listeners} are told
  * @since 0.1
  */
 public record LockRequest(String key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
-		boolean reentrant, @Nullable String reason) {
+		boolean reentrant, @Nullable String reason, @Nullable String name, @Nullable Duration minHold,
+		@Nullable Duration maxHold, boolean failOpen) {
 
 	/**
 	 * The length of the longest key.
@@ -48,6 +60,16 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 			throw new IllegalArgumentException(
 					"'waitTime' of lock '%s' must not be negative but is %s".formatted(abbreviate(key), waitTime));
 		}
+		if (name != null && name.isBlank()) {
+			throw new IllegalArgumentException("'name' of lock '%s' must not be blank".formatted(abbreviate(key)));
+		}
+		if (minHold != null && !minHold.isZero()) {
+			checkLease("'minHold' of lock '" + abbreviate(key) + "'", minHold);
+		}
+		if (maxHold != null) {
+			checkLease("'maxHold' of lock '" + abbreviate(key) + "'", maxHold);
+		}
+		checkLimits(key, lease, minHold, maxHold);
 	}
 
 	/**
@@ -56,7 +78,7 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	 * @return the request
 	 */
 	public static LockRequest of(String key) {
-		return new LockRequest(key, null, null, true, true, null);
+		return new LockRequest(key, null, null, true, true, null, null, null, null, false);
 	}
 
 	/**
@@ -79,6 +101,10 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		builder.renew = this.renew;
 		builder.reentrant = this.reentrant;
 		builder.reason = this.reason;
+		builder.name = this.name;
+		builder.minHold = this.minHold;
+		builder.maxHold = this.maxHold;
+		builder.failOpen = this.failOpen;
 		return builder;
 	}
 
@@ -89,6 +115,30 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		if (lease.compareTo(MAX_LEASE) > 0) {
 			throw new IllegalArgumentException(
 					"%s must not be longer than %s but is %s".formatted(what, MAX_LEASE, lease));
+		}
+	}
+
+	/**
+	 * Check that what limits a hold fits together.
+	 * @param key the key
+	 * @param lease the lease, or {@code null} if not known
+	 * @param minHold the shortest time, or {@code null}
+	 * @param maxHold the longest time, or {@code null}
+	 */
+	static void checkLimits(String key, @Nullable Duration lease, @Nullable Duration minHold,
+			@Nullable Duration maxHold) {
+		if (maxHold == null) {
+			return;
+		}
+		if (minHold != null && minHold.compareTo(maxHold) > 0) {
+			throw new IllegalArgumentException(
+					"'minHold' of lock '%s' is %d ms, longer than its maxHold of %d ms. Use a shorter minHold or a longer maxHold"
+						.formatted(abbreviate(key), minHold.toMillis(), maxHold.toMillis()));
+		}
+		if (lease != null && lease.compareTo(maxHold) > 0) {
+			throw new IllegalArgumentException(
+					"The lease of lock '%s' is %d ms, longer than its maxHold of %d ms. Use a shorter lease or a longer maxHold"
+						.formatted(abbreviate(key), lease.toMillis(), maxHold.toMillis()));
 		}
 	}
 
@@ -131,6 +181,14 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		private boolean reentrant = true;
 
 		private @Nullable String reason;
+
+		private @Nullable String name;
+
+		private @Nullable Duration minHold;
+
+		private @Nullable Duration maxHold;
+
+		private boolean failOpen;
 
 		private Builder(String key) {
 			this.key = key;
@@ -188,12 +246,63 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		}
 
 		/**
+		 * Set what the lock is called in events and metrics.
+		 * @param name one of few names, such as that of the use case, or {@code null}
+		 * @return this builder
+		 */
+		public Builder name(@Nullable String name) {
+			this.name = name;
+			return this;
+		}
+
+		/**
+		 * Set how long the lock stays taken at the least. Its release then returns at
+		 * once, and the handle is released, but the store keeps the lock for the rest of
+		 * the time: neither this process nor another gets it. Should the process end
+		 * before, or the registry be closed, the lock ends with its lease, but not before
+		 * this time if the store could be told of it at the release.
+		 * @param minHold a duration, at most a year, or {@code null}
+		 * @return this builder
+		 */
+		public Builder minHold(@Nullable Duration minHold) {
+			this.minHold = minHold;
+			return this;
+		}
+
+		/**
+		 * Set how long the lock is held at the most. Who still holds it then has lost it,
+		 * and is told as of any loss. It becomes free for others when the holder releases
+		 * its handle, or at most one lease later: that is the time in which the holder
+		 * can stop what it is doing.
+		 * @param maxHold a duration not shorter than the lease, at most a year, or
+		 * {@code null} for the registry's default
+		 * @return this builder
+		 */
+		public Builder maxHold(@Nullable Duration maxHold) {
+			this.maxHold = maxHold;
+			return this;
+		}
+
+		/**
+		 * Set whether the caller does its work without the lock if the store fails, so
+		 * that listeners and metrics can tell. The registry throws
+		 * {@link LockStoreException} in any case.
+		 * @param failOpen {@code true} if the caller goes on after such an exception
+		 * @return this builder
+		 */
+		public Builder failOpen(boolean failOpen) {
+			this.failOpen = failOpen;
+			return this;
+		}
+
+		/**
 		 * Build the request.
 		 * @return the request
 		 * @throws IllegalArgumentException if a value is out of range
 		 */
 		public LockRequest build() {
-			return new LockRequest(this.key, this.lease, this.waitTime, this.renew, this.reentrant, this.reason);
+			return new LockRequest(this.key, this.lease, this.waitTime, this.renew, this.reentrant, this.reason,
+					this.name, this.minHold, this.maxHold, this.failOpen);
 		}
 
 	}

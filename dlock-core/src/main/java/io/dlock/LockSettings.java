@@ -2,6 +2,8 @@ package io.dlock;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The defaults and limits of a registry. Create it with {@link #defaults()} and the
  * {@code with} methods: components may be added in later versions.
@@ -19,10 +21,13 @@ import java.time.Duration;
  * each time
  * @param releaseMode whether a release waits for the store
  * @param instance the name of this process shown to operators
+ * @param maxHold how long a lock is held at the most if a request does not say, at least
+ * the default lease; {@code null} for as long as it is renewed
  * @since 0.1
  */
 public record LockSettings(Duration lease, Duration waitTime, Duration commandTimeout, Duration maxPollInterval,
-		Duration shutdownTimeout, Duration handOffMaxDuration, ReleaseMode releaseMode, String instance) {
+		Duration shutdownTimeout, Duration handOffMaxDuration, ReleaseMode releaseMode, String instance,
+		@Nullable Duration maxHold) {
 
 	/**
 	 * A lease must outlast this many command timeouts, so that a renewal has time to fail
@@ -34,7 +39,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 
 	private static final LockSettings DEFAULTS = new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(5),
 			MAX_DEFAULT_COMMAND_TIMEOUT, Duration.ofMillis(100), Duration.ofSeconds(10), Duration.ofMillis(10),
-			ReleaseMode.SYNC, "pid-" + ProcessHandle.current().pid());
+			ReleaseMode.SYNC, "pid-" + ProcessHandle.current().pid(), null);
 
 	public LockSettings {
 		LockRequest.checkLease("'lease'", lease);
@@ -54,12 +59,16 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 			throw new IllegalArgumentException("'instance' must not be blank");
 		}
 		requireLongEnough("The default lease", lease, commandTimeout);
+		if (maxHold != null && maxHold.compareTo(lease) < 0) {
+			throw new IllegalArgumentException("'maxHold' is %d ms, shorter than the default lease of %d ms"
+				.formatted(maxHold.toMillis(), lease.toMillis()));
+		}
 	}
 
 	/**
 	 * The defaults: a lease of 30 s, a wait time of 5 s, a command timeout of 1 s, a poll
-	 * at least every 100 ms, 10 s for holders at shutdown, 10 ms of hand-off, and
-	 * releases that wait for the store.
+	 * at least every 100 ms, 10 s for holders at shutdown, 10 ms of hand-off, releases
+	 * that wait for the store, and no limit to how long a lock is held.
 	 * @return the defaults
 	 */
 	public static LockSettings defaults() {
@@ -84,7 +93,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withLease(Duration lease) {
 		return new LockSettings(lease, this.waitTime, commandTimeoutFor(lease), this.maxPollInterval,
-				this.shutdownTimeout, this.handOffMaxDuration, this.releaseMode, this.instance);
+				this.shutdownTimeout, this.handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
 	}
 
 	/**
@@ -94,7 +103,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withWaitTime(Duration waitTime) {
 		return new LockSettings(this.lease, waitTime, this.commandTimeout, this.maxPollInterval, this.shutdownTimeout,
-				this.handOffMaxDuration, this.releaseMode, this.instance);
+				this.handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
 	}
 
 	/**
@@ -104,7 +113,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withCommandTimeout(Duration commandTimeout) {
 		return new LockSettings(this.lease, this.waitTime, commandTimeout, this.maxPollInterval, this.shutdownTimeout,
-				this.handOffMaxDuration, this.releaseMode, this.instance);
+				this.handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
 	}
 
 	/**
@@ -114,7 +123,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withMaxPollInterval(Duration maxPollInterval) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, maxPollInterval, this.shutdownTimeout,
-				this.handOffMaxDuration, this.releaseMode, this.instance);
+				this.handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
 	}
 
 	/**
@@ -124,7 +133,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withShutdownTimeout(Duration shutdownTimeout) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval, shutdownTimeout,
-				this.handOffMaxDuration, this.releaseMode, this.instance);
+				this.handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
 	}
 
 	/**
@@ -134,7 +143,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withHandOffMaxDuration(Duration handOffMaxDuration) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
-				this.shutdownTimeout, handOffMaxDuration, this.releaseMode, this.instance);
+				this.shutdownTimeout, handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
 	}
 
 	/**
@@ -144,7 +153,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withReleaseMode(ReleaseMode releaseMode) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
-				this.shutdownTimeout, this.handOffMaxDuration, releaseMode, this.instance);
+				this.shutdownTimeout, this.handOffMaxDuration, releaseMode, this.instance, this.maxHold);
 	}
 
 	/**
@@ -154,7 +163,17 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public LockSettings withInstance(String instance) {
 		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
-				this.shutdownTimeout, this.handOffMaxDuration, this.releaseMode, instance);
+				this.shutdownTimeout, this.handOffMaxDuration, this.releaseMode, instance, this.maxHold);
+	}
+
+	/**
+	 * Change how long a lock is held at the most.
+	 * @param maxHold the new time, at least the lease, or {@code null} for no limit
+	 * @return the changed settings
+	 */
+	public LockSettings withMaxHold(@Nullable Duration maxHold) {
+		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
+				this.shutdownTimeout, this.handOffMaxDuration, this.releaseMode, this.instance, maxHold);
 	}
 
 	/**
@@ -176,15 +195,29 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	}
 
 	/**
+	 * How long the lock of a request is held at the most.
+	 * @param request the request
+	 * @return its {@code maxHold}, or the default, which may be {@code null}
+	 */
+	public @Nullable Duration maxHoldOf(LockRequest request) {
+		return (request.maxHold() != null) ? request.maxHold() : this.maxHold;
+	}
+
+	/**
 	 * Check that a request fits these settings.
 	 * @param request the request
 	 * @throws IllegalArgumentException if its lease is shorter than
-	 * {@value #MIN_COMMANDS_PER_LEASE} command timeouts
+	 * {@value #MIN_COMMANDS_PER_LEASE} command timeouts, or its lease or {@code minHold}
+	 * is longer than its {@code maxHold}
 	 */
 	public void validate(LockRequest request) {
 		if (request.lease() != null) {
 			requireLongEnough("The lease of lock '" + LockRequest.abbreviate(request.key()) + "'", request.lease(),
 					this.commandTimeout);
+		}
+		Duration longest = maxHoldOf(request);
+		if (longest != null) {
+			LockRequest.checkLimits(request.key(), leaseOf(request), request.minHold(), longest);
 		}
 	}
 

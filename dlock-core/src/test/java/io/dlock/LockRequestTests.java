@@ -68,4 +68,43 @@ class LockRequestTests {
 		assertThat(ex.getMessage()).hasSizeLessThan(400).contains("10000 characters").contains("1000 ms");
 	}
 
+	@Test
+	void limitsOfAHoldMustFitTogether() {
+		LockRequest.Builder builder = LockRequest.builder("key").minHold(Duration.ofSeconds(2));
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.maxHold(Duration.ofSeconds(1)).build())
+			.withMessageContaining("'key'")
+			.withMessageContaining("2000 ms")
+			.withMessageContaining("1000 ms");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> builder.maxHold(Duration.ofSeconds(2)).lease(Duration.ofSeconds(3)).build())
+			.withMessageContaining("lease");
+		builder.lease(Duration.ofSeconds(2)).build();
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.minHold(Duration.ofMillis(-1)).build());
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.minHold(Duration.ofDays(366)).build());
+		builder.minHold(Duration.ZERO).build();
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.maxHold(Duration.ZERO).build())
+			.withMessageContaining("positive");
+	}
+
+	@Test
+	void nameIsAbsentOrNotBlank() {
+		assertThat(LockRequest.of("key").name()).isNull();
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.builder("key").name(" ").build());
+	}
+
+	@Test
+	void builderOfARequestKeepsItsValues() {
+		LockRequest request = LockRequest.builder("key")
+			.lease(Duration.ofSeconds(2))
+			.waitTime(Duration.ZERO)
+			.renew(false)
+			.reentrant(false)
+			.reason("why")
+			.name("what")
+			.minHold(Duration.ofSeconds(3))
+			.maxHold(Duration.ofSeconds(4))
+			.build();
+		assertThat(request.toBuilder().build()).isEqualTo(request);
+	}
+
 }

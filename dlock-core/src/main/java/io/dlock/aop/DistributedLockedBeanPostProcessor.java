@@ -12,6 +12,7 @@ import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockRegistry;
+import io.dlock.OnStoreFailure;
 
 /**
  * Makes {@link io.dlock.DistributedLocked} work: checks the annotated methods of every
@@ -35,7 +36,11 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private final transient Supplier<LockRegistry> registry;
 
+	private OnStoreFailure onStoreFailure = OnStoreFailure.THROW;
+
 	private transient LockedOperations operations;
+
+	private volatile boolean mdc = true;
 
 	/**
 	 * Create the post-processor.
@@ -48,15 +53,42 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.operations = useValues((value) -> value);
 	}
 
+	/**
+	 * Set whether what is logged by a locked method shows its lock, by the entries
+	 * {@code dlock.token} (the fencing token) and {@code dlock.reason} (the reason, by
+	 * default the method) of SLF4J's {@code MDC}. In nested methods they are those of the
+	 * inner one, and afterwards those of the outer one again. The key is not shown,
+	 * because it may be personal. Without SLF4J there is no effect.
+	 * @param mdc {@code false} to leave the {@code MDC} alone, {@code true} by default
+	 */
+	public void setMdc(boolean mdc) {
+		this.mdc = mdc;
+	}
+
 	@Override
 	public void setEmbeddedValueResolver(StringValueResolver resolver) {
 		this.operations = useValues(resolver);
 	}
 
+	/**
+	 * Set what methods do that leave it to the configuration when the store fails.
+	 * @param onStoreFailure {@link OnStoreFailure#THROW}, which is the default, or
+	 * {@link OnStoreFailure#PROCEED}
+	 * @throws IllegalArgumentException if it is neither: a fallback is named by a method
+	 */
+	public void setOnStoreFailure(OnStoreFailure onStoreFailure) {
+		if (onStoreFailure != OnStoreFailure.THROW && onStoreFailure != OnStoreFailure.PROCEED) {
+			throw new IllegalArgumentException(
+					"The default for store failures must be THROW or PROCEED but is " + onStoreFailure);
+		}
+		this.onStoreFailure = onStoreFailure;
+	}
+
 	private LockedOperations useValues(StringValueResolver values) {
-		LockedOperations created = new LockedOperations(new LockedOperationParser(values), this.registry);
+		LockedOperations created = new LockedOperations(new LockedOperationParser(values, () -> this.onStoreFailure),
+				this.registry);
 		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(),
-				new DistributedLockedInterceptor(created, this.registry));
+				new DistributedLockedInterceptor(created, this.registry, () -> this.mdc));
 		return created;
 	}
 

@@ -13,9 +13,14 @@ import io.dlock.LockHandle;
  */
 final class InterruptibleBody {
 
+	private static final ThreadLocal<@Nullable InterruptibleBody> INNERMOST = new ThreadLocal<>();
+
 	private final ReentrantLock state = new ReentrantLock();
 
 	private final LockHandle handle;
+
+	/** The locked method that called this one. */
+	private @Nullable InterruptibleBody outer;
 
 	private @Nullable Thread running;
 
@@ -26,6 +31,8 @@ final class InterruptibleBody {
 	}
 
 	@Nullable Object run(MethodInvocation invocation) throws Throwable {
+		this.outer = INNERMOST.get();
+		INNERMOST.set(this);
 		this.running = Thread.currentThread();
 		this.handle.onLost((lost) -> interrupt());
 		try {
@@ -56,6 +63,34 @@ final class InterruptibleBody {
 			if (this.interrupted) {
 				// it was meant for the body, whose caller gets a LockLostException
 				Thread.interrupted();
+			}
+		}
+		finally {
+			this.state.unlock();
+		}
+		leave();
+	}
+
+	/**
+	 * The methods around this one may have been interrupted as well, for locks of their
+	 * own.
+	 */
+	private void leave() {
+		if (this.outer == null) {
+			INNERMOST.remove();
+			return;
+		}
+		INNERMOST.set(this.outer);
+		for (InterruptibleBody body = this.outer; this.interrupted && body != null; body = body.outer) {
+			body.repeatInterrupt();
+		}
+	}
+
+	private void repeatInterrupt() {
+		this.state.lock();
+		try {
+			if (this.interrupted) {
+				Thread.currentThread().interrupt();
 			}
 		}
 		finally {

@@ -21,9 +21,16 @@ import io.dlock.OnLost;
  * @param fallback what to call when the lock is busy, or {@code null}
  * @param onLost what to do when the lock is lost
  * @param reason why, for operators
+ * @param name what it is called in events and metrics
+ * @param minHold the shortest time the lock stays taken, or {@code null}
+ * @param maxHold the longest time it is held, or {@code null} for the default
+ * @param outage what to do when the store fails
+ * @param completion how to hold the lock when the work goes on after the return, or
+ * {@code null} if it does not
  */
 record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
-		@Nullable Method fallback, OnLost onLost, String reason) {
+		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
+		@Nullable Duration maxHold, OutagePolicy outage, @Nullable CompletionBound completion) {
 
 	LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)
@@ -31,6 +38,10 @@ record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration
 			.waitTime(this.waitTime)
 			.renew(this.renew)
 			.reason(this.reason)
+			.name(this.name)
+			.minHold(this.minHold)
+			.maxHold(this.maxHold)
+			.failOpen(this.outage.isFailOpen())
 			.build();
 	}
 

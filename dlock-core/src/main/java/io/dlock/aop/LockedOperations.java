@@ -90,7 +90,7 @@ final class LockedOperations {
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidLockedMethodException(specific, "does not fit the configuration: " + ex.getMessage(),
-					"Change the annotation or dlock.command-timeout", ex);
+					"Change the annotation, dlock.command-timeout or dlock.max-hold", ex);
 		}
 		return operation;
 	}

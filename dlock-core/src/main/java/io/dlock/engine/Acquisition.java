@@ -87,7 +87,18 @@ final class Acquisition {
 	 */
 	@Nullable Hold attempt(Turn turn) {
 		Hold inherited = turn.claim();
-		return (inherited != null) ? inherited : attemptInStore(turn);
+		if (inherited == null) {
+			return attemptInStore(turn);
+		}
+		begin(inherited);
+		return inherited;
+	}
+
+	private void begin(Hold hold) {
+		Duration maxHold = this.registry.settings().maxHoldOf(this.request);
+		if (maxHold != null || this.request.minHold() != null || this.registry.events().areWanted()) {
+			hold.begin(new Tenure(this.request, maxHold, this.clock));
+		}
 	}
 
 	private @Nullable Hold attemptInStore(Turn turn) {
@@ -110,6 +121,7 @@ final class Acquisition {
 					"The store answered so late that hardly anything is left of the lease", null), sent);
 			return null;
 		}
+		begin(granting.holder());
 		keep(granting);
 		this.unresolved = null;
 		return granting.holder();

@@ -104,7 +104,7 @@ final class AsyncAcquisition {
 		Hold hold = this.acquisition.attempt(current);
 		if (hold != null) {
 			this.phase.set(Phase.DONE);
-			deliver(new HeldLock(this.registry, hold));
+			deliver(this.registry.deliver(hold, this.acquisition.deadline()));
 			return;
 		}
 		LockException reason = this.acquisition.giveUp();
@@ -137,14 +137,19 @@ final class AsyncAcquisition {
 	}
 
 	private void deliver(HeldLock handle) {
-		if (!this.future.complete(this.registry.deliver(handle))) {
-			handle.release();
+		if (!this.future.complete(handle)) {
+			handle.releaseUnused();
 		}
 	}
 
 	private void fail(Throwable reason) {
 		leave();
-		this.future.completeExceptionally(reason);
+		try {
+			this.registry.events().refused(this.acquisition, reason);
+		}
+		finally {
+			this.future.completeExceptionally(reason);
+		}
 	}
 
 	private void leave() {

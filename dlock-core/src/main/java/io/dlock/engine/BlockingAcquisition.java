@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.LockBusyException;
 import io.dlock.LockException;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockRequest;
@@ -30,6 +31,16 @@ final class BlockingAcquisition {
 	}
 
 	HeldLock run() {
+		try {
+			return acquire();
+		}
+		catch (LockBusyException | LockStoreException ex) {
+			this.registry.events().refused(this.acquisition, ex);
+			throw ex;
+		}
+	}
+
+	private HeldLock acquire() {
 		noticeInterrupt(null);
 		Turn turn = this.registry.queues().join(key(), this.acquisition.terms(), null);
 		Hold hold = null;
@@ -40,7 +51,7 @@ final class BlockingAcquisition {
 					noticeInterrupt(null);
 				}
 			}
-			return this.registry.deliver(new HeldLock(this.registry, hold));
+			return this.registry.deliver(hold, this.acquisition.deadline());
 		}
 		finally {
 			if (hold == null) {

@@ -1,5 +1,7 @@
 package io.dlock.engine;
 
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -31,6 +33,9 @@ final class EngineThreads implements AutoCloseable {
 
 	static final int LISTENERS = 4;
 
+	/** More events than these have not been told yet: news that can be missed is. */
+	private static final int MAX_EVENTS = 1000;
+
 	private final ScheduledThreadPoolExecutor timer;
 
 	private final ThreadPoolExecutor renewals = lasting("dlock-renewal");
@@ -42,6 +47,8 @@ final class EngineThreads implements AutoCloseable {
 	private final ThreadPoolExecutor releases = pool("dlock-release", RELEASERS);
 
 	private final ThreadPoolExecutor listeners = pool("dlock-listener", LISTENERS);
+
+	private final ThreadPoolExecutor events = pool("dlock-events", 1);
 
 	EngineThreads() {
 		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
@@ -130,8 +137,54 @@ final class EngineThreads implements AutoCloseable {
 		return this.releases.getQueue().size() < MAX_RELEASES && execute(this.releases, work);
 	}
 
+	/**
+	 * Release something in the store, for a caller that can not wait.
+	 * @param work the work
+	 * @return {@code false} if the registry is closed
+	 */
+	boolean releaseSoon(Runnable work) {
+		return execute(this.releases, work);
+	}
+
 	void listener(Runnable work) {
 		execute(this.listeners, work);
+	}
+
+	/**
+	 * Tell of something, one after the other. That it can not be told concerns nobody
+	 * else.
+	 * @param work calls the listeners
+	 * @return {@code false} if it is not told
+	 */
+	boolean event(Runnable work) {
+		try {
+			return execute(this.events, work);
+		}
+		catch (OutOfMemoryError ex) {
+			logger.warn("No thread could be started to tell lock listeners of an event", ex);
+			return false;
+		}
+	}
+
+	/**
+	 * Wait for a short time until the events so far have been told.
+	 * @param limit how long to wait at the most
+	 */
+	void awaitEvents(Duration limit) {
+		CountDownLatch told = new CountDownLatch(1);
+		try {
+			if (this.events.getPoolSize() > 0 && event(told::countDown)
+					&& !told.await(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+				logger.debug("Lock listeners are still busy");
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	boolean hasManyEvents() {
+		return this.events.getQueue().size() >= MAX_EVENTS;
 	}
 
 	private static boolean execute(ThreadPoolExecutor pool, Runnable work) {
@@ -161,7 +214,8 @@ final class EngineThreads implements AutoCloseable {
 
 	boolean isTerminated() {
 		return this.timer.isTerminated() && this.renewals.isTerminated() && this.workers.isTerminated()
-				&& this.releases.isTerminated() && this.revocations.isTerminated() && this.listeners.isTerminated();
+				&& this.releases.isTerminated() && this.revocations.isTerminated() && this.listeners.isTerminated()
+				&& this.events.isTerminated();
 	}
 
 	@Override
@@ -172,6 +226,7 @@ final class EngineThreads implements AutoCloseable {
 		this.releases.shutdown();
 		this.revocations.shutdown();
 		this.listeners.shutdown();
+		this.events.shutdown();
 	}
 
 }

@@ -25,6 +25,8 @@ final class Hold {
 
 	private final AtomicInteger handles = new AtomicInteger(1);
 
+	private volatile @Nullable Tenure tenure;
+
 	private Hold(Lease lease, Turn turn, long token, State state) {
 		this.lease = lease;
 		this.turn = turn;
@@ -64,6 +66,23 @@ final class Hold {
 	}
 
 	/**
+	 * Remember what limits this hold or somebody wants to know of it. Set before its
+	 * handle is given out.
+	 * @param tenure the tenure
+	 */
+	void begin(Tenure tenure) {
+		this.tenure = tenure;
+	}
+
+	/**
+	 * What is remembered of this hold.
+	 * @return the tenure, or {@code null} if there is nothing to remember
+	 */
+	@Nullable Tenure tenure() {
+		return this.tenure;
+	}
+
+	/**
 	 * Take what was offered.
 	 * @return whether it is held now; otherwise it was withdrawn, or too late
 	 */
@@ -88,11 +107,45 @@ final class Hold {
 		if (this.state.get() != State.HELD) {
 			return false;
 		}
-		if (!this.lease.isOver()) {
+		if (this.lease.isOver()) {
+			this.lease.lose(this.lease.expiry());
+			return false;
+		}
+		Tenure current = this.tenure;
+		if (current == null || current.nanosLeft() > 0) {
 			return true;
 		}
-		this.lease.lose(this.lease.expiry());
+		lose(current.overdue());
 		return false;
+	}
+
+	/**
+	 * How much of the validity is left if the lease is not renewed.
+	 * @return nanoseconds, negative if it is over
+	 */
+	long validNanosLeft() {
+		Tenure current = this.tenure;
+		long left = this.lease.validNanosLeft();
+		return (current != null) ? Math.min(left, current.nanosLeft()) : left;
+	}
+
+	/**
+	 * How long the lock is to stay taken although it is not held any more.
+	 * @return nanoseconds, zero or less if it may be free
+	 */
+	long minNanosLeft() {
+		Tenure current = this.tenure;
+		return (current != null) ? current.minNanosLeft() : 0;
+	}
+
+	/**
+	 * Nobody ever got to see this lock.
+	 */
+	void unused() {
+		Tenure current = this.tenure;
+		if (current != null) {
+			current.unused();
+		}
 	}
 
 	boolean isLost() {

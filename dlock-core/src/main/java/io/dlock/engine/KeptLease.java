@@ -58,6 +58,8 @@ final class KeptLease {
 			this.keeper.end(this.lease, this.lease.expiry());
 			return LeaseAlarm.NEVER;
 		}
+		// the one of now only: the next of this process has a time of its own
+		this.lease.holder().isValid();
 		if (startRenewal()) {
 			this.keeper.renew(this);
 		}
@@ -68,7 +70,7 @@ final class KeptLease {
 		if (this.ended) {
 			return LeaseAlarm.NEVER;
 		}
-		long due = Math.max(0, this.lease.validNanosLeft());
+		long due = Math.max(0, this.lease.holder().validNanosLeft());
 		if (this.lease.isRenewed() && !this.renewing) {
 			due = Math.min(due, Math.max(0, nanosUntilRenewal()));
 		}

@@ -38,6 +38,8 @@ final class LeaseKeeper implements LeaseWatch {
 
 	private final EngineThreads threads;
 
+	private final LockEvents events;
+
 	private final Map<Lease, KeptLease> kept = new ConcurrentHashMap<>();
 
 	private final Queue<KeptLease> due = new ConcurrentLinkedQueue<>();
@@ -50,10 +52,11 @@ final class LeaseKeeper implements LeaseWatch {
 
 	private final Condition emptied = this.emptying.newCondition();
 
-	LeaseKeeper(LockStore store, MachineClock clock, EngineThreads threads) {
+	LeaseKeeper(LockStore store, MachineClock clock, EngineThreads threads, LockEvents events) {
 		this.store = store;
 		this.clock = clock;
 		this.threads = threads;
+		this.events = events;
 		this.alarm = new LeaseAlarm(threads::schedule, clock, this::tend);
 	}
 
@@ -97,6 +100,7 @@ final class LeaseKeeper implements LeaseWatch {
 		List<Runnable> listeners = remove(hold.lease());
 		hold.turn().end();
 		listeners.forEach(this.threads::listener);
+		this.events.lost(hold, reason);
 		logger.warn("Lock '" + hold.key() + "' (token " + hold.token() + ") was lost: " + reason);
 	}
 
@@ -178,6 +182,7 @@ final class LeaseKeeper implements LeaseWatch {
 		for (int i = 0; i < batch.size(); i++) {
 			answer(batch.get(i), results.get(i), sent);
 		}
+		this.events.renewed(batch, results);
 	}
 
 	private static void answer(KeptLease lease, RenewResult result, Moment sent) {

@@ -13,8 +13,10 @@ import org.springframework.context.SmartLifecycle;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockInfo;
+import io.dlock.LockListener;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
 import io.dlock.LockRegistryClosedException;
@@ -51,6 +53,9 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private static final Duration SWEEP_PAUSE = Duration.ofSeconds(1);
 
+	/** Listeners may be destroyed next. */
+	private static final Duration EVENTS_AT_STOP = Duration.ofSeconds(1);
+
 	private final LockStore store;
 
 	private final LockSettings settings;
@@ -58,6 +63,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	private final MachineClock clock;
 
 	private final EngineThreads threads = new EngineThreads();
+
+	private final LockEvents events;
 
 	private final LocalQueues queues;
 
@@ -84,7 +91,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.store = store;
 		this.settings = settings;
 		this.clock = clock;
-		this.keeper = new LeaseKeeper(store, clock, this.threads);
+		this.events = new LockEvents(this.threads);
+		this.keeper = new LeaseKeeper(store, clock, this.threads, this.events);
 		this.revoker = new Revoker(store, clock, this.threads);
 		this.releaser = new LeaseReleaser(store, this.keeper, this.revoker, this.threads, settings.releaseMode());
 		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), this.releaser);
@@ -136,6 +144,10 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		return this.turns;
 	}
 
+	LockEvents events() {
+		return this.events;
+	}
+
 	@Override
 	public LockHandle acquire(LockRequest request) {
 		return acquire(request, this.settings.waitTimeOf(request), true);
@@ -168,22 +180,28 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * A lock that was granted while the registry stopped would be nobody's to release.
-	 * @param handle the handle of a lease that is kept already
+	 * Tell that a lock was acquired. One that was granted while the registry stopped
+	 * would be nobody's to release.
+	 * @param hold the lock, of a lease that is kept already
+	 * @param wait the wait for it
 	 * @return the handle
 	 */
-	HeldLock deliver(HeldLock handle) {
-		if (this.open) {
+	HeldLock deliver(Hold hold, Deadline wait) {
+		HeldLock handle = new HeldLock(this, hold);
+		try {
+			this.events.acquired(hold, wait);
+			failIfClosed(hold.key());
 			return handle;
 		}
-		LockRegistryClosedException closed = new LockRegistryClosedException(handle.key());
-		try {
-			handle.release();
+		catch (Throwable ex) {
+			try {
+				handle.releaseUnused();
+			}
+			catch (LockLostException lost) {
+				ex.addSuppressed(lost);
+			}
+			throw ex;
 		}
-		catch (LockLostException ex) {
-			closed.addSuppressed(ex);
-		}
-		throw closed;
 	}
 
 	void failIfClosed(String key) {
@@ -202,9 +220,10 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		}
 		HeldLock outer = (HeldLock) LockContext
 			.find((handle) -> handle instanceof HeldLock held && held.belongsTo(this, request.key()));
-		if (outer == null) {
-			return null;
-		}
+		return (outer != null) ? nested(outer) : null;
+	}
+
+	private @Nullable HeldLock nested(HeldLock outer) {
 		if (outer.hold().retain()) {
 			return new HeldLock(this, outer.hold());
 		}
@@ -220,16 +239,53 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		return new AsyncAcquisition(request, this).start();
 	}
 
+	@Override
+	public CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
+		validate(request);
+		if (request.reentrant() && outer instanceof HeldLock held && held.belongsTo(this, request.key())) {
+			try {
+				HeldLock handle = nested(held);
+				if (handle != null) {
+					return CompletableFuture.completedFuture(handle);
+				}
+			}
+			catch (LockLostException ex) {
+				return CompletableFuture.failedFuture(ex);
+			}
+		}
+		return acquireAsync(request);
+	}
+
 	/**
 	 * Release a lock whose last handle is closed.
 	 * @param hold the lock
 	 */
 	void release(Hold hold) {
 		boolean held = hold.beginRelease();
+		LockEvent event = held ? this.events.release(hold) : null;
 		this.releaser.release(hold, held && this.open);
+		this.events.tell(event);
 		if (!held) {
 			throw hold.lostException();
 		}
+	}
+
+	/**
+	 * Release a lock whose last handle is closed, without waiting for the store.
+	 * @param hold the lock
+	 * @return completes when it is released, with the loss if it was lost
+	 */
+	CompletableFuture<@Nullable Void> releaseAsync(Hold hold) {
+		boolean held = hold.beginRelease();
+		LockEvent event = held ? this.events.release(hold) : null;
+		CompletableFuture<@Nullable Void> released = this.releaser.releaseAsync(hold, held && this.open);
+		if (event != null) {
+			return released.thenRun(() -> this.events.tell(event));
+		}
+		if (held) {
+			return released;
+		}
+		return released.thenCompose((done) -> CompletableFuture.failedFuture(hold.lostException()));
 	}
 
 	@Override
@@ -255,6 +311,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	@Override
 	public void validate(LockRequest request) {
 		this.settings.validate(request);
+	}
+
+	@Override
+	public void addListener(LockListener listener) {
+		this.events.add(listener);
 	}
 
 	/**
@@ -286,6 +347,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		boolean interrupted = Thread.interrupted();
 		try {
 			takeAway(this.keeper.leases());
+			this.threads.awaitEvents(EVENTS_AT_STOP);
 		}
 		finally {
 			if (interrupted) {
@@ -304,10 +366,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 			.toList();
 		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
 		for (Lease lease : lost) {
-			this.releaser.endOf(lease);
-			if (!limit.isOver()) {
-				this.releaser.releaseInStore(lease);
-			}
+			this.releaser.takeAway(lease, limit);
 		}
 		for (Lease lease : this.queues.left()) {
 			if (!limit.isOver()) {

@@ -1,7 +1,10 @@
 package io.dlock.engine;
 
+import java.util.concurrent.CompletableFuture;
+
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.dlock.ReleaseMode;
 import io.dlock.store.LockStore;
@@ -24,12 +27,15 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 
 	private final ReleaseMode mode;
 
+	private final MinHolds minHolds;
+
 	LeaseReleaser(LockStore store, LeaseKeeper keeper, Revoker revoker, EngineThreads threads, ReleaseMode mode) {
 		this.store = store;
 		this.keeper = keeper;
 		this.revoker = revoker;
 		this.threads = threads;
 		this.mode = mode;
+		this.minHolds = new MinHolds(store, keeper.clock(), revoker, threads);
 	}
 
 	/**
@@ -40,11 +46,75 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 	void release(Hold hold, boolean mayBePassedOn) {
 		Turn turn = hold.turn();
 		Lease lease = hold.lease();
+		if (hold.minNanosLeft() > 0) {
+			keepTaken(hold);
+			return;
+		}
 		if (mayBePassedOn && (turn.endAndPass(lease) || releaseLater(turn, lease))) {
 			return;
 		}
 		endOf(lease);
 		releaseAndEnd(turn, lease);
+	}
+
+	/**
+	 * Nobody holds the lock any more, but nobody is to have it yet.
+	 */
+	private void keepTaken(Hold hold) {
+		this.keeper.remove(hold.lease());
+		try {
+			this.minHolds.keep(hold);
+		}
+		finally {
+			hold.turn().end();
+		}
+	}
+
+	/**
+	 * Release a lock that was just declared lost because the registry stops.
+	 * @param lease the lease
+	 * @param limit when to leave the store alone: what is left ends with its lease
+	 */
+	void takeAway(Lease lease, Deadline limit) {
+		Hold hold = lease.holder();
+		if (hold.minNanosLeft() > 0) {
+			if (!limit.isOver()) {
+				this.minHolds.keep(hold);
+			}
+			return;
+		}
+		endOf(lease);
+		if (!limit.isOver()) {
+			releaseInStore(lease);
+		}
+	}
+
+	/**
+	 * As {@link #release}, but another thread waits for the store.
+	 * @param hold the lock, which is released or lost
+	 * @param mayBePassedOn whether it was held up to now and others may have it
+	 * @return completes when it is released
+	 */
+	CompletableFuture<@Nullable Void> releaseAsync(Hold hold, boolean mayBePassedOn) {
+		Turn turn = hold.turn();
+		Lease lease = hold.lease();
+		CompletableFuture<@Nullable Void> released = new CompletableFuture<>();
+		if (mayBePassedOn && hold.minNanosLeft() <= 0 && turn.endAndPass(lease)) {
+			released.complete(null);
+			return released;
+		}
+		Runnable work = () -> {
+			try {
+				release(hold, mayBePassedOn);
+			}
+			finally {
+				released.complete(null);
+			}
+		};
+		if (!this.threads.releaseSoon(work)) {
+			work.run();
+		}
+		return released;
 	}
 
 	/**

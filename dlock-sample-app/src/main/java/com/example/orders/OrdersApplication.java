@@ -3,9 +3,11 @@ package com.example.orders;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.scheduling.annotation.EnableScheduling;
 
 @SpringBootApplication(proxyBeanMethods = false)
 @EnableConfigurationProperties(OrdersProperties.class)
+@EnableScheduling
 class OrdersApplication {
 
 	public static void main(String[] args) {

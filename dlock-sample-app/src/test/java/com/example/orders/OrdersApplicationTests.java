@@ -1,7 +1,5 @@
 package com.example.orders;
 
-import java.time.Duration;
-
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -10,23 +8,20 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.http.MediaType;
-import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
-import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
-import io.dlock.LockStoreException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.BDDMockito.willThrow;
 
 /**
  * Tests of the endpoints of {@link OrdersApplication}.
  */
-@SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:orders", "orders.work-time=1ms" })
+@SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:orders", "orders.work-time=1ms",
+		"orders.wait-time=500ms", "orders.report-cron=-" })
 @AutoConfigureMockMvc
 class OrdersApplicationTests {
 
@@ -36,8 +31,11 @@ class OrdersApplicationTests {
 	@Autowired
 	private LockRegistry locks;
 
-	@MockitoSpyBean
+	@Autowired
 	private OrderService orders;
+
+	@Autowired
+	private StockReport report;
 
 	@BeforeEach
 	void fillUp() {
@@ -109,18 +107,36 @@ class OrdersApplicationTests {
 	}
 
 	@Test
-	void aBusyLockIsNotAnError() {
-		willThrow(new LockBusyException("stock:book", Duration.ofSeconds(10), "somebody")).given(this.orders)
-			.place(new Order("book", 1));
-		assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(423);
+	void aStaleWriteIsRefused() {
+		String stale = this.orders.place(new Order("book", 1)).token();
+		String newest = this.orders.place(new Order("book", 1)).token();
+		assertThat(put("book", "{'stock': 99}", stale)).hasStatus(409)
+			.bodyJson()
+			.extractingPath("$.detail")
+			.asString()
+			.contains("too late");
+		assertThat(get("/stock/book")).bodyJson().isLenientlyEqualTo(json("{'stock': 18, 'sold': 2}"));
+		assertThat(put("book", "{'stock': 30}", newest)).hasStatusOk();
+		assertThat(get("/stock/book")).bodyJson().isLenientlyEqualTo(json("{'stock': 30, 'sold': 0}"));
+		assertThat(put("book", "{'stock': 30}", "no number")).hasStatus(400);
+		assertThat(put("book", "{'stock': 30}", "-1")).hasStatus(400);
 	}
 
 	@Test
-	void aFailingLockStoreIsUnavailable() {
-		willThrow(new LockStoreException("stock:book", "acquire", "Nothing is known about the lock", null))
-			.given(this.orders)
-			.place(new Order("book", 1));
-		assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(503).containsHeader("Retry-After");
+	void aBusyLockIsNotAnError() {
+		try (LockHandle handle = this.locks.acquireAsync(LockRequest.of("stock:book")).join()) {
+			assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(423)
+				.hasContentType(MediaType.APPLICATION_PROBLEM_JSON);
+			assertThat(handle.isValid()).isTrue();
+		}
+		assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(201);
+	}
+
+	@Test
+	void theReportIsWrittenByOneInstance() {
+		this.report.write();
+		assertThat(this.locks.find("stock-report")).as("stays taken").isPresent();
+		this.report.write();
 	}
 
 	private MvcTestResult get(String path) {
@@ -138,6 +154,15 @@ class OrdersApplicationTests {
 	private MvcTestResult put(String product, String count) {
 		return this.mvc.put()
 			.uri("/stock/{product}", product)
+			.contentType(MediaType.APPLICATION_JSON)
+			.content(json(count))
+			.exchange();
+	}
+
+	private MvcTestResult put(String product, String count, String token) {
+		return this.mvc.put()
+			.uri("/stock/{product}", product)
+			.header("Fencing-Token", token)
 			.contentType(MediaType.APPLICATION_JSON)
 			.content(json(count))
 			.exchange();

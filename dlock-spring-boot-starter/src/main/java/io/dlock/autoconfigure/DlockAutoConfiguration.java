@@ -3,14 +3,17 @@ package io.dlock.autoconfigure;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
+import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
@@ -18,13 +21,15 @@ import io.dlock.store.LockStore;
 
 /**
  * Auto-configuration of dlock: a {@link LockStore} in Redis or a database, a
- * {@link LockRegistry} on it, and {@link io.dlock.DistributedLocked}. Backs off from a
- * store or registry of the application's.
+ * {@link LockRegistry} on it, {@link io.dlock.DistributedLocked}, the application's
+ * {@link LockListener} beans, and fences for what is written under the locks. Backs off
+ * from a store, registry or fence of the application's.
  *
  * @since 0.1
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration" })
+@Import({ JdbcFencingConfiguration.class, RedisFencingConfiguration.class })
 public final class DlockAutoConfiguration {
 
 	@Bean
@@ -35,7 +40,21 @@ public final class DlockAutoConfiguration {
 		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(registry::getObject);
 		postProcessor
 			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
+		postProcessor.setOnStoreFailure(StoreFailurePolicy.of(environment));
+		postProcessor.setMdc(environment.getProperty("dlock.mdc", Boolean.class, true));
 		return postProcessor;
+	}
+
+	@Bean
+	static LockListenerRegistrar dlockListenerRegistrar(ObjectProvider<LockRegistry> registries,
+			ObjectProvider<LockListener> listeners) {
+		return new LockListenerRegistrar(registries, listeners);
+	}
+
+	@Bean
+	@ConditionalOnBooleanProperty("dlock.events.publish")
+	static LockEventPublisher dlockEventPublisher(ApplicationEventPublisher publisher) {
+		return new LockEventPublisher(publisher);
 	}
 
 	/**

@@ -7,6 +7,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 import io.dlock.LockSettings;
+import io.dlock.OnStoreFailure;
 import io.dlock.ReleaseMode;
 
 /**
@@ -16,6 +17,8 @@ import io.dlock.ReleaseMode;
  * @param lease How long a lock outlives a process that died, unless a method says
  * otherwise. It is renewed while the lock is held
  * @param waitTime How long to wait for a busy lock, unless a method says otherwise
+ * @param maxHold How long a lock is held at the most, unless a method says otherwise:
+ * after that it is lost. At least the lease. No limit by default
  * @param commandTimeout How long one call to the store may take. A tenth of the lease by
  * default, at most one second. Every lease must be at least four times as long
  * @param maxPollInterval How long a waiting process lets pass between two looks at a busy
@@ -28,16 +31,23 @@ import io.dlock.ReleaseMode;
  * fail if not
  * @param release Whether a release waits for the store. Asynchronous saves the caller a
  * round trip, but for a moment other instances still find the lock busy
+ * @param onStoreFailure What locked methods do when the store fails, unless they say
+ * otherwise: throw, or proceed without their lock
+ * @param mdc Whether the log of a locked method shows the fencing token and the reason of
+ * its lock, as dlock.token and dlock.reason in the MDC
  * @param handOff How waiting threads of this process pass a lock to each other
+ * @param events What happens to locks, as events
  * @param redis Locks in Redis
  * @since 0.1
  */
 @ConfigurationProperties("dlock")
 public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s") Duration lease,
-		@DefaultValue("5s") Duration waitTime, @Nullable Duration commandTimeout,
+		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @Nullable Duration commandTimeout,
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
-		@DefaultValue("sync") ReleaseMode release, @DefaultValue HandOff handOff, @DefaultValue Redis redis) {
+		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
+		@DefaultValue("true") boolean mdc, @DefaultValue HandOff handOff, @DefaultValue Events events,
+		@DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
@@ -46,7 +56,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	LockSettings settings(String defaultInstance) {
 		return new LockSettings(this.lease, this.waitTime, effectiveCommandTimeout(), this.maxPollInterval,
 				this.shutdownTimeout, this.handOff.maxDuration(), this.release,
-				(this.instance != null) ? this.instance : defaultInstance);
+				(this.instance != null) ? this.instance : defaultInstance, this.maxHold);
 	}
 
 	/**
@@ -56,6 +66,17 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * process waits for it. Zero to ask each time
 	 */
 	public record HandOff(@DefaultValue("10ms") Duration maxDuration) {
+
+	}
+
+	/**
+	 * What happens to locks, as events.
+	 *
+	 * @param publish Whether to publish them as application events, for
+	 * {@code @EventListener} methods. Beans that are a {@code LockListener} are told in
+	 * any case
+	 */
+	public record Events(@DefaultValue("false") boolean publish) {
 
 	}
 

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ConfigurationMetadataTests {
 
 	private static final List<String> WITHOUT_DEFAULT = List.of("dlock.backend", "dlock.command-timeout",
-			"dlock.instance", "dlock.jdbc.platform");
+			"dlock.instance", "dlock.max-hold", "dlock.jdbc.platform");
 
 	@Test
 	@SuppressWarnings("unchecked")

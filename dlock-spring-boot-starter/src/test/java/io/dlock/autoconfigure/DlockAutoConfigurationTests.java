@@ -278,7 +278,8 @@ class DlockAutoConfigurationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "dlock.lease=30, has no unit", "dlock.waitTime=5, has no unit", "DLOCK.COMMAND-TIMEOUT=100, no unit",
-			"dlock.lease=0s, must be positive", "dlock.lease=-5s, must be positive",
+			"dlock.lease=0s, must be positive", "dlock.lease=-5s, must be positive", "dlock.max-hold=60, has no unit",
+			"dlock.max-hold=29s, shorter than the default lease of 30000 ms",
 			"dlock.wait-time=-1s, must not be negative", "dlock.command-timeout=8s, shorter than 4 command timeouts",
 			"dlock.max-poll-interval=0s, must be positive", "dlock.shutdown-timeout=-1s, must not be negative",
 			"dlock.instance=, must not be blank" })

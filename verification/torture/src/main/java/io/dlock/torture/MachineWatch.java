@@ -118,6 +118,7 @@ final class MachineWatch implements AutoCloseable {
 		this.writing.lock();
 		try {
 			this.out.write(from + " " + to + "\n");
+			this.out.flush();
 		}
 		finally {
 			this.writing.unlock();

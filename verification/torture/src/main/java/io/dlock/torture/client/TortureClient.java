@@ -118,7 +118,7 @@ public final class TortureClient {
 	 */
 	private void waitForAnotherProcess() {
 		LockCall call = new LockCall(warmUpKey(), this.options.lease(), this.options.lease(), true, false);
-		LockCall waiting = new LockCall(warmUpKey(), this.options.lease(), this.options.lease().dividedBy(10), true,
+		LockCall waiting = new LockCall(warmUpKey(), this.options.lease(), this.options.lease().dividedBy(2), true,
 				false);
 		try (Contender other = Contenders.connect(this.options)) {
 			if (other.acquire(call) instanceof Outcome.Granted granted) {

@@ -2,6 +2,7 @@ package io.dlock.torture.judge;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -193,9 +194,13 @@ final class RunReader {
 		}
 	}
 
+	/**
+	 * What clients print has keys in it that are not text in every encoding.
+	 */
 	private static List<String> lines(Path file) {
 		try {
-			return Files.exists(file) ? Files.readAllLines(file) : List.of();
+			return Files.exists(file) ? new String(Files.readAllBytes(file), StandardCharsets.UTF_8).lines().toList()
+					: List.of();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

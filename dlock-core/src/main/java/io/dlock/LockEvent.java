@@ -1,0 +1,135 @@
+package io.dlock;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What has happened to a lock in this process.
+ * <p>
+ * A request ends with {@link Acquired}, {@link Busy} or {@link StoreFailed}; with none of
+ * them if it was interrupted or cancelled, or the registry was closed. A lock that was
+ * acquired ends with one {@link Released} or one {@link Lost}, which come after its
+ * {@code Acquired}; in between come its {@link Renewed}. A lock that a thread passes on
+ * to another of this process is released and acquired like any other. Nested handles are
+ * part of the lock they share and have no events of their own. What was acquired before a
+ * listener was added stays unknown to it.
+ * <p>
+ * {@code Released} comes when the lock is free already, so that the {@code Acquired} of
+ * the next holder may come before it.
+ * <p>
+ * New events may be added in later versions: let a {@code switch} have a default.
+ *
+ * @since 0.1
+ * @see LockListener
+ */
+public sealed interface LockEvent {
+
+	/**
+	 * The key of the lock. Keys may be many, and may carry personal data: they are not
+	 * for tags of metrics.
+	 * @return the key as it was requested
+	 */
+	String key();
+
+	/**
+	 * What metrics are tagged with: one of few.
+	 * @return the {@linkplain LockRequest#name() name of the request}, or {@code null}
+	 */
+	@Nullable String name();
+
+	/**
+	 * Why the lock was requested.
+	 * @return the {@linkplain LockRequest#reason() reason of the request}, or
+	 * {@code null}
+	 */
+	@Nullable String reason();
+
+	/**
+	 * A lock was acquired.
+	 *
+	 * @param key the key
+	 * @param name the name of the request, or {@code null}
+	 * @param reason the reason of the request, or {@code null}
+	 * @param token the fencing token
+	 * @param waited how long it took from the request to the lock
+	 */
+	record Acquired(String key, @Nullable String name, @Nullable String reason, long token,
+			Duration waited) implements LockEvent {
+
+	}
+
+	/**
+	 * A lock was not acquired, because somebody else held it for the whole wait time.
+	 *
+	 * @param key the key
+	 * @param name the name of the request, or {@code null}
+	 * @param reason the reason of the request, or {@code null}
+	 * @param waited how long it was waited for
+	 */
+	record Busy(String key, @Nullable String name, @Nullable String reason, Duration waited) implements LockEvent {
+
+	}
+
+	/**
+	 * A lock was not acquired, because the store failed.
+	 *
+	 * @param key the key
+	 * @param name the name of the request, or {@code null}
+	 * @param reason the reason of the request, or {@code null}
+	 * @param waited how long it was waited for
+	 * @param failure what the request ended with
+	 * @param failOpen whether the work is done without the lock, which is worth an alarm
+	 */
+	record StoreFailed(String key, @Nullable String name, @Nullable String reason, Duration waited,
+			LockStoreException failure, boolean failOpen) implements LockEvent {
+
+	}
+
+	/**
+	 * The lease of a lock was renewed. Skipped when listeners do not keep up.
+	 *
+	 * @param key the key
+	 * @param name the name of the request, or {@code null}
+	 * @param reason the reason of the request, or {@code null}
+	 * @param token the fencing token
+	 * @param held how long the lock has been held
+	 * @param remaining how long it is certainly held if it is not renewed again
+	 */
+	record Renewed(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
+			Duration remaining) implements LockEvent {
+
+	}
+
+	/**
+	 * A lock was released by its holder.
+	 *
+	 * @param key the key
+	 * @param name the name of the request, or {@code null}
+	 * @param reason the reason of the request, or {@code null}
+	 * @param token the fencing token
+	 * @param held how long it was held
+	 * @param remaining how long it would certainly have been held without another
+	 * renewal: if that comes close to zero, locks will be lost
+	 */
+	record Released(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
+			Duration remaining) implements LockEvent {
+
+	}
+
+	/**
+	 * A lock was lost while it was held.
+	 *
+	 * @param key the key
+	 * @param name the name of the request, or {@code null}
+	 * @param reason the reason of the request, or {@code null}
+	 * @param token the fencing token
+	 * @param held how long it was held until the loss was found
+	 * @param cause how it was lost
+	 */
+	record Lost(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
+			String cause) implements LockEvent {
+
+	}
+
+}

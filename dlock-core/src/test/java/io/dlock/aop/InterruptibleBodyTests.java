@@ -1,0 +1,152 @@
+package io.dlock.aop;
+
+import java.lang.reflect.AccessibleObject;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockHandle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A loss at every moment of a body, its beginning and its end above all.
+ */
+@Timeout(60)
+class InterruptibleBodyTests {
+
+	private static final int ROUNDS = 100_000;
+
+	/**
+	 * Each round, this thread runs a body of a few hundred nanoseconds and another one
+	 * tells it of a loss. When that has returned no interrupt may be left.
+	 */
+	@Test
+	void interruptNeverOutlivesTheBody() throws Throwable {
+		AtomicReference<@Nullable Consumer<? super LockHandle>> listener = new AtomicReference<>();
+		AtomicInteger told = new AtomicInteger();
+		AtomicInteger interrupted = new AtomicInteger();
+		Handle handle = new Handle(listener);
+		Thread teller = new Thread(() -> {
+			for (int round = 0; round < ROUNDS; round++) {
+				Consumer<? super LockHandle> next = listener.getAndSet(null);
+				while (next == null) {
+					Thread.onSpinWait();
+					next = listener.getAndSet(null);
+				}
+				spin(ThreadLocalRandom.current().nextInt(200));
+				next.accept(handle);
+				told.incrementAndGet();
+			}
+		});
+		teller.setDaemon(true);
+		teller.start();
+		int strays = 0;
+		for (int round = 0; round < ROUNDS; round++) {
+			new InterruptibleBody(handle).run(new Call(() -> {
+				spin(ThreadLocalRandom.current().nextInt(200));
+				interrupted.addAndGet(Thread.currentThread().isInterrupted() ? 1 : 0);
+			}));
+			while (told.get() == round) {
+				Thread.onSpinWait();
+			}
+			strays += Thread.interrupted() ? 1 : 0;
+		}
+		assertThat(strays).as("interrupts that outlived their body").isZero();
+		assertThat(interrupted).as("bodies that were interrupted").hasPositiveValue().hasValueLessThan(ROUNDS);
+	}
+
+	private static void spin(int times) {
+		for (int i = 0; i < times; i++) {
+			Thread.onSpinWait();
+		}
+	}
+
+	private static final class Handle implements LockHandle {
+
+		private final AtomicReference<@Nullable Consumer<? super LockHandle>> listener;
+
+		private Handle(AtomicReference<@Nullable Consumer<? super LockHandle>> listener) {
+			this.listener = listener;
+		}
+
+		@Override
+		public String key() {
+			return "key";
+		}
+
+		@Override
+		public long token() {
+			return 1;
+		}
+
+		@Override
+		public boolean isValid() {
+			return false;
+		}
+
+		@Override
+		public Duration remaining() {
+			return Duration.ZERO;
+		}
+
+		@Override
+		public void assertHeld() {
+		}
+
+		@Override
+		public void onLost(Consumer<? super LockHandle> told) {
+			this.listener.set(told);
+		}
+
+		@Override
+		public void release() {
+		}
+
+	}
+
+	private static final class Call implements MethodInvocation {
+
+		private final Runnable body;
+
+		private Call(Runnable body) {
+			this.body = body;
+		}
+
+		@Override
+		public @Nullable Object proceed() {
+			this.body.run();
+			return null;
+		}
+
+		@Override
+		public Method getMethod() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Object[] getArguments() {
+			return new Object[0];
+		}
+
+		@Override
+		public Object getThis() {
+			return this;
+		}
+
+		@Override
+		public AccessibleObject getStaticPart() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+}

@@ -1,0 +1,115 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.UUID;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import io.dlock.LockHandle;
+import io.dlock.LockInfo;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.LockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The shortest and the longest time of a lock, as another instance sees them on real
+ * servers.
+ */
+@Timeout(120)
+class HoldLimitsIntegrationTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(2);
+
+	private final LockSettings settings = LockSettings.defaults().withLease(LEASE).withShutdownTimeout(Duration.ZERO);
+
+	private final String key = "limits/" + UUID.randomUUID();
+
+	private LockRequest.Builder request() {
+		return LockRequest.builder(this.key).waitTime(Duration.ofSeconds(60));
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
+	void minHoldOutlivesTheReleaseAndEndsInTime(String address) {
+		Duration minHold = Duration.ofMillis(700);
+		try (Instance here = new Instance(address); Instance there = new Instance(address)) {
+			LockHandle handle = here.registry.acquire(request().minHold(minHold).build());
+			long acquired = System.nanoTime();
+			handle.release();
+			LockHandle next = there.registry.acquire(request().build());
+			Duration taken = Duration.ofNanos(System.nanoTime() - acquired);
+			// the store is asked for it when this clock says so, which is enough
+			assertThat(taken).isGreaterThan(minHold.minusMillis(20));
+			assertThat(next.token()).isGreaterThan(handle.token());
+			next.release();
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
+	void minHoldThatIsLongerThanTheLeaseOutlivesTheInstance(String address) {
+		Duration minHold = LEASE.multipliedBy(2);
+		long acquired;
+		long token;
+		try (Instance here = new Instance(address)) {
+			LockHandle handle = here.registry.acquire(request().minHold(minHold).build());
+			acquired = System.nanoTime();
+			token = handle.token();
+			handle.release();
+		}
+		try (Instance there = new Instance(address)) {
+			LockInfo kept = there.registry.find(this.key).orElseThrow();
+			assertThat(kept.token()).isEqualTo(token);
+			assertThat(Duration.between(kept.since(), kept.until())).isGreaterThanOrEqualTo(minHold.minusMillis(20));
+			LockHandle next = there.registry.acquire(request().build());
+			Duration taken = Duration.ofNanos(System.nanoTime() - acquired);
+			assertThat(taken).isGreaterThan(minHold.minusMillis(20));
+			next.release();
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
+	void maxHoldEndsTheRenewalAndOthersGetTheLock(String address) {
+		try (Instance here = new Instance(address); Instance there = new Instance(address)) {
+			Duration maxHold = LEASE.multipliedBy(2);
+			long start = System.nanoTime();
+			LockHandle hanging = here.registry.acquire(request().maxHold(maxHold).build());
+			Awaitility.await().until(() -> !hanging.isValid());
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(maxHold);
+			LockHandle next = there.registry.acquire(request().build());
+			assertThat(next.token()).isGreaterThan(hanging.token());
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(maxHold.plus(LEASE).plusSeconds(10));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(hanging::release);
+			assertThat(next.isValid()).isTrue();
+			next.release();
+		}
+	}
+
+	private final class Instance implements AutoCloseable {
+
+		private final LockStore store;
+
+		private final LeaseLockRegistry registry;
+
+		private Instance(String address) {
+			this.store = HolderProcess.store(address, HoldLimitsIntegrationTests.this.settings.commandTimeout());
+			this.registry = new LeaseLockRegistry(this.store, HoldLimitsIntegrationTests.this.settings);
+		}
+
+		@Override
+		public void close() {
+			this.registry.close();
+			this.store.close();
+		}
+
+	}
+
+}

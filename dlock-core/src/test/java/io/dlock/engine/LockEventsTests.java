@@ -1,0 +1,297 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockEvent;
+import io.dlock.LockEvent.Acquired;
+import io.dlock.LockEvent.Busy;
+import io.dlock.LockEvent.Lost;
+import io.dlock.LockEvent.Released;
+import io.dlock.LockEvent.Renewed;
+import io.dlock.LockEvent.StoreFailed;
+import io.dlock.LockHandle;
+import io.dlock.LockListener;
+import io.dlock.LockLostException;
+import io.dlock.LockRegistryClosedException;
+import io.dlock.LockRequest;
+import io.dlock.LockStoreException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What listeners are told, when and by whom.
+ */
+class LockEventsTests extends AbstractLeaseLockRegistryTests {
+
+	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
+
+	private static LockRequest.Builder shortLease(String key) {
+		return LockRequest.builder(key).lease(Duration.ofMillis(250)).renew(false);
+	}
+
+	private void awaitEvents(Class<?>... types) {
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(this.events).hasSize(types.length)
+				.extracting(Object::getClass)
+				.isEqualTo(List.of(types)));
+	}
+
+	@Test
+	void listenerIsToldWhoTookALockAndWhy() {
+		this.registry.addListener(this.events::add);
+		LockHandle handle = this.registry
+			.acquire(LockRequest.builder("orders:42").name("orders").reason("place an order").build());
+		handle.release();
+		awaitEvents(Acquired.class, Released.class);
+		assertThat(this.events).allSatisfy((event) -> {
+			assertThat(event.key()).isEqualTo("orders:42");
+			assertThat(event.name()).isEqualTo("orders");
+			assertThat(event.reason()).isEqualTo("place an order");
+		});
+		assertThat(((Acquired) this.events.get(0)).token()).isEqualTo(handle.token());
+		assertThat(((Released) this.events.get(1)).token()).isEqualTo(handle.token());
+		this.events.clear();
+		this.registry.acquire("key").release();
+		assertThat(this.events).allSatisfy((event) -> {
+			assertThat(event.name()).isNull();
+			assertThat(event.reason()).isNull();
+		});
+	}
+
+	@Test
+	void nestedHandlesHaveNoEvents() {
+		this.registry.addListener(this.events::add);
+		try (LockHandle outer = this.registry.acquire("key"); LockHandle inner = this.registry.acquire("key")) {
+			inner.assertHeld();
+			outer.assertHeld();
+		}
+		awaitEvents(Acquired.class, Released.class);
+	}
+
+	@Test
+	void busyLockIsToldWhenThePlaceInTheQueueHasBeenGivenUp() {
+		holdElsewhere("key", LEASE);
+		this.registry.addListener((event) -> {
+			assertThat(this.registry.queues().contains("key")).isFalse();
+			this.events.add(event);
+		});
+		assertThat(this.registry.tryAcquire("key", Duration.ofMillis(20))).isEmpty();
+		assertThat(this.registry.lock("key").tryLock()).isFalse();
+		assertThat(this.registry.acquireAsync(noWait("key"))).failsWithin(LEASE)
+			.withThrowableOfType(Exception.class)
+			.withCauseInstanceOf(LockBusyException.class);
+		awaitEvents(Busy.class, Busy.class, Busy.class);
+		assertThat(((Busy) this.events.get(0)).waited()).isGreaterThanOrEqualTo(Duration.ofMillis(20));
+	}
+
+	@Test
+	void failureOfTheStoreIsNotToldAsBusy() {
+		this.store.down = true;
+		this.registry.addListener(this.events::add);
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")))
+			.satisfies((ex) -> assertThat(((StoreFailed) this.events.get(0)).failure()).isSameAs(ex));
+		assertThat(this.registry.acquireAsync(noWait("key"))).failsWithin(LEASE);
+		awaitEvents(StoreFailed.class, StoreFailed.class);
+		this.store.down = false;
+	}
+
+	@Test
+	void requestThatIsInterruptedOrCancelledOrComesTooLateIsNotTold() {
+		holdElsewhere("key", LEASE);
+		this.registry.addListener(this.events::add);
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(Exception.class).isThrownBy(() -> this.registry.acquire("key"));
+		assertThat(Thread.interrupted()).isTrue();
+		CompletableFuture<LockHandle> cancelled = this.registry.acquireAsync(request("key", LEASE, LEASE));
+		cancelled.cancel(false);
+		this.registry.stop();
+		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> this.registry.acquire("key"));
+		Awaitility.await().until(() -> !this.registry.queues().contains("key"));
+		assertThat(this.events).isEmpty();
+	}
+
+	@Test
+	void lossIsToldOnceAndTheLateReleaseIsNot() {
+		this.registry.addListener(this.events::add);
+		LockHandle handle = this.registry.acquire(shortLease("key").name("nightly").build());
+		awaitEvents(Acquired.class, Lost.class);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		Lost lost = (Lost) this.events.get(1);
+		assertThat(lost.name()).isEqualTo("nightly");
+		assertThat(lost.token()).isEqualTo(handle.token());
+		assertThat(lost.held()).isBetween(Duration.ofMillis(200), Duration.ofSeconds(30));
+		assertThat(lost.cause()).contains("250 ms ran out");
+		assertThat(this.events).hasSize(2);
+	}
+
+	@Test
+	void lossByShutdownIsTold() {
+		this.registry.addListener(this.events::add);
+		LockHandle handle = this.registry.acquire("key");
+		this.registry.close();
+		awaitEvents(Acquired.class, Lost.class);
+		assertThat(((Lost) this.events.get(1)).cause()).contains("shut down");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+	}
+
+	/**
+	 * The timer may find out before the thread of the holder has got round to tell.
+	 */
+	@Test
+	void lossIsNeverToldBeforeTheAcquisition() {
+		this.registry.addListener((event) -> {
+			if (event instanceof Acquired) {
+				Awaitility.await().until(() -> this.registry.keeper().size() == 0);
+			}
+			this.events.add(event);
+		});
+		LockHandle handle = this.registry.acquire(shortLease("key").build());
+		assertThat(this.events).extracting(Object::getClass).containsExactly(Acquired.class, Lost.class);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		assertThat(this.events).hasSize(2);
+	}
+
+	@Test
+	void renewalsAreTold() {
+		this.registry.addListener(this.events::add);
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(300), Duration.ZERO));
+		Awaitility.await().until(() -> this.events.size() >= 3);
+		handle.release();
+		Renewed first = (Renewed) this.events.get(1);
+		Renewed second = (Renewed) this.events.get(2);
+		assertThat(first.token()).isEqualTo(handle.token());
+		assertThat(first.remaining()).isBetween(Duration.ofMillis(1), Duration.ofMillis(295));
+		assertThat(second.held()).isGreaterThan(first.held());
+	}
+
+	@Test
+	void renewalsThatFailAreNotTold() {
+		this.registry.addListener(this.events::add);
+		this.store.renewalsFail = true;
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(300), Duration.ZERO));
+		awaitEvents(Acquired.class, Lost.class);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+	}
+
+	@Test
+	void releaseIsToldWhenTheLockIsFree() {
+		this.registry.addListener((event) -> {
+			if (event instanceof Released) {
+				assertThat(isFreeInStore("key")).isTrue();
+				assertThat(this.registry.queues().contains("key")).isFalse();
+				this.events.add(event);
+			}
+		});
+		this.registry.acquire("key").release();
+		awaitEvents(Released.class);
+	}
+
+	@Test
+	void r51LockThatIsGrantedWhileTheRegistryStopsIsToldAsReleased() {
+		this.registry.addListener(this.events::add);
+		this.store.afterAcquire = this.registry::stop;
+		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> this.registry.acquire("key"));
+		assertThat(this.events).extracting(Object::getClass).containsExactly(Acquired.class, Released.class);
+	}
+
+	@Test
+	void listenerThatThrowsHarmsNobodyAndIsWarnedOfOnce() {
+		Logger logger = (Logger) LoggerFactory.getLogger(LockEvents.class);
+		Level before = logger.getLevel();
+		ListAppender<ILoggingEvent> log = new ListAppender<>();
+		log.start();
+		logger.addAppender(log);
+		logger.setLevel(Level.DEBUG);
+		try {
+			this.registry.addListener(new Failing());
+			this.registry.addListener(this.events::add);
+			this.registry.acquire("key").release();
+			this.store.down = true;
+			assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
+			this.store.down = false;
+			awaitEvents(Acquired.class, Released.class, StoreFailed.class);
+			assertThat(log.list).extracting(ILoggingEvent::getLevel)
+				.containsExactly(Level.WARN, Level.DEBUG, Level.DEBUG);
+			assertThat(log.list.get(0).getFormattedMessage()).contains(Failing.class.getName());
+		}
+		finally {
+			logger.detachAppender(log);
+			logger.setLevel(before);
+		}
+	}
+
+	@Test
+	void errorOfTheVirtualMachineGoesThroughAndLeavesNoLock() {
+		this.registry.addListener(this.events::add);
+		this.registry.addListener((event) -> {
+			throw new OutOfMemoryError("of the listener");
+		});
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> this.registry.acquire("key"));
+		assertThat(this.registry.acquireAsync(LockRequest.of("key"))).failsWithin(LEASE)
+			.withThrowableOfType(Exception.class)
+			.withCauseInstanceOf(OutOfMemoryError.class);
+		this.store.down = true;
+		assertThat(this.registry.acquireAsync(noWait("key"))).failsWithin(LEASE);
+		this.store.down = false;
+		assertThat(isFreeInStore("key")).isTrue();
+		assertThat(this.registry.keeper().size()).isZero();
+	}
+
+	@Test
+	void listenersAreCalledInTheirOrder() {
+		List<String> calls = new CopyOnWriteArrayList<>();
+		for (String name : List.of("first", "second", "third")) {
+			this.registry.addListener((event) -> calls.add(name));
+		}
+		this.registry.acquire("key").release();
+		assertThat(calls).containsExactly("first", "second", "third", "first", "second", "third");
+	}
+
+	@Test
+	void withoutListenersNothingIsRemembered() {
+		HeldLock handle = (HeldLock) this.registry.acquire("key");
+		assertThat(handle.hold().tenure()).isNull();
+		this.registry.addListener(this.events::add);
+		handle.release();
+		assertThat(this.events).as("of a lock from before").isEmpty();
+	}
+
+	@Test
+	void listenerThatBlocksOnARenewalKeepsNoLockFromBeingRenewed() {
+		CountDownLatch block = new CountDownLatch(1);
+		this.registry.addListener((event) -> {
+			if (event instanceof Renewed) {
+				awaitQuietly(block);
+			}
+		});
+		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(300), Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() >= 6);
+		assertThat(handle.isValid()).isTrue();
+		block.countDown();
+		handle.release();
+	}
+
+	private static final class Failing implements LockListener {
+
+		@Override
+		public void onEvent(LockEvent event) {
+			throw new IllegalStateException("of the listener");
+		}
+
+	}
+
+}

@@ -1,0 +1,143 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * A lock is not held for ever: maxHold.
+ */
+class MaxHoldTests extends AbstractHandOffTests {
+
+	private static final Duration MAX_HOLD = Duration.ofSeconds(25);
+
+	@Override
+	LockRequest request() {
+		return super.request().toBuilder().maxHold(MAX_HOLD).build();
+	}
+
+	/**
+	 * Let time pass, and give the renewal the time it needs.
+	 */
+	private void passAndRenew(LeaseLockRegistry renewing, Duration time) {
+		int before = this.store.renewals.get();
+		this.clock.pass(time);
+		renewing.keeper().wakeIn(0);
+		Awaitility.await().until(() -> this.store.renewals.get() > before);
+	}
+
+	private void passAndRenew(Duration time) {
+		passAndRenew(this.registry, time);
+	}
+
+	@Test
+	void lockThatIsRenewedIsLostWhenItWasHeldForTooLong() {
+		LockHandle handle = this.registry.acquire(request());
+		for (int i = 0; i < 6; i++) {
+			passAndRenew(Duration.ofSeconds(4));
+		}
+		assertThat(handle.isValid()).isTrue();
+		assertThat(handle.remaining()).as("of the longest time, not of the lease").isEqualTo(Duration.ofSeconds(1));
+		this.clock.pass(Duration.ofSeconds(1));
+		assertThat(handle.isValid()).as("whatever the timer is doing").isFalse();
+		assertThat(handle.remaining()).isZero();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release)
+			.withMessageContaining("maxHold of 25000 ms");
+	}
+
+	@Test
+	void holderThatHangsIsToldAndItsLockIsNotRenewedAnyMore() throws Exception {
+		LockHandle handle = this.registry.acquire(request());
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		handle.onLost(told::complete);
+		for (int i = 0; i < 6; i++) {
+			passAndRenew(Duration.ofSeconds(4));
+		}
+		this.clock.pass(Duration.ofSeconds(1));
+		this.registry.keeper().wakeIn(0);
+		assertThat(told.get()).isSameAs(handle);
+		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.store.memory.find("key")).as("the rest of the lease is for the holder to stop").isPresent();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		assertThat(this.store.memory.find("key")).as("released when it has stopped").isEmpty();
+	}
+
+	@Test
+	void timeOfTheNextHolderBeginsAnew() throws Exception {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.withHandOffMaxDuration(Duration.ofSeconds(30)), this.clock);
+		LockHandle first = patient.acquire(request());
+		CompletableFuture<LockHandle> waiter = patient.acquireAsync(request());
+		Awaitility.await().until(() -> patient.queues().waiters("key") == 1);
+		for (int i = 0; i < 6; i++) {
+			passAndRenew(patient, Duration.ofSeconds(4));
+		}
+		first.release();
+		LockHandle second = waiter.get();
+		assertThat(second.token()).as("passed on").isEqualTo(first.token() + 1);
+		for (int i = 0; i < 6; i++) {
+			passAndRenew(patient, Duration.ofSeconds(4));
+		}
+		assertThat(second.isValid()).isTrue();
+		this.clock.pass(Duration.ofSeconds(1));
+		assertThat(second.isValid()).isFalse();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(second::release);
+		patient.close();
+	}
+
+	@Test
+	void threadThatHoldsALockForTooLongIsToldWhenItAsksAgain() {
+		LockHandle handle = this.registry
+			.acquire(LockRequest.builder("key").lease(LEASE).maxHold(LEASE).renew(false).build());
+		this.clock.pass(LEASE);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.registry.acquire(request()));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+	}
+
+	@Test
+	void settingsLimitWhatARequestDoesNot() {
+		LockSettings limited = this.settings.withMaxHold(LEASE);
+		LeaseLockRegistry own = new LeaseLockRegistry(this.store, limited, this.clock);
+		LockHandle handle = own.acquire(LockRequest.of("key"));
+		this.clock.pass(Duration.ofSeconds(5));
+		own.keeper().wakeIn(0);
+		Awaitility.await().until(() -> handle.remaining().equals(Duration.ofSeconds(5)));
+		handle.release();
+		LockHandle longer = own.acquire(request());
+		assertThat(longer.remaining()).isEqualTo(LEASE.minusMillis(102));
+		longer.release();
+		own.close();
+	}
+
+	@Test
+	void limitsThatDoNotFitAreRefused() {
+		LockSettings limited = this.settings.withMaxHold(Duration.ofSeconds(30));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> limited.validate(LockRequest.builder("key").lease(Duration.ofSeconds(31)).build()))
+			.withMessageContaining("'key'")
+			.withMessageContaining("31000 ms")
+			.withMessageContaining("maxHold of 30000 ms");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> limited.validate(LockRequest.builder("key").minHold(Duration.ofSeconds(31)).build()))
+			.withMessageContaining("'minHold'");
+		assertThatIllegalArgumentException().as("the default lease")
+			.isThrownBy(() -> this.settings.validate(LockRequest.builder("key").maxHold(Duration.ofSeconds(9)).build()))
+			.withMessageContaining("10000 ms");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.settings.withMaxHold(Duration.ofSeconds(9)));
+		assertThatIllegalArgumentException().isThrownBy(() -> limited.withMaxHold(Duration.ZERO));
+		limited.withMaxHold(null)
+			.validate(LockRequest.builder("key").lease(Duration.ofHours(1)).minHold(Duration.ofHours(2)).build());
+	}
+
+}

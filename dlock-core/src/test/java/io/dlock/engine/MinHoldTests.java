@@ -1,0 +1,199 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRegistryClosedException;
+import io.dlock.LockRequest;
+import io.dlock.ReleaseMode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A lock stays taken for a while although its work is done: minHold.
+ */
+class MinHoldTests extends AbstractLeaseLockRegistryTests {
+
+	private static final Duration MIN_HOLD = Duration.ofMillis(400);
+
+	private static final Duration LONG = Duration.ofMinutes(5);
+
+	private static LockRequest.Builder minHold(Duration minHold) {
+		return LockRequest.builder("key").lease(LEASE).waitTime(Duration.ZERO).minHold(minHold);
+	}
+
+	private Duration leftInStore() {
+		return this.store.memory.find("key")
+			.map((lock) -> Duration.between(Instant.now(), lock.until()))
+			.orElse(Duration.ZERO);
+	}
+
+	@Test
+	void callerGoesOnAtOnceAndTheLockStaysTaken() {
+		long start = System.nanoTime();
+		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
+		long acquired = System.nanoTime();
+		handle.release();
+		if (System.nanoTime() - start < MIN_HOLD.toNanos()) {
+			assertThat(handle.isValid()).isFalse();
+			assertThat(isFreeInStore("key")).isFalse();
+		}
+		assertThat(this.registry.keeper().size()).as("not renewed").isZero();
+		assertThat(this.registry.queues().size()).isZero();
+		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> isFreeInStore("key"));
+		assertThat(System.nanoTime() - acquired).isGreaterThanOrEqualTo(MIN_HOLD.toNanos());
+		assertThat(this.store.renewals).as("the lease is long enough").hasValue(0);
+	}
+
+	@Test
+	void nobodyOfThisProcessGetsItBefore() throws Exception {
+		long start = System.nanoTime();
+		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
+		CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request("key", LEASE, LEASE));
+		Awaitility.await().until(() -> waitersOf("key") == 1);
+		handle.release();
+		LockHandle next = waiter.get();
+		assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(MIN_HOLD.toNanos());
+		assertThat(next.token()).as("granted by the store").isGreaterThan(handle.token() + Lease.TOKENS_PER_LEASE - 1);
+		next.release();
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	@Test
+	void releaseAfterItsTimeIsAReleaseLikeAnyOther() throws Exception {
+		LockHandle handle = this.registry.acquire(minHold(Duration.ofMillis(1)).build());
+		CompletableFuture<LockHandle> waiter = this.registry
+			.acquireAsync(minHold(Duration.ofMillis(1)).build().toBuilder().waitTime(LEASE).build());
+		Awaitility.await().until(() -> waitersOf("key") == 1);
+		handle.release();
+		LockHandle next = waiter.get();
+		next.release();
+		Awaitility.await().until(() -> isFreeInStore("key"));
+	}
+
+	@Test
+	void storeIsToldOfATimeThatIsLongerThanTheLease() {
+		this.registry.acquire(minHold(LONG).build()).release();
+		assertThat(leftInStore()).isBetween(LONG.minusSeconds(30), LONG.plusSeconds(1));
+		assertThat(this.store.renewals).hasValue(1);
+	}
+
+	@Test
+	void storeIsToldAgainIfItDidNotAnswer() {
+		LockHandle handle = this.registry.acquire(minHold(LONG).build());
+		this.store.renewalsThrow = true;
+		handle.release();
+		Awaitility.await().until(() -> this.store.renewals.get() >= 2);
+		assertThat(leftInStore()).isLessThan(LEASE.plusSeconds(1));
+		this.store.renewalsThrow = false;
+		Awaitility.await().until(() -> leftInStore().compareTo(LEASE.plusSeconds(1)) > 0);
+	}
+
+	@Test
+	void r50InterruptedThreadTellsTheStoreToo() {
+		LockHandle handle = this.registry.acquire(minHold(LONG).build());
+		this.store.beforeRenew = () -> assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		Thread.currentThread().interrupt();
+		handle.release();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(leftInStore()).isGreaterThan(LEASE);
+		assertThat(this.store.renewals).hasValue(1);
+	}
+
+	@Test
+	void lockThatCouldNotBeGivenUpIsGivenUpLater() {
+		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
+		handle.release();
+		this.store.down = true;
+		Awaitility.await().until(() -> this.store.releases.get() >= 2);
+		this.store.down = false;
+		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> isFreeInStore("key"));
+	}
+
+	@Test
+	void closedRegistryLeavesTheRestToTheLease() {
+		LeaseLockRegistry closing = new LeaseLockRegistry(this.store, this.settings);
+		closing.acquire(minHold(LONG).build()).release();
+		closing.close();
+		assertThat(leftInStore()).isGreaterThan(LEASE);
+		assertThat(this.store.releases).hasValue(0);
+	}
+
+	@Test
+	void r51LockThatIsTakenAwayByShutdownStaysTakenToo() {
+		LeaseLockRegistry closing = new LeaseLockRegistry(this.store, this.settings);
+		LockHandle handle = closing.acquire(minHold(LONG).build());
+		closing.close();
+		assertThat(leftInStore()).isGreaterThan(LEASE);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		assertThat(leftInStore()).isGreaterThan(LEASE);
+	}
+
+	@Test
+	void lostLockStaysTakenIfItIsStillOurs() {
+		this.store.renewalsFail = true;
+		LockHandle handle = this.registry.acquire(minHold(LONG).lease(Duration.ofMillis(400)).build());
+		Awaitility.await().until(() -> !handle.isValid());
+		this.store.renewalsFail = false;
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		assertThat(leftInStore()).isGreaterThan(LEASE);
+	}
+
+	@Test
+	void lostLockOfAnotherIsNotTouched() {
+		LockHandle handle = this.registry.acquire(minHold(LONG).lease(Duration.ofMillis(250)).renew(false).build());
+		Awaitility.await().until(() -> !handle.isValid() && isFreeInStore("key"));
+		holdElsewhere("key", LEASE);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		assertThat(this.store.memory.find("key").orElseThrow().holder()).isEqualTo("another instance");
+		assertThat(leftInStore()).isLessThan(LEASE.plusSeconds(1));
+	}
+
+	@Test
+	void lockThatNobodyGotIsFreeAtOnce() throws Exception {
+		this.store.afterAcquire = this.registry::stop;
+		assertThatExceptionOfType(LockRegistryClosedException.class)
+			.isThrownBy(() -> this.registry.acquire(minHold(LONG).build()));
+		assertThat(isFreeInStore("key")).isTrue();
+		this.registry.start();
+		CompletableFuture<CompletableFuture<LockHandle>> future = new CompletableFuture<>();
+		this.store.afterAcquire = () -> future.join().cancel(false);
+		future.complete(this.registry.acquireAsync(minHold(LONG).build()));
+		assertThatExceptionOfType(Exception.class).isThrownBy(() -> future.get().get())
+			.isNotInstanceOf(ExecutionException.class);
+		Awaitility.await().until(() -> this.store.acquires.get() == 2 && isFreeInStore("key"));
+	}
+
+	@Test
+	void asynchronousReleaseKeepsItToo() {
+		LeaseLockRegistry async = new LeaseLockRegistry(this.store, this.settings.withReleaseMode(ReleaseMode.ASYNC));
+		this.store.sendsReleases = true;
+		async.acquire(minHold(LONG).build()).release();
+		assertThat(leftInStore()).isGreaterThan(LEASE);
+		assertThat(this.store.releasesSent).hasValue(0);
+		async.close();
+	}
+
+	/**
+	 * A request of this owner that is still on its way would take the lock again.
+	 */
+	@Test
+	void r25UnansweredRequestIsRevokedWhenTheTimeIsOver() {
+		this.store.stuckAcquires.set(1);
+		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).waitTime(LEASE).build());
+		handle.release();
+		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> isFreeInStore("key"));
+		this.store.memory.acquire(this.store.stuck.remove());
+		assertThat(isFreeInStore("key")).as("arrived late").isFalse();
+		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> isFreeInStore("key"));
+	}
+
+}

@@ -1,0 +1,24 @@
+package io.dlock.autoconfigure;
+
+import org.springframework.context.ApplicationEventPublisher;
+
+import io.dlock.LockEvent;
+import io.dlock.LockListener;
+
+/**
+ * Makes lock events application events.
+ */
+final class LockEventPublisher implements LockListener {
+
+	private final ApplicationEventPublisher publisher;
+
+	LockEventPublisher(ApplicationEventPublisher publisher) {
+		this.publisher = publisher;
+	}
+
+	@Override
+	public void onEvent(LockEvent event) {
+		this.publisher.publishEvent(event);
+	}
+
+}
