@@ -27,6 +27,9 @@ final class RedissonContender implements Contender {
 
 	private static final int CONNECTIONS = 4;
 
+	/** The defaults of 16 and 32 start one by one, which looks like a leak. */
+	private static final int THREADS = 8;
+
 	private final RedissonClient client;
 
 	private final boolean fenced;
@@ -46,6 +49,8 @@ final class RedissonContender implements Contender {
 		config.setLockWatchdogTimeout(lease.toMillis());
 		// a client may be started while its store is down
 		config.setLazyInitialization(true);
+		config.setThreads(THREADS);
+		config.setNettyThreads(THREADS);
 		BaseConfig<?> server = configure(config, address);
 		server.setTimeout((int) timeout.toMillis());
 		server.setRetryAttempts(REPETITIONS);

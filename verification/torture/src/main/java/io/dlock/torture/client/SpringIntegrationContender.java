@@ -90,6 +90,8 @@ final class SpringIntegrationContender implements Contender {
 		if (address.type() == StoreAddress.Type.POSTGRES) {
 			repository.setInsertQuery(INSERT.formatted(DefaultLockRepository.DEFAULT_TABLE_PREFIX));
 		}
+		// a client may be started while its store is down
+		repository.setCheckDatabaseOnStart(false);
 		repository.afterPropertiesSet();
 		repository.afterSingletonsInstantiated();
 		repository.start();

@@ -66,8 +66,8 @@ final class RunReader {
 				new Run.Limits(header.leaseNanos(), header.commandTimeoutNanos(), header.pollNanos(), header.fenced(),
 						header.notified(), tokensPerLease(options), this.slack),
 				List.copyOf(this.clients), List.copyOf(this.attempts),
-				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, troubles(), checks(),
-				options, leftovers(), this.machine);
+				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, troubles(),
+				checks(options), options, leftovers(), this.machine);
 	}
 
 	/**
@@ -151,13 +151,17 @@ final class RunReader {
 	}
 
 	private static long tokensPerLease(Map<String, String> options) {
-		return options.getOrDefault("contender", US).equals(US) ? OUR_TOKENS_PER_LEASE : 1;
+		return isOurs(options) ? OUR_TOKENS_PER_LEASE : 1;
 	}
 
-	private List<Run.Check> checks() {
+	private static boolean isOurs(Map<String, String> options) {
+		return options.getOrDefault("contender", US).equals(US);
+	}
+
+	private List<Run.Check> checks(Map<String, String> options) {
 		List<Run.Check> checks = new ArrayList<>();
 		for (Path out : files(".out")) {
-			checks.addAll(Leaks.of(name(out), lines(out)));
+			checks.addAll(Leaks.of(name(out), lines(out), isOurs(options)));
 		}
 		for (String line : lines(this.directory.resolve("checks.txt"))) {
 			if (line.startsWith(VIOLATION)) {
