@@ -80,15 +80,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		if (this.cancelled) {
 			future.cancel(false);
 		}
-		boolean now = future.isDone();
-		future.whenComplete((granted, failure) -> {
-			if (now) {
-				answered(granted, failure);
-			}
-			else {
-				continueElsewhere(() -> answered(granted, failure));
-			}
-		});
+		// also when the lock is there at once: where the method runs is no matter of luck
+		future.whenComplete((granted, failure) -> continueElsewhere(() -> answered(granted, failure)));
 	}
 
 	/**

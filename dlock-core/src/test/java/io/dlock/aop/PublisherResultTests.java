@@ -193,6 +193,14 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
+	void methodRunsWhereItMayBlockEvenIfTheLockIsGrantedAtOnce() {
+		try (LockHandle handle = this.registry.acquire("key")) {
+			assertThat(this.work.mono("key", () -> Mono.just(Thread.currentThread().getName())).block())
+				.startsWith("boundedElastic-");
+		}
+	}
+
+	@Test
 	void r49StreamPassesValuesOnWhileTheLockIsHeld() {
 		List<Boolean> free = this.work.flux("key", () -> Flux.range(0, 3))
 			.map((value) -> isFree())
