@@ -31,8 +31,19 @@ import org.springframework.core.annotation.AliasFor;
  * its bean is created: that its key can be parsed and uses variables that exist, that its
  * durations have units and fit the store, that a proxy can intercept it (for a
  * class-level annotation: each public method), and that its return type can be honoured.
- * Asynchronous and reactive methods are refused in this version: the lock would be
- * released before the work is done.
+ * <p>
+ * <strong>Asynchronous and reactive methods.</strong> The lock is held until the work is
+ * done: until the returned {@code CompletionStage}, {@code Mono}, {@code Flux} or other
+ * type that {@code ReactiveAdapterRegistry} knows has completed, failed or was cancelled
+ * (also by {@code orTimeout}), or until a Kotlin {@code suspend} function or the
+ * collection of its {@code Flow} has ended. Neither acquiring nor releasing blocks the
+ * caller, and its result completes after the release. A stage method runs on a thread of
+ * its own when the lock is granted, with {@code @Async} on the thread of that; a reactive
+ * one when it is subscribed to, once for each subscription, on Reactor's
+ * {@code boundedElastic}, with its handle in the {@link ReactiveLockContext}. Exceptions,
+ * also those of a bad key, come through the result. What returns before its work is done
+ * and does not tell when it is, such as a {@code Future}, a {@code Callable} or a
+ * {@code DeferredResult}, is refused at start-up.
  * <p>
  * <strong>What is not guaranteed.</strong> A call from within the same object does not
  * pass the proxy and is not locked. A lease lock can be lost, for instance by a pause of

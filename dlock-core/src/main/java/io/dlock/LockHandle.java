@@ -2,7 +2,10 @@ package io.dlock;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * A held lock. It may be used and released by any thread; but as long as it is held, the
@@ -86,7 +89,26 @@ public interface LockHandle extends AutoCloseable {
 	}
 
 	/**
-	 * The innermost lock that the calling thread holds.
+	 * As {@link #release()}, without blocking the calling thread. The handle is released
+	 * when this method returns; the future completes when the lock is free for others. It
+	 * may complete on a thread of the library, which dependent stages must not block;
+	 * cancelling it has no effect on the release.
+	 * @return a future that completes when {@link #release()} would have returned, or
+	 * exceptionally with what it would have thrown
+	 */
+	default CompletableFuture<@Nullable Void> releaseAsync() {
+		try {
+			release();
+			return CompletableFuture.completedFuture(null);
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/**
+	 * The innermost lock that the calling thread holds. In reactive code, where threads
+	 * change, use {@link ReactiveLockContext}.
 	 * @return the handle, or empty outside any lock
 	 */
 	static Optional<LockHandle> current() {

@@ -91,6 +91,24 @@ public interface LockRegistry {
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request);
 
 	/**
+	 * As {@link #acquireAsync(LockRequest)}, for a caller that may hold the key already:
+	 * asynchronous work does not stay on one thread, so the caller says what it holds.
+	 * <p>
+	 * If the given handle is one of this registry for the requested key and is not
+	 * released, the future is complete when this method returns: with a nested handle
+	 * that shares lease and token, or with {@link LockLostException} if the lock is lost.
+	 * The lock is released with the last of its handles. Any other handle, and any handle
+	 * if the request is not {@linkplain LockRequest#reentrant() reentrant}, has no
+	 * effect.
+	 * @param request the key and how to hold it
+	 * @param outer a handle that the caller holds
+	 * @return as that of {@link #acquireAsync(LockRequest)}
+	 */
+	default CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
+		return acquireAsync(request);
+	}
+
+	/**
 	 * Run an action under a lock.
 	 * @param request the key and how to hold it
 	 * @param action what to do while the lock is held

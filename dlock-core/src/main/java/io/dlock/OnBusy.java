@@ -13,8 +13,9 @@ public enum OnBusy {
 	THROW,
 
 	/**
-	 * Do not run the method, and return {@code null} or {@code Optional.empty()}. Not for
-	 * methods that return a primitive, which is found at start-up.
+	 * Do not run the method, and return {@code null}, {@code Optional.empty()}, a stage
+	 * that completes with one of these, or an empty publisher. Not for methods that
+	 * return a primitive or a type without an empty value, which is found at start-up.
 	 */
 	SKIP
 

@@ -9,13 +9,16 @@ public enum OnLost {
 
 	/**
 	 * Let the method end, and throw {@link LockLostException} even if it returned. If it
-	 * threw something itself, that is thrown with the loss as a suppressed exception.
+	 * threw something itself, that is thrown with the loss as a suppressed exception. The
+	 * same goes for the result of an asynchronous method.
 	 */
 	THROW,
 
 	/**
 	 * Interrupt the thread that runs the method as soon as the loss is known, and then do
-	 * as {@link #THROW}.
+	 * as {@link #THROW}. Of an asynchronous method, the returned stage or the
+	 * subscription is cancelled, and its caller gets the {@link LockLostException} at
+	 * once.
 	 */
 	INTERRUPT,
 

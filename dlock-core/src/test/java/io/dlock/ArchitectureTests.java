@@ -10,7 +10,8 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 /**
- * Dependencies point one way: aop → io.dlock ← engine → store ← redis, jdbc, memory.
+ * Dependencies point one way: aop → io.dlock ← engine → store ← redis, jdbc, memory; and
+ * io.dlock ← fencing → store.
  */
 class ArchitectureTests {
 
@@ -29,7 +30,7 @@ class ArchitectureTests {
 			.resideInAPackage("io.dlock")
 			.should()
 			.dependOnClassesThat()
-			.resideInAnyPackage("io.dlock.engine..", "io.dlock.store..", "io.dlock.aop..")
+			.resideInAnyPackage("io.dlock.engine..", "io.dlock.store..", "io.dlock.aop..", "io.dlock.fencing..")
 			.check(CLASSES);
 	}
 
@@ -72,6 +73,23 @@ class ArchitectureTests {
 	}
 
 	@Test
+	void fencingKnowsTheApiAndHowKeysAreWritten() {
+		noClasses().that()
+			.resideInAPackage("io.dlock.fencing..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("io.dlock.engine..", "io.dlock.store.*..", "io.dlock.aop..")
+			.check(CLASSES);
+		noClasses().that()
+			.resideInAnyPackage("io.dlock.engine..", "io.dlock.store..", "io.dlock.aop..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("io.dlock.fencing..")
+			.check(CLASSES);
+		SlicesRuleDefinition.slices().matching("io.dlock.fencing.(*)..").should().notDependOnEachOther().check(CLASSES);
+	}
+
+	@Test
 	void coreRunsWithoutSpringBoot() {
 		noClasses().should().dependOnClassesThat().resideInAPackage("org.springframework.boot..").check(CLASSES);
 	}
@@ -79,13 +97,13 @@ class ArchitectureTests {
 	@Test
 	void redisUserNeedsNoJdbcAndTheOtherWayRound() {
 		noClasses().that()
-			.resideOutsideOfPackage("io.dlock.store.redis..")
+			.resideOutsideOfPackages("io.dlock.store.redis..", "io.dlock.fencing.redis..")
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("org.springframework.data.redis..", "io.lettuce..", "redis.clients..")
 			.check(CLASSES);
 		noClasses().that()
-			.resideOutsideOfPackage("io.dlock.store.jdbc..")
+			.resideOutsideOfPackages("io.dlock.store.jdbc..", "io.dlock.fencing.jdbc..")
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("org.springframework.jdbc..", "java.sql..", "javax.sql..", "com.zaxxer..")

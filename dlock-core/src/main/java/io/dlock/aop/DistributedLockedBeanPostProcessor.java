@@ -40,6 +40,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private transient LockedOperations operations;
 
+	private volatile boolean mdc = true;
+
 	/**
 	 * Create the post-processor.
 	 * @param registry the registry, asked for when the first annotated bean is created
@@ -49,6 +51,18 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		setBeforeExistingAdvisors(true);
 		setOrder(ORDER);
 		this.operations = useValues((value) -> value);
+	}
+
+	/**
+	 * Set whether what is logged by a locked method shows its lock, by the entries
+	 * {@code dlock.token} (the fencing token) and {@code dlock.reason} (the reason, by
+	 * default the method) of SLF4J's {@code MDC}. In nested methods they are those of the
+	 * inner one, and afterwards those of the outer one again. The key is not shown,
+	 * because it may be personal. Without SLF4J there is no effect.
+	 * @param mdc {@code false} to leave the {@code MDC} alone, {@code true} by default
+	 */
+	public void setMdc(boolean mdc) {
+		this.mdc = mdc;
 	}
 
 	@Override
@@ -74,7 +88,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		LockedOperations created = new LockedOperations(new LockedOperationParser(values, () -> this.onStoreFailure),
 				this.registry);
 		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(),
-				new DistributedLockedInterceptor(created, this.registry));
+				new DistributedLockedInterceptor(created, this.registry, () -> this.mdc));
 		return created;
 	}
 

@@ -2,6 +2,7 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
@@ -10,6 +11,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.util.ClassUtils;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
@@ -26,18 +28,28 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	private static final Log logger = LogFactory.getLog(DistributedLockedInterceptor.class);
 
+	private static final boolean MDC_PRESENT = ClassUtils.isPresent("org.slf4j.MDC",
+			DistributedLockedInterceptor.class.getClassLoader());
+
 	private final LockedOperations operations;
 
 	private final Supplier<LockRegistry> registry;
 
-	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry) {
+	private final BooleanSupplier mdc;
+
+	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry, BooleanSupplier mdc) {
 		this.operations = operations;
 		this.registry = registry;
+		this.mdc = mdc;
 	}
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass(invocation));
+		CompletionBound completion = operation.completion();
+		if (completion != null) {
+			return completion.invoke(operation, invocation, this.registry);
+		}
 		LockHandle handle;
 		try {
 			handle = this.registry.get()
@@ -70,12 +82,12 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		throw ex;
 	}
 
-	private static @Nullable Object proceed(LockedOperation operation, MethodInvocation invocation, LockHandle handle)
+	private @Nullable Object proceed(LockedOperation operation, MethodInvocation invocation, LockHandle handle)
 			throws Throwable {
 		Object result;
 		try {
-			result = (operation.onLost() == OnLost.INTERRUPT) ? new InterruptibleBody(handle).run(invocation)
-					: invocation.proceed();
+			result = (MDC_PRESENT && this.mdc.getAsBoolean()) ? logged(operation, invocation, handle)
+					: body(operation, invocation, handle);
 		}
 		catch (Throwable ex) {
 			releaseAfter(ex, operation, handle);
@@ -85,12 +97,29 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		return synchronous(result, invocation);
 	}
 
+	private static @Nullable Object logged(LockedOperation operation, MethodInvocation invocation, LockHandle handle)
+			throws Throwable {
+		LoggingScope scope = new LoggingScope(handle, operation.reason());
+		try {
+			return body(operation, invocation, handle);
+		}
+		finally {
+			scope.end();
+		}
+	}
+
+	private static @Nullable Object body(LockedOperation operation, MethodInvocation invocation, LockHandle handle)
+			throws Throwable {
+		return (operation.onLost() == OnLost.INTERRUPT) ? new InterruptibleBody(handle).run(invocation)
+				: invocation.proceed();
+	}
+
 	/**
 	 * A method that is declared to return any object is found out only now.
 	 */
 	private static @Nullable Object synchronous(@Nullable Object result, MethodInvocation invocation) {
 		if (result != null && invocation.getMethod().getReturnType() == Object.class
-				&& LockedOperationParser.isAsynchronous(result.getClass())) {
+				&& ResultTypes.isAsynchronous(result.getClass())) {
 			throw new IllegalStateException(
 					"@DistributedLocked method %s returned a %s: its lock is released, but its work may not be done"
 						.formatted(invocation.getMethod(), result.getClass().getName()));

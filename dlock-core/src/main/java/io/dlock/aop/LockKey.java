@@ -76,7 +76,8 @@ final class LockKey {
 		for (int i = 0; i < this.method.getParameterCount(); i++) {
 			positions.put("p" + i, i);
 			positions.put("a" + i, i);
-			if (this.parameterNames != null) {
+			// the continuation of a suspending function has no name
+			if (this.parameterNames != null && i < this.parameterNames.length) {
 				positions.put(this.parameterNames[i], i);
 			}
 		}

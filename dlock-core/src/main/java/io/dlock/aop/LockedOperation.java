@@ -25,10 +25,12 @@ import io.dlock.OnLost;
  * @param minHold the shortest time the lock stays taken, or {@code null}
  * @param maxHold the longest time it is held, or {@code null} for the default
  * @param outage what to do when the store fails
+ * @param completion how to hold the lock when the work goes on after the return, or
+ * {@code null} if it does not
  */
 record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
 		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
-		@Nullable Duration maxHold, OutagePolicy outage) {
+		@Nullable Duration maxHold, OutagePolicy outage, @Nullable CompletionBound completion) {
 
 	LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)

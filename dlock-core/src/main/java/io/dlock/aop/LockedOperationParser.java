@@ -3,14 +3,9 @@ package io.dlock.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -26,15 +21,6 @@ import io.dlock.OnStoreFailure;
  */
 final class LockedOperationParser {
 
-	/** By name, because they are not on every class path. */
-	private static final Set<String> ASYNCHRONOUS = Set.of("org.reactivestreams.Publisher",
-			"kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Deferred",
-			"org.springframework.web.context.request.async.DeferredResult",
-			"org.springframework.web.context.request.async.WebAsyncTask",
-			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
-			"org.springframework.web.servlet.mvc.method.annotation.SseEmitter",
-			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
-
 	private final StringValueResolver values;
 
 	private final Supplier<OnStoreFailure> onStoreFailure;
@@ -46,10 +32,10 @@ final class LockedOperationParser {
 
 	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
 		checkInterceptable(method, targetClass);
-		checkSynchronous(method);
+		CompletionBound completion = ResultTypes.completionOf(method, targetClass);
 		String name = resolve(annotation.name(), "name", method);
 		Method fallback = fallback(annotation, method, targetClass);
-		checkSkip(annotation, method, fallback);
+		checkSkip(annotation, method, fallback, completion);
 		return new LockedOperation(LockKey.of(method, targetClass, name, resolve(annotation.key(), "key", method)),
 				duration(annotation.lease(), "lease", false, method),
 				duration(annotation.waitTime(), "waitTime", true, method), annotation.renew(), annotation.onBusy(),
@@ -57,7 +43,7 @@ final class LockedOperationParser {
 				StringUtils.hasText(name) ? name : nameOf(method, targetClass),
 				duration(annotation.minHold(), "minHold", true, method),
 				duration(annotation.maxHold(), "maxHold", false, method),
-				outage(annotation, method, targetClass, fallback));
+				outage(annotation, method, targetClass, fallback), completion);
 	}
 
 	private static void checkInterceptable(Method method, Class<?> targetClass) {
@@ -72,33 +58,8 @@ final class LockedOperationParser {
 		}
 	}
 
-	private static void checkSynchronous(Method method) {
-		Class<?> type = method.getReturnType();
-		boolean suspending = method.getParameterCount() > 0
-				&& method.getParameterTypes()[method.getParameterCount() - 1].getName()
-					.equals("kotlin.coroutines.Continuation");
-		if (suspending || isAsynchronous(type)) {
-			throw new InvalidLockedMethodException(method,
-					"returns %s before its work is done: the lock would be released too early"
-						.formatted(suspending ? "to its caller" : type.getName()),
-					"Lock a synchronous method that does the work, or use LockRegistry.acquireAsync and release the handle when the work is done",
-					null);
-		}
-	}
-
-	/**
-	 * Whether an object of this type stands for work that is done later.
-	 * @param type the type of a returned object
-	 * @return whether it does
-	 */
-	static boolean isAsynchronous(Class<?> type) {
-		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
-				|| Callable.class.isAssignableFrom(type)
-				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
-				|| ASYNCHRONOUS.contains(type.getName());
-	}
-
-	private static void checkSkip(DistributedLocked annotation, Method method, @Nullable Method fallback) {
+	private static void checkSkip(DistributedLocked annotation, Method method, @Nullable Method fallback,
+			@Nullable CompletionBound completion) {
 		Class<?> type = method.getReturnType();
 		if (annotation.onBusy() != OnBusy.SKIP) {
 			return;
@@ -113,6 +74,10 @@ final class LockedOperationParser {
 					"Return " + ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName()
 							+ " or an Optional, use onBusy = THROW, or a fallback",
 					null);
+		}
+		if (completion != null && !completion.canBeEmpty()) {
+			throw new InvalidLockedMethodException(method, "can not be skipped: its result can not be empty",
+					"Return a type that can be empty or null, use onBusy = THROW, or a fallback", null);
 		}
 	}
 

@@ -137,6 +137,15 @@ final class EngineThreads implements AutoCloseable {
 		return this.releases.getQueue().size() < MAX_RELEASES && execute(this.releases, work);
 	}
 
+	/**
+	 * Release something in the store, for a caller that can not wait.
+	 * @param work the work
+	 * @return {@code false} if the registry is closed
+	 */
+	boolean releaseSoon(Runnable work) {
+		return execute(this.releases, work);
+	}
+
 	void listener(Runnable work) {
 		execute(this.listeners, work);
 	}

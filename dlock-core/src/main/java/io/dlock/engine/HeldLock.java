@@ -1,6 +1,7 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.LockLostException;
 
 /**
  * A handle on a {@link Hold}, the first or a nested one.
@@ -90,8 +92,41 @@ final class HeldLock implements LockHandle {
 
 	@Override
 	public void release() {
-		if (!this.closed.compareAndSet(false, true)) {
+		if (!end()) {
 			return;
+		}
+		if (this.hold.drop()) {
+			this.registry.release(this.hold);
+		}
+		else {
+			leaveToOthers();
+		}
+	}
+
+	@Override
+	public CompletableFuture<@Nullable Void> releaseAsync() {
+		if (!end()) {
+			return CompletableFuture.completedFuture(null);
+		}
+		try {
+			if (this.hold.drop()) {
+				return this.registry.releaseAsync(this.hold);
+			}
+			leaveToOthers();
+			return CompletableFuture.completedFuture(null);
+		}
+		catch (LockLostException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/**
+	 * End this handle.
+	 * @return {@code false} if it was ended before
+	 */
+	private boolean end() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return false;
 		}
 		LockContext.Binding bound = this.binding;
 		if (bound != null) {
@@ -100,15 +135,17 @@ final class HeldLock implements LockHandle {
 		if (this.listening) {
 			this.registry.keeper().removeListeners(this);
 		}
-		if (this.hold.drop()) {
-			this.registry.release(this.hold);
-		}
-		else if (this.hold.isLost()) {
+		return true;
+	}
+
+	/**
+	 * Other handles keep the lock.
+	 */
+	private void leaveToOthers() {
+		if (this.hold.isLost()) {
 			throw this.hold.lostException();
 		}
-		else {
-			this.releasedInTime = true;
-		}
+		this.releasedInTime = true;
 	}
 
 	/**

@@ -220,9 +220,10 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		}
 		HeldLock outer = (HeldLock) LockContext
 			.find((handle) -> handle instanceof HeldLock held && held.belongsTo(this, request.key()));
-		if (outer == null) {
-			return null;
-		}
+		return (outer != null) ? nested(outer) : null;
+	}
+
+	private @Nullable HeldLock nested(HeldLock outer) {
 		if (outer.hold().retain()) {
 			return new HeldLock(this, outer.hold());
 		}
@@ -238,6 +239,23 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		return new AsyncAcquisition(request, this).start();
 	}
 
+	@Override
+	public CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
+		validate(request);
+		if (request.reentrant() && outer instanceof HeldLock held && held.belongsTo(this, request.key())) {
+			try {
+				HeldLock handle = nested(held);
+				if (handle != null) {
+					return CompletableFuture.completedFuture(handle);
+				}
+			}
+			catch (LockLostException ex) {
+				return CompletableFuture.failedFuture(ex);
+			}
+		}
+		return acquireAsync(request);
+	}
+
 	/**
 	 * Release a lock whose last handle is closed.
 	 * @param hold the lock
@@ -250,6 +268,24 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		if (!held) {
 			throw hold.lostException();
 		}
+	}
+
+	/**
+	 * Release a lock whose last handle is closed, without waiting for the store.
+	 * @param hold the lock
+	 * @return completes when it is released, with the loss if it was lost
+	 */
+	CompletableFuture<@Nullable Void> releaseAsync(Hold hold) {
+		boolean held = hold.beginRelease();
+		LockEvent event = held ? this.events.release(hold) : null;
+		CompletableFuture<@Nullable Void> released = this.releaser.releaseAsync(hold, held && this.open);
+		if (event != null) {
+			return released.thenRun(() -> this.events.tell(event));
+		}
+		if (held) {
+			return released;
+		}
+		return released.thenCompose((done) -> CompletableFuture.failedFuture(hold.lostException()));
 	}
 
 	@Override

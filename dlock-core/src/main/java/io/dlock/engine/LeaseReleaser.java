@@ -1,7 +1,10 @@
 package io.dlock.engine;
 
+import java.util.concurrent.CompletableFuture;
+
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.dlock.ReleaseMode;
 import io.dlock.store.LockStore;
@@ -84,6 +87,34 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 		if (!limit.isOver()) {
 			releaseInStore(lease);
 		}
+	}
+
+	/**
+	 * As {@link #release}, but another thread waits for the store.
+	 * @param hold the lock, which is released or lost
+	 * @param mayBePassedOn whether it was held up to now and others may have it
+	 * @return completes when it is released
+	 */
+	CompletableFuture<@Nullable Void> releaseAsync(Hold hold, boolean mayBePassedOn) {
+		Turn turn = hold.turn();
+		Lease lease = hold.lease();
+		CompletableFuture<@Nullable Void> released = new CompletableFuture<>();
+		if (mayBePassedOn && hold.minNanosLeft() <= 0 && turn.endAndPass(lease)) {
+			released.complete(null);
+			return released;
+		}
+		Runnable work = () -> {
+			try {
+				release(hold, mayBePassedOn);
+			}
+			finally {
+				released.complete(null);
+			}
+		};
+		if (!this.threads.releaseSoon(work)) {
+			work.run();
+		}
+		return released;
 	}
 
 	/**

@@ -7,12 +7,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 
 import javax.tools.ToolProvider;
 
+import io.reactivex.rxjava3.core.Single;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,7 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.context.support.GenericApplicationContext;
-import reactor.core.publisher.Mono;
+import reactor.core.publisher.ConnectableFlux;
+import reactor.core.publisher.Flux;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockRegistry;
@@ -260,48 +261,44 @@ class InvalidLockedMethodsTests {
 
 	}
 
-	static class ReturnsStage {
+	static class SpecialFuture<T> extends CompletableFuture<T> {
+
+	}
+
+	static class ReturnsSpecialFuture {
 
 		@DistributedLocked
-		public CompletionStage<String> run() {
-			return CompletableFuture.completedFuture("");
+		public SpecialFuture<String> run() {
+			return new SpecialFuture<>();
 		}
 
 	}
 
-	static class ReturnsCompletableFuture {
+	static class ReturnsFutureTask {
 
 		@DistributedLocked
-		public CompletableFuture<String> run() {
-			return CompletableFuture.completedFuture("");
+		public FutureTask<String> run() {
+			return new FutureTask<>(() -> "");
 		}
 
 	}
 
-	static class ReturnsPublisher {
+	static class ReturnsSpecialPublisher {
 
 		@DistributedLocked
-		public Flow.Publisher<String> run() {
-			return (subscriber) -> {
-			};
-		}
-
-	}
-
-	static class ReturnsMono {
-
-		@DistributedLocked
-		public Mono<String> run() {
-			return Mono.just("");
+		public ConnectableFlux<String> run() {
+			return Flux.just("").publish();
 		}
 
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { ReturnsFuture.class, ReturnsStage.class, ReturnsCompletableFuture.class,
-			ReturnsPublisher.class, ReturnsMono.class, ReturnsCallable.class })
+	@ValueSource(classes = { ReturnsFuture.class, ReturnsSpecialFuture.class, ReturnsFutureTask.class,
+			ReturnsSpecialPublisher.class, ReturnsCallable.class })
 	void r49MethodWhoseWorkIsNotDoneWhenItReturns(Class<?> type) {
-		assertThat(refusal(type)).hasMessageContaining("released too early").hasMessageContaining("acquireAsync");
+		assertThat(refusal(type)).hasMessageContaining("released too early")
+			.hasMessageContaining("Return a CompletableFuture")
+			.hasMessageContaining("acquireAsync");
 	}
 
 	static class SkipsPrimitive {
@@ -309,6 +306,15 @@ class InvalidLockedMethodsTests {
 		@DistributedLocked(onBusy = OnBusy.SKIP)
 		public int run() {
 			return 1;
+		}
+
+	}
+
+	static class SkipsSingle {
+
+		@DistributedLocked(onBusy = OnBusy.SKIP)
+		public Single<String> run() {
+			return Single.just("");
 		}
 
 	}
@@ -351,6 +357,7 @@ class InvalidLockedMethodsTests {
 	@Test
 	void policyThatCanNotBeHonoured() {
 		assertThat(refusal(SkipsPrimitive.class)).hasMessageContaining("primitive int").hasMessageContaining("Integer");
+		assertThat(refusal(SkipsSingle.class)).hasMessageContaining("can not be empty");
 		assertThat(refusal(SkipsWithFallback.class)).hasMessageContaining("both");
 		assertThat(refusal(NoFallback.class)).hasMessageContaining("'other'").hasMessageContaining("same parameters");
 		assertThat(refusal(LockedFallback.class)).hasMessageContaining("locked itself");
@@ -385,7 +392,7 @@ class InvalidLockedMethodsTests {
 	@DistributedLocked
 	static class AsyncByClass {
 
-		public CompletableFuture<String> run() {
+		public Future<String> run() {
 			return CompletableFuture.completedFuture("");
 		}
 

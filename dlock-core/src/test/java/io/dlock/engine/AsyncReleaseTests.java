@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -157,11 +158,13 @@ class AsyncReleaseTests {
 		assertThat(releasing).as("the fifth is the caller's").isNotDone();
 		this.storeAnswers.countDown();
 		releasing.get();
-		for (int i = 0; i < 400; i++) {
-			String key = "key " + i;
-			Awaitility.await().until(() -> this.store.memory.find(key).isEmpty());
-		}
+		awaitFree(400);
 		assertThat(this.store.acquires).hasValue(400);
+	}
+
+	private void awaitFree(int keys) {
+		Awaitility.await()
+			.until(() -> IntStream.range(0, keys).allMatch((i) -> this.store.memory.find("key " + i).isEmpty()));
 	}
 
 	@Test
@@ -187,10 +190,7 @@ class AsyncReleaseTests {
 		}
 		handles.forEach(LockHandle::release);
 		this.registry.close();
-		for (int i = 0; i < 100; i++) {
-			String key = "key " + i;
-			Awaitility.await().until(() -> this.store.memory.find(key).isEmpty());
-		}
+		awaitFree(100);
 	}
 
 }

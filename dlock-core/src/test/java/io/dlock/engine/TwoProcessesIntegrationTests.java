@@ -16,6 +16,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
+import io.dlock.test.JavaProcess;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
@@ -62,14 +63,14 @@ class TwoProcessesIntegrationTests {
 		LockSettings settings = LockSettings.defaults().withLease(LEASE);
 		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
-				HolderProcess other = HolderProcess.start(address, this.key, LEASE)) {
+				JavaProcess other = HolderProcess.start(address, this.key, LEASE)) {
 			long token = Long.parseLong(other.await("HELD"));
 			assertThat(registry.tryAcquire(this.key, LEASE.multipliedBy(2))).as("it is renewed over there").isEmpty();
 			assertThat(registry.find(this.key)).hasValueSatisfying((info) -> {
 				assertThat(info.token()).isEqualTo(token);
 				assertThat(info.holder()).contains("pid-").contains("[main]");
 			});
-			other.release();
+			other.say("release");
 			other.await("RELEASED");
 			try (LockHandle handle = registry.acquire(LockRequest.builder(this.key).waitTime(Duration.ZERO).build())) {
 				assertThat(handle.token()).isGreaterThan(token);
@@ -83,7 +84,7 @@ class TwoProcessesIntegrationTests {
 		LockSettings settings = LockSettings.defaults().withLease(LEASE);
 		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
-				HolderProcess other = HolderProcess.start(address, this.key, LEASE)) {
+				JavaProcess other = HolderProcess.start(address, this.key, LEASE)) {
 			long token = Long.parseLong(other.await("HELD"));
 			assertThat(registry.tryAcquire(this.key, Duration.ofMillis(100))).isEmpty();
 			other.kill();
@@ -101,12 +102,12 @@ class TwoProcessesIntegrationTests {
 		LockSettings settings = LockSettings.defaults().withLease(LEASE);
 		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
-				HolderProcess other = HolderProcess.start(address, this.key, LEASE)) {
+				JavaProcess other = HolderProcess.start(address, this.key, LEASE)) {
 			long token = Long.parseLong(other.await("HELD"));
 			other.signal("STOP");
 			try (LockHandle successor = registry.acquire(patient())) {
 				assertThat(successor.token()).isGreaterThan(token);
-				other.release();
+				other.say("release");
 				other.signal("CONT");
 				assertThat(other.await("VALID")).as("the first thing it sees").isEqualTo("false");
 				assertThat(Long.parseLong(other.await("LOST"))).isEqualTo(token);

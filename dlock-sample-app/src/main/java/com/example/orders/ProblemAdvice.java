@@ -18,6 +18,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockStoreException;
+import io.dlock.fencing.StaleTokenException;
 
 /**
  * Says what went wrong as a {@link ProblemDetail}, and what the client can do about it.
@@ -44,6 +45,15 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 	ProblemDetail busy(LockBusyException ex) {
 		return ProblemDetail.forStatusAndDetail(HttpStatus.LOCKED,
 				"Too many orders for this product at the moment. Try again");
+	}
+
+	/**
+	 * The lock was lost to somebody who has written since. Nothing was written here.
+	 */
+	@ExceptionHandler
+	ProblemDetail stale(StaleTokenException ex) {
+		return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT,
+				"This came too late: others have changed the stock since. Look at it and try again");
 	}
 
 	/**

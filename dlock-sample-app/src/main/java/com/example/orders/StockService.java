@@ -4,6 +4,7 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.dlock.DistributedLocked;
+import io.dlock.fencing.jdbc.FencingGuard;
 
 /**
  * Counts the stock. No order is taken meanwhile: the lock has the same name and key as
@@ -14,13 +15,28 @@ class StockService {
 
 	private final Stock stock;
 
-	StockService(Stock stock) {
+	private final FencingGuard fence;
+
+	StockService(Stock stock, FencingGuard fence) {
 		this.stock = stock;
+		this.fence = fence;
 	}
 
 	@DistributedLocked(name = "stock", key = "#product", waitTime = "${orders.wait-time}", reason = "count the stock")
 	@Transactional
 	StockLevel set(String product, int pieces) {
+		this.fence.check();
+		this.stock.reset(product, pieces);
+		return this.stock.level(product);
+	}
+
+	/**
+	 * Count on behalf of whoever got this fencing token with the lock of the product,
+	 * here or elsewhere. It may have lost the lock since.
+	 */
+	@Transactional
+	StockLevel set(String product, int pieces, long token) {
+		this.fence.check("stock:" + product, token);
 		this.stock.reset(product, pieces);
 		return this.stock.level(product);
 	}

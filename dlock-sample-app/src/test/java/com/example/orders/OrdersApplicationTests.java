@@ -32,6 +32,9 @@ class OrdersApplicationTests {
 	private LockRegistry locks;
 
 	@Autowired
+	private OrderService orders;
+
+	@Autowired
 	private StockReport report;
 
 	@BeforeEach
@@ -104,6 +107,22 @@ class OrdersApplicationTests {
 	}
 
 	@Test
+	void aStaleWriteIsRefused() {
+		String stale = this.orders.place(new Order("book", 1)).token();
+		String newest = this.orders.place(new Order("book", 1)).token();
+		assertThat(put("book", "{'stock': 99}", stale)).hasStatus(409)
+			.bodyJson()
+			.extractingPath("$.detail")
+			.asString()
+			.contains("too late");
+		assertThat(get("/stock/book")).bodyJson().isLenientlyEqualTo(json("{'stock': 18, 'sold': 2}"));
+		assertThat(put("book", "{'stock': 30}", newest)).hasStatusOk();
+		assertThat(get("/stock/book")).bodyJson().isLenientlyEqualTo(json("{'stock': 30, 'sold': 0}"));
+		assertThat(put("book", "{'stock': 30}", "no number")).hasStatus(400);
+		assertThat(put("book", "{'stock': 30}", "-1")).hasStatus(400);
+	}
+
+	@Test
 	void aBusyLockIsNotAnError() {
 		try (LockHandle handle = this.locks.acquireAsync(LockRequest.of("stock:book")).join()) {
 			assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(423)
@@ -135,6 +154,15 @@ class OrdersApplicationTests {
 	private MvcTestResult put(String product, String count) {
 		return this.mvc.put()
 			.uri("/stock/{product}", product)
+			.contentType(MediaType.APPLICATION_JSON)
+			.content(json(count))
+			.exchange();
+	}
+
+	private MvcTestResult put(String product, String count, String token) {
+		return this.mvc.put()
+			.uri("/stock/{product}", product)
+			.header("Fencing-Token", token)
 			.contentType(MediaType.APPLICATION_JSON)
 			.content(json(count))
 			.exchange();

@@ -21,13 +21,15 @@ import io.dlock.store.LockStore;
 
 /**
  * Auto-configuration of dlock: a {@link LockStore} in Redis or a database, a
- * {@link LockRegistry} on it, {@link io.dlock.DistributedLocked}, and the application's
- * {@link LockListener} beans. Backs off from a store or registry of the application's.
+ * {@link LockRegistry} on it, {@link io.dlock.DistributedLocked}, the application's
+ * {@link LockListener} beans, and fences for what is written under the locks. Backs off
+ * from a store, registry or fence of the application's.
  *
  * @since 0.1
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration" })
+@Import({ JdbcFencingConfiguration.class, RedisFencingConfiguration.class })
 public final class DlockAutoConfiguration {
 
 	@Bean
@@ -39,6 +41,7 @@ public final class DlockAutoConfiguration {
 		postProcessor
 			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
 		postProcessor.setOnStoreFailure(StoreFailurePolicy.of(environment));
+		postProcessor.setMdc(environment.getProperty("dlock.mdc", Boolean.class, true));
 		return postProcessor;
 	}
 

@@ -5,6 +5,8 @@ import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 
+import io.dlock.fencing.jdbc.FencingGuard;
+
 /**
  * Configuration of locks in a database.
  *
@@ -17,10 +19,18 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 
 	private static final String DEFAULT_SCHEMA_LOCATION = "classpath:io/dlock/store/jdbc/schema-@@platform@@.sql";
 
+	private static final String FENCE_SCHEMA_LOCATION = "classpath:io/dlock/fencing/jdbc/schema-@@platform@@.sql";
+
 	/**
 	 * Name of the lock table, with or without its schema.
 	 */
 	private String table = DEFAULT_TABLE;
+
+	/**
+	 * Name of the fence table, with or without its schema. It is in the application's
+	 * database, wherever the locks are.
+	 */
+	private String fenceTable = FencingGuard.DEFAULT_TABLE;
 
 	/**
 	 * How many connections the locks open for themselves at the most, one of which is
@@ -39,6 +49,14 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 
 	public void setTable(String table) {
 		this.table = table;
+	}
+
+	public String getFenceTable() {
+		return this.fenceTable;
+	}
+
+	public void setFenceTable(String fenceTable) {
+		this.fenceTable = fenceTable;
 	}
 
 	public int getPoolSize() {
@@ -60,6 +78,27 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 	@Override
 	public String getDefaultSchemaLocation() {
 		return DEFAULT_SCHEMA_LOCATION;
+	}
+
+	/**
+	 * The same for the fence table, whose script is not configurable.
+	 */
+	DatabaseInitializationProperties ofFence() {
+		DatabaseInitializationProperties fence = new DatabaseInitializationProperties() {
+
+			@Override
+			public String getDefaultSchemaLocation() {
+				return FENCE_SCHEMA_LOCATION;
+			}
+
+		};
+		fence.setInitializeSchema(getInitializeSchema());
+		String platform = getPlatform();
+		if (platform != null) {
+			fence.setPlatform(platform);
+		}
+		fence.setContinueOnError(isContinueOnError());
+		return fence;
 	}
 
 }

@@ -33,6 +33,8 @@ import io.dlock.ReleaseMode;
  * round trip, but for a moment other instances still find the lock busy
  * @param onStoreFailure What locked methods do when the store fails, unless they say
  * otherwise: throw, or proceed without their lock
+ * @param mdc Whether the log of a locked method shows the fencing token and the reason of
+ * its lock, as dlock.token and dlock.reason in the MDC
  * @param handOff How waiting threads of this process pass a lock to each other
  * @param events What happens to locks, as events
  * @param redis Locks in Redis
@@ -44,7 +46,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
 		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
-		@DefaultValue HandOff handOff, @DefaultValue Events events, @DefaultValue Redis redis) {
+		@DefaultValue("true") boolean mdc, @DefaultValue HandOff handOff, @DefaultValue Events events,
+		@DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);

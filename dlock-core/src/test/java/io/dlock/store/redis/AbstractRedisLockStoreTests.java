@@ -59,6 +59,20 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 
 	abstract RedisConnectionFactory createClusterConnectionFactory(String host, int port);
 
+	/**
+	 * The same as the user that the store is to be, on the shared server behind a proxy.
+	 */
+	RedisConnectionFactory createApplicationFactory(String host, int port) {
+		return createConnectionFactory(host, port);
+	}
+
+	/**
+	 * The user that the store is.
+	 */
+	String user() {
+		return "default";
+	}
+
 	abstract void destroy(RedisConnectionFactory factory);
 
 	TcpProxy proxy() {
@@ -68,7 +82,7 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 	@Override
 	protected LockStore createStore() {
 		this.proxy = TcpProxy.to(this.server.host(), this.server.port());
-		this.application = createConnectionFactory("127.0.0.1", this.proxy.port());
+		this.application = createApplicationFactory("127.0.0.1", this.proxy.port());
 		return new RedisLockStore(this.application, RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT));
 	}
 
@@ -90,7 +104,7 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 			.set(RedisKeys.of("dlock", key()).fence(), Long.toString(token).getBytes()));
 	}
 
-	private void onServer(Consumer<RedisConnection> command) {
+	final void onServer(Consumer<RedisConnection> command) {
 		RedisConnectionFactory direct = createConnectionFactory(this.server.host(), this.server.port());
 		try (RedisConnection connection = direct.getConnection()) {
 			command.accept(connection);
@@ -115,7 +129,7 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 	@Test
 	void userWhoMustNotPublishReleasesAllTheSame() {
 		MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
-		onServer((connection) -> connection.execute("ACL", "SETUSER".getBytes(), "default".getBytes(),
+		onServer((connection) -> connection.execute("ACL", "SETUSER".getBytes(), user().getBytes(),
 				"resetchannels".getBytes()));
 		try {
 			granted(acquire("a", LEASE));
@@ -126,7 +140,7 @@ abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
 				.isInstanceOf(Granted.class);
 		}
 		finally {
-			onServer((connection) -> connection.execute("ACL", "SETUSER".getBytes(), "default".getBytes(),
+			onServer((connection) -> connection.execute("ACL", "SETUSER".getBytes(), user().getBytes(),
 					"allchannels".getBytes()));
 		}
 	}

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -15,6 +16,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.boot.jdbc.DatabaseDriver;
+import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.ByteArrayResource;
@@ -22,20 +24,26 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.dao.DataAccessException;
 
-/**
- * Creates the lock table, as {@code dlock.jdbc.initialize-schema} says. In the scripts
- * the table goes by its default name, which is replaced by the configured one.
- */
-final class JdbcLockSchemaInitializer extends PropertiesBasedDataSourceScriptDatabaseInitializer<DlockJdbcProperties> {
+import io.dlock.fencing.jdbc.FencingGuard;
 
-	private static final Log logger = LogFactory.getLog(JdbcLockSchemaInitializer.class);
+/**
+ * Creates the tables, as {@code dlock.jdbc.initialize-schema} says. In the scripts a
+ * table goes by its default name, which is replaced by the configured one.
+ */
+final class JdbcTableInitializer
+		extends PropertiesBasedDataSourceScriptDatabaseInitializer<DatabaseInitializationProperties> {
+
+	private static final Log logger = LogFactory.getLog(JdbcTableInitializer.class);
+
+	private final String nameInScript;
 
 	private final String table;
 
-	private JdbcLockSchemaInitializer(DataSource dataSource, DlockJdbcProperties properties,
-			ResourceLoader resourceLoader) {
+	private JdbcTableInitializer(DataSource dataSource, DatabaseInitializationProperties properties,
+			ResourceLoader resourceLoader, String nameInScript, String table) {
 		super(dataSource, properties, Map.of(DatabaseDriver.MARIADB, "mysql"));
-		this.table = properties.getTable();
+		this.nameInScript = nameInScript;
+		this.table = table;
 		setResourceLoader(resourceLoader);
 	}
 
@@ -46,16 +54,35 @@ final class JdbcLockSchemaInitializer extends PropertiesBasedDataSourceScriptDat
 	 * @param resourceLoader finds the script
 	 * @param required whether the application is not to start without
 	 */
-	static void createTable(DataSource dataSource, DlockJdbcProperties properties, ResourceLoader resourceLoader,
+	static void createLockTable(DataSource dataSource, DlockJdbcProperties properties, ResourceLoader resourceLoader,
 			boolean required) {
+		create(properties, "lock", properties.getTable(), required, () -> new JdbcTableInitializer(dataSource,
+				properties, resourceLoader, DlockJdbcProperties.DEFAULT_TABLE, properties.getTable()));
+	}
+
+	/**
+	 * Create the fence table if the properties say so.
+	 * @param dataSource where
+	 * @param properties how
+	 * @param resourceLoader finds the script
+	 * @param required whether the application is not to start without
+	 */
+	static void createFenceTable(DataSource dataSource, DlockJdbcProperties properties, ResourceLoader resourceLoader,
+			boolean required) {
+		create(properties, "fence", properties.getFenceTable(), required, () -> new JdbcTableInitializer(dataSource,
+				properties.ofFence(), resourceLoader, FencingGuard.DEFAULT_TABLE, properties.getFenceTable()));
+	}
+
+	private static void create(DlockJdbcProperties properties, String what, String table, boolean required,
+			Supplier<JdbcTableInitializer> initializer) {
 		if (properties.getInitializeSchema() == DatabaseInitializationMode.NEVER) {
 			return;
 		}
 		try {
-			new JdbcLockSchemaInitializer(dataSource, properties, resourceLoader).initializeDatabase();
+			initializer.get().initializeDatabase();
 		}
 		catch (RuntimeException ex) {
-			String description = "dlock could not create its lock table '%s': %s.".formatted(properties.getTable(),
+			String description = "dlock could not create its %s table '%s': %s.".formatted(what, table,
 					rootMessage(ex));
 			if (required) {
 				throw new FailureAnalyzedException(description,
@@ -88,8 +115,7 @@ final class JdbcLockSchemaInitializer extends PropertiesBasedDataSourceScriptDat
 		for (Resource script : scripts) {
 			try {
 				String text = script.getContentAsString(encoding);
-				named.add(new ByteArrayResource(
-						text.replace(DlockJdbcProperties.DEFAULT_TABLE, this.table).getBytes(encoding),
+				named.add(new ByteArrayResource(text.replace(this.nameInScript, this.table).getBytes(encoding),
 						script.getDescription()));
 			}
 			catch (IOException ex) {

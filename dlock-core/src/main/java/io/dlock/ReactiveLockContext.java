@@ -1,0 +1,86 @@
+package io.dlock;
+
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+
+import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/**
+ * The locks of reactive code, which changes its threads: they travel in the Reactor
+ * {@code Context} and are seen by everything that a {@link DistributedLocked} method
+ * returns, whatever thread it runs on, and by nothing behind it.
+ *
+ * <pre class="code">
+ * &#64;DistributedLocked("#order.id")
+ * Mono&lt;Void&gt; pay(Order order) {
+ *     return ReactiveLockContext.currentHandle()
+ *         .flatMap((handle) -&gt; this.orders.save(order, handle.token()));
+ * }
+ * </pre>
+ *
+ * In a Kotlin coroutine the context is
+ * {@code currentCoroutineContext()[ReactorContext]?.context}.
+ * <p>
+ * A locked method that is subscribed to with the handle of its own key in the context is
+ * reentrant: it shares lease and token. Needs {@code reactor-core} on the class path.
+ *
+ * @since 0.1
+ * @see LockContext
+ */
+public final class ReactiveLockContext {
+
+	private ReactiveLockContext() {
+	}
+
+	/**
+	 * The innermost lock of a context.
+	 * @param context the context
+	 * @return the handle, or empty outside any lock
+	 */
+	public static Optional<LockHandle> current(ContextView context) {
+		return context.getOrEmpty(LockHandle.class);
+	}
+
+	/**
+	 * The innermost lock of the subscriber.
+	 * @return the handle when subscribed to, or empty outside any lock
+	 */
+	public static Mono<LockHandle> currentHandle() {
+		return Mono.deferContextual((context) -> Mono.justOrEmpty(current(context)));
+	}
+
+	/**
+	 * Find the innermost handle of a key.
+	 * @param context the context
+	 * @param key the key
+	 * @return the handle, which may be released by now, or empty
+	 */
+	public static Optional<LockHandle> find(ContextView context, String key) {
+		return context.getOrEmpty(new Held(key));
+	}
+
+	/**
+	 * Bring a handle into the context, to work under it:
+	 * {@code publisher.contextWrite(ReactiveLockContext.bind(handle))}. The handle is not
+	 * released by that.
+	 * @param handle the handle
+	 * @return what {@code contextWrite} takes
+	 */
+	public static Function<Context, Context> bind(LockHandle handle) {
+		Objects.requireNonNull(handle);
+		return (context) -> context.put(LockHandle.class, handle).put(new Held(handle.key()), handle);
+	}
+
+	/**
+	 * Where the handle of a key is in the context.
+	 *
+	 * @param key the locked key
+	 */
+	private record Held(String key) {
+
+	}
+
+}

@@ -1,0 +1,72 @@
+package io.dlock.aop;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Where a method that returns a stage runs once its lock is granted: virtual threads, or
+ * on Java 17 as many threads as there are bodies that run. There is no limit, because who
+ * waits for a thread while it holds a lock may wait for those who wait for that lock.
+ */
+final class BodyThreads {
+
+	private static final String NAME = "dlock-body-";
+
+	private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
+
+	private static final Executor EXECUTOR = (Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS)
+			? virtualThreads() : platformThreads();
+
+	private static final TaskDecorator CONTEXT = ClassUtils.isPresent("io.micrometer.context.ContextSnapshot",
+			BodyThreads.class.getClassLoader()) ? new ContextPropagatingTaskDecorator() : (task) -> task;
+
+	private BodyThreads() {
+	}
+
+	private static Executor virtualThreads() {
+		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(NAME);
+		executor.setVirtualThreads(true);
+		return executor;
+	}
+
+	private static Executor platformThreads() {
+		CustomizableThreadFactory threads = new CustomizableThreadFactory(NAME);
+		threads.setDaemon(true);
+		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), threads);
+	}
+
+	static void execute(Runnable task) {
+		EXECUTOR.execute(task);
+	}
+
+	/**
+	 * Make a task see what its creator sees: the class loader, and with Micrometer's
+	 * context propagation whatever takes part in that, traces above all.
+	 * @param task the task
+	 * @return the task for another thread
+	 */
+	static Runnable inContext(Runnable task) {
+		Runnable inContext = CONTEXT.decorate(task);
+		ClassLoader loader = Thread.currentThread().getContextClassLoader();
+		return () -> {
+			Thread thread = Thread.currentThread();
+			ClassLoader own = thread.getContextClassLoader();
+			thread.setContextClassLoader(loader);
+			try {
+				inContext.run();
+			}
+			finally {
+				thread.setContextClassLoader(own);
+			}
+		};
+	}
+
+}

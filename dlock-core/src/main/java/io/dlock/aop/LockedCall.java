@@ -1,0 +1,160 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.lang.Contract;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockContext;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
+import io.dlock.LockStoreException;
+import io.dlock.OnBusy;
+import io.dlock.OnLost;
+
+/**
+ * A call of a locked method that waits for its lock without a thread. The key is
+ * evaluated now, before anybody can change the arguments; the body may run later, on any
+ * thread, and more than once.
+ */
+final class LockedCall {
+
+	private static final Log logger = LogFactory.getLog(LockedCall.class);
+
+	private final LockedOperation operation;
+
+	private final MethodInvocation invocation;
+
+	private final LockRegistry registry;
+
+	private final LockRequest request;
+
+	LockedCall(LockedOperation operation, MethodInvocation invocation, Supplier<LockRegistry> registry) {
+		this.operation = operation;
+		this.invocation = invocation;
+		this.registry = registry.get();
+		this.request = operation.request(operation.key().evaluate(invocation.getArguments()));
+	}
+
+	String key() {
+		return this.request.key();
+	}
+
+	/**
+	 * Ask for the lock.
+	 * @param outer the lock of this key that the caller holds, or {@code null}
+	 * @return the handle to come
+	 */
+	CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer) {
+		return (outer != null) ? this.registry.acquireAsync(this.request, outer)
+				: this.registry.acquireAsync(this.request);
+	}
+
+	/**
+	 * The lock of this key that the calling thread holds.
+	 * @return the handle, or {@code null}
+	 */
+	@Nullable LockHandle heldByThread() {
+		return LockContext.find((handle) -> handle.key().equals(key()));
+	}
+
+	/**
+	 * Run the method, which sees its handle.
+	 * @param handle the granted lock
+	 * @return what it returned
+	 * @throws Throwable what it threw
+	 */
+	@Nullable Object run(LockHandle handle) throws Throwable {
+		MethodInvocation body = body();
+		LockContext.Binding binding = LockContext.bind(handle);
+		try {
+			return isInterrupting() ? new InterruptibleBody(handle).run(body) : body.proceed();
+		}
+		finally {
+			binding.close();
+		}
+	}
+
+	/**
+	 * An invocation can proceed once.
+	 */
+	private MethodInvocation body() {
+		return (this.invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone() : this.invocation;
+	}
+
+	boolean isInterrupting() {
+		return this.operation.onLost() == OnLost.INTERRUPT;
+	}
+
+	/**
+	 * What is done instead when there is no lock.
+	 * @param failure why there is none
+	 * @param skipped what a skipped call returns
+	 * @return what the fallback returned, or what a skipped call returns
+	 * @throws Throwable the failure, if nothing is done instead, or that of the fallback
+	 */
+	@Nullable Object instead(Throwable failure, Supplier<? extends @Nullable Object> skipped) throws Throwable {
+		Throwable reason = unwrapped(failure);
+		if (reason instanceof LockStoreException outage) {
+			return this.operation.outage().instead(body(), outage);
+		}
+		if (reason instanceof LockBusyException) {
+			Method fallback = this.operation.fallback();
+			if (fallback != null) {
+				return AopUtils.invokeJoinpointUsingReflection(this.invocation.getThis(), fallback,
+						this.invocation.getArguments());
+			}
+			if (this.operation.onBusy() == OnBusy.SKIP) {
+				logger.debug("Skipped " + this.operation.reason(), reason);
+				return skipped.get();
+			}
+		}
+		throw reason;
+	}
+
+	/**
+	 * What the caller is told when the work is done and the lock is released.
+	 * @param failure the failure of the work, or {@code null}
+	 * @param release the failure of the release, or {@code null}
+	 * @return the failure to tell, or {@code null}
+	 */
+	@Nullable Throwable outcome(@Nullable Throwable failure, @Nullable Throwable release) {
+		Throwable loss = unwrapped(release);
+		if (loss == null || loss == failure
+				|| (loss instanceof LockLostException && this.operation.onLost() == OnLost.IGNORE)) {
+			return failure;
+		}
+		if (failure == null) {
+			return loss;
+		}
+		failure.addSuppressed(loss);
+		return failure;
+	}
+
+	/**
+	 * Futures wrap the failures of those they depend on.
+	 * @param failure a failure, or {@code null}
+	 * @return what it is about
+	 */
+	@Contract("!null -> !null")
+	static @Nullable Throwable unwrapped(@Nullable Throwable failure) {
+		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
+	}
+
+	@Override
+	public String toString() {
+		return "@DistributedLocked method " + this.invocation.getMethod();
+	}
+
+}

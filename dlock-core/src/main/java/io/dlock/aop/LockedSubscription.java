@@ -1,0 +1,300 @@
+package io.dlock.aop;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Schedulers;
+import reactor.util.context.Context;
+
+import io.dlock.LockHandle;
+import io.dlock.ReactiveLockContext;
+
+/**
+ * One subscription to a locked method: acquires the lock, subscribes to what the method
+ * returns, and releases the lock before it completes. A single value is kept back until
+ * the lock is released.
+ * <p>
+ * Operators for resources do not do, because they lose a lock that is granted while the
+ * subscriber cancels.
+ */
+final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
+
+	private final LockedCall call;
+
+	private final Function<@Nullable Object, Publisher<?>> toPublisher;
+
+	private final boolean single;
+
+	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.ACQUIRING);
+
+	private final Upstream upstream = new Upstream();
+
+	private final CoreSubscriber<? super Object> subscriber;
+
+	private volatile Context context;
+
+	private volatile @Nullable CompletableFuture<LockHandle> acquired;
+
+	private volatile @Nullable LockHandle handle;
+
+	private volatile @Nullable Object value;
+
+	private volatile boolean cancelled;
+
+	LockedSubscription(LockedCall call, Function<@Nullable Object, Publisher<?>> toPublisher, boolean single,
+			Subscriber<? super Object> subscriber) {
+		this.call = call;
+		this.toPublisher = toPublisher;
+		this.single = single;
+		CoreSubscriber<? super Object> core = Operators.toCoreSubscriber(subscriber);
+		// the loss of the lock may end it while a value is on its way
+		this.subscriber = (call.isInterrupting() && !single) ? Operators.serialize(core) : core;
+		this.context = core.currentContext();
+	}
+
+	@SuppressWarnings("FutureReturnValueIgnored") // the one it depends on is kept
+	void start() {
+		this.subscriber.onSubscribe(this);
+		if (this.cancelled) {
+			return;
+		}
+		CompletableFuture<LockHandle> future;
+		try {
+			future = this.call
+				.acquire(ReactiveLockContext.find(this.context, this.call.key()).orElseGet(this.call::heldByThread));
+		}
+		catch (RuntimeException ex) {
+			end(ex);
+			return;
+		}
+		this.acquired = future;
+		if (this.cancelled) {
+			future.cancel(false);
+		}
+		boolean now = future.isDone();
+		future.whenComplete((granted, failure) -> {
+			if (now) {
+				answered(granted, failure);
+			}
+			else {
+				continueElsewhere(() -> answered(granted, failure));
+			}
+		});
+	}
+
+	/**
+	 * The threads of the library must not run what is of others, and who holds a lock
+	 * must not wait for a thread that somebody keeps.
+	 */
+	private static void continueElsewhere(Runnable task) {
+		try {
+			Schedulers.boundedElastic().schedule(task);
+		}
+		catch (RejectedExecutionException ex) {
+			task.run();
+		}
+	}
+
+	private void answered(@Nullable LockHandle granted, @Nullable Throwable failure) {
+		if (!this.phase.compareAndSet(Phase.ACQUIRING, Phase.ASSEMBLING)) {
+			// cancelled meanwhile
+			release(granted);
+			return;
+		}
+		Publisher<?> publisher;
+		try {
+			publisher = (granted != null) ? assemble(granted)
+					: this.toPublisher.apply(this.call.instead(Objects.requireNonNull(failure), () -> null));
+		}
+		catch (Throwable ex) {
+			end(ex);
+			return;
+		}
+		this.phase.set(Phase.RUNNING);
+		if (this.cancelled) {
+			giveUp();
+			return;
+		}
+		if (granted != null && this.call.isInterrupting()) {
+			granted.onLost((lost) -> lose());
+		}
+		try {
+			publisher.subscribe(this);
+		}
+		catch (RuntimeException ex) {
+			// against the rules, but no reason to keep the lock
+			end(ex);
+		}
+	}
+
+	private Publisher<?> assemble(LockHandle granted) throws Throwable {
+		this.handle = granted;
+		this.context = ReactiveLockContext.bind(granted).apply(this.context);
+		Object returned = this.call.run(granted);
+		if (returned == null) {
+			throw new IllegalStateException(this.call + " returned null instead of a publisher");
+		}
+		return this.toPublisher.apply(returned);
+	}
+
+	@Override
+	public Context currentContext() {
+		return this.context;
+	}
+
+	@Override
+	public void onSubscribe(Subscription subscription) {
+		this.upstream.set(subscription);
+	}
+
+	@Override
+	public void onNext(Object next) {
+		if (this.phase.get() == Phase.ENDED) {
+			Operators.onDiscard(next, this.context);
+		}
+		else if (this.single) {
+			this.value = next;
+		}
+		else {
+			this.subscriber.onNext(next);
+		}
+	}
+
+	@Override
+	public void onError(Throwable failure) {
+		end(failure);
+	}
+
+	@Override
+	public void onComplete() {
+		end(null);
+	}
+
+	@Override
+	public void request(long n) {
+		if (Operators.validate(n)) {
+			this.upstream.request(n);
+		}
+	}
+
+	@Override
+	public void cancel() {
+		this.cancelled = true;
+		this.upstream.cancel();
+		CompletableFuture<LockHandle> waiting = this.acquired;
+		if (this.phase.compareAndSet(Phase.ACQUIRING, Phase.ENDED)) {
+			if (waiting != null) {
+				waiting.cancel(false);
+			}
+		}
+		else {
+			giveUp();
+		}
+	}
+
+	/**
+	 * Nobody waits any more. While the method itself runs, it keeps its lock.
+	 */
+	private void giveUp() {
+		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
+			release(this.handle);
+			discardValue();
+		}
+	}
+
+	/**
+	 * The cancellation does not wait for a thread, of which the work may keep all.
+	 */
+	private void lose() {
+		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
+			this.upstream.cancel();
+			continueElsewhere(() -> releaseAndTell(null));
+		}
+	}
+
+	private void end(@Nullable Throwable failure) {
+		if (this.phase.getAndSet(Phase.ENDED) != Phase.ENDED) {
+			releaseAndTell(failure);
+		}
+		else if (failure != null) {
+			Operators.onErrorDropped(failure, this.context);
+		}
+	}
+
+	@SuppressWarnings("FutureReturnValueIgnored") // nobody can do anything about it
+	private static void release(@Nullable LockHandle granted) {
+		if (granted != null) {
+			granted.releaseAsync();
+		}
+	}
+
+	@SuppressWarnings("FutureReturnValueIgnored")
+	private void releaseAndTell(@Nullable Throwable failure) {
+		LockHandle granted = this.handle;
+		if (granted == null) {
+			tell(failure);
+			return;
+		}
+		CompletableFuture<@Nullable Void> released = granted.releaseAsync();
+		boolean now = released.isDone();
+		released.whenComplete((done, loss) -> {
+			Throwable outcome = this.call.outcome(failure, loss);
+			if (now) {
+				tell(outcome);
+			}
+			else {
+				continueElsewhere(() -> tell(outcome));
+			}
+		});
+	}
+
+	private void tell(@Nullable Throwable failure) {
+		Object kept = this.value;
+		if (this.cancelled) {
+			discardValue();
+		}
+		else if (failure != null) {
+			discardValue();
+			this.subscriber.onError(failure);
+		}
+		else {
+			if (kept != null) {
+				this.subscriber.onNext(kept);
+			}
+			this.subscriber.onComplete();
+		}
+	}
+
+	private void discardValue() {
+		Object kept = this.value;
+		if (kept != null) {
+			Operators.onDiscard(kept, this.context);
+		}
+	}
+
+	private enum Phase {
+
+		/** There is no lock yet. */
+		ACQUIRING,
+
+		/** The method runs and makes a publisher. */
+		ASSEMBLING,
+
+		/** The publisher has been subscribed to. */
+		RUNNING,
+
+		/** The lock is released or will never be there. */
+		ENDED
+
+	}
+
+}

@@ -1,0 +1,219 @@
+package io.dlock.aop;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockHandle;
+import io.dlock.LockInterruptedException;
+
+/**
+ * A call of a locked method that returns a stage. The caller gets a future of ours, which
+ * completes after the lock is released; who completes it himself, by cancelling it or by
+ * a timeout, ends the call.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
+final class StageCall {
+
+	private static final Log logger = LogFactory.getLog(StageCall.class);
+
+	private final LockedCall call;
+
+	private final @Nullable Object emptyValue;
+
+	private final CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
+
+	/** The work is done, or nobody waits for it any more. */
+	private final AtomicBoolean ended = new AtomicBoolean();
+
+	StageCall(LockedCall call, @Nullable Object emptyValue) {
+		this.call = call;
+		this.emptyValue = emptyValue;
+	}
+
+	/**
+	 * Return at once; the method runs on a thread of its own when the lock is granted.
+	 * @return the future for the caller
+	 */
+	CompletableFuture<@Nullable Object> runWhenGranted() {
+		CompletableFuture<LockHandle> acquired = acquire();
+		Runnable body = BodyThreads.inContext(() -> proceed(acquired));
+		acquired.whenComplete((handle, failure) -> {
+			try {
+				BodyThreads.execute(body);
+			}
+			catch (Throwable ex) {
+				// no thread could be started, and nobody else knows of the lock
+				if (handle != null) {
+					end(handle, null, ex);
+				}
+				this.result.completeExceptionally(ex);
+			}
+		});
+		return this.result;
+	}
+
+	/**
+	 * Wait for the lock and run the method on the calling thread.
+	 * @return the future for the caller, whose work may go on elsewhere
+	 */
+	CompletableFuture<@Nullable Object> runHere() {
+		CompletableFuture<LockHandle> acquired = acquire();
+		try {
+			acquired.get();
+		}
+		catch (InterruptedException ex) {
+			this.result.completeExceptionally(new LockInterruptedException(this.call.key(), ex));
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException ex) {
+			logger.trace("The lock was not granted", ex);
+		}
+		proceed(acquired);
+		return this.result;
+	}
+
+	private CompletableFuture<LockHandle> acquire() {
+		CompletableFuture<LockHandle> acquired = this.call.acquire(this.call.heldByThread());
+		this.result.whenComplete((value, failure) -> acquired.cancel(false));
+		return acquired;
+	}
+
+	private void proceed(CompletableFuture<LockHandle> acquired) {
+		LockHandle handle;
+		try {
+			handle = acquired.join();
+		}
+		catch (RuntimeException ex) {
+			doInstead(ex);
+			return;
+		}
+		if (this.result.isDone()) {
+			end(handle, null, null);
+			return;
+		}
+		try {
+			follow(handle, this.call.run(handle));
+		}
+		catch (Throwable ex) {
+			end(handle, null, ex);
+		}
+	}
+
+	private void doInstead(Throwable failure) {
+		if (this.result.isDone()) {
+			return;
+		}
+		try {
+			Object returned = this.call.instead(failure, () -> this.emptyValue);
+			if (returned instanceof CompletionStage<?> stage) {
+				cancelWithResult(stage);
+				stage.whenComplete((value, ex) -> settle(value, LockedCall.unwrapped(ex)));
+			}
+			else {
+				settle(valueOf(returned), null);
+			}
+		}
+		catch (Throwable ex) {
+			settle(null, ex);
+		}
+	}
+
+	/**
+	 * Hold the lock until the stage completes, the caller gives up, or the lock is lost.
+	 */
+	private void follow(LockHandle handle, @Nullable Object returned) throws Throwable {
+		if (!(returned instanceof CompletionStage<?> stage)) {
+			end(handle, valueOf(returned), null);
+			return;
+		}
+		cancelWithResult(stage);
+		this.result.whenComplete((value, failure) -> end(handle, null, null));
+		if (this.call.isInterrupting()) {
+			handle.onLost((lost) -> runElsewhere(() -> {
+				if (end(handle, null, null)) {
+					cancel(stage);
+				}
+			}));
+		}
+		stage.whenComplete((value, failure) -> end(handle, value, failure));
+	}
+
+	/**
+	 * What is no stage is done: {@code null}, as is usual with {@code @Async}, or a
+	 * future, for which this thread may wait.
+	 */
+	private static @Nullable Object valueOf(@Nullable Object returned) throws Throwable {
+		try {
+			return (returned instanceof Future<?> future) ? future.get() : returned;
+		}
+		catch (ExecutionException ex) {
+			throw (ex.getCause() != null) ? ex.getCause() : ex;
+		}
+	}
+
+	private void cancelWithResult(CompletionStage<?> stage) {
+		this.result.whenComplete((value, failure) -> cancel(stage));
+	}
+
+	private static void cancel(CompletionStage<?> stage) {
+		try {
+			stage.toCompletableFuture().cancel(true);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A " + stage.getClass().getName() + " can not be cancelled", ex);
+		}
+	}
+
+	/**
+	 * Release the lock, and then tell the caller.
+	 * @return whether this call did it
+	 */
+	private boolean end(LockHandle handle, @Nullable Object value, @Nullable Throwable failure) {
+		if (!this.ended.compareAndSet(false, true)) {
+			return false;
+		}
+		CompletableFuture<@Nullable Void> released = handle.releaseAsync();
+		boolean now = released.isDone();
+		released.whenComplete((done, loss) -> {
+			Runnable settling = () -> settle(value, this.call.outcome(LockedCall.unwrapped(failure), loss));
+			if (now) {
+				settling.run();
+			}
+			else {
+				runElsewhere(settling);
+			}
+		});
+		return true;
+	}
+
+	/**
+	 * What depends on the result may block, which the threads of the library must not.
+	 */
+	private static void runElsewhere(Runnable settling) {
+		try {
+			BodyThreads.execute(settling);
+		}
+		catch (Throwable ex) {
+			logger.debug("No thread could be started", ex);
+			settling.run();
+		}
+	}
+
+	private void settle(@Nullable Object value, @Nullable Throwable failure) {
+		if (failure != null) {
+			this.result.completeExceptionally(failure);
+		}
+		else {
+			this.result.complete(value);
+		}
+	}
+
+}

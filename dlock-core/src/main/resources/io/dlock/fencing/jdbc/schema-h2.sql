@@ -1,0 +1,4 @@
+CREATE TABLE IF NOT EXISTS dlock_fence (
+  resource VARCHAR(512) NOT NULL PRIMARY KEY,
+  token    BIGINT       NOT NULL
+);

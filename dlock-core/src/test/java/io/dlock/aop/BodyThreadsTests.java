@@ -1,0 +1,67 @@
+package io.dlock.aop;
+
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.micrometer.context.ContextRegistry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+class BodyThreadsTests {
+
+	private static final String KEY = "dlock.test";
+
+	@Test
+	void bodySeesTheContextOfItsCaller() throws Exception {
+		ThreadLocal<String> trace = new ThreadLocal<>();
+		ContextRegistry.getInstance().registerThreadLocalAccessor(KEY, trace);
+		Thread caller = Thread.currentThread();
+		ClassLoader own = caller.getContextClassLoader();
+		try (URLClassLoader loader = new URLClassLoader(new URL[0])) {
+			trace.set("of the caller");
+			caller.setContextClassLoader(loader);
+			CompletableFuture<String> seen = new CompletableFuture<>();
+			CompletableFuture<ClassLoader> seenLoader = new CompletableFuture<>();
+			Runnable task = BodyThreads.inContext(() -> {
+				seen.complete(trace.get());
+				seenLoader.complete(Thread.currentThread().getContextClassLoader());
+			});
+			trace.remove();
+			caller.setContextClassLoader(own);
+			BodyThreads.execute(task);
+			assertThat(seen.get(10, TimeUnit.SECONDS)).isEqualTo("of the caller");
+			assertThat(seenLoader.get(10, TimeUnit.SECONDS)).isSameAs(loader);
+		}
+		finally {
+			caller.setContextClassLoader(own);
+			ContextRegistry.getInstance().removeThreadLocalAccessor(KEY);
+		}
+	}
+
+	@Test
+	void noBodyWaitsForTheThreadOfAnother() throws Exception {
+		int bodies = 100;
+		CountDownLatch together = new CountDownLatch(bodies);
+		CountDownLatch done = new CountDownLatch(bodies);
+		for (int i = 0; i < bodies; i++) {
+			BodyThreads.execute(() -> {
+				together.countDown();
+				try {
+					together.await();
+					done.countDown();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+			});
+		}
+		assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+	}
+
+}

@@ -1,0 +1,132 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * Handles without a thread: nested on request, and released without waiting.
+ */
+@Timeout(60)
+class AsyncHandleTests {
+
+	private final TroubledStore store = new TroubledStore();
+
+	private final LeaseLockRegistry registry = registry();
+
+	@AfterEach
+	void nothingIsLeft() {
+		this.registry.close();
+		assertThat(this.registry.queues().size()).isZero();
+		assertThat(this.registry.keeper().size()).isZero();
+	}
+
+	private LeaseLockRegistry registry() {
+		return new LeaseLockRegistry(this.store,
+				LockSettings.defaults()
+					.withCommandTimeout(Duration.ofMillis(50))
+					.withWaitTime(Duration.ZERO)
+					.withShutdownTimeout(Duration.ZERO));
+	}
+
+	@Test
+	void callerThatSaysWhatItHoldsGetsANestedHandleAtOnce() {
+		LockRequest request = LockRequest.of("key");
+		LockHandle outer = this.registry.acquireAsync(request).join();
+		CompletableFuture<LockHandle> nested = this.registry.acquireAsync(request, outer);
+		assertThat(nested).isCompleted();
+		LockHandle inner = nested.join();
+		assertThat(inner.token()).isEqualTo(outer.token());
+		assertThat(LockHandle.current()).isEmpty();
+		outer.release();
+		assertThat(inner.isValid()).isTrue();
+		assertThat(this.store.memory.find("key")).isPresent();
+		inner.releaseAsync().join();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void handleThatIsReleasedOrOfAnotherKeyOrRegistryIsNoLongerOuter() {
+		LockRequest request = LockRequest.of("key");
+		LockHandle other = this.registry.acquireAsync(LockRequest.of("other")).join();
+		LockHandle handle = this.registry.acquireAsync(request, other).join();
+		assertThat(
+				catchThrowable(this.registry.acquireAsync(request.toBuilder().reentrant(false).build(), handle)::join))
+			.as("not reentrant")
+			.isNotNull();
+		try (LeaseLockRegistry elsewhere = registry()) {
+			assertThat(catchThrowable(elsewhere.acquireAsync(request, handle)::join)).as("another process").isNotNull();
+		}
+		handle.release();
+		LockHandle next = this.registry.acquireAsync(request, handle).join();
+		assertThat(next.token()).isGreaterThan(handle.token());
+		next.release();
+		other.release();
+	}
+
+	@Test
+	void r49ReleaseDoesNotKeepTheCallerWaitingForTheStore() throws Exception {
+		CountDownLatch answer = new CountDownLatch(1);
+		this.store.beforeRelease = () -> {
+			try {
+				answer.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		};
+		LockHandle handle = this.registry.acquire("key");
+		CompletableFuture<Void> released = handle.releaseAsync();
+		assertThat(handle.isValid()).isFalse();
+		assertThat(LockHandle.current()).isEmpty();
+		assertThat(released).isNotDone();
+		answer.countDown();
+		released.get(10, TimeUnit.SECONDS);
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void releaseWithoutAnAnswerCompletesAndIsRepeated() {
+		this.store.lostReleases.set(1);
+		LockHandle handle = this.registry.acquire("key");
+		assertThat(handle.releaseAsync().join()).isNull();
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+	}
+
+	@Test
+	void nextOfThisProcessInheritsWithoutTheStore() {
+		LockHandle handle = this.registry.acquire("key");
+		CompletableFuture<LockHandle> next = this.registry
+			.acquireAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(20)).build());
+		Awaitility.await().until(() -> this.registry.queues().size() > 0);
+		handle.releaseAsync().join();
+		next.join().releaseAsync().join();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void nestedHandleOfALostLockIsRefused() {
+		LockRequest request = LockRequest.builder("key").lease(Duration.ofMillis(300)).renew(false).build();
+		LockHandle outer = this.registry.acquireAsync(request).join();
+		Awaitility.await().until(() -> !outer.isValid());
+		assertThat(catchThrowable(this.registry.acquireAsync(request, outer)::join))
+			.hasCauseInstanceOf(LockLostException.class);
+		assertThat(catchThrowable(outer.releaseAsync()::join)).hasCauseInstanceOf(LockLostException.class);
+		assertThat(outer.releaseAsync()).as("the second time").isCompletedWithValue(null);
+	}
+
+}

@@ -1,0 +1,51 @@
+package com.example.orders;
+
+import java.util.concurrent.CompletableFuture;
+
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.support.TransactionOperations;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockContext;
+import io.dlock.LockHandle;
+
+/**
+ * As {@link OrderService}, with the same lock, but no thread waits for it or for the
+ * order: the lock is held until the returned future completes.
+ */
+@Service
+class AsyncOrderService {
+
+	private final Stock stock;
+
+	private final TransactionOperations transactions;
+
+	private final AsyncTaskExecutor executor;
+
+	AsyncOrderService(Stock stock, TransactionOperations transactions, AsyncTaskExecutor executor) {
+		this.stock = stock;
+		this.transactions = transactions;
+		this.executor = executor;
+	}
+
+	@DistributedLocked(name = "stock", key = "#order.product", waitTime = "10s", reason = "place an order")
+	CompletableFuture<PlacedOrder> place(Order order) {
+		LockHandle handle = LockHandle.current().orElseThrow();
+		return this.executor.submitCompletable(() -> sell(order, handle));
+	}
+
+	/**
+	 * On another thread, which gets to see the handle.
+	 */
+	private PlacedOrder sell(Order order, LockHandle handle) {
+		LockContext.Binding binding = LockContext.bind(handle);
+		try {
+			return this.transactions.execute((transaction) -> this.stock.sell(order));
+		}
+		finally {
+			binding.close();
+		}
+	}
+
+}

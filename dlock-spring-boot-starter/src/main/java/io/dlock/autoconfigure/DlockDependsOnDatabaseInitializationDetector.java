@@ -1,0 +1,27 @@
+package io.dlock.autoconfigure;
+
+import java.util.Set;
+
+import org.springframework.boot.sql.init.dependency.AbstractBeansOfTypeDependsOnDatabaseInitializationDetector;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializationDetector;
+import org.springframework.util.ClassUtils;
+
+import io.dlock.fencing.jdbc.FencingGuard;
+import io.dlock.store.LockStore;
+
+/**
+ * Flyway, Liquibase and {@code schema.sql} run before the tables are looked at.
+ */
+class DlockDependsOnDatabaseInitializationDetector extends AbstractBeansOfTypeDependsOnDatabaseInitializationDetector
+		implements DependsOnDatabaseInitializationDetector {
+
+	/** An application of R2DBC has database scripts as well. */
+	private static final boolean JDBC = ClassUtils.isPresent("org.springframework.jdbc.core.JdbcTemplate",
+			DlockDependsOnDatabaseInitializationDetector.class.getClassLoader());
+
+	@Override
+	protected Set<Class<?>> getDependsOnDatabaseInitializationBeanTypes() {
+		return JDBC ? Set.of(LockStore.class, FencingGuard.class) : Set.of(LockStore.class);
+	}
+
+}
