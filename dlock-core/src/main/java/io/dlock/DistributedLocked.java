@@ -23,6 +23,12 @@ import org.springframework.core.annotation.AliasFor;
  * method runs, and released after it, also when it throws. The handle is
  * {@link LockHandle#current()} in the method.
  * <p>
+ * <strong>Transactions.</strong> If the method is called inside a transaction that runs
+ * already, the lock is kept and renewed until that transaction has ended, by a commit or
+ * a rollback, and a warning says so once ({@code dlock.transaction.inside}). A
+ * transaction that would commit after a lock of its thread was lost is rolled back, and
+ * the commit throws {@link LockLostException} ({@code dlock.transaction.commit-check}).
+ * <p>
  * On a class it applies to all public methods, each with its own lock unless they share a
  * {@link #name} or {@link #key}; an annotation on a method takes precedence. It may also
  * stand on interfaces, and on annotations of yours.

@@ -1,5 +1,7 @@
 package io.dlock;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -66,6 +68,25 @@ public final class LockContext {
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * All handles bound to the calling thread.
+	 * @return the handles, innermost first
+	 */
+	public static List<LockHandle> all() {
+		Binding innermost = innermost();
+		if (innermost == null) {
+			return List.of();
+		}
+		List<LockHandle> handles = new ArrayList<>();
+		for (Binding binding = innermost; binding != null; binding = binding.outer) {
+			LockHandle handle = binding.handle.get();
+			if (handle != null) {
+				handles.add(handle);
+			}
+		}
+		return handles;
 	}
 
 	private static @Nullable Binding innermost() {

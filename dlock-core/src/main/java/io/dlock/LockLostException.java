@@ -11,6 +11,8 @@ public final class LockLostException extends LockException {
 
 	private final long token;
 
+	private final String reason;
+
 	/**
 	 * Create the exception.
 	 * @param key the key
@@ -23,6 +25,7 @@ public final class LockLostException extends LockException {
 					.formatted(LockRequest.abbreviate(key), token, reason),
 				null);
 		this.token = token;
+		this.reason = reason;
 	}
 
 	/**
@@ -31,6 +34,14 @@ public final class LockLostException extends LockException {
 	 */
 	public long token() {
 		return this.token;
+	}
+
+	/**
+	 * How the lock was lost.
+	 * @return the reason
+	 */
+	public String reason() {
+		return this.reason;
 	}
 
 }

@@ -17,6 +17,10 @@ import java.util.concurrent.locks.Lock;
  * deadline at the latest. No lease lock promises more; use the fencing token where a
  * stale write must be impossible.
  * <p>
+ * The registry pays no attention to transactions: a lock that protects what a transaction
+ * writes is acquired before that transaction begins and released after it has ended. A
+ * transaction that commits while its thread holds a lost lock is rolled back.
+ * <p>
  * All exceptions are unchecked. {@link LockBusyException}: somebody else holds the lock.
  * {@link LockStoreException}: the store failed, which says nothing about the lock.
  * {@link LockLostException}: the lease was over before the release.

@@ -1,7 +1,9 @@
 package io.dlock;
 
 /**
- * What a {@link DistributedLocked} method does when its lock is lost while it runs.
+ * What a {@link DistributedLocked} method does when its lock is lost while it runs. A
+ * transaction that has not committed yet is rolled back, unless the loss is to be
+ * ignored.
  *
  * @since 0.1
  */

@@ -3,10 +3,14 @@ package io.dlock.aop;
 import java.lang.reflect.Method;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.EmbeddedValueResolverAware;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
@@ -26,7 +30,7 @@ import io.dlock.OnStoreFailure;
  * @since 0.1
  */
 public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements EmbeddedValueResolverAware {
+		implements EmbeddedValueResolverAware, SmartInitializingSingleton {
 
 	/**
 	 * Before the post-processors of {@code @Async} ({@code LOWEST_PRECEDENCE}) and
@@ -41,6 +45,16 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private transient LockedOperations operations;
 
 	private volatile boolean mdc = true;
+
+	private InsideTransaction insideTransaction = InsideTransaction.DEFER;
+
+	private boolean commitCheck = true;
+
+	private transient @Nullable Supplier<? extends CommitGuard> commitGuard;
+
+	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier.of(this::transactions);
+
+	private transient @Nullable ListableBeanFactory beans;
 
 	/**
 	 * Create the post-processor.
@@ -63,6 +77,42 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 */
 	public void setMdc(boolean mdc) {
 		this.mdc = mdc;
+	}
+
+	/**
+	 * Set what a locked method does when a transaction runs already.
+	 * {@link InsideTransaction#DEFER} is the default.
+	 * @param insideTransaction what it does
+	 */
+	public void setInsideTransaction(InsideTransaction insideTransaction) {
+		this.insideTransaction = insideTransaction;
+	}
+
+	/**
+	 * Set whether a transaction is rolled back instead of committed if its thread has
+	 * lost a lock that it holds, which is so by default. It works for all
+	 * {@code PlatformTransactionManager} beans that accept listeners, as those of Spring
+	 * do.
+	 * @param commitCheck whether to check
+	 */
+	public void setCommitCheck(boolean commitCheck) {
+		this.commitCheck = commitCheck;
+	}
+
+	/**
+	 * Set what else must hold before such a transaction commits. Nothing else by default.
+	 * @param commitGuard asked for when the application has started
+	 */
+	public void setCommitGuard(Supplier<? extends CommitGuard> commitGuard) {
+		this.commitGuard = SingletonSupplier.of(commitGuard);
+	}
+
+	private LockedTransactions transactions() {
+		if (!LockedTransactions.POSSIBLE) {
+			return LockedTransactions.NONE;
+		}
+		return new SpringTransactions(this.insideTransaction,
+				this.commitCheck ? new CommitListener(this.commitGuard) : null);
 	}
 
 	@Override
@@ -88,8 +138,24 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		LockedOperations created = new LockedOperations(new LockedOperationParser(values, () -> this.onStoreFailure),
 				this.registry);
 		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(),
-				new DistributedLockedInterceptor(created, this.registry, () -> this.mdc));
+				new DistributedLockedInterceptor(created, this.registry, this.transactions, () -> this.mdc));
 		return created;
+	}
+
+	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		super.setBeanFactory(beanFactory);
+		this.beans = (beanFactory instanceof ListableBeanFactory listable) ? listable : null;
+	}
+
+	/**
+	 * Transaction managers that were created before this, or belong to a parent context.
+	 */
+	@Override
+	public void afterSingletonsInstantiated() {
+		if (this.beans != null) {
+			this.transactions.get().checkCommitsIn(this.beans);
+		}
 	}
 
 	@Override
@@ -98,6 +164,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		if (LockedOperations.isCandidate(targetClass)) {
 			this.operations.check(targetClass);
 		}
+		this.transactions.get().checkCommitsOf(bean);
 		return super.postProcessAfterInitialization(bean, beanName);
 	}
 

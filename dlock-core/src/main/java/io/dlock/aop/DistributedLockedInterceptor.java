@@ -35,11 +35,15 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	private final Supplier<LockRegistry> registry;
 
+	private final Supplier<LockedTransactions> transactions;
+
 	private final BooleanSupplier mdc;
 
-	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry, BooleanSupplier mdc) {
+	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry,
+			Supplier<LockedTransactions> transactions, BooleanSupplier mdc) {
 		this.operations = operations;
 		this.registry = registry;
+		this.transactions = transactions;
 		this.mdc = mdc;
 	}
 
@@ -50,10 +54,11 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		if (completion != null) {
 			return completion.invoke(operation, invocation, this.registry);
 		}
+		String key = operation.key().evaluate(invocation.getArguments());
+		this.transactions.get().checkEntry(invocation.getMethod(), key);
 		LockHandle handle;
 		try {
-			handle = this.registry.get()
-				.acquire(operation.request(operation.key().evaluate(invocation.getArguments())));
+			handle = this.registry.get().acquire(operation.request(key));
 		}
 		catch (LockBusyException ex) {
 			return busy(operation, invocation, ex);
@@ -61,7 +66,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		catch (LockStoreException ex) {
 			return operation.outage().instead(invocation, ex);
 		}
-		return proceed(operation, invocation, handle);
+		return proceed(operation, invocation, this.transactions.get().enter(handle, operation, invocation.getMethod()));
 	}
 
 	private static Class<?> targetClass(MethodInvocation invocation) {

@@ -73,7 +73,7 @@ final class InterruptibleBody {
 
 	/**
 	 * The methods around this one may have been interrupted as well, for locks of their
-	 * own.
+	 * own; this one may have used that up.
 	 */
 	private void leave() {
 		if (this.outer == null) {
@@ -81,7 +81,7 @@ final class InterruptibleBody {
 			return;
 		}
 		INNERMOST.set(this.outer);
-		for (InterruptibleBody body = this.outer; this.interrupted && body != null; body = body.outer) {
+		for (InterruptibleBody body = this.outer; body != null; body = body.outer) {
 			body.repeatInterrupt();
 		}
 	}

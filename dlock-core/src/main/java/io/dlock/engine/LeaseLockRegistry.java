@@ -308,6 +308,18 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		}
 	}
 
+	/**
+	 * Under which owner the store knows a lock of this registry. Who knows it can release
+	 * the lock: it is not for logs.
+	 * @param handle a handle
+	 * @return the owner, or empty if the handle is not of this registry or has been
+	 * released
+	 */
+	public Optional<String> ownerOf(LockHandle handle) {
+		return (handle instanceof HeldLock held && held.belongsTo(this, held.key()))
+				? Optional.of(held.hold().lease().owner()) : Optional.empty();
+	}
+
 	@Override
 	public void validate(LockRequest request) {
 		this.settings.validate(request);

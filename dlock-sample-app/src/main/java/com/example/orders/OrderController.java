@@ -1,5 +1,7 @@
 package com.example.orders;
 
+import java.util.List;
+
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
@@ -14,15 +16,24 @@ class OrderController {
 
 	private final UnlockedOrderService unlockedOrders;
 
-	OrderController(OrderService orders, UnlockedOrderService unlockedOrders) {
+	private final CartService carts;
+
+	OrderController(OrderService orders, UnlockedOrderService unlockedOrders, CartService carts) {
 		this.orders = orders;
 		this.unlockedOrders = unlockedOrders;
+		this.carts = carts;
 	}
 
 	@PostMapping("/orders")
 	@ResponseStatus(HttpStatus.CREATED)
 	PlacedOrder place(@RequestBody Order order, @RequestParam(defaultValue = "true") boolean lock) {
 		return lock ? this.orders.place(order) : this.unlockedOrders.place(order);
+	}
+
+	@PostMapping("/carts")
+	@ResponseStatus(HttpStatus.CREATED)
+	List<PlacedOrder> place(@RequestBody List<Order> cart) {
+		return this.carts.place(cart);
 	}
 
 }

@@ -61,6 +61,19 @@ class OrdersApplicationTests {
 	}
 
 	@Test
+	void aCartIsSoldAsAWholeOrNotAtAll() {
+		assertThat(put("pen", "{'stock': 10}")).hasStatusOk();
+		assertThat(post("/carts", "[{'product': 'pen', 'quantity': 4}, {'product': 'book', 'quantity': 3}]"))
+			.hasStatus(201)
+			.bodyJson()
+			.isLenientlyEqualTo(json("[{'product': 'book', 'stockLeft': 17}, {'product': 'pen', 'stockLeft': 6}]"));
+		assertThat(post("/carts", "[{'product': 'pen', 'quantity': 7}, {'product': 'book', 'quantity': 3}]"))
+			.hasStatus(409);
+		assertThat(get("/stock/book")).bodyJson().isLenientlyEqualTo(json("{'stock': 17, 'sold': 3}"));
+		assertThat(get("/locks")).bodyJson().isEqualTo(json("[{'product': 'book'}, {'product': 'pen'}]"));
+	}
+
+	@Test
 	void whatIsNotThereIsNotSold() {
 		assertThat(order("{'product': 'book', 'quantity': 21}")).hasStatus(409)
 			.bodyJson()

@@ -6,6 +6,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -15,7 +16,9 @@ import org.springframework.core.env.Environment;
 
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
+import io.dlock.aop.CommitGuard;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.aop.InsideTransaction;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 
@@ -29,15 +32,24 @@ import io.dlock.store.LockStore;
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration" })
-@Import({ JdbcFencingConfiguration.class, RedisFencingConfiguration.class })
+@Import({ JdbcFencingConfiguration.class, RedisFencingConfiguration.class, RowCommitGuardConfiguration.class })
 public final class DlockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DistributedLockedBeanPostProcessor distributedLockedBeanPostProcessor(ObjectProvider<LockRegistry> registry,
-			Environment environment) {
+			ObjectProvider<CommitGuard> commitGuard, Environment environment) {
+		Binder properties = Binder.get(environment);
+		CommitCheck commitCheck = properties.bind("dlock.transaction.commit-check", CommitCheck.class)
+			.orElse(CommitCheck.VALIDITY);
 		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(registry::getObject);
+		postProcessor.setInsideTransaction(
+				properties.bind("dlock.transaction.inside", InsideTransaction.class).orElse(InsideTransaction.DEFER));
+		postProcessor.setCommitCheck(commitCheck != CommitCheck.OFF);
+		if (commitCheck == CommitCheck.ROW) {
+			postProcessor.setCommitGuard(commitGuard::getObject);
+		}
 		postProcessor
 			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
 		postProcessor.setOnStoreFailure(StoreFailurePolicy.of(environment));

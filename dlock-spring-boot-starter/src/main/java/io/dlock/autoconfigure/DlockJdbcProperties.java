@@ -5,8 +5,6 @@ import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 
-import io.dlock.fencing.jdbc.FencingGuard;
-
 /**
  * Configuration of locks in a database.
  *
@@ -30,7 +28,7 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 	 * Name of the fence table, with or without its schema. It is in the application's
 	 * database, wherever the locks are.
 	 */
-	private String fenceTable = FencingGuard.DEFAULT_TABLE;
+	private String fenceTable = "dlock_fence";
 
 	/**
 	 * How many connections the locks open for themselves at the most, one of which is

@@ -9,6 +9,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import io.dlock.LockSettings;
 import io.dlock.OnStoreFailure;
 import io.dlock.ReleaseMode;
+import io.dlock.aop.InsideTransaction;
 
 /**
  * Configuration of dlock.
@@ -37,6 +38,7 @@ import io.dlock.ReleaseMode;
  * its lock, as dlock.token and dlock.reason in the MDC
  * @param handOff How waiting threads of this process pass a lock to each other
  * @param events What happens to locks, as events
+ * @param transaction Locks and transactions
  * @param redis Locks in Redis
  * @since 0.1
  */
@@ -47,7 +49,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
 		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
 		@DefaultValue("true") boolean mdc, @DefaultValue HandOff handOff, @DefaultValue Events events,
-		@DefaultValue Redis redis) {
+		@DefaultValue Transaction transaction, @DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
@@ -77,6 +79,21 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * any case
 	 */
 	public record Events(@DefaultValue("false") boolean publish) {
+
+	}
+
+	/**
+	 * Locks and transactions.
+	 *
+	 * @param inside What a locked method does when it is called inside a transaction that
+	 * already runs: keep the lock until the transaction has ended, fail, or ignore the
+	 * transaction and release the lock when the method returns
+	 * @param commitCheck What a transaction must pass before it commits while its thread
+	 * holds locks: that they are valid; or that, and a lock on their rows in the database
+	 * of the transaction; or nothing
+	 */
+	public record Transaction(@DefaultValue("defer") InsideTransaction inside,
+			@DefaultValue("validity") CommitCheck commitCheck) {
 
 	}
 

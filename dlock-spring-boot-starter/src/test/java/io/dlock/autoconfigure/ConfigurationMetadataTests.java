@@ -39,7 +39,7 @@ class ConfigurationMetadataTests {
 					.isTrue();
 			});
 			assertThat(names).contains("dlock.lease", "dlock.wait-time", "dlock.redis.prefix", "dlock.jdbc.table",
-					"dlock.jdbc.initialize-schema");
+					"dlock.jdbc.initialize-schema", "dlock.transaction.inside", "dlock.transaction.commit-check");
 		}
 	}
 

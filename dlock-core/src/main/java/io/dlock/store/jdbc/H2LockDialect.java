@@ -85,7 +85,9 @@ final class H2LockDialect extends JdbcLockDialect {
 						SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= %s) AND lock_key IN (%s)
 						""".formatted(table, NOW, Statements.KEYS), """
 						DELETE FROM %s WHERE lease_until < DATEADD('MICROSECOND', -?, %s) FETCH FIRST %d ROWS ONLY
-						""".formatted(table, NOW, Statements.SWEEP_BATCH)));
+						""".formatted(table, NOW, Statements.SWEEP_BATCH), """
+						SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > %s FOR UPDATE
+						""".formatted(table, NOW)));
 		this.acquire = ACQUIRE.formatted(table, NOW, NOW_MICROS);
 		this.holder = HOLDER.formatted(table, NOW);
 	}
@@ -116,6 +118,14 @@ final class H2LockDialect extends JdbcLockDialect {
 	@Override
 	Attempt holder(Connection connection, String storageKey) throws SQLException {
 		return askHolder(connection, this.holder, storageKey);
+	}
+
+	/**
+	 * A timeout would stay on the caller's connection; H2 waits two seconds for a row by
+	 * default.
+	 */
+	@Override
+	void limit(PreparedStatement statement, Duration timeout) {
 	}
 
 	/**

@@ -248,6 +248,37 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		return statement.executeUpdate() == 1;
 	}
 
+	/**
+	 * Lock the row of a held lock in a transaction, so that until its end nobody is
+	 * granted the key.
+	 * @param connection the connection of a transaction
+	 * @param storageKey the storage key
+	 * @param owner the owner
+	 * @param timeout how long to wait for who has locked the row
+	 * @return whether the owner holds the key
+	 * @throws SQLException if the database does not answer
+	 */
+	final boolean hold(Connection connection, String storageKey, String owner, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(this.statements.hold())) {
+			limit(statement, timeout);
+			statement.setString(1, storageKey);
+			statement.setString(2, owner);
+			try (ResultSet row = statement.executeQuery()) {
+				return row.next();
+			}
+		}
+	}
+
+	/**
+	 * Limit how long a statement on a connection of the caller takes.
+	 * @param statement the statement
+	 * @param timeout how long
+	 * @throws SQLException if that is not possible
+	 */
+	void limit(PreparedStatement statement, Duration timeout) throws SQLException {
+		statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
+	}
+
 	final void leave(Connection connection, String storageKey, MailboxAddress mailbox) throws SQLException {
 		if (release(connection, storageKey, mailbox.reservation())) {
 			return;

@@ -1,5 +1,6 @@
 package io.dlock.store.jdbc;
 
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.TransactionExecution;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
@@ -50,6 +52,8 @@ public final class JdbcLockStore implements LockStore {
 
 	private final LockConnections connections;
 
+	private final TransactionConnections transactions;
+
 	private final Map<MailboxAddress, Mailbox> mailboxes = new ConcurrentHashMap<>();
 
 	private volatile boolean closed;
@@ -62,6 +66,7 @@ public final class JdbcLockStore implements LockStore {
 	public JdbcLockStore(DataSource dataSource, JdbcLockStoreSettings settings) {
 		this.settings = settings;
 		this.connections = new LockConnections(dataSource, settings);
+		this.transactions = new TransactionConnections(dataSource);
 	}
 
 	LockConnections connections() {
@@ -150,6 +155,50 @@ public final class JdbcLockStore implements LockStore {
 	@Override
 	public Optional<StoredLock> find(String key) {
 		return this.connections.execute(false, "find", (dialect, connection) -> dialect.find(connection, key));
+	}
+
+	/**
+	 * Whether a data source is that of the locks.
+	 * @param dataSource a data source
+	 * @return whether it is the same, be it through proxies of Spring's
+	 */
+	public boolean isOn(DataSource dataSource) {
+		return this.transactions.isOn(dataSource);
+	}
+
+	/**
+	 * Find the connection of a transaction, if that works on the data source of the
+	 * locks.
+	 * @param transaction a transaction of the calling thread
+	 * @return its connection; empty if it works on something else, through JTA, or is
+	 * about to release a savepoint only
+	 */
+	public Optional<Connection> connectionOf(TransactionExecution transaction) {
+		return this.transactions.find(transaction);
+	}
+
+	/**
+	 * Lock the row of a held lock in a transaction of the caller, as the last thing
+	 * before its commit. Until the transaction has ended the database gives the lock to
+	 * nobody else, whatever becomes of its lease and of this process; and it is not
+	 * renewed.
+	 * <p>
+	 * On PostgreSQL and H2 the transaction must be READ COMMITTED: others see the row as
+	 * it was before the last renewal.
+	 * @param connection the connection of the transaction
+	 * @param key the key
+	 * @param owner the owner
+	 * @return whether the owner holds the key by the clock of the database
+	 * @throws StoreException if there is no answer
+	 */
+	public boolean hold(Connection connection, String key, String owner) {
+		try {
+			return this.connections.dialect()
+				.hold(connection, StorageKey.of(key), owner, this.settings.commandTimeout());
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.translate("lock the row of a lock", ex);
+		}
 	}
 
 	@Override

@@ -143,6 +143,14 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
+	 * What the database is, for work on a connection of somebody else.
+	 * @return its dialect
+	 */
+	JdbcLockDialect dialect() {
+		return open().dialect();
+	}
+
+	/**
 	 * Listen at an address, on a connection beside the pool.
 	 * @param address the address
 	 * @param onTurn whom to tell

@@ -137,7 +137,9 @@ final class MySqlLockDialect extends JdbcLockDialect {
 				SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN (%s)
 				""".formatted(table, Statements.KEYS), """
 				DELETE FROM %s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %d
-				""".formatted(table, Statements.SWEEP_BATCH)));
+				""".formatted(table, Statements.SWEEP_BATCH), """
+				SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > UTC_TIMESTAMP(6) FOR UPDATE
+				""".formatted(table)));
 		this.table = table;
 		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END, GRANTABLE);
 		this.readBack = READ_BACK.formatted(table);

@@ -135,7 +135,9 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				DELETE FROM %1$s WHERE lock_key IN (
 				  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
 				  LIMIT %2$d FOR UPDATE SKIP LOCKED)
-				""".formatted(table, Statements.SWEEP_BATCH)));
+				""".formatted(table, Statements.SWEEP_BATCH), """
+				SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp() FOR UPDATE
+				""".formatted(table)));
 		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END);
 		this.holder = HOLDER.formatted(table);
 		this.renewMany = RENEW_MANY.formatted(table);

@@ -11,8 +11,11 @@ package io.dlock.store.jdbc;
  * @param find binds key; answers holder, reason, token, since_micros, until_micros
  * @param look binds the owner of a reservation, and the keys in place of {@link #KEYS}
  * @param sweep binds retention µs
+ * @param hold binds key, owner; answers one row, which it locks, if the owner holds the
+ * key
  */
-record Statements(String renew, String release, String queue, String leave, String find, String look, String sweep) {
+record Statements(String renew, String release, String queue, String leave, String find, String look, String sweep,
+		String hold) {
 
 	/** Stands for the keys of a query. */
 	static final String KEYS = "<keys>";

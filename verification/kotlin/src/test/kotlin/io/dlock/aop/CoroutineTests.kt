@@ -6,6 +6,7 @@ import io.dlock.LockHandle
 import io.dlock.LockLostException
 import io.dlock.OnBusy
 import io.dlock.OnLost
+import io.dlock.OnStoreFailure
 import io.dlock.ReactiveLockContext
 import java.time.Duration
 import kotlinx.coroutines.CompletableDeferred
@@ -222,9 +223,9 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 
 	@Test
 	fun whatCanNotBeHonouredIsRefused() {
-		assertThat(catchThrowable { LockedOperationParser { it }.parse(Refused::class.java) })
+		assertThat(catchThrowable { LockedOperationParser({ it }, { OnStoreFailure.THROW }).parse(Refused::class.java) })
 			.hasMessageContaining("can not be empty").hasMessageContaining("null")
-		assertThat(catchThrowable { LockedOperationParser { it }.parse(RefusedDeferred::class.java) })
+		assertThat(catchThrowable { LockedOperationParser({ it }, { OnStoreFailure.THROW }).parse(RefusedDeferred::class.java) })
 			.hasMessageContaining("released too early")
 	}
 

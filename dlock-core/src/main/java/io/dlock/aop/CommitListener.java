@@ -1,0 +1,76 @@
+package io.dlock.aop;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.function.Supplier;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.util.StringUtils;
+
+import io.dlock.LockContext;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+
+/**
+ * Lets no transaction commit whose thread has lost a lock. A transaction manager calls
+ * this after all synchronizations, right before the commit, and rolls back if it throws.
+ */
+final class CommitListener implements TransactionExecutionListener {
+
+	private static final Log logger = LogFactory.getLog(CommitListener.class);
+
+	private final @Nullable Supplier<? extends CommitGuard> guard;
+
+	/** Weak, because nobody tells of their release. */
+	private final Set<LockHandle> exempt = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+	CommitListener(@Nullable Supplier<? extends CommitGuard> guard) {
+		this.guard = guard;
+	}
+
+	/**
+	 * Let transactions commit although this lock is lost.
+	 * @param lock the lock
+	 */
+	void exempt(LockHandle lock) {
+		this.exempt.add(lock);
+	}
+
+	@Override
+	public void beforeCommit(TransactionExecution transaction) {
+		List<LockHandle> locks = LockContext.all();
+		if (locks.isEmpty()) {
+			return;
+		}
+		List<LockHandle> checked = locks.stream().filter((lock) -> !this.exempt.contains(lock)).toList();
+		checked.forEach((lock) -> checkValid(transaction, lock));
+		if (this.guard != null && !checked.isEmpty()) {
+			CommitGuard additional = this.guard.get();
+			checked.forEach((lock) -> additional.check(transaction, lock));
+		}
+	}
+
+	private static void checkValid(TransactionExecution transaction, LockHandle lock) {
+		if (lock.isValid()) {
+			return;
+		}
+		try {
+			lock.assertHeld();
+		}
+		catch (LockLostException ex) {
+			String name = transaction.getTransactionName();
+			throw new LockLostException(ex.key(), ex.token(), "%s. The transaction%s is rolled back"
+				.formatted(ex.reason(), StringUtils.hasText(name) ? " " + name : ""));
+		}
+		catch (IllegalStateException ex) {
+			logger.debug("A lock is released by another thread while its transaction commits", ex);
+		}
+	}
+
+}

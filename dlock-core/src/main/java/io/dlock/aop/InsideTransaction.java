@@ -1,0 +1,36 @@
+package io.dlock.aop;
+
+/**
+ * What a {@link io.dlock.DistributedLocked} method does when it is called inside a
+ * transaction that already runs. A lock that is released when the method returns would be
+ * free before that transaction commits: the next holder reads what was there before, and
+ * one of the two updates is lost.
+ * <p>
+ * The transaction of the method itself ({@code @Transactional} on the same method) is not
+ * meant: it begins and ends inside the lock.
+ *
+ * @since 0.1
+ */
+public enum InsideTransaction {
+
+	/**
+	 * Keep the lock, renewed, until that transaction has ended, by a commit or a
+	 * rollback. A warning is logged, once for each method: the lock is held longer than
+	 * the method says, and what the transaction has read before it got the lock may be
+	 * out of date.
+	 */
+	DEFER,
+
+	/**
+	 * Throw an {@code IllegalTransactionStateException} instead of calling the method.
+	 * The lock is not taken.
+	 */
+	FAIL,
+
+	/**
+	 * Release the lock when the method returns, before the transaction ends: for methods
+	 * whose work is not part of the transaction.
+	 */
+	IGNORE
+
+}

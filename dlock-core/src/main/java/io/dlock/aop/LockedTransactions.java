@@ -1,0 +1,57 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.util.ClassUtils;
+
+import io.dlock.LockHandle;
+
+/**
+ * What transactions mean to locked methods, and locks to transactions. Knows nothing of
+ * spring-tx, which not every application has.
+ */
+interface LockedTransactions {
+
+	/** Whether there is spring-tx. */
+	boolean POSSIBLE = ClassUtils.isPresent("org.springframework.transaction.TransactionExecutionListener",
+			LockedTransactions.class.getClassLoader());
+
+	/** There are no transactions. */
+	LockedTransactions NONE = new LockedTransactions() {
+	};
+
+	/**
+	 * Check, before the lock is taken, whether the method may take it now.
+	 * @param method the locked method
+	 * @param key the key it is about to lock
+	 */
+	default void checkEntry(Method method, String key) {
+	}
+
+	/**
+	 * Let the lock outlast the transaction that runs, if there is one.
+	 * @param handle the lock, just taken
+	 * @param operation what is locked
+	 * @param method the locked method
+	 * @return the lock, to be released when the method is done
+	 */
+	default LockHandle enter(LockHandle handle, LockedOperation operation, Method method) {
+		return handle;
+	}
+
+	/**
+	 * Let a bean, if it is a transaction manager, check the locks before each commit.
+	 * @param bean the bean
+	 */
+	default void checkCommitsOf(Object bean) {
+	}
+
+	/**
+	 * Let all transaction managers that exist check the locks before each commit.
+	 * @param beans where to look for them, and in what is above
+	 */
+	default void checkCommitsIn(ListableBeanFactory beans) {
+	}
+
+}

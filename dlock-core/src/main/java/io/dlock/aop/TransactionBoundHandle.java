@@ -1,0 +1,124 @@
+package io.dlock.aop;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.transaction.support.TransactionSynchronization;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+
+/**
+ * A lock that was taken inside a transaction: it is released when both the method and the
+ * transaction are done. Usually the method is first; but a method may end the transaction
+ * itself, and a transaction may time out on another thread.
+ */
+final class TransactionBoundHandle implements LockHandle, TransactionSynchronization {
+
+	private static final Log logger = LogFactory.getLog(TransactionBoundHandle.class);
+
+	private final LockHandle handle;
+
+	private final boolean lossMatters;
+
+	private final AtomicBoolean released = new AtomicBoolean();
+
+	/** The method and the transaction. */
+	private final AtomicInteger users = new AtomicInteger(2);
+
+	TransactionBoundHandle(LockHandle handle, boolean lossMatters) {
+		this.handle = handle;
+		this.lossMatters = lossMatters;
+	}
+
+	/**
+	 * The method is done. Of a loss it is told now, as if it were released.
+	 */
+	@Override
+	public void release() {
+		if (!this.released.compareAndSet(false, true)) {
+			return;
+		}
+		if (this.users.decrementAndGet() == 0) {
+			this.handle.release();
+		}
+		else if (!this.handle.isValid()) {
+			failIfLost();
+		}
+	}
+
+	private void failIfLost() {
+		try {
+			this.handle.assertHeld();
+		}
+		catch (IllegalStateException ex) {
+			logger.debug("The method has released its lock itself", ex);
+		}
+	}
+
+	/**
+	 * The transaction is done. Nobody would catch what is thrown here.
+	 */
+	@Override
+	public void afterCompletion(int status) {
+		if (this.users.decrementAndGet() > 0) {
+			return;
+		}
+		try {
+			this.handle.release();
+		}
+		catch (LockLostException ex) {
+			if (status != STATUS_ROLLED_BACK && this.lossMatters) {
+				logger.warn("A transaction that began before its lock was lost while it committed", ex);
+			}
+		}
+	}
+
+	/**
+	 * After others as far as possible, which do their work under the lock.
+	 */
+	@Override
+	public int getOrder() {
+		return LOWEST_PRECEDENCE;
+	}
+
+	@Override
+	public String key() {
+		return this.handle.key();
+	}
+
+	@Override
+	public long token() {
+		return this.handle.token();
+	}
+
+	@Override
+	public boolean isValid() {
+		return this.handle.isValid();
+	}
+
+	@Override
+	public Duration remaining() {
+		return this.handle.remaining();
+	}
+
+	@Override
+	public void assertHeld() {
+		this.handle.assertHeld();
+	}
+
+	@Override
+	public void onLost(Consumer<? super LockHandle> listener) {
+		this.handle.onLost(listener);
+	}
+
+	@Override
+	public String toString() {
+		return this.handle.toString();
+	}
+
+}

@@ -1,0 +1,188 @@
+package io.dlock.aop;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+import javax.sql.DataSource;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import org.awaitility.Awaitility;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockHandle;
+import io.dlock.LockRegistry;
+import io.dlock.LockSettings;
+import io.dlock.OnLost;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Locked methods, transactions of H2, and locks in memory.
+ */
+abstract class AbstractTransactionTests {
+
+	static final String KEY = "counter";
+
+	static class Work {
+
+		@DistributedLocked("'counter'")
+		public void run(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked("'counter'")
+		public void other(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		public void runShortly(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
+		public void runCarelessly(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		@Transactional
+		public void runInTransaction(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms")
+		public void runRenewed(Runnable body) {
+			body.run();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement(proxyTargetClass = true)
+	static class Config {
+
+	}
+
+	final JdbcDataSource dataSource = new JdbcDataSource();
+
+	final MemoryLockStore store = new MemoryLockStore();
+
+	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
+			LockSettings.defaults()
+				.withCommandTimeout(Duration.ofMillis(50))
+				.withWaitTime(Duration.ZERO)
+				.withShutdownTimeout(Duration.ZERO));
+
+	final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	final DataSourceTransactionManager transactions = new DataSourceTransactionManager(this.dataSource) {
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+			super.doCommit(status);
+			if (AbstractTransactionTests.this.failingCommit) {
+				throw new TransactionSystemException("nobody knows whether this was committed");
+			}
+		}
+
+	};
+
+	final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+	boolean failingCommit;
+
+	JdbcClient jdbc;
+
+	Work start(Consumer<DistributedLockedBeanPostProcessor> settings) {
+		this.log.start();
+		((Logger) LoggerFactory.getLogger("io.dlock.aop")).addAppender(this.log);
+		this.dataSource.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+		this.jdbc = JdbcClient.create(this.dataSource);
+		this.jdbc.sql("create table entry (id int)").update();
+		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(() -> this.registry);
+		postProcessor.setProxyTargetClass(true);
+		settings.accept(postProcessor);
+		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> postProcessor);
+		this.context.registerBean(LockRegistry.class, () -> this.registry);
+		this.context.registerBean(DataSource.class, () -> this.dataSource);
+		this.context.registerBean(PlatformTransactionManager.class, () -> this.transactions);
+		this.context.registerBean(Work.class);
+		this.context.register(Config.class);
+		this.context.refresh();
+		return this.context.getBean(Work.class);
+	}
+
+	Work start() {
+		return start((postProcessor) -> {
+		});
+	}
+
+	@AfterEach
+	void close() {
+		((Logger) LoggerFactory.getLogger("io.dlock.aop")).detachAppender(this.log);
+		this.context.close();
+		this.registry.close();
+	}
+
+	TransactionTemplate transaction(int propagation) {
+		TransactionTemplate template = new TransactionTemplate(this.transactions);
+		template.setPropagationBehavior(propagation);
+		return template;
+	}
+
+	void inTransaction(Runnable body) {
+		transaction(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> body.run());
+	}
+
+	void inNewTransaction(Runnable body) {
+		transaction(TransactionDefinition.PROPAGATION_REQUIRES_NEW).executeWithoutResult((status) -> body.run());
+	}
+
+	void insert() {
+		this.jdbc.sql("insert into entry values (1)").update();
+	}
+
+	int entries() {
+		return this.jdbc.sql("select count(*) from entry").query(Integer.class).single();
+	}
+
+	boolean isHeld() {
+		return this.registry.find(KEY).isPresent();
+	}
+
+	static void awaitLoss() {
+		LockHandle handle = LockHandle.current().orElseThrow();
+		Awaitility.await().until(() -> !handle.isValid());
+	}
+
+	List<String> warnings() {
+		return this.log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+	}
+
+	void nothingIsLeft() {
+		assertThat(isHeld()).isFalse();
+		assertThat(LockHandle.current()).isEmpty();
+	}
+
+}

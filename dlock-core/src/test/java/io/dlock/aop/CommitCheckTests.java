@@ -1,0 +1,179 @@
+package io.dlock.aop;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * R48: what has lost its lock does not commit.
+ */
+class CommitCheckTests extends AbstractTransactionTests {
+
+	@Test
+	void r48LostLockRollsBackTheTransactionOfTheMethod() {
+		Work work = start();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runInTransaction(() -> {
+			insert();
+			awaitLoss();
+		})).withMessageContaining("ran out").withMessageContaining("Work.runInTransaction is rolled back");
+		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48LossBetweenTheSynchronizationsAndTheCommitIsSeen() {
+		Work work = start();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runInTransaction(() -> {
+			insert();
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void beforeCompletion() {
+					awaitLoss();
+				}
+
+				@Override
+				public int getOrder() {
+					return LOWEST_PRECEDENCE;
+				}
+
+			});
+		}));
+		assertThat(entries()).isZero();
+	}
+
+	@Test
+	void r48LockThatIsLostAfterItsMethodRollsBackTheTransactionAroundIt() {
+		Work work = start();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
+			work.runShortly(this::insert);
+			awaitLoss();
+		}));
+		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48LossIsToldWhenTheMethodReturnsAndRollsBackEvenIfThatIsNotHeard() {
+		Work work = start();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
+			insert();
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> work.runShortly(AbstractTransactionTests::awaitLoss))
+				.withMessageNotContaining("is rolled back");
+		})).withMessageContaining("is rolled back");
+		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48TransactionInsideALockOfTheRegistryIsCheckedAsWell() {
+		start();
+		LockRequest request = LockRequest.builder(KEY).lease(Duration.ofMillis(400)).renew(false).build();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.registry.execute(request, (handle) -> {
+			inNewTransaction(() -> {
+				insert();
+				awaitLoss();
+			});
+			return "not reached";
+		}));
+		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48LockThatMayBeLostDoesNotRollBack() {
+		Work work = start();
+		inTransaction(() -> {
+			work.runCarelessly(this::insert);
+			awaitLoss();
+		});
+		work.runCarelessly(() -> inTransaction(() -> {
+			insert();
+			awaitLoss();
+		}));
+		assertThat(entries()).isEqualTo(2);
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48ReadOnlyTransactionIsChecked() {
+		Work work = start();
+		TransactionTemplate readOnly = transaction(TransactionDefinition.PROPAGATION_REQUIRED);
+		readOnly.setReadOnly(true);
+		Runnable read = () -> readOnly.executeWithoutResult((status) -> assertThat(entries()).isZero());
+		work.run(read);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runShortly(() -> {
+			awaitLoss();
+			read.run();
+		})).withMessageContaining("is rolled back");
+	}
+
+	@Test
+	void checkCanBeSwitchedOff() {
+		Work work = start((postProcessor) -> postProcessor.setCommitCheck(false));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runInTransaction(() -> {
+			insert();
+			awaitLoss();
+		})).withMessageNotContaining("is rolled back");
+		assertThat(entries()).as("committed all the same").isOne();
+	}
+
+	@Test
+	void guardIsAskedForEachLockAndItsExceptionRollsBack() {
+		List<String> asked = new ArrayList<>();
+		Work work = start((postProcessor) -> postProcessor.setCommitGuard(() -> (transaction, lock) -> {
+			asked.add(lock.key());
+			if (asked.size() == 3) {
+				throw new LockLostException(lock.key(), lock.token(), "somebody else says so");
+			}
+		}));
+		inTransaction(this::insert);
+		assertThat(asked).as("outside of any lock").isEmpty();
+		try (LockHandle outer = this.registry.acquire("outer")) {
+			work.runInTransaction(this::insert);
+			assertThat(asked).containsExactlyInAnyOrder("outer", KEY);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(this::insert))
+				.withMessageContaining("somebody else says so");
+		}
+		assertThat(entries()).isEqualTo(2);
+	}
+
+	@Test
+	void transactionManagersOfTheParentContextCheckAsWell() {
+		Work work = start();
+		DataSourceTransactionManager parents = new DataSourceTransactionManager(this.dataSource);
+		try (AnnotationConfigApplicationContext parent = new AnnotationConfigApplicationContext();
+				AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext()) {
+			parent.registerBean(PlatformTransactionManager.class, () -> parents);
+			parent.refresh();
+			child.setParent(parent);
+			child.registerBean(DistributedLockedBeanPostProcessor.class,
+					() -> new DistributedLockedBeanPostProcessor(() -> this.registry));
+			child.refresh();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(
+					() -> work.runShortly(() -> new TransactionTemplate(parents).executeWithoutResult((status) -> {
+						insert();
+						awaitLoss();
+					})));
+		}
+		assertThat(entries()).isZero();
+	}
+
+}

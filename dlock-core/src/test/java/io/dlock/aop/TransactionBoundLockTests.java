@@ -1,0 +1,265 @@
+package io.dlock.aop;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * R47: a lock that is taken inside a transaction outlasts it.
+ */
+class TransactionBoundLockTests extends AbstractTransactionTests {
+
+	@Test
+	void r47LockTakenInsideATransactionIsReleasedAfterTheCommit() {
+		Work work = start();
+		List<String> seen = new ArrayList<>();
+		inTransaction(() -> {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCommit() {
+					seen.add("committed, held " + isHeld());
+				}
+
+				@Override
+				public void afterCompletion(int status) {
+					seen.add("completed, held " + isHeld());
+				}
+
+			});
+			work.run(this::insert);
+			seen.add("returned, held " + isHeld());
+		});
+		assertThat(seen).containsExactly("returned, held true", "committed, held true", "completed, held true");
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47LockTakenInsideATransactionIsReleasedAfterTheRollback() {
+		Work work = start();
+		transaction(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
+			assertThatIllegalStateException().isThrownBy(() -> work.run(() -> {
+				insert();
+				throw new IllegalStateException("the body fails, but the transaction goes on");
+			}));
+			assertThat(isHeld()).isTrue();
+			status.setRollbackOnly();
+		});
+		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47LockTakenInsideATransactionIsReleasedAfterACommitOfUnknownOutcome() {
+		Work work = start();
+		this.failingCommit = true;
+		assertThatExceptionOfType(TransactionSystemException.class)
+			.isThrownBy(() -> inTransaction(() -> work.run(this::insert)));
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47LockTakenInsideATransactionIsRenewedUntilItsEnd() {
+		Work work = start();
+		long start = System.nanoTime();
+		inTransaction(() -> {
+			work.runRenewed(this::insert);
+			Awaitility.await().until(() -> System.nanoTime() - start > Duration.ofMillis(1000).toNanos());
+			assertThat(LockHandle.current()).hasValueSatisfying((handle) -> assertThat(handle.isValid()).isTrue());
+		});
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47InnerTransactionEndsTheLocksThatWereTakenInIt() {
+		Work work = start();
+		inTransaction(() -> {
+			inNewTransaction(() -> {
+				work.run(this::insert);
+				assertThat(isHeld()).isTrue();
+			});
+			assertThat(isHeld()).as("the outer transaction has nothing to do with it").isFalse();
+		});
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47LockOfASuspendedTransactionIsKept() {
+		Work work = start();
+		inTransaction(() -> {
+			work.run(this::insert);
+			inNewTransaction(this::insert);
+			assertThat(isHeld()).isTrue();
+			transaction(TransactionDefinition.PROPAGATION_NOT_SUPPORTED)
+				.executeWithoutResult((status) -> assertThat(isHeld()).isTrue());
+			assertThat(isHeld()).isTrue();
+		});
+		assertThat(entries()).isEqualTo(2);
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47LockTakenInASavepointIsKeptUntilTheEndOfTheWholeTransaction() {
+		Work work = start();
+		inTransaction(() -> {
+			transaction(TransactionDefinition.PROPAGATION_NESTED)
+				.executeWithoutResult((status) -> work.run(this::insert));
+			assertThat(isHeld()).isTrue();
+			transaction(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((status) -> {
+				work.run(this::insert);
+				status.setRollbackOnly();
+			});
+			assertThat(isHeld()).isTrue();
+		});
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47LockIsTakenAgainInTheSameTransaction() {
+		Work work = start();
+		List<Long> tokens = new ArrayList<>();
+		inTransaction(() -> {
+			for (int i = 0; i < 3; i++) {
+				work.run(() -> tokens.add(LockHandle.current().orElseThrow().token()));
+			}
+		});
+		assertThat(tokens).hasSize(3).containsOnly(tokens.get(0));
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47LockIsKeptUntilTheMethodReturnsIfItEndsTheTransactionItself() {
+		Work work = start();
+		var status = this.transactions.getTransaction(TransactionDefinition.withDefaults());
+		work.run(() -> {
+			this.transactions.commit(status);
+			assertThat(isHeld()).isTrue();
+		});
+		nothingIsLeft();
+	}
+
+	@Test
+	void lockThatTheMethodReleasesItselfIsNoError() {
+		Work work = start();
+		inTransaction(() -> {
+			work.run(() -> LockHandle.current().orElseThrow().release());
+			insert();
+		});
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	@Test
+	void thereIsOneWarningForEachMethod() {
+		Work work = start();
+		for (int i = 0; i < 3; i++) {
+			inTransaction(() -> work.run(() -> {
+			}));
+		}
+		inTransaction(() -> work.other(() -> {
+		}));
+		assertThat(warnings()).hasSize(2)
+			.allSatisfy((warning) -> assertThat(warning).contains(Work.class.getName(), "dlock.transaction.inside"));
+	}
+
+	@Test
+	void transactionThatBeganInsideTheLockIsNoReasonToWarn() {
+		Work work = start();
+		work.run(() -> inTransaction(() -> work.other(this::insert)));
+		work.runInTransaction(this::insert);
+		assertThat(warnings()).isEmpty();
+		assertThat(entries()).isEqualTo(2);
+		nothingIsLeft();
+	}
+
+	// the other ways
+
+	@Test
+	void failRefusesTheCallBeforeTheLockIsTaken() {
+		Work work = start((postProcessor) -> postProcessor.setInsideTransaction(InsideTransaction.FAIL));
+		List<String> seen = new ArrayList<>();
+		inTransaction(() -> {
+			assertThatExceptionOfType(IllegalTransactionStateException.class)
+				.isThrownBy(() -> work.run(() -> seen.add("ran")))
+				.withMessageContaining(Work.class.getName() + ".run")
+				.withMessageContaining("before the transaction begins");
+			assertThat(isHeld()).isFalse();
+		});
+		assertThat(seen).isEmpty();
+		work.runInTransaction(this::insert);
+		work.run(() -> inTransaction(() -> work.other(this::insert)));
+		assertThat(entries()).as("what began inside the lock").isEqualTo(2);
+		nothingIsLeft();
+	}
+
+	@Test
+	void ignoreReleasesTheLockBeforeTheTransactionEnds() {
+		Work work = start((postProcessor) -> postProcessor.setInsideTransaction(InsideTransaction.IGNORE));
+		inTransaction(() -> {
+			work.run(this::insert);
+			nothingIsLeft();
+		});
+		assertThat(warnings()).isEmpty();
+	}
+
+	@Test
+	void registryIsUsedInsideATransactionAsOutsideOfIt() {
+		start();
+		inTransaction(() -> {
+			this.registry.execute(LockRequest.of(KEY), (handle) -> isHeld());
+			nothingIsLeft();
+		});
+	}
+
+	@Test
+	void transactionManagerWithoutSynchronizationIsRefused() {
+		this.transactions.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+		Work work = start();
+		inTransaction(() -> {
+			assertThatExceptionOfType(IllegalTransactionStateException.class).isThrownBy(() -> work.run(this::insert))
+				.withMessageContaining("no transaction synchronization");
+			nothingIsLeft();
+		});
+		work.run(() -> inTransaction(() -> work.other(this::insert)));
+		work.runInTransaction(this::insert);
+		assertThat(entries()).isEqualTo(2);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runShortly(() -> inTransaction(() -> {
+			insert();
+			awaitLoss();
+		}))).withMessageContaining("is rolled back");
+		assertThat(entries()).isEqualTo(2);
+		nothingIsLeft();
+	}
+
+	@Test
+	void transactionManagerWithoutSynchronizationCanBeIgnored() {
+		this.transactions.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+		Work work = start((postProcessor) -> postProcessor.setInsideTransaction(InsideTransaction.IGNORE));
+		inTransaction(() -> {
+			work.run(this::insert);
+			nothingIsLeft();
+		});
+		assertThat(entries()).isOne();
+	}
+
+}

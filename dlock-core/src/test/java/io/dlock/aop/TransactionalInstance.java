@@ -1,0 +1,288 @@
+package io.dlock.aop;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockSettings;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.jdbc.JdbcLockStore;
+import io.dlock.store.jdbc.JdbcLockStoreSettings;
+import io.dlock.test.MariaDbServer;
+import io.dlock.test.PostgresServer;
+
+/**
+ * An instance of an application that counts in a table, with its locks in the same
+ * database.
+ */
+final class TransactionalInstance implements AutoCloseable {
+
+	/**
+	 * Adds one to a counter as careless code does: it reads, computes, and writes.
+	 */
+	static class Counter {
+
+		private final JdbcClient jdbc;
+
+		Counter(JdbcClient jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@DistributedLocked(key = "#id", waitTime = "60s")
+		@Transactional
+		public void addInItsOwnTransaction(String id) {
+			add(id);
+		}
+
+		@DistributedLocked(key = "#id", waitTime = "60s")
+		public void addLocked(String id, Runnable afterRead) {
+			int value = read(id);
+			afterRead.run();
+			write(id, value + 1);
+		}
+
+		@DistributedLocked(key = "#id", waitTime = "0s")
+		public void addUnlessBusy(String id) {
+			add(id);
+		}
+
+		@DistributedLocked(key = "#id", waitTime = "60s")
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void addInANewTransaction(String id) {
+			add(id);
+		}
+
+		@Async
+		@Transactional
+		@DistributedLocked(key = "#id", waitTime = "60s")
+		public void addLater(String id, CountDownLatch done) {
+			try {
+				LockHandle.current().orElseThrow().assertHeld();
+				add(id);
+			}
+			finally {
+				done.countDown();
+			}
+		}
+
+		private void add(String id) {
+			write(id, read(id) + 1);
+		}
+
+		public int read(String id) {
+			return this.jdbc.sql("select value from counter where id = ?").param(id).query(Integer.class).single();
+		}
+
+		private void write(String id, int value) {
+			this.jdbc.sql("update counter set value = ? where id = ?").params(value, id).update();
+		}
+
+	}
+
+	/**
+	 * Calls locked methods in transactions.
+	 */
+	static class Service {
+
+		private final Counter counter;
+
+		private final JdbcClient jdbc;
+
+		Service(Counter counter, JdbcClient jdbc) {
+			this.counter = counter;
+			this.jdbc = jdbc;
+		}
+
+		@Transactional
+		public void addInsideATransaction(String id) {
+			this.counter.addLocked(id, () -> {
+			});
+			// the transaction has other things to do
+			this.jdbc.sql("select count(*) from counter").query(Integer.class).single();
+		}
+
+		@Transactional
+		public void addInANewTransaction(String id) {
+			this.jdbc.sql("select count(*) from counter").query(Integer.class).single();
+			this.counter.addInANewTransaction(id);
+			this.jdbc.sql("select count(*) from counter").query(Integer.class).single();
+		}
+
+		@Transactional
+		public void inTransaction(Consumer<Counter> body) {
+			body.accept(this.counter);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement(proxyTargetClass = true)
+	@EnableAsync(proxyTargetClass = true)
+	static class Config {
+
+	}
+
+	/**
+	 * A database server.
+	 *
+	 * @param url where
+	 * @param username who
+	 * @param password who
+	 * @param schema which script creates the lock table
+	 */
+	record Database(String url, String username, String password, String schema) {
+
+		static List<Database> all() {
+			PostgresServer postgres = PostgresServer.shared();
+			MariaDbServer mariaDb = MariaDbServer.shared();
+			return List.of(new Database(postgres.jdbcUrl(), postgres.username(), postgres.password(), "postgresql"),
+					new Database(mariaDb.mariaDbUrl(), mariaDb.username(), mariaDb.password(), "mysql"));
+		}
+
+		HikariDataSource pool() {
+			HikariDataSource pool = new HikariDataSource();
+			pool.setJdbcUrl(this.url);
+			pool.setUsername(this.username);
+			pool.setPassword(this.password);
+			// two for each thread
+			pool.setMaximumPoolSize(16);
+			pool.setMinimumIdle(1);
+			return pool;
+		}
+
+		void createTables() {
+			try (HikariDataSource pool = pool()) {
+				new ResourceDatabasePopulator(
+						new ClassPathResource("schema-" + this.schema + ".sql", JdbcLockStore.class))
+					.execute(pool);
+				JdbcClient.create(pool)
+					.sql("create table if not exists counter (id varchar(100) primary key, value int not null)")
+					.update();
+			}
+		}
+
+		@Override
+		public String toString() {
+			return this.schema;
+		}
+
+	}
+
+	private final HikariDataSource pool;
+
+	private final JdbcLockStore store;
+
+	private final LeaseLockRegistry registry;
+
+	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	TransactionalInstance(Database database, Duration lease, Consumer<DistributedLockedBeanPostProcessor> settings) {
+		this(database, lease, (instance, postProcessor) -> settings.accept(postProcessor));
+	}
+
+	TransactionalInstance(Database database, Duration lease, Customizer customizer) {
+		this.pool = database.pool();
+		LockSettings settings = LockSettings.defaults().withLease(lease).withShutdownTimeout(Duration.ZERO);
+		this.store = new JdbcLockStore(this.pool,
+				JdbcLockStoreSettings.defaults().withCommandTimeout(settings.commandTimeout()));
+		this.registry = new LeaseLockRegistry(this.store, settings);
+		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> {
+			DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(
+					() -> this.registry);
+			postProcessor.setProxyTargetClass(true);
+			customizer.customize(this, postProcessor);
+			return postProcessor;
+		});
+		this.context.registerBean(DataSource.class, () -> this.pool);
+		this.context.registerBean(JdbcClient.class, () -> JdbcClient.create(this.pool));
+		this.context.registerBean(PlatformTransactionManager.class, () -> new DataSourceTransactionManager(this.pool));
+		this.context.registerBean(Counter.class);
+		this.context.registerBean(Service.class);
+		this.context.register(Config.class);
+		this.context.refresh();
+	}
+
+	Counter counter() {
+		return this.context.getBean(Counter.class);
+	}
+
+	Service service() {
+		return this.context.getBean(Service.class);
+	}
+
+	DataSourceTransactionManager transactions() {
+		return this.context.getBean(DataSourceTransactionManager.class);
+	}
+
+	LeaseLockRegistry registry() {
+		return this.registry;
+	}
+
+	JdbcLockStore store() {
+		return this.store;
+	}
+
+	void create(String id) {
+		JdbcClient.create(this.pool).sql("insert into counter values (?, 0)").param(id).update();
+	}
+
+	int value(String id) {
+		return JdbcClient.create(this.pool)
+			.sql("select value from counter where id = ?")
+			.param(id)
+			.query(Integer.class)
+			.single();
+	}
+
+	/**
+	 * Lock the row of each lock in the transaction that commits, as
+	 * {@code dlock.transaction.commit-check: row} does.
+	 */
+	CommitGuard rowGuard() {
+		return (transaction, lock) -> this.store.connectionOf(transaction).ifPresent((connection) -> {
+			String owner = this.registry.ownerOf(lock).orElseThrow();
+			if (!this.store.hold(connection, lock.key(), owner)) {
+				throw new LockLostException(lock.key(), lock.token(), "its row is not its own");
+			}
+		});
+	}
+
+	@Override
+	public void close() {
+		this.context.close();
+		this.registry.close();
+		this.store.close();
+		this.pool.close();
+	}
+
+	/**
+	 * What is special about an instance.
+	 */
+	@FunctionalInterface
+	interface Customizer {
+
+		void customize(TransactionalInstance instance, DistributedLockedBeanPostProcessor postProcessor);
+
+	}
+
+}

@@ -1,0 +1,226 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
+import io.dlock.test.MariaDbServer;
+import io.dlock.test.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * R48: the row of a lock, locked in the caller's transaction.
+ */
+class LockedRowIntegrationTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(20);
+
+	private final String key = "row/" + UUID.randomUUID();
+
+	/**
+	 * A database.
+	 *
+	 * @param url where
+	 * @param username who
+	 * @param password who
+	 * @param schema which script creates the lock table
+	 * @param locksTheLatest whether a transaction with a snapshot locks what is newer
+	 */
+	record Database(String url, String username, String password, String schema, boolean locksTheLatest) {
+
+		@Override
+		public String toString() {
+			return this.url.replaceFirst(":\\d+/.*|:mem:.*", "");
+		}
+
+	}
+
+	static List<Database> databases() {
+		PostgresServer postgres = PostgresServer.shared();
+		MariaDbServer mariaDb = MariaDbServer.shared();
+		return List.of(new Database("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1", "sa", "", "h2", false),
+				new Database(postgres.jdbcUrl(), postgres.username(), postgres.password(), "postgresql", false),
+				new Database(mariaDb.mariaDbUrl(), mariaDb.username(), mariaDb.password(), "mysql", true),
+				new Database(mariaDb.mysqlUrl(), mariaDb.username(), mariaDb.password(), "mysql", true));
+	}
+
+	private static HikariDataSource pool(Database database) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(database.url());
+		pool.setUsername(database.username());
+		pool.setPassword(database.password());
+		pool.setMaximumPoolSize(3);
+		new ResourceDatabasePopulator(
+				new ClassPathResource("schema-" + database.schema() + ".sql", JdbcLockStore.class))
+			.execute(pool);
+		return pool;
+	}
+
+	private static JdbcLockStore store(DataSource pool) {
+		return new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(Duration.ofSeconds(1)));
+	}
+
+	private static TransactionTemplate transaction(DataSource dataSource, int isolation) {
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(dataSource));
+		transaction.setIsolationLevel(isolation);
+		return transaction;
+	}
+
+	private AcquireResult acquire(JdbcLockStore store, String owner, Duration lease) {
+		return store.acquire(new AcquireCommand(this.key, owner, lease, "holder", ""));
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void nobodyIsGrantedALockWhoseRowIsLockedAlthoughItsLeaseIsOver(Database database) {
+		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
+			assertThat(acquire(store, "first", Duration.ofMillis(1500))).isInstanceOf(Granted.class);
+			transaction(pool, TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult((status) -> {
+				assertThat(store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
+				Awaitility.await().until(() -> store.find(this.key).isEmpty());
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(store, "second", LEASE));
+			});
+			assertThat(acquire(store, "second", LEASE)).isInstanceOf(Granted.class);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void whoDoesNotHoldTheLockIsToldSo(Database database) {
+		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
+			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_DEFAULT);
+			assertThat(transaction
+				.<Boolean>execute((status) -> store.hold(store.connectionOf(status).orElseThrow(), this.key, "nobody")))
+				.isFalse();
+			acquire(store, "first", Duration.ofMillis(300));
+			Awaitility.await().until(() -> store.find(this.key).isEmpty());
+			assertThat(transaction
+				.<Boolean>execute((status) -> store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")))
+				.as("expired")
+				.isFalse();
+			acquire(store, "second", LEASE);
+			assertThat(transaction
+				.<Boolean>execute((status) -> store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")))
+				.as("somebody else's")
+				.isFalse();
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void lockedRowIsNotTakenForALostOneByItsRenewal(Database database) {
+		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
+			acquire(store, "first", LEASE);
+			List<RenewCommand> renewal = List.of(new RenewCommand(this.key, "first", LEASE));
+			transaction(pool, TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult((status) -> {
+				assertThat(store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
+				assertThat(store.renew(renewal)).containsExactly(RenewResult.UNKNOWN);
+			});
+			assertThat(store.renew(renewal)).containsExactly(RenewResult.RENEWED);
+			assertThat(store.release(this.key, "first")).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void connectionOfTheCallerStaysAsItWas(Database database) {
+		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
+			acquire(store, "first", LEASE);
+			transaction(pool, TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult((status) -> {
+				Connection connection = store.connectionOf(status).orElseThrow();
+				assertThat(store.hold(connection, this.key, "first")).isTrue();
+				try (Statement statement = connection.createStatement()) {
+					assertThat(statement.getQueryTimeout()).isZero();
+				}
+				catch (SQLException ex) {
+					throw new IllegalStateException(ex);
+				}
+			});
+		}
+	}
+
+	/**
+	 * A transaction that began before a renewal sees an older row.
+	 */
+	@ParameterizedTest
+	@MethodSource("databases")
+	void snapshotIsRefusedOrSeesTheLatestRow(Database database) {
+		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
+			acquire(store, "first", LEASE);
+			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_REPEATABLE_READ);
+			transaction.executeWithoutResult((status) -> {
+				Connection connection = DataSourceUtils.getConnection(pool);
+				try (Statement statement = connection.createStatement()) {
+					statement.executeQuery("SELECT COUNT(*) FROM dlock_lock").close();
+				}
+				catch (SQLException ex) {
+					throw new IllegalStateException(ex);
+				}
+				CompletableFuture
+					.runAsync(() -> assertThat(store.renew(List.of(new RenewCommand(this.key, "first", LEASE))))
+						.containsExactly(RenewResult.RENEWED))
+					.join();
+				if (database.locksTheLatest()) {
+					assertThat(store.hold(connection, this.key, "first")).isTrue();
+				}
+				else {
+					assertThatExceptionOfType(StoreException.class)
+						.isThrownBy(() -> store.hold(connection, this.key, "first"));
+					status.setRollbackOnly();
+				}
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void connectionIsThatOfATransactionOnTheSameDataSource(Database database) {
+		try (HikariDataSource pool = pool(database);
+				HikariDataSource other = pool(database);
+				JdbcLockStore store = store(new TransactionAwareDataSourceProxy(pool))) {
+			assertThat(store.isOn(pool)).isTrue();
+			assertThat(store.isOn(other)).isFalse();
+			TransactionTemplate lazy = transaction(new LazyConnectionDataSourceProxy(pool),
+					TransactionDefinition.ISOLATION_DEFAULT);
+			lazy.executeWithoutResult((status) -> assertThat(store.connectionOf(status)).isPresent());
+			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_DEFAULT);
+			TransactionTemplate savepoint = new TransactionTemplate(transaction.getTransactionManager());
+			savepoint.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+			transaction.executeWithoutResult((status) -> {
+				assertThat(store.connectionOf(status)).containsSame(DataSourceUtils.getConnection(pool));
+				savepoint.executeWithoutResult((nested) -> assertThat(store.connectionOf(nested)).isEmpty());
+				transaction.executeWithoutResult((joining) -> assertThat(store.connectionOf(joining)).isEmpty());
+			});
+			transaction(other, TransactionDefinition.ISOLATION_DEFAULT)
+				.executeWithoutResult((status) -> assertThat(store.connectionOf(status)).isEmpty());
+		}
+	}
+
+}

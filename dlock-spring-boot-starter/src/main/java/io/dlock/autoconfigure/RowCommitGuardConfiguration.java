@@ -1,0 +1,59 @@
+package io.dlock.autoconfigure;
+
+import java.util.Map;
+
+import javax.sql.DataSource;
+
+import org.springframework.beans.BeanWrapperImpl;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.diagnostics.FailureAnalyzedException;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.TransactionManager;
+
+import io.dlock.LockRegistry;
+import io.dlock.aop.CommitGuard;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.LockStore;
+import io.dlock.store.jdbc.JdbcLockStore;
+
+/**
+ * {@code dlock.transaction.commit-check: row}, or why it is not possible.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "dlock.transaction.commit-check", havingValue = "row")
+class RowCommitGuardConfiguration {
+
+	@Bean
+	CommitGuard dlockRowCommitGuard(ObjectProvider<LockStore> stores, ObjectProvider<LockRegistry> registries,
+			ListableBeanFactory beans) {
+		if (!(stores.getIfUnique() instanceof JdbcLockStore store)
+				|| !(registries.getIfUnique() instanceof LeaseLockRegistry registry)) {
+			throw new FailureAnalyzedException(
+					"dlock.transaction.commit-check is 'row', but the locks are not in a database.",
+					"Set dlock.backend=jdbc, or dlock.transaction.commit-check=validity.");
+		}
+		Map<String, TransactionManager> managers = BeanFactoryUtils.beansOfTypeIncludingAncestors(beans,
+				TransactionManager.class);
+		if (managers.values().stream().noneMatch((manager) -> isOn(store, manager))) {
+			throw new FailureAnalyzedException(
+					"dlock.transaction.commit-check is 'row', but no transaction manager works on the DataSource of the locks.",
+					"Let the locks have the DataSource of the transactions (the primary one, or that with @DlockDataSource), "
+							+ "or set dlock.transaction.commit-check=validity.");
+		}
+		return new RowCommitGuard(registry, store);
+	}
+
+	/**
+	 * Those of JDBC, JPA and Hibernate have it as a property.
+	 */
+	private static boolean isOn(JdbcLockStore store, Object manager) {
+		BeanWrapperImpl properties = new BeanWrapperImpl(manager);
+		return properties.isReadableProperty("dataSource")
+				&& properties.getPropertyValue("dataSource") instanceof DataSource dataSource && store.isOn(dataSource);
+	}
+
+}
