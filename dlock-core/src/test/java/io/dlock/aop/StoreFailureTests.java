@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
@@ -15,6 +16,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
@@ -123,6 +125,22 @@ class StoreFailureTests {
 			return ran("skipping");
 		}
 
+		@DistributedLocked(name = "work", onStoreFailure = OnStoreFailure.PROCEED)
+		public CompletableFuture<String> proceedingStage() {
+			ran("stage");
+			return CompletableFuture.completedFuture(LockHandle.current().map(LockHandle::key).orElse("none"));
+		}
+
+		@DistributedLocked(name = "work", onStoreFailure = OnStoreFailure.PROCEED)
+		public Mono<String> proceedingMono() {
+			return Mono.fromSupplier(() -> LockHandle.current().map(LockHandle::key).orElse("none"));
+		}
+
+		@DistributedLocked(name = "work")
+		public Mono<String> throwingMono() {
+			return Mono.fromSupplier(() -> ran("mono"));
+		}
+
 		private String instead() {
 			return ran("instead");
 		}
@@ -208,6 +226,20 @@ class StoreFailureTests {
 		assertThat(work.fallingBack()).isEqualTo("instead");
 		assertThat(work.getRuns()).containsExactly("instead");
 		assertThat(storeFailure().failOpen()).as("it did not run").isFalse();
+	}
+
+	@Test
+	void asynchronousMethodsProceedOrFailToo() {
+		Work work = bean(Work.class);
+		dropTable();
+		assertThat(work.proceedingStage()).succeedsWithin(Duration.ofSeconds(20)).isEqualTo("none");
+		Mono<String> mono = work.proceedingMono();
+		assertThat(mono.block()).isEqualTo("none");
+		assertThat(mono.block()).as("each subscription").isEqualTo("none");
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> work.throwingMono().block());
+		assertThat(work.getRuns()).containsExactly("stage");
+		assertThat(this.events).extracting((event) -> ((LockEvent.StoreFailed) event).failOpen())
+			.containsExactly(true, true, true, false);
 	}
 
 	@Test
