@@ -1,6 +1,7 @@
 package io.dlock;
 
 import java.time.Duration;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,8 @@ import org.jspecify.annotations.Nullable;
 public record LockRequest(String key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
 		boolean reentrant, @Nullable String reason, @Nullable String name, @Nullable Duration minHold,
 		@Nullable Duration maxHold, boolean failOpen) {
+
+	private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029]");
 
 	/**
 	 * The length of the longest key.
@@ -143,12 +146,15 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	}
 
 	/**
-	 * Shorten a key for a message.
+	 * Shorten a key for a message, and see that it does not end the line: a key may be
+	 * what somebody has typed.
 	 * @param key the key
-	 * @return the key, or its first 200 characters and its length
+	 * @return the key, or its first 200 characters and its length, with question marks
+	 * for what is no character to print
 	 */
 	static String abbreviate(String key) {
-		return (key.length() <= 200) ? key : key.substring(0, 200) + "… (" + key.length() + " characters)";
+		String shortened = (key.length() <= 200) ? key : key.substring(0, 200) + "… (" + key.length() + " characters)";
+		return UNPRINTABLE.matcher(shortened).replaceAll("?");
 	}
 
 	@SuppressWarnings("NullAway") // for callers that are not null-checked

@@ -107,4 +107,13 @@ class LockRequestTests {
 		assertThat(request.toBuilder().build()).isEqualTo(request);
 	}
 
+	/**
+	 * Found by the torture bed, whose keys forged lines of the log.
+	 */
+	@Test
+	void r57KeyDoesNotEndTheLineOfAMessage() {
+		assertThat(new LockBusyException("a\r\nb\u0000c\u0085d\u2028e", Duration.ZERO, null)).message()
+			.contains("'a??b?c?d?e'");
+	}
+
 }

@@ -21,6 +21,7 @@ import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
 
 /**
  * Keeps the leases of this process: renews what is due, all of it in one call to the
@@ -88,7 +89,7 @@ final class LeaseKeeper implements LeaseWatch {
 				next = Math.min(next, lease.tend());
 			}
 			catch (Throwable ex) {
-				logger.warn("Could not look after lock '" + lease.lease().key() + "'", ex);
+				logger.warn("Could not look after lock '" + StorageKey.of(lease.lease().key()) + "'", ex);
 				next = Math.min(next, PAUSE_AFTER_FAILURE);
 			}
 		}
@@ -101,7 +102,7 @@ final class LeaseKeeper implements LeaseWatch {
 		hold.turn().end();
 		listeners.forEach(this.threads::listener);
 		this.events.lost(hold, reason);
-		logger.warn("Lock '" + hold.key() + "' (token " + hold.token() + ") was lost: " + reason);
+		logger.warn("Lock '" + StorageKey.of(hold.key()) + "' (token " + hold.token() + ") was lost: " + reason);
 	}
 
 	/**
@@ -190,7 +191,7 @@ final class LeaseKeeper implements LeaseWatch {
 			lease.renewalAnswered(result, sent);
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The renewal of lock '" + lease.lease().key() + "' could not be noted", ex);
+			logger.warn("The renewal of lock '" + StorageKey.of(lease.lease().key()) + "' could not be noted", ex);
 		}
 	}
 

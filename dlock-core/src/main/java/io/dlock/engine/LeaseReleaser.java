@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.ReleaseMode;
 import io.dlock.store.LockStore;
+import io.dlock.store.StorageKey;
 
 /**
  * Ends leases: passes them on inside the process, or gives them up in the store, now or a
@@ -154,7 +155,7 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 	}
 
 	private void failed(Lease lease, RuntimeException ex) {
-		logger.debug("The release of lock '" + lease.key() + "' failed and will be repeated", ex);
+		logger.debug("The release of lock '" + StorageKey.of(lease.key()) + "' failed and will be repeated", ex);
 		revoke(lease);
 	}
 

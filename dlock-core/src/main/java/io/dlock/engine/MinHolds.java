@@ -9,6 +9,7 @@ import org.apache.commons.logging.LogFactory;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
 
 /**
  * Keeps locks in the store for a while after their release. The store is told at the
@@ -67,7 +68,8 @@ final class MinHolds {
 			return this.store.renew(List.of(new RenewCommand(lease.key(), lease.owner(), rest))).get(0);
 		}
 		catch (Throwable ex) {
-			logger.debug("Lock '" + lease.key() + "' could not be kept for its minHold, will try again", ex);
+			logger.debug("Lock '" + StorageKey.of(lease.key()) + "' could not be kept for its minHold, will try again",
+					ex);
 			return RenewResult.UNKNOWN;
 		}
 		finally {

@@ -11,6 +11,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.LockStore;
+import io.dlock.store.StorageKey;
 
 /**
  * Takes back what was acquired in the store although nobody here holds it, or may be
@@ -87,7 +88,8 @@ final class Revoker {
 				}
 			}
 			catch (RuntimeException ex) {
-				logger.debug("Could not revoke an acquisition of lock '" + revocation.key() + "', will try again", ex);
+				logger.debug("Could not revoke an acquisition of lock '" + StorageKey.of(revocation.key())
+						+ "', will try again", ex);
 				answering = false;
 			}
 		}
