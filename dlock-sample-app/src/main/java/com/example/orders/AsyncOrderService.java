@@ -2,6 +2,7 @@ package com.example.orders;
 
 import java.util.concurrent.CompletableFuture;
 
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.support.TransactionOperations;
@@ -23,7 +24,8 @@ class AsyncOrderService {
 
 	private final AsyncTaskExecutor executor;
 
-	AsyncOrderService(Stock stock, TransactionOperations transactions, AsyncTaskExecutor executor) {
+	AsyncOrderService(Stock stock, TransactionOperations transactions,
+			@Qualifier("applicationTaskExecutor") AsyncTaskExecutor executor) {
 		this.stock = stock;
 		this.transactions = transactions;
 		this.executor = executor;
