@@ -46,8 +46,11 @@ public final class MariaDbServer extends LocalServer {
 		this.port = ServerProcess.freePort();
 		Path directory = ServerProcess.newDirectory("mariadb");
 		Path initFile = directory.resolve("init.sql");
-		List<String> options = new ArrayList<>(List.of("--no-defaults", "--basedir=" + Binaries.DIRECTORY,
-				"--datadir=" + directory.resolve("data"), "--skip-name-resolve", LOG_FILE_SIZE));
+		// a server that starts deletes the temporary tables of all that share the
+		// directory
+		List<String> options = new ArrayList<>(
+				List.of("--no-defaults", "--basedir=" + Binaries.DIRECTORY, "--datadir=" + directory.resolve("data"),
+						"--tmpdir=" + directory, "--skip-name-resolve", LOG_FILE_SIZE));
 		if (ServerProcess.isRoot(directory)) {
 			options.add("--user=root");
 		}
