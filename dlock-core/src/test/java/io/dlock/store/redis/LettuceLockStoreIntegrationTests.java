@@ -19,6 +19,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 
+	@Override
+	Duration longestCall() {
+		return TIMEOUT.multipliedBy(7).dividedBy(4);
+	}
+
 	/**
 	 * A client that sends again what was not answered does so whenever it is connected
 	 * again: when nobody waits for it and its revocation may be over. (Two requests,
