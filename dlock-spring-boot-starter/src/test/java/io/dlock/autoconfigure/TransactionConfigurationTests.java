@@ -97,6 +97,7 @@ class TransactionConfigurationTests {
 	private DataSource dataSource() {
 		JdbcDataSource dataSource = new JdbcDataSource();
 		dataSource.setURL(this.url);
+		dataSource.setUser("sa");
 		return dataSource;
 	}
 
@@ -232,6 +233,7 @@ class TransactionConfigurationTests {
 		DataSource lockDataSource(Environment environment) {
 			JdbcDataSource dataSource = new JdbcDataSource();
 			dataSource.setURL(environment.getRequiredProperty("spring.datasource.url"));
+			dataSource.setUser("sa");
 			return dataSource;
 		}
 
