@@ -133,6 +133,14 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void i10RefusedCallIsBehindAnotherOfItsProcessThatAsksTheStore() {
+		this.run.attempt(0, 0, 100).waiting(0).then(108, Event.REFUSED);
+		this.run.attempt(0, 0, 101).waiting(0).then(102, Event.REFUSED);
+		this.run.attempt(1, 0, 103).granted(107, 1).held(108, 120, 1, 1090).released(121);
+		assertBroken();
+	}
+
+	@Test
 	void i10RenewedLockIsLostWithoutReason() {
 		this.run.attempt(0, 0, 100)
 			.renewed()
@@ -142,6 +150,27 @@ class AvailabilityTests {
 			.then(1092, Event.RELEASE_SENT)
 			.then(1093, Event.RELEASED_LOST);
 		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10LockIsLostBeforeItsDeadline() {
+		lostAt(1087);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10LockIsLostByTheClockThatCountsMilliseconds() {
+		lostAt(1089);
+		assertBroken();
+	}
+
+	private void lostAt(long at) {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 1050, 1, 1090)
+			.then(at, Event.LOST)
+			.then(1092, Event.RELEASE_SENT)
+			.then(1093, Event.RELEASED_LOST);
 	}
 
 	@Test
