@@ -102,6 +102,14 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void i10CallThatGetsOutJustBeforeItsProcessIsStoppedIsGrantedToNobody() {
+		this.run.fault(100, 3000, "F2", "client-0");
+		this.run.attempt(0, 0, 105).waiting(0).then(3001, Event.UNKNOWN);
+		this.run.attempt(1, 0, 500).waiting(500).then(1000, Event.REFUSED);
+		assertBroken();
+	}
+
+	@Test
 	void i9ReleaseTakesTooLong() {
 		this.run.attempt(0, 0, 100)
 			.granted(110, 1)
