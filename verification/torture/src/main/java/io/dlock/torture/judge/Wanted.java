@@ -22,10 +22,14 @@ final class Wanted {
 			.filter((attempt) -> attempt.isGranted() && attempt.returned() < to && end(attempt) > from)
 			.toList();
 		return attempts.stream()
-			.filter((attempt) -> attempt.invoked() < to && (attempt.returned() == 0 || attempt.returned() > from))
+			.filter((attempt) -> attempt.invoked() < to && underWayUntil(attempt) > from)
 			.mapToLong((attempt) -> free(attempt.key(), Math.max(from, attempt.invoked()), holds))
 			.min()
 			.orElse(from);
+	}
+
+	private static long underWayUntil(Attempt attempt) {
+		return (attempt.returned() != 0) ? attempt.returned() : attempt.client().last();
 	}
 
 	/**
