@@ -90,9 +90,17 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	abstract Attempt attempt(Connection connection, AcquireCommand command) throws SQLException;
 
 	/**
-	 * Acquire a key; one statement unless another process is in the way.
+	 * Acquire a key; one statement unless another process is in the way. What is left to
+	 * do when the time is over but does not decide about the key is left to the next
+	 * call: each statement has a timeout of its own.
+	 * @param connection an auto-commit connection
+	 * @param command what to take
+	 * @param timeout how long the call may take
+	 * @return the answer
+	 * @throws SQLException if there is none
 	 */
-	final AcquireResult acquire(Connection connection, AcquireCommand command) throws SQLException {
+	final AcquireResult acquire(Connection connection, AcquireCommand command, Duration timeout) throws SQLException {
+		long end = System.nanoTime() + timeout.toNanos();
 		Attempt attempt = attempt(connection, command);
 		if (attempt instanceof Attempt.Granted granted) {
 			return new AcquireResult.Granted(granted.token());
@@ -100,6 +108,9 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		String key = StorageKey.of(command.key());
 		if (command.releasing() != null) {
 			release(connection, key, command.releasing());
+			if (isOver(end)) {
+				return new AcquireResult.Refused(Duration.ZERO, null);
+			}
 			attempt = attempt(connection, withoutRelease(command));
 			if (attempt instanceof Attempt.Granted granted) {
 				return new AcquireResult.Granted(granted.token());
@@ -109,7 +120,12 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 			return new AcquireResult.Refused(Duration.ZERO, null);
 		}
 		MailboxAddress mailbox = command.mailbox();
-		return (command.queueing() && mailbox != null) ? queue(connection, key, mailbox, held) : held.refusal();
+		boolean queueing = command.queueing() && !isOver(end);
+		return (queueing && mailbox != null) ? queue(connection, key, mailbox, held) : held.refusal();
+	}
+
+	private static boolean isOver(long end) {
+		return System.nanoTime() - end > 0;
 	}
 
 	/**

@@ -76,7 +76,7 @@ public final class JdbcLockStore implements LockStore {
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
 		AcquireResult result = this.connections.execute(false, "acquire",
-				(dialect, connection) -> dialect.acquire(connection, command));
+				(dialect, connection) -> dialect.acquire(connection, command, this.settings.commandTimeout()));
 		PollingMailbox polling = polling(command.mailbox());
 		if (polling != null && result instanceof AcquireResult.Granted) {
 			polling.forget(StorageKey.of(command.key()));

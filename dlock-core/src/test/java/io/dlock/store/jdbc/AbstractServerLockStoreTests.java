@@ -19,9 +19,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -150,6 +152,21 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 		finally {
 			callers.shutdown();
 		}
+	}
+
+	/**
+	 * Found by the torture bed: on a slow way each of many statements took its time.
+	 */
+	@Test
+	void r28CallThatIsRefusedOnASlowWayEndsWhenItsTimeIsOver() {
+		granted(store().acquire(command("a")));
+		awaitSilence();
+		this.proxy.delayReplies(Duration.ofMillis(300));
+		long begin = System.nanoTime();
+		assertThat(this.behindProxy.acquire(new AcquireCommand(key(), "b", LEASE, "holder", "",
+				MailboxAddress.create(Duration.ofMillis(50)), true, "before")))
+			.isInstanceOf(AcquireResult.Refused.class);
+		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofMillis(1400));
 	}
 
 	private Duration durationOfFailure() {
