@@ -105,6 +105,15 @@ class WovenMethodTests {
 			return (keys.length > 1) ? recursive(List.of(keys).subList(1, keys.length).toArray(String[]::new)) : held();
 		}
 
+		@DistributedLocked("#path[0]")
+		public List<String> along(String[] path) {
+			if (path[0].equals("end")) {
+				return held();
+			}
+			path[0] = "end";
+			return along(path);
+		}
+
 		@DistributedLocked("'stage'")
 		public CompletableFuture<List<String>> stage() {
 			return CompletableFuture.completedFuture(held());
@@ -322,6 +331,12 @@ class WovenMethodTests {
 		assertThat(seen).containsExactly(List.of("pay:1"));
 		assertThat(orders.recursive("a", "b", "a")).containsExactly("a", "b", "a");
 		assertThat(held()).isEmpty();
+	}
+
+	@Test
+	void callWithTheSameArgumentWithinTheMethodIsAnother() {
+		Orders orders = proxied((call) -> call.proceed());
+		assertThat(orders.along(new String[] { "begin" })).containsExactly("end", "begin");
 	}
 
 	@Test
