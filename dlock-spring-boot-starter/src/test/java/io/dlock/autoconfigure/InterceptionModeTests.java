@@ -27,8 +27,8 @@ class InterceptionModeTests {
 		assertThatExceptionOfType(FailureAnalyzedException.class)
 			.isThrownBy(() -> InterceptionMode.of(this.environment, this.withoutAspectJ))
 			.satisfies((ex) -> {
-				assertThat(ex.getDescription()).contains("dlock.aop.mode", "not on the class path");
-				assertThat(ex.getAction()).contains("-javaagent:aspectjweaver.jar", "dlock.aop.mode=proxy");
+				assertThat(ex.analysis().getDescription()).contains("dlock.aop.mode", "not on the class path");
+				assertThat(ex.analysis().getAction()).contains("-javaagent:aspectjweaver.jar", "dlock.aop.mode=proxy");
 			});
 	}
 
