@@ -45,6 +45,9 @@ class NotWovenTests {
 	 */
 	static class Overloaded {
 
+		/** What the compiler would leave in the file of the class. */
+		static final String ASPECT = "io/dlock/aop/DistributedLockedAspect";
+
 		@DistributedLocked
 		public void pay(String order) {
 		}
