@@ -1,6 +1,7 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -47,9 +48,23 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		this.mdc = mdc;
 	}
 
+	/**
+	 * Check all locked methods of a class.
+	 * @param targetClass the class of a bean
+	 * @return the locked methods
+	 * @throws InvalidLockedMethodException if one can not be honoured
+	 */
+	List<Method> check(Class<?> targetClass) {
+		return LockedOperations.isCandidate(targetClass) ? this.operations.check(targetClass) : List.of();
+	}
+
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass(invocation));
+		return invoke(ProxiedInvocation.of(invocation), targetClass(invocation));
+	}
+
+	@Nullable Object invoke(MethodInvocation invocation, Class<?> targetClass) throws Throwable {
+		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass);
 		CompletionBound completion = operation.completion();
 		if (completion != null) {
 			return completion.invoke(operation, invocation, this.registry);

@@ -5,6 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.AdviceMode;
 
 import io.dlock.LockSettings;
 import io.dlock.OnStoreFailure;
@@ -14,7 +15,7 @@ import io.dlock.aop.InsideTransaction;
 /**
  * Configuration of dlock.
  *
- * @param backend Where the locks are. May be omitted when only one backend is possible
+ * @param backend Where the locks are. By default the only backend that is possible
  * @param lease How long a lock outlives a process that died, unless a method says
  * otherwise. It is renewed while the lock is held
  * @param waitTime How long to wait for a busy lock, unless a method says otherwise
@@ -36,6 +37,7 @@ import io.dlock.aop.InsideTransaction;
  * otherwise: throw, or proceed without their lock
  * @param mdc Whether the log of a locked method shows the fencing token and the reason of
  * its lock, as dlock.token and dlock.reason in the MDC
+ * @param aop Annotated methods
  * @param handOff How waiting threads of this process pass a lock to each other
  * @param events What happens to locks, as events
  * @param transaction Locks and transactions
@@ -48,8 +50,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
 		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
-		@DefaultValue("true") boolean mdc, @DefaultValue HandOff handOff, @DefaultValue Events events,
-		@DefaultValue Transaction transaction, @DefaultValue Redis redis) {
+		@DefaultValue("true") boolean mdc, @DefaultValue Aop aop, @DefaultValue HandOff handOff,
+		@DefaultValue Events events, @DefaultValue Transaction transaction, @DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
@@ -62,10 +64,21 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	}
 
 	/**
+	 * Annotated methods.
+	 *
+	 * @param mode How calls of annotated methods are intercepted: those of beans by a
+	 * proxy, or all of them by AspectJ, which has to be woven into the methods
+	 */
+	public record Aop(@DefaultValue("proxy") AdviceMode mode) {
+
+	}
+
+	/**
 	 * How waiting threads of this process pass a lock to each other.
 	 *
-	 * @param maxDuration How long they may do so without asking the store whether another
-	 * process waits for it. Zero to ask each time
+	 * @param maxDuration How long the waiting threads of a process may pass a lock to
+	 * each other without asking the store whether another process waits for it. Zero to
+	 * ask each time
 	 */
 	public record HandOff(@DefaultValue("10ms") Duration maxDuration) {
 
@@ -74,9 +87,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	/**
 	 * What happens to locks, as events.
 	 *
-	 * @param publish Whether to publish them as application events, for
-	 * {@code @EventListener} methods. Beans that are a {@code LockListener} are told in
-	 * any case
+	 * @param publish Whether to publish what happens to locks as application events, for
+	 * event listener methods. Beans that are a LockListener are told in any case
 	 */
 	public record Events(@DefaultValue("false") boolean publish) {
 
