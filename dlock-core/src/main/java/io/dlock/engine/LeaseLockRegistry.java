@@ -23,6 +23,7 @@ import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
+import io.dlock.LossType;
 import io.dlock.store.LockStore;
 import io.dlock.store.StoreException;
 
@@ -52,6 +53,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	private static final Duration SWEEP_PERIOD = Duration.ofMinutes(30);
 
 	private static final Duration SWEEP_PAUSE = Duration.ofSeconds(1);
+
+	private static final Loss SHUTDOWN = new Loss(LossType.SHUTDOWN, "the application shut down while it was held");
 
 	/** Listeners may be destroyed next. */
 	private static final Duration EVENTS_AT_STOP = Duration.ofSeconds(1);
@@ -373,9 +376,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 * the store is down the leases end by themselves.
 	 */
 	private void takeAway(List<Lease> leases) {
-		List<Lease> lost = leases.stream()
-			.filter((lease) -> this.keeper.end(lease, "the application shut down while it was held"))
-			.toList();
+		List<Lease> lost = leases.stream().filter((lease) -> this.keeper.end(lease, SHUTDOWN)).toList();
 		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
 		for (Lease lease : lost) {
 			this.releaser.takeAway(lease, limit);

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockEvent;
 import io.dlock.LockRequest;
+import io.dlock.LossType;
 import io.dlock.engine.MachineClock.Moment;
 
 /**
@@ -60,11 +61,12 @@ final class Tenure {
 	}
 
 	/**
-	 * The reason of who loses the lock because it is held for too long.
-	 * @return the reason
+	 * The loss of who holds the lock for too long.
+	 * @return the loss
 	 */
-	String overdue() {
-		return "it was held for its maxHold of " + ((this.maxHold != null) ? this.maxHold.toMillis() : 0) + " ms";
+	Loss overdue() {
+		return new Loss(LossType.MAX_HOLD,
+				"it was held for its maxHold of " + ((this.maxHold != null) ? this.maxHold.toMillis() : 0) + " ms");
 	}
 
 	/**
