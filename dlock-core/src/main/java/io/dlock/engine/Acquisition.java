@@ -95,6 +95,7 @@ final class Acquisition {
 	}
 
 	private void begin(Hold hold) {
+		hold.turn().granted();
 		Duration maxHold = this.registry.settings().maxHoldOf(this.request);
 		if (maxHold != null || this.request.minHold() != null || this.registry.events().areWanted()) {
 			hold.begin(new Tenure(this.request, maxHold, this.clock));

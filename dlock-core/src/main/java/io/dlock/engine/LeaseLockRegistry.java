@@ -323,6 +323,26 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 				? Optional.of(held.hold().lease().owner()) : Optional.empty();
 	}
 
+	/**
+	 * How many locks this process holds. Nested handles share one lock; a lock that is
+	 * kept for its {@code minHold} after its release is held by nobody. As cheap as it
+	 * sounds, for any thread at any time.
+	 * @return the number of locks
+	 */
+	public int heldLocks() {
+		return this.keeper.size();
+	}
+
+	/**
+	 * How many requests of this process wait for a lock: behind others of this process,
+	 * for somebody elsewhere, or for the answer of the store. Looks at each key that is
+	 * held or waited for, on any thread at any time: for a gauge, not for each request.
+	 * @return the number of requests
+	 */
+	public int waitingCalls() {
+		return this.queues.waiting().size();
+	}
+
 	@Override
 	public void validate(LockRequest request) {
 		this.settings.validate(request);
