@@ -17,6 +17,7 @@ import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
+import io.dlock.observation.LockObservations;
 
 /**
  * Makes {@link io.dlock.DistributedLocked} work: checks the annotated methods of every
@@ -51,6 +52,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private boolean commitCheck = true;
 
 	private transient @Nullable Supplier<? extends CommitGuard> commitGuard;
+
+	private transient Supplier<LockObservations> observations = () -> LockObservations.NONE;
 
 	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier.of(this::transactions);
 
@@ -107,6 +110,14 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.commitGuard = SingletonSupplier.of(commitGuard);
 	}
 
+	/**
+	 * Set how calls of locked methods are observed. They are not by default.
+	 * @param observations asked for at the first call
+	 */
+	public void setObservations(Supplier<LockObservations> observations) {
+		this.observations = observations;
+	}
+
 	private LockedTransactions transactions() {
 		if (!LockedTransactions.POSSIBLE) {
 			return LockedTransactions.NONE;
@@ -135,8 +146,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	private LockedOperations useValues(StringValueResolver values) {
-		LockedOperations created = new LockedOperations(new LockedOperationParser(values, () -> this.onStoreFailure),
-				this.registry);
+		LockedOperations created = new LockedOperations(new LockedOperationParser(values, () -> this.onStoreFailure,
+				new CallObservations(() -> this.observations.get())), this.registry);
 		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(),
 				new DistributedLockedInterceptor(created, this.registry, this.transactions, () -> this.mdc));
 		return created;

@@ -56,17 +56,44 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		}
 		String key = operation.key().evaluate(invocation.getArguments());
 		this.transactions.get().checkEntry(invocation.getMethod(), key);
+		CallObservation observation = operation.observe(key, null);
+		return (observation == CallObservation.NONE) ? locked(operation, invocation, key, observation)
+				: observed(operation, invocation, key, observation);
+	}
+
+	private @Nullable Object observed(LockedOperation operation, MethodInvocation invocation, String key,
+			CallObservation observation) throws Throwable {
+		CallObservation.Scope scope = observation.open();
+		Object result;
+		try {
+			result = locked(operation, invocation, key, observation);
+		}
+		catch (Throwable ex) {
+			scope.close();
+			observation.end(ex);
+			throw ex;
+		}
+		scope.close();
+		observation.end(null);
+		return result;
+	}
+
+	private @Nullable Object locked(LockedOperation operation, MethodInvocation invocation, String key,
+			CallObservation observation) throws Throwable {
 		LockHandle handle;
 		try {
 			handle = this.registry.get().acquire(operation.request(key));
 		}
 		catch (LockBusyException ex) {
+			observation.refused(ex, false);
 			return busy(operation, invocation, ex);
 		}
 		catch (LockStoreException ex) {
+			observation.refused(ex, operation.outage().isFailOpen());
 			return operation.outage().instead(invocation, ex);
 		}
-		return proceed(operation, invocation, this.transactions.get().enter(handle, operation, invocation.getMethod()));
+		return proceed(operation, invocation, this.transactions.get().enter(handle, operation, invocation.getMethod()),
+				observation);
 	}
 
 	private static Class<?> targetClass(MethodInvocation invocation) {
@@ -87,10 +114,11 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		throw ex;
 	}
 
-	private @Nullable Object proceed(LockedOperation operation, MethodInvocation invocation, LockHandle handle)
-			throws Throwable {
+	private @Nullable Object proceed(LockedOperation operation, MethodInvocation invocation, LockHandle handle,
+			CallObservation observation) throws Throwable {
 		Object result;
 		try {
+			observation.acquired(handle);
 			result = (MDC_PRESENT && this.mdc.getAsBoolean()) ? logged(operation, invocation, handle)
 					: body(operation, invocation, handle);
 		}

@@ -25,9 +25,13 @@ final class LockedOperationParser {
 
 	private final Supplier<OnStoreFailure> onStoreFailure;
 
-	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure) {
+	private final CallObservations observations;
+
+	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure,
+			CallObservations observations) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
+		this.observations = observations;
 	}
 
 	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
@@ -43,7 +47,7 @@ final class LockedOperationParser {
 				StringUtils.hasText(name) ? name : nameOf(method, targetClass),
 				duration(annotation.minHold(), "minHold", true, method),
 				duration(annotation.maxHold(), "maxHold", false, method),
-				outage(annotation, method, targetClass, fallback), completion);
+				outage(annotation, method, targetClass, fallback), this.observations, completion);
 	}
 
 	private static void checkInterceptable(Method method, Class<?> targetClass) {

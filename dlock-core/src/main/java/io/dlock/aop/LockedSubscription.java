@@ -40,6 +40,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private final CoreSubscriber<? super Object> subscriber;
 
+	private final CallObservation observation;
+
 	private volatile Context context;
 
 	private volatile @Nullable CompletableFuture<LockHandle> acquired;
@@ -59,6 +61,11 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		// the loss of the lock may end it while a value is on its way
 		this.subscriber = (call.isInterrupting() && !single) ? Operators.serialize(core) : core;
 		this.context = core.currentContext();
+		this.observation = call.observe(this.context.getOrDefault(CallObservation.CONTEXT_KEY, null));
+		Object observed = this.observation.value();
+		if (observed != null) {
+			this.context = this.context.put(CallObservation.CONTEXT_KEY, observed);
+		}
 	}
 
 	@SuppressWarnings("FutureReturnValueIgnored") // the one it depends on is kept
@@ -105,8 +112,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		Publisher<?> publisher;
 		try {
-			publisher = (granted != null) ? assemble(granted)
-					: this.toPublisher.apply(this.call.instead(Objects.requireNonNull(failure), () -> null));
+			publisher = (granted != null) ? assemble(granted) : this.toPublisher
+				.apply(this.call.instead(Objects.requireNonNull(failure), () -> null, this.observation));
 		}
 		catch (Throwable ex) {
 			end(ex);
@@ -132,7 +139,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private Publisher<?> assemble(LockHandle granted) throws Throwable {
 		this.handle = granted;
 		this.context = ReactiveLockContext.bind(granted).apply(this.context);
-		Object returned = this.call.run(granted);
+		Object returned = this.call.run(granted, this.observation);
 		if (returned == null) {
 			throw new IllegalStateException(this.call + " returned null instead of a publisher");
 		}
@@ -188,6 +195,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			if (waiting != null) {
 				waiting.cancel(false);
 			}
+			this.observation.cancelled();
 		}
 		else {
 			giveUp();
@@ -200,6 +208,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private void giveUp() {
 		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
 			release(this.handle);
+			this.observation.cancelled();
 			discardValue();
 		}
 	}
@@ -251,6 +260,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	private void tell(@Nullable Throwable failure) {
+		this.observation.end(failure);
 		Object kept = this.value;
 		if (this.cancelled) {
 			discardValue();

@@ -33,9 +33,14 @@ final class StageCall {
 	/** The work is done, or nobody waits for it any more. */
 	private final AtomicBoolean ended = new AtomicBoolean();
 
+	private final CallObservation observation;
+
 	StageCall(LockedCall call, @Nullable Object emptyValue) {
 		this.call = call;
 		this.emptyValue = emptyValue;
+		this.observation = call.observe(null);
+		// when it is not settled here: the caller gave up, or there was no thread
+		this.result.whenComplete((value, failure) -> this.observation.end(failure));
 	}
 
 	/**
@@ -100,7 +105,7 @@ final class StageCall {
 			return;
 		}
 		try {
-			follow(handle, this.call.run(handle));
+			follow(handle, this.call.run(handle, this.observation));
 		}
 		catch (Throwable ex) {
 			end(handle, null, ex);
@@ -112,7 +117,7 @@ final class StageCall {
 			return;
 		}
 		try {
-			Object returned = this.call.instead(failure, () -> this.emptyValue);
+			Object returned = this.call.instead(failure, () -> this.emptyValue, this.observation);
 			if (returned instanceof CompletionStage<?> stage) {
 				cancelWithResult(stage);
 				stage.whenComplete((value, ex) -> settle(value, LockedCall.unwrapped(ex)));
@@ -208,6 +213,9 @@ final class StageCall {
 	}
 
 	private void settle(@Nullable Object value, @Nullable Throwable failure) {
+		if (!this.result.isDone()) {
+			this.observation.end(failure);
+		}
 		if (failure != null) {
 			this.result.completeExceptionally(failure);
 		}

@@ -1,0 +1,139 @@
+package io.dlock.aop;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+import io.micrometer.observation.Observation;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.observation.LockCallContext;
+import io.dlock.observation.LockCallContext.Outcome;
+import io.dlock.observation.LockObservation.Events;
+
+/**
+ * A call of a locked method as an {@link Observation}. What goes wrong with that concerns
+ * neither the call nor its lock.
+ */
+final class ObservedCall implements CallObservation {
+
+	private final Observation observation;
+
+	private final LockCallContext context;
+
+	private final Consumer<Throwable> onFailure;
+
+	private final AtomicBoolean ended = new AtomicBoolean();
+
+	private volatile boolean lost;
+
+	/**
+	 * Create the observation of a call.
+	 * @param observation the observation, which has been started
+	 * @param context its context
+	 * @param onFailure is told what goes wrong
+	 */
+	ObservedCall(Observation observation, LockCallContext context, Consumer<Throwable> onFailure) {
+		this.observation = observation;
+		this.context = context;
+		this.onFailure = onFailure;
+	}
+
+	@Override
+	public Object value() {
+		return this.observation;
+	}
+
+	@Override
+	public Scope open() {
+		try {
+			Observation.Scope scope = this.observation.openScope();
+			return () -> safely(scope::close);
+		}
+		catch (VirtualMachineError ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			this.onFailure.accept(ex);
+			return Scope.NONE;
+		}
+	}
+
+	@Override
+	public void acquired(LockHandle handle) {
+		this.context.setToken(handle.token());
+		safely(() -> this.observation.event(Events.ACQUIRED));
+		handle.onLost((lostHandle) -> lost());
+	}
+
+	private void lost() {
+		this.lost = true;
+		if (!this.ended.get()) {
+			safely(() -> this.observation.event(Events.LOST));
+		}
+	}
+
+	@Override
+	public void refused(Throwable reason, boolean failOpen) {
+		this.context.setOutcome(
+				(reason instanceof LockBusyException) ? Outcome.BUSY : failOpen ? Outcome.UNLOCKED : Outcome.FAILED);
+	}
+
+	@Override
+	public void end(@Nullable Throwable failure) {
+		end(failure, failure instanceof CancellationException);
+	}
+
+	@Override
+	public void cancelled() {
+		end(null, true);
+	}
+
+	private void end(@Nullable Throwable failure, boolean cancelled) {
+		if (!this.ended.compareAndSet(false, true)) {
+			return;
+		}
+		if (this.context.getOutcome() == Outcome.UNKNOWN) {
+			this.context.setOutcome((this.lost || isLoss(failure)) ? Outcome.LOST
+					: cancelled ? Outcome.CANCELLED : (failure != null) ? Outcome.ERROR : Outcome.SUCCESS);
+		}
+		if (failure != null) {
+			safely(() -> this.observation.error(failure));
+		}
+		safely(this.observation::stop);
+	}
+
+	/**
+	 * Whether this lock was lost, and not one that the method asked for.
+	 */
+	private boolean isLoss(@Nullable Throwable failure) {
+		if (failure == null) {
+			return false;
+		}
+		if (failure instanceof LockLostException loss) {
+			return Long.valueOf(loss.token()).equals(this.context.getToken());
+		}
+		for (Throwable suppressed : failure.getSuppressed()) {
+			if (isLoss(suppressed)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private void safely(Runnable action) {
+		try {
+			action.run();
+		}
+		catch (VirtualMachineError ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			this.onFailure.accept(ex);
+		}
+	}
+
+}
