@@ -48,6 +48,12 @@ interface CallObservation {
 	}
 
 	/**
+	 * The lock was lost, as the loss itself or the release tells. Only the first counts.
+	 */
+	default void lost() {
+	}
+
+	/**
 	 * The call has ended, and its lock is released. Only the first end counts.
 	 * @param failure what the caller gets, or {@code null} if it gets a result
 	 */

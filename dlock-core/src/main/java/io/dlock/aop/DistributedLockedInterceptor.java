@@ -123,10 +123,10 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 					: body(operation, invocation, handle);
 		}
 		catch (Throwable ex) {
-			releaseAfter(ex, operation, handle);
+			releaseAfter(ex, operation, handle, observation);
 			throw ex;
 		}
-		release(operation, handle);
+		release(operation, handle, observation);
 		return synchronous(result, invocation);
 	}
 
@@ -160,20 +160,22 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		return result;
 	}
 
-	private static void release(LockedOperation operation, LockHandle handle) {
+	private static void release(LockedOperation operation, LockHandle handle, CallObservation observation) {
 		try {
 			handle.release();
 		}
 		catch (LockLostException ex) {
+			observation.lost();
 			if (operation.onLost() != OnLost.IGNORE) {
 				throw ex;
 			}
 		}
 	}
 
-	private static void releaseAfter(Throwable failure, LockedOperation operation, LockHandle handle) {
+	private static void releaseAfter(Throwable failure, LockedOperation operation, LockHandle handle,
+			CallObservation observation) {
 		try {
-			release(operation, handle);
+			release(operation, handle, observation);
 		}
 		catch (RuntimeException ex) {
 			if (ex != failure) {

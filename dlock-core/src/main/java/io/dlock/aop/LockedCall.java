@@ -156,10 +156,14 @@ final class LockedCall {
 	 * What the caller is told when the work is done and the lock is released.
 	 * @param failure the failure of the work, or {@code null}
 	 * @param release the failure of the release, or {@code null}
+	 * @param observation who is told of a loss
 	 * @return the failure to tell, or {@code null}
 	 */
-	@Nullable Throwable outcome(@Nullable Throwable failure, @Nullable Throwable release) {
+	@Nullable Throwable outcome(@Nullable Throwable failure, @Nullable Throwable release, CallObservation observation) {
 		Throwable loss = unwrapped(release);
+		if (loss instanceof LockLostException) {
+			observation.lost();
+		}
 		if (loss == null || loss == failure
 				|| (loss instanceof LockLostException && this.operation.onLost() == OnLost.IGNORE)) {
 			return failure;

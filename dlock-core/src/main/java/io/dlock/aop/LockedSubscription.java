@@ -249,7 +249,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		CompletableFuture<@Nullable Void> released = granted.releaseAsync();
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
-			Throwable outcome = this.call.outcome(failure, loss);
+			Throwable outcome = this.call.outcome(failure, loss, this.observation);
 			if (now) {
 				tell(outcome);
 			}

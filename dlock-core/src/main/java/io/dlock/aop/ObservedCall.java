@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
-import io.dlock.LockLostException;
 import io.dlock.observation.LockCallContext;
 import io.dlock.observation.LockCallContext.Outcome;
 import io.dlock.observation.LockObservation.Events;
@@ -28,7 +27,7 @@ final class ObservedCall implements CallObservation {
 
 	private final AtomicBoolean ended = new AtomicBoolean();
 
-	private volatile boolean lost;
+	private final AtomicBoolean lost = new AtomicBoolean();
 
 	/**
 	 * Create the observation of a call.
@@ -69,9 +68,9 @@ final class ObservedCall implements CallObservation {
 		handle.onLost((lostHandle) -> lost());
 	}
 
-	private void lost() {
-		this.lost = true;
-		if (!this.ended.get()) {
+	@Override
+	public void lost() {
+		if (this.lost.compareAndSet(false, true) && !this.ended.get()) {
 			safely(() -> this.observation.event(Events.LOST));
 		}
 	}
@@ -97,31 +96,13 @@ final class ObservedCall implements CallObservation {
 			return;
 		}
 		if (this.context.getOutcome() == Outcome.UNKNOWN) {
-			this.context.setOutcome((this.lost || isLoss(failure)) ? Outcome.LOST
+			this.context.setOutcome(this.lost.get() ? Outcome.LOST
 					: cancelled ? Outcome.CANCELLED : (failure != null) ? Outcome.ERROR : Outcome.SUCCESS);
 		}
 		if (failure != null) {
 			safely(() -> this.observation.error(failure));
 		}
 		safely(this.observation::stop);
-	}
-
-	/**
-	 * Whether this lock was lost, and not one that the method asked for.
-	 */
-	private boolean isLoss(@Nullable Throwable failure) {
-		if (failure == null) {
-			return false;
-		}
-		if (failure instanceof LockLostException loss) {
-			return Long.valueOf(loss.token()).equals(this.context.getToken());
-		}
-		for (Throwable suppressed : failure.getSuppressed()) {
-			if (isLoss(suppressed)) {
-				return true;
-			}
-		}
-		return false;
 	}
 
 	private void safely(Runnable action) {

@@ -39,8 +39,10 @@ final class StageCall {
 		this.call = call;
 		this.emptyValue = emptyValue;
 		this.observation = call.observe(null);
-		// when it is not settled here: the caller gave up, or there was no thread
-		this.result.whenComplete((value, failure) -> this.observation.end(failure));
+		if (this.observation != CallObservation.NONE) {
+			// when it is not settled here: the caller gave up, or there was no thread
+			this.result.whenComplete((value, failure) -> this.observation.end(failure));
+		}
 	}
 
 	/**
@@ -188,7 +190,8 @@ final class StageCall {
 		CompletableFuture<@Nullable Void> released = handle.releaseAsync();
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
-			Runnable settling = () -> settle(value, this.call.outcome(LockedCall.unwrapped(failure), loss));
+			Runnable settling = () -> settle(value,
+					this.call.outcome(LockedCall.unwrapped(failure), loss, this.observation));
 			if (now) {
 				settling.run();
 			}
