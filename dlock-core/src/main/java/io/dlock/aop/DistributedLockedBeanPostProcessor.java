@@ -4,14 +4,18 @@ import java.lang.reflect.Method;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.EmbeddedValueResolverAware;
+import org.springframework.context.annotation.AdviceMode;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -31,7 +35,7 @@ import io.dlock.observation.LockObservations;
  * @since 0.1
  */
 public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements EmbeddedValueResolverAware, SmartInitializingSingleton {
+		implements EmbeddedValueResolverAware, InitializingBean, SmartInitializingSingleton, DisposableBean {
 
 	/**
 	 * Before the post-processors of {@code @Async} ({@code LOWEST_PRECEDENCE}) and
@@ -39,11 +43,13 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 */
 	public static final int ORDER = LOWEST_PRECEDENCE - 2;
 
+	private static final Interception PROXIES = new ProxyInterception();
+
+	private static final Interception WOVEN = new WovenInterception();
+
 	private final transient Supplier<LockRegistry> registry;
 
 	private OnStoreFailure onStoreFailure = OnStoreFailure.THROW;
-
-	private transient LockedOperations operations;
 
 	private volatile boolean mdc = true;
 
@@ -59,6 +65,12 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private transient @Nullable ListableBeanFactory beans;
 
+	private AdviceMode mode = AdviceMode.PROXY;
+
+	private transient DistributedLockedInterceptor interceptor;
+
+	private transient WovenMethods.@Nullable Context wovenMethods;
+
 	/**
 	 * Create the post-processor.
 	 * @param registry the registry, asked for when the first annotated bean is created
@@ -67,7 +79,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.registry = SingletonSupplier.of(registry);
 		setBeforeExistingAdvisors(true);
 		setOrder(ORDER);
-		this.operations = useValues((value) -> value);
+		this.interceptor = useValues((value) -> value);
 	}
 
 	/**
@@ -128,7 +140,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	@Override
 	public void setEmbeddedValueResolver(StringValueResolver resolver) {
-		this.operations = useValues(resolver);
+		this.interceptor = useValues(resolver);
 	}
 
 	/**
@@ -145,11 +157,27 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.onStoreFailure = onStoreFailure;
 	}
 
-	private LockedOperations useValues(StringValueResolver values) {
-		LockedOperations created = new LockedOperations(new LockedOperationParser(values, () -> this.onStoreFailure,
-				new CallObservations(() -> this.observations.get())), this.registry);
-		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(),
-				new DistributedLockedInterceptor(created, this.registry, this.transactions, () -> this.mdc));
+	/**
+	 * Set how calls of locked methods are intercepted. {@link AdviceMode#PROXY} is the
+	 * default: calls of beans by others. With {@link AdviceMode#ASPECTJ} it is all calls,
+	 * by the {@link DistributedLockedAspect}, which has to be woven into the methods; the
+	 * bean is refused if it is not.
+	 * @param mode the mode
+	 */
+	public void setMode(AdviceMode mode) {
+		this.mode = mode;
+	}
+
+	private void checkIntercepted(Method method, Class<?> targetClass) {
+		((this.mode == AdviceMode.ASPECTJ) ? WOVEN : PROXIES).check(method, targetClass);
+	}
+
+	private DistributedLockedInterceptor useValues(StringValueResolver values) {
+		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
+				this::checkIntercepted, new CallObservations(() -> this.observations.get()));
+		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
+				new LockedOperations(parser, this.registry), this.registry, this.transactions, () -> this.mdc);
+		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(), created);
 		return created;
 	}
 
@@ -157,6 +185,18 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	public void setBeanFactory(BeanFactory beanFactory) {
 		super.setBeanFactory(beanFactory);
 		this.beans = (beanFactory instanceof ListableBeanFactory listable) ? listable : null;
+	}
+
+	@Override
+	public void afterPropertiesSet() {
+		this.wovenMethods = WovenMethods.configure((this.mode == AdviceMode.ASPECTJ) ? this.interceptor::invoke : null);
+	}
+
+	@Override
+	public void destroy() {
+		if (this.wovenMethods != null) {
+			this.wovenMethods.close();
+		}
 	}
 
 	/**
@@ -173,10 +213,23 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Class<?> targetClass = AopUtils.getTargetClass(bean);
 		if (LockedOperations.isCandidate(targetClass)) {
-			this.operations.check(targetClass);
+			this.interceptor.check(targetClass);
 		}
 		this.transactions.get().checkCommitsOf(bean);
-		return super.postProcessAfterInitialization(bean, beanName);
+		return needsAdvice(bean) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+	}
+
+	/**
+	 * In AspectJ mode no proxy is made. But if there is one already, that of
+	 * {@code @Transactional} above all, the lock comes to lie outside of it. And a proxy
+	 * that is a bean by two names is advised once.
+	 */
+	private boolean needsAdvice(Object bean) {
+		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean)) && !isAdvised(bean);
+	}
+
+	private boolean isAdvised(Object bean) {
+		return bean instanceof Advised advised && advised.indexOf(this.interceptor) >= 0;
 	}
 
 	/**

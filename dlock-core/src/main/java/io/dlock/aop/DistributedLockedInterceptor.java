@@ -47,9 +47,22 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		this.mdc = mdc;
 	}
 
+	/**
+	 * Check all locked methods of a class.
+	 * @param targetClass the class of a bean
+	 * @throws InvalidLockedMethodException if one can not be honoured
+	 */
+	void check(Class<?> targetClass) {
+		this.operations.check(targetClass);
+	}
+
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass(invocation));
+		return invoke(ProxiedInvocation.of(invocation), targetClass(invocation));
+	}
+
+	@Nullable Object invoke(MethodInvocation invocation, Class<?> targetClass) throws Throwable {
+		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass);
 		CompletionBound completion = operation.completion();
 		if (completion != null) {
 			return completion.invoke(operation, invocation, this.registry);

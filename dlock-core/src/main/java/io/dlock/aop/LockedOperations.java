@@ -42,7 +42,8 @@ final class LockedOperations {
 
 	/**
 	 * Whether a call of the method takes a lock. A class-level annotation applies to
-	 * public methods; one on the method always does.
+	 * public methods, but not to {@code equals} and {@code hashCode}, which proxies do
+	 * not intercept; one on the method always does.
 	 * @param method the method
 	 * @param targetClass the class of the bean
 	 * @return whether it is locked
@@ -102,7 +103,8 @@ final class LockedOperations {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
 		DistributedLocked annotation = onMethod(specific);
 		if (annotation == null && Modifier.isPublic(specific.getModifiers())
-				&& !Modifier.isStatic(specific.getModifiers())) {
+				&& !Modifier.isStatic(specific.getModifiers()) && !ReflectionUtils.isEqualsMethod(specific)
+				&& !ReflectionUtils.isHashCodeMethod(specific)) {
 			annotation = AnnotatedElementUtils.findMergedAnnotation(specific.getDeclaringClass(),
 					DistributedLocked.class);
 			if (annotation == null) {

@@ -32,8 +32,7 @@ abstract class AbstractDistributedLockedTests {
 	}
 
 	<T> T bean(Class<T> type) {
-		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(() -> this.registry);
-		postProcessor.setProxyTargetClass(true);
+		DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(() -> this.registry);
 		configure(postProcessor);
 		this.context.getEnvironment()
 			.getPropertySources()
