@@ -52,7 +52,7 @@ final class CallObservations {
 			if (parent instanceof Observation outer) {
 				observation.parentObservation(outer);
 			}
-			return new ObservedCall(observation.start(), context, this::failed);
+			return new ObservedCall(how.registry(), observation.start(), context, this::failed);
 		}
 		catch (VirtualMachineError ex) {
 			throw ex;

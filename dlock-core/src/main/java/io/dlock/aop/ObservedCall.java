@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
@@ -19,6 +20,8 @@ import io.dlock.observation.LockObservation.Events;
  */
 final class ObservedCall implements CallObservation {
 
+	private final ObservationRegistry registry;
+
 	private final Observation observation;
 
 	private final LockCallContext context;
@@ -31,11 +34,14 @@ final class ObservedCall implements CallObservation {
 
 	/**
 	 * Create the observation of a call.
+	 * @param registry the registry
 	 * @param observation the observation, which has been started
 	 * @param context its context
 	 * @param onFailure is told what goes wrong
 	 */
-	ObservedCall(Observation observation, LockCallContext context, Consumer<Throwable> onFailure) {
+	ObservedCall(ObservationRegistry registry, Observation observation, LockCallContext context,
+			Consumer<Throwable> onFailure) {
+		this.registry = registry;
 		this.observation = observation;
 		this.context = context;
 		this.onFailure = onFailure;
@@ -48,16 +54,28 @@ final class ObservedCall implements CallObservation {
 
 	@Override
 	public Scope open() {
+		Observation.Scope outer = this.registry.getCurrentObservationScope();
 		try {
 			Observation.Scope scope = this.observation.openScope();
-			return () -> safely(scope::close);
+			return () -> close(scope, outer);
 		}
 		catch (VirtualMachineError ex) {
 			throw ex;
 		}
 		catch (Throwable ex) {
 			this.onFailure.accept(ex);
+			safely(() -> this.registry.setCurrentObservationScope(outer));
 			return Scope.NONE;
+		}
+	}
+
+	/**
+	 * A scope that fails may stay where it is, for all that the thread does afterwards.
+	 */
+	private void close(Observation.Scope scope, Observation.@Nullable Scope outer) {
+		safely(scope::close);
+		if (this.registry.getCurrentObservationScope() == scope) {
+			safely(() -> this.registry.setCurrentObservationScope(outer));
 		}
 	}
 

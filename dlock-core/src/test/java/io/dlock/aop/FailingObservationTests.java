@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
@@ -33,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Observations that fail harm no lock, those of others are as they say, and without any
  * nothing is spent on them.
  */
+@Timeout(60)
 class FailingObservationTests extends AbstractDistributedLockedTests {
 
 	private ObservationRegistry observations = ObservationRegistry.create();
@@ -86,6 +88,7 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 			assertThat(this.work.future().join()).isEqualTo("locked true");
 			assertThat(this.work.mono().block()).isEqualTo("locked true");
 			assertThat(this.store.find("key")).isEmpty();
+			assertThat(this.observations.getCurrentObservation()).isNull();
 		}
 		assertThat(this.log.list).filteredOn((event) -> event.getLevel() == Level.WARN)
 			.singleElement()
