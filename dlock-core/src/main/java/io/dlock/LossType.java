@@ -15,9 +15,14 @@ public enum LossType {
 
 	/**
 	 * The store refused its renewal: it had ended the lease or lost its data, or somebody
-	 * has taken the lock away.
+	 * has taken the lock away through another instance.
 	 */
 	REFUSED,
+
+	/**
+	 * It was released by force, through this instance.
+	 */
+	FORCED,
 
 	/**
 	 * It was held for its {@code maxHold}.

@@ -80,6 +80,10 @@ final class Acquisition {
 		return this.deadline;
 	}
 
+	String thread() {
+		return this.requester.getName();
+	}
+
 	/**
 	 * Take over the lease of the one before, or call the store once.
 	 * @param turn the place in the local queue, which is the first

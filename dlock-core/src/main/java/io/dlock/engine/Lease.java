@@ -116,6 +116,14 @@ final class Lease {
 	}
 
 	/**
+	 * The request that was granted.
+	 * @return when it was sent
+	 */
+	Moment granted() {
+		return this.granted;
+	}
+
+	/**
 	 * The last request that is known to have started the lease in the store.
 	 * @return when it was sent
 	 */

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 import io.dlock.LockBusyException;
+import io.dlock.LockConsole;
 import io.dlock.LockContext;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
@@ -123,7 +124,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		return this.store;
 	}
 
-	LockSettings settings() {
+	/**
+	 * The defaults and limits of this registry.
+	 * @return the settings
+	 */
+	public LockSettings settings() {
 		return this.settings;
 	}
 
@@ -301,10 +306,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	public Optional<LockInfo> find(String key) {
 		LockRequest.of(key);
 		try {
-			return this.store.find(key)
-				.map((lock) -> new LockInfo(lock.storageKey(), lock.holder(),
-						lock.reason().isEmpty() ? null : lock.reason(), lock.since(), lock.until(),
-						lock.token() * Lease.TOKENS_PER_LEASE));
+			return this.store.find(key).map(RegistryConsole::info);
 		}
 		catch (StoreException ex) {
 			throw new LockStoreException(key, "look up", "Nothing is known about it", ex);
@@ -321,6 +323,14 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	public Optional<String> ownerOf(LockHandle handle) {
 		return (handle instanceof HeldLock held && held.belongsTo(this, held.key()))
 				? Optional.of(held.hold().lease().owner()) : Optional.empty();
+	}
+
+	/**
+	 * What an operator sees of the locks and may do to them.
+	 * @return the console
+	 */
+	public LockConsole console() {
+		return new RegistryConsole(this);
 	}
 
 	/**

@@ -48,6 +48,10 @@ final class Tenure {
 		return this.request;
 	}
 
+	Moment since() {
+		return this.since;
+	}
+
 	Duration elapsed() {
 		return Duration.ofNanos(this.clock.nanoTime() - this.since.nanos());
 	}

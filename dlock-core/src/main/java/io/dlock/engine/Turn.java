@@ -87,6 +87,14 @@ final class Turn {
 	}
 
 	/**
+	 * Who wants the lock, or has it.
+	 * @return the request, or {@code null} if the place is only kept
+	 */
+	@Nullable Acquisition acquisition() {
+		return this.acquisition;
+	}
+
+	/**
 	 * The lock is held now, and the place kept until it is released.
 	 */
 	void granted() {

@@ -106,7 +106,7 @@ class LockMetersTests {
 	void countersOfANameAreThereBeforeAnythingGoesWrong() {
 		meter();
 		this.registry.acquire(LockRequest.builder("key").name("a").build()).release();
-		for (String reason : List.of("expired", "refused", "max-hold", "shutdown")) {
+		for (String reason : List.of("expired", "refused", "forced", "max-hold", "shutdown")) {
 			assertThat(count("dlock.lost", "name", "a", "reason", reason)).as(reason).isZero();
 		}
 		assertThat(count("dlock.store.failures", "name", "a", "fail.open", "true")).isZero();
