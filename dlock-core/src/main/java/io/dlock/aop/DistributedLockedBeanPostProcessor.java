@@ -1,6 +1,7 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.context.EmbeddedValueResolverAware;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.util.StringValueResolver;
@@ -200,23 +202,40 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * Transaction managers that were created before this, or belong to a parent context.
+	 * Transaction managers that were created before this, or belong to a parent context,
+	 * and other beans that were created before.
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (this.beans != null) {
 			this.transactions.get().checkCommitsIn(this.beans);
 		}
+		if (this.beans instanceof SingletonBeanRegistry singletons) {
+			for (String beanName : singletons.getSingletonNames()) {
+				Object bean = singletons.getSingleton(beanName);
+				if (bean != null && !isAdvised(bean)) {
+					checkUnprocessed(bean, beanName);
+				}
+			}
+		}
+	}
+
+	private void checkUnprocessed(Object bean, String beanName) {
+		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
+		if (this.mode == AdviceMode.PROXY) {
+			ProxyWarnings.notProxied(beanName, locked);
+		}
 	}
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		Class<?> targetClass = AopUtils.getTargetClass(bean);
-		if (LockedOperations.isCandidate(targetClass)) {
-			this.interceptor.check(targetClass);
-		}
+		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
 		this.transactions.get().checkCommitsOf(bean);
-		return needsAdvice(bean) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+		Object advised = needsAdvice(bean) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+		if (this.mode == AdviceMode.PROXY && !locked.isEmpty()) {
+			ProxyWarnings.proxied(advised, beanName, locked);
+		}
+		return advised;
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -50,10 +51,11 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	/**
 	 * Check all locked methods of a class.
 	 * @param targetClass the class of a bean
+	 * @return the locked methods
 	 * @throws InvalidLockedMethodException if one can not be honoured
 	 */
-	void check(Class<?> targetClass) {
-		this.operations.check(targetClass);
+	List<Method> check(Class<?> targetClass) {
+		return LockedOperations.isCandidate(targetClass) ? this.operations.check(targetClass) : List.of();
 	}
 
 	@Override

@@ -1,121 +1,27 @@
 package io.dlock.aop;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 
-import org.aopalliance.intercept.MethodInterceptor;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.springframework.aop.ProxyMethodInvocation;
-import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
-import io.dlock.LockContext;
-import io.dlock.LockHandle;
-import io.dlock.LockRegistry;
-import io.dlock.LockSettings;
 import io.dlock.OnBusy;
 import io.dlock.engine.LeaseLockRegistry;
-import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * What no proxy can do, and what proxies have done already.
+ * What no proxy can do.
  */
 @Tag("woven")
-class WovenMethodTests {
-
-	private final List<AutoCloseable> opened = new ArrayList<>();
-
-	@AfterEach
-	void close() throws Exception {
-		for (AutoCloseable closeable : this.opened) {
-			closeable.close();
-		}
-	}
-
-	/**
-	 * The keys of the locks that the calling thread holds, innermost first. A key that is
-	 * locked twice is there twice.
-	 */
-	private static List<String> held() {
-		return LockContext.all().stream().map(LockHandle::key).toList();
-	}
-
-	private LeaseLockRegistry registry() {
-		LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
-		this.opened.add(registry);
-		return registry;
-	}
-
-	private AnnotationConfigApplicationContext start(AdviceMode mode, LockRegistry registry, Class<?>... types) {
-		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
-		this.opened.add(context);
-		context.registerBean(DistributedLockedBeanPostProcessor.class,
-				() -> PostProcessors.create(() -> registry, mode));
-		for (Class<?> type : types) {
-			context.registerBean(type);
-		}
-		context.refresh();
-		return context;
-	}
-
-	static class Orders {
-
-		@DistributedLocked("'pay:' + #order")
-		public List<String> pay(String order) {
-			return held();
-		}
-
-		List<String> payWithin(String order) {
-			return pay(order);
-		}
-
-		List<String> payPrivately(String order) {
-			return hidden(order);
-		}
-
-		@DistributedLocked("'hidden:' + #order")
-		private List<String> hidden(String order) {
-			return held();
-		}
-
-		@DistributedLocked("'final:' + #order + #pieces")
-		public final List<String> last(String order, long pieces) {
-			return held();
-		}
-
-		@DistributedLocked("'static:' + #order")
-		static List<String> ofClass(String order) {
-			return held();
-		}
-
-		@DistributedLocked("#keys[0]")
-		public List<String> recursive(String... keys) {
-			return (keys.length > 1) ? recursive(List.of(keys).subList(1, keys.length).toArray(String[]::new)) : held();
-		}
-
-		@DistributedLocked("'stage'")
-		public CompletableFuture<List<String>> stage() {
-			return CompletableFuture.completedFuture(held());
-		}
-
-		@DistributedLocked("'mono'")
-		public Mono<List<String>> mono() {
-			return Mono.fromSupplier(WovenMethodTests::held);
-		}
-
-	}
+class WovenMethodTests extends AbstractWovenTests {
 
 	@Test
 	void callsThatPassNoProxyAreLocked() {
@@ -276,120 +182,6 @@ class WovenMethodTests {
 	void methodOfAnObjectThatIsNoBeanIsCheckedWhenItIsCalled() {
 		start(AdviceMode.ASPECTJ, registry());
 		assertThatExceptionOfType(InvalidLockedMethodException.class).isThrownBy(() -> new Broken().run());
-	}
-
-	// one lock for one call
-
-	static class Proxyable {
-
-		@DistributedLocked("'pay:' + #order")
-		public List<String> pay(String order) {
-			return held();
-		}
-
-		public List<String> payWithin(String order) {
-			return pay(order);
-		}
-
-	}
-
-	@Test
-	void proxyModeLocksOnceAndWhatPassesAProxy() {
-		Proxyable orders = start(AdviceMode.PROXY, registry(), Proxyable.class).getBean(Proxyable.class);
-		assertThat(AopUtils.isAopProxy(orders)).isTrue();
-		assertThat(orders.pay("1")).containsExactly("pay:1");
-		assertThat(orders.payWithin("2")).isEmpty();
-	}
-
-	/**
-	 * A bean that has a proxy with this advice already.
-	 */
-	private Orders proxied(MethodInterceptor advice) {
-		ProxyFactory factory = new ProxyFactory(new Orders());
-		factory.addAdvice(advice);
-		return (Orders) start(AdviceMode.ASPECTJ, registry()).getBean(DistributedLockedBeanPostProcessor.class)
-			.postProcessAfterInitialization(factory.getProxy(), "orders");
-	}
-
-	@Test
-	void lockIsOutsideOfAProxyThatExistsAndTakenOnce() {
-		List<List<String>> seen = new ArrayList<>();
-		Orders orders = proxied((call) -> {
-			seen.add(held());
-			return call.proceed();
-		});
-		assertThat(orders.pay("1")).containsExactly("pay:1");
-		assertThat(seen).containsExactly(List.of("pay:1"));
-		assertThat(orders.recursive("a", "b", "a")).containsExactly("a", "b", "a");
-		assertThat(held()).isEmpty();
-	}
-
-	@Test
-	void adviceMayCallTheMethodAgain() {
-		Orders orders = proxied((call) -> {
-			((ProxyMethodInvocation) call).invocableClone().proceed();
-			return call.proceed();
-		});
-		assertThat(orders.pay("1")).containsExactly("pay:1");
-	}
-
-	@Test
-	void adviceThatCallsWithOtherArgumentsIsLockedAgain() {
-		Orders orders = proxied((call) -> {
-			Object[] arguments = call.getArguments();
-			arguments[0] = "other";
-			return call.proceed();
-		});
-		assertThat(orders.pay("1")).containsExactly("pay:other", "pay:1");
-	}
-
-	@Test
-	void callThatNeverArrivesLeavesNothingBehind() {
-		Orders target = new Orders();
-		Orders orders = proxied((call) -> List.of());
-		assertThat(orders.pay("1")).isEmpty();
-		assertThat(target.pay("1")).containsExactly("pay:1");
-	}
-
-	@Test
-	void asynchronousMethodOfAProxyIsLockedOnce() {
-		Orders orders = proxied((call) -> call.proceed());
-		assertThat(orders.stage().join()).containsExactly("stage");
-		Mono<List<String>> mono = orders.mono();
-		assertThat(mono.block()).isEqualTo(mono.block()).isEqualTo(new Orders().mono().block());
-	}
-
-	// several contexts
-
-	static class Whose {
-
-		@DistributedLocked("'whose'")
-		public boolean isOf(LeaseLockRegistry registry) {
-			return registry.find("whose").isPresent();
-		}
-
-	}
-
-	@Test
-	void contextThatWasConfiguredLastProvidesTheLocks() {
-		LeaseLockRegistry first = registry();
-		LeaseLockRegistry second = registry();
-		Whose whose = start(AdviceMode.ASPECTJ, first, Whose.class).getBean(Whose.class);
-		assertThat(whose.isOf(first)).isTrue();
-		AnnotationConfigApplicationContext context = start(AdviceMode.ASPECTJ, second, Whose.class);
-		assertThat(whose.isOf(second)).isTrue();
-		context.close();
-		assertThat(whose.isOf(first)).isTrue();
-	}
-
-	@Test
-	void contextInProxyModeDoesNotTurnTheAspectOff() {
-		LeaseLockRegistry first = registry();
-		LeaseLockRegistry second = registry();
-		start(AdviceMode.ASPECTJ, first);
-		Proxyable proxied = start(AdviceMode.PROXY, second, Proxyable.class).getBean(Proxyable.class);
-		assertThat(proxied.pay("1")).as("of the proxy only").containsExactly("pay:1");
-		assertThat(new Whose().isOf(first)).isTrue();
 	}
 
 }

@@ -55,6 +55,7 @@ public final class DlockAutoConfiguration {
 		}
 		postProcessor
 			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
+		postProcessor.setMode(InterceptionMode.of(environment, DlockAutoConfiguration.class.getClassLoader()));
 		postProcessor.setOnStoreFailure(StoreFailurePolicy.of(environment));
 		postProcessor.setObservations(observations::getObject);
 		postProcessor.setMdc(environment.getProperty("dlock.mdc", Boolean.class, true));
