@@ -51,8 +51,8 @@ import io.dlock.LockListener;
  * <tr>
  * <td>{@code dlock.lost}</td>
  * <td>counter</td>
- * <td>{@code name}, {@code reason}: {@code expired}, {@code refused}, {@code forced}, {@code max-hold},
- * {@code shutdown}</td>
+ * <td>{@code name}, {@code reason}: {@code expired}, {@code refused}, {@code forced},
+ * {@code max-hold}, {@code shutdown}</td>
  * <td>locks that were lost while they were held, by {@link io.dlock.LossType}</td>
  * </tr>
  * <tr>
