@@ -68,11 +68,12 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter(named("key"));
 		first.release();
+		LockHandle heir = second.get();
 		assertThat(this.console.local().held()).singleElement().satisfies((held) -> {
 			assertThat(held.token()).isEqualTo(first.token() + 1);
 			assertThat(held.reason()).isEqualTo("a report");
 		});
-		second.get().release();
+		heir.release();
 	}
 
 	@Test
@@ -262,6 +263,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	}
 
 	private @Nullable String failureWhen(Runnable trouble) {
+		this.store.memory.clear();
 		trouble.run();
 		return this.console.check().failure();
 	}

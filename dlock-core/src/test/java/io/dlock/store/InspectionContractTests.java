@@ -54,8 +54,8 @@ public abstract class InspectionContractTests extends WaitingContractTests {
 		assertThat(locks).extracting(StoredLock::token).containsExactlyInAnyOrder(first, second);
 		assertThat(locks).allSatisfy((lock) -> {
 			assertThat(lock.until()).isAfter(lock.since());
-			assertThat(Duration.between(lock.since(), lock.until())).isBetween(LEASE.minusMillis(2),
-					LEASE.plusMillis(50));
+			assertThat(Duration.between(lock.since(), lock.until())).isBetween(LEASE.minusSeconds(1),
+					LEASE.plusSeconds(1));
 			assertThat(lock.since()).isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(60));
 		});
 	}

@@ -14,7 +14,6 @@ import java.util.stream.IntStream;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
-import org.springframework.data.redis.connection.RedisConnection;
 
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -180,11 +179,11 @@ final class RedisInspection implements StoreInspection {
 	 * cluster, any key will do.
 	 */
 	private Map<String, byte[]> nodes() {
-		try (RedisConnection connection = this.connections.factory().getConnection()) {
-			if (connection instanceof RedisClusterConnection cluster) {
-				return nodes(cluster.clusterGetNodes());
-			}
+		if (!this.connections.isCluster()) {
 			return Map.of("", RedisKeys.fence(this.prefix, 0));
+		}
+		try (RedisClusterConnection cluster = this.connections.factory().getClusterConnection()) {
+			return nodes(cluster.clusterGetNodes());
 		}
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -96,7 +98,7 @@ class RedisInspectionIntegrationTests {
 	@Test
 	void r19ReplicaSaysSo() {
 		try (RedisServer master = RedisServer.start();
-				RedisServer replica = RedisServer.start("--replicaof", master.host() + " " + master.port());
+				RedisServer replica = RedisServer.start("--replicaof", master.host(), Integer.toString(master.port()));
 				RedisLockStore store = store(replica)) {
 			StoreFacts facts = store.inspection().diagnose();
 			assertThat(facts.role()).isEqualTo("replica");
@@ -108,7 +110,7 @@ class RedisInspectionIntegrationTests {
 	@CsvSource({ "0, true", "1, false" })
 	void r19MasterThatNeedsNoReplicasIsWarnedOf(String minReplicas, boolean warned) {
 		try (RedisServer master = RedisServer.start("--min-replicas-to-write", minReplicas);
-				RedisServer replica = RedisServer.start("--replicaof", master.host() + " " + master.port());
+				RedisServer replica = RedisServer.start("--replicaof", master.host(), Integer.toString(master.port()));
 				RedisLockStore store = store(master)) {
 			assertThat(replica.port()).isNotEqualTo(master.port());
 			Awaitility.await().untilAsserted(() -> {
@@ -130,15 +132,13 @@ class RedisInspectionIntegrationTests {
 		try (RedisServer server = RedisServer.start(); RedisLockStore store = store(server)) {
 			RedisConnectionFactory factory = lettuce(server);
 			try (RedisConnection connection = factory.getConnection()) {
-				connection.scriptingCommands()
-					.eval("""
-							for i = 1, 20000 do redis.call('SET', 'other:' .. i, 'x') end
-							redis.call('SET', 'dlock:{b001}:lock:no lock', 'x')
-							redis.call('HSET', 'dlock:{b001}:lock:no lock either', 'a', 'b')
-							redis.call('HSET', 'other-dlock:{b001}:lock:of another prefix', 'token', '1')
-							return 1
-							""".getBytes(StandardCharsets.UTF_8),
-							org.springframework.data.redis.connection.ReturnType.INTEGER, 0);
+				connection.scriptingCommands().eval("""
+						for i = 1, 20000 do redis.call('SET', 'other:' .. i, 'x') end
+						redis.call('SET', 'dlock:{b001}:lock:no lock', 'x')
+						redis.call('HSET', 'dlock:{b001}:lock:no lock either', 'a', 'b')
+						redis.call('HSET', 'other-dlock:{b001}:lock:of another prefix', 'token', '1')
+						return 1
+						""".getBytes(StandardCharsets.UTF_8), ReturnType.INTEGER, 0);
 			}
 			finally {
 				destroy(factory);
@@ -189,6 +189,8 @@ class RedisInspectionIntegrationTests {
 			addSlots(first, 0, 8192);
 			addSlots(second, 8192, 16384);
 			onServer(first, "CLUSTER", "MEET", second.host(), Integer.toString(second.port()));
+			awaitCluster(first);
+			awaitCluster(second);
 			RedisClusterConfiguration configuration = new RedisClusterConfiguration(
 					List.of(first.host() + ":" + first.port()));
 			RedisConnectionFactory factory = jedis ? started(new JedisConnectionFactory(configuration))
@@ -209,6 +211,20 @@ class RedisInspectionIntegrationTests {
 			finally {
 				destroy(factory);
 			}
+		}
+	}
+
+	private static void awaitCluster(RedisServer server) {
+		RedisConnectionFactory factory = lettuce(server);
+		try (RedisConnection connection = factory.getConnection()) {
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(connection.execute("CLUSTER", "INFO".getBytes(StandardCharsets.UTF_8)))
+					.asInstanceOf(InstanceOfAssertFactories.BYTE_ARRAY)
+					.asString(StandardCharsets.UTF_8)
+					.contains("cluster_state:ok", "cluster_known_nodes:2"));
+		}
+		finally {
+			destroy(factory);
 		}
 	}
 
