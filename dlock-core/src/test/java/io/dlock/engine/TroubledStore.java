@@ -57,6 +57,8 @@ final class TroubledStore implements LockStore {
 
 	volatile boolean renewalsThrow;
 
+	volatile boolean releasesThrow;
+
 	volatile boolean renewalsAreNotSent;
 
 	volatile boolean sendsReleases;
@@ -125,6 +127,9 @@ final class TroubledStore implements LockStore {
 
 	@Override
 	public boolean release(String key, String owner) {
+		if (this.releasesThrow) {
+			throw new NoClassDefFoundError("com/example/Missing");
+		}
 		this.releases.incrementAndGet();
 		this.beforeRelease.run();
 		failIfDown();
