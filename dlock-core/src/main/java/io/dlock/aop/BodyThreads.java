@@ -5,6 +5,8 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
@@ -17,6 +19,8 @@ import org.springframework.util.ClassUtils;
  * waits for a thread while it holds a lock may wait for those who wait for that lock.
  */
 final class BodyThreads {
+
+	private static final Log logger = LogFactory.getLog(BodyThreads.class);
 
 	private static final String NAME = "dlock-body-";
 
@@ -45,6 +49,20 @@ final class BodyThreads {
 
 	static void execute(Runnable task) {
 		EXECUTOR.execute(task);
+	}
+
+	/**
+	 * Run a task that must be run, on the calling thread if there is no other.
+	 * @param task the task
+	 */
+	static void executeOrRun(Runnable task) {
+		try {
+			execute(task);
+		}
+		catch (Throwable ex) {
+			logger.debug("No thread could be started", ex);
+			task.run();
+		}
 	}
 
 	/**

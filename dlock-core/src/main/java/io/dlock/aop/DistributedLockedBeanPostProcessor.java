@@ -154,7 +154,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (this.beans != null) {
-			this.transactions.get().checkCommitsIn(this.beans);
+			this.transactions.get().checkCommitsIn(this.beans, this.operations.hasReactive());
 		}
 	}
 

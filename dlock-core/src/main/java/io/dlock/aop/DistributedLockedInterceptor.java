@@ -11,7 +11,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.util.ClassUtils;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
@@ -28,23 +27,14 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	private static final Log logger = LogFactory.getLog(DistributedLockedInterceptor.class);
 
-	private static final boolean MDC_PRESENT = ClassUtils.isPresent("org.slf4j.MDC",
-			DistributedLockedInterceptor.class.getClassLoader());
-
 	private final LockedOperations operations;
 
-	private final Supplier<LockRegistry> registry;
-
-	private final Supplier<LockedTransactions> transactions;
-
-	private final BooleanSupplier mdc;
+	private final Surroundings surroundings;
 
 	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry,
 			Supplier<LockedTransactions> transactions, BooleanSupplier mdc) {
 		this.operations = operations;
-		this.registry = registry;
-		this.transactions = transactions;
-		this.mdc = mdc;
+		this.surroundings = new Surroundings(registry, transactions, mdc);
 	}
 
 	@Override
@@ -52,13 +42,14 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass(invocation));
 		CompletionBound completion = operation.completion();
 		if (completion != null) {
-			return completion.invoke(operation, invocation, this.registry);
+			return completion.invoke(operation, invocation, this.surroundings);
 		}
 		String key = operation.key().evaluate(invocation.getArguments());
-		this.transactions.get().checkEntry(invocation.getMethod(), key);
+		LockedTransactions transactions = this.surroundings.transactions().get();
+		transactions.checkEntry(invocation.getMethod(), key);
 		LockHandle handle;
 		try {
-			handle = this.registry.get().acquire(operation.request(key));
+			handle = this.surroundings.registry().get().acquire(operation.request(key));
 		}
 		catch (LockBusyException ex) {
 			return busy(operation, invocation, ex);
@@ -66,7 +57,18 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		catch (LockStoreException ex) {
 			return operation.outage().instead(invocation, ex);
 		}
-		return proceed(operation, invocation, this.transactions.get().enter(handle, operation, invocation.getMethod()));
+		return proceed(operation, invocation, enter(transactions, handle, operation, invocation));
+	}
+
+	private static LockHandle enter(LockedTransactions transactions, LockHandle handle, LockedOperation operation,
+			MethodInvocation invocation) {
+		try {
+			return transactions.enter(handle, operation, invocation.getMethod());
+		}
+		catch (Throwable ex) {
+			releaseAfter(ex, operation, handle);
+			throw ex;
+		}
 	}
 
 	private static Class<?> targetClass(MethodInvocation invocation) {
@@ -91,7 +93,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			throws Throwable {
 		Object result;
 		try {
-			result = (MDC_PRESENT && this.mdc.getAsBoolean()) ? logged(operation, invocation, handle)
+			result = this.surroundings.isLogged() ? logged(operation, invocation, handle)
 					: body(operation, invocation, handle);
 		}
 		catch (Throwable ex) {
