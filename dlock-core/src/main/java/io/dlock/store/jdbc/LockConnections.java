@@ -75,7 +75,7 @@ final class LockConnections implements AutoCloseable {
 	<T> T execute(boolean renewal, String operation, Work<T> work) {
 		long begin = System.nanoTime();
 		Opened current = open();
-		current.enter(renewal, this.settings.commandTimeout());
+		current.enter(renewal, halfTimeout());
 		try (AutoCommitConnection connection = connect(current, renewal, begin)) {
 			return run(current, connection.get(), operation, work);
 		}
@@ -113,15 +113,19 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * The time for a call is one for all of it: what it took to get a connection is not
-	 * there for the work. It would be of no use without any, though. Nobody waits for a
-	 * renewal.
+	 * The time for a call is one for all of it: half of it for a place among the
+	 * connections, half for the connection, and what these took is not there for the
+	 * work. It would be of no use without any, though. Nobody waits for a renewal.
 	 */
 	private Duration timeLeft(boolean renewal, long begin) {
 		Duration timeout = this.settings.commandTimeout();
 		Duration left = timeout.minusNanos(renewal ? 0 : System.nanoTime() - begin);
 		Duration least = timeout.dividedBy(4);
 		return (left.compareTo(least) < 0) ? least : left;
+	}
+
+	private Duration halfTimeout() {
+		return this.settings.commandTimeout().dividedBy(2);
 	}
 
 	private AutoCommitConnection connect(Opened current, boolean renewal, long begin) {
@@ -242,7 +246,10 @@ final class LockConnections implements AutoCloseable {
 
 	private DataSource ownPool(JdbcLockDialect dialect) {
 		String setup = dialect.sessionSetup(this.settings.commandTimeout());
-		return this.pools.open(this.settings.poolSize(), (config) -> config.setConnectionInitSql(setup));
+		return this.pools.open(this.settings.poolSize(), (config) -> {
+			config.setConnectionInitSql(setup);
+			config.setConnectionTimeout(LockPools.connectionTimeout(halfTimeout()));
+		});
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.dlock.store.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
@@ -72,7 +73,7 @@ final class LockPools {
 		config.setMaximumPoolSize(size);
 		config.setMinimumIdle(1);
 		config.setIdleTimeout((size > 1) ? IDLE_TIMEOUT : 0);
-		config.setConnectionTimeout(Math.max(this.settings.commandTimeout().toMillis(), HIKARI_MIN_TIMEOUT));
+		config.setConnectionTimeout(connectionTimeout(this.settings.commandTimeout()));
 		config.setValidationTimeout(HIKARI_MIN_TIMEOUT);
 		config.setConnectionTestQuery(VALIDATION);
 		config.setInitializationFailTimeout(-1);
@@ -83,6 +84,15 @@ final class LockPools {
 		config.setConnectionInitSql(null);
 		adaptation.accept(config);
 		return new HikariDataSource(config);
+	}
+
+	/**
+	 * How long to wait for a connection of a pool.
+	 * @param timeout how long to wait if HikariCP accepts that
+	 * @return milliseconds
+	 */
+	static long connectionTimeout(Duration timeout) {
+		return Math.max(timeout.toMillis(), HIKARI_MIN_TIMEOUT);
 	}
 
 	/**

@@ -7,6 +7,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import io.dlock.torture.judge.Evidence;
 import io.dlock.torture.judge.Judge;
 import io.dlock.torture.judge.Verdict;
 import io.dlock.torture.report.Report;
@@ -45,7 +46,8 @@ class SmokeIntegrationTests {
 		String report = Report.text(run.directory(), verdict);
 		System.out.println(report);
 		assertThat(run.impossible()).isEmpty();
-		assertThat(verdict.isClean()).as(report).isTrue();
+		assertThat(verdict.isClean()).as(() -> report + String.join("\n", Evidence.of(run.directory(), verdict)))
+			.isTrue();
 		assertThat(verdict.isValid()).as(report).isTrue();
 		Set<String> faults = new TreeSet<>();
 		run.plan().forEach((fault) -> faults.add(fault.type().id()));

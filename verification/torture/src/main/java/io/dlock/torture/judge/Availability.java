@@ -33,7 +33,7 @@ final class Availability {
 			.toList();
 		walk(answered, occupations, Occupation::since, (attempt, last) -> judgeWait(run, attempt, last, findings));
 		walk(answered.stream().filter((attempt) -> !attempt.isGranted() && attempt.waitLimit() == 0).toList(),
-				occupations, Occupation::begun, (attempt, last) -> judgeTry(run, attempt, last, findings));
+				occupations, Occupation::begun, (attempt, last) -> judgeTry(run, attempt, last, attempts, findings));
 	}
 
 	/**
@@ -67,12 +67,25 @@ final class Availability {
 	 * A call that does not wait is refused only by a lock that somebody has, or may have,
 	 * or was just about to get.
 	 */
-	private static void judgeTry(Run run, Attempt attempt, @Nullable Occupation last, Findings findings) {
+	private static void judgeTry(Run run, Attempt attempt, @Nullable Occupation last, List<Attempt> attempts,
+			Findings findings) {
 		boolean free = last == null || last.until() + patience(run) < attempt.invoked();
-		if (free && !attempt.client().storeFaults().intersects(attempt.invoked(), attempt.returned())) {
+		if (free && !attempt.client().storeFaults().intersects(attempt.invoked(), attempt.returned())
+				&& !isBehind(attempt, attempts)) {
 			findings.violation(invariant(attempt, last), attempt.returned(),
 					attempt + " was refused but nobody holds it");
 		}
+	}
+
+	/**
+	 * Whether another thread of the process was asking for the key as well: one of them
+	 * asks the store for all, and whoever does not wait for its answer is refused.
+	 */
+	private static boolean isBehind(Attempt attempt, List<Attempt> attempts) {
+		return attempts.stream()
+			.anyMatch((other) -> other != attempt && other.client().equals(attempt.client())
+					&& other.invoked() < attempt.returned()
+					&& (other.returned() == 0 || other.returned() > attempt.invoked()));
 	}
 
 	/**

@@ -13,6 +13,12 @@ final class Losses {
 	/** A renewal may be late by a part of the lease before anything is lost. */
 	private static final int HARMLESS_PAUSE_DIVISOR = 10;
 
+	/**
+	 * A lease ends by the monotonic clock or the wall clock, which counts milliseconds: a
+	 * deadline may come nearer by one.
+	 */
+	private static final long CLOCK_TICK = 1_000_000;
+
 	private Losses() {
 	}
 
@@ -56,7 +62,7 @@ final class Losses {
 		long known = attempt.lossKnown();
 		boolean excused = client.disturbed(known - 2 * attempt.lease(), known) || client.pauses()
 			.covered(known - 2 * attempt.lease(), known) > attempt.lease() / HARMLESS_PAUSE_DIVISOR;
-		boolean early = attempt.validUntil() != 0 && known < attempt.validUntil();
+		boolean early = attempt.validUntil() != 0 && known < attempt.validUntil() - CLOCK_TICK;
 		if (!excused && (attempt.isRenewed() || early)) {
 			findings.violation(Invariant.I10, known, attempt + " was called lost without a reason");
 		}

@@ -51,6 +51,12 @@ record Occupation(Cause cause, long begun, long since, long until) {
 			// a request that was on its way is granted while nobody is there
 			occupations.add(lasting(Cause.UNKNOWN, attempt, pause.from(), pause.from()));
 		}
+		long paused = client.pauses().lastEnd(attempt.invoked(), attempt.invoked(), 0);
+		if (paused != 0 && paused <= waitingUntil) {
+			// a pause is on record a moment before it begins, when a call still gets out
+			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.invoked(),
+					Math.min(waitingUntil, attempt.invoked() + limits.commandTimeout())));
+		}
 		return occupations;
 	}
 

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 
 import tools.jackson.databind.json.JsonMapper;
 
+import io.dlock.torture.judge.Evidence;
 import io.dlock.torture.judge.Invariant;
 import io.dlock.torture.judge.Judge;
 import io.dlock.torture.judge.Verdict;
@@ -23,8 +24,8 @@ public final class Report {
 	}
 
 	/**
-	 * Judge a run, and write {@code report.txt} and {@code report.json} into its
-	 * directory.
+	 * Judge a run, and write {@code report.txt}, {@code report.json} and, what happened
+	 * about the violations, {@code evidence.txt} into its directory.
 	 * @param directory the directory of the run
 	 * @return the verdict
 	 * @throws IOException if the report can not be written
@@ -33,6 +34,7 @@ public final class Report {
 		Verdict verdict = Judge.judge(directory, Judge.SLACK);
 		Files.writeString(directory.resolve("report.txt"), text(directory, verdict));
 		Files.writeString(directory.resolve("report.json"), json(directory, verdict));
+		Files.write(directory.resolve("evidence.txt"), Evidence.of(directory, verdict));
 		return verdict;
 	}
 

@@ -29,9 +29,13 @@ final class RedisStore implements RedisUnderTest {
 		return store;
 	}
 
+	/**
+	 * The log of a long campaign is rewritten before it fills the disk by itself.
+	 */
 	static List<String> arguments(Mode mode) {
 		return List.of("--appendonly", mode.durable() ? "yes" : "no", "--appendfsync", "always", "--lua-time-limit",
-				"50", "--maxmemory-policy", "noeviction");
+				"50", "--maxmemory-policy", "noeviction", "--auto-aof-rewrite-percentage", "10",
+				"--auto-aof-rewrite-min-size", "32mb");
 	}
 
 	@Override

@@ -102,6 +102,14 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void i10CallThatGetsOutJustBeforeItsProcessIsStoppedIsGrantedToNobody() {
+		this.run.fault(100, 3000, "F2", "client-0");
+		this.run.attempt(0, 0, 105).waiting(0).then(3001, Event.UNKNOWN);
+		this.run.attempt(1, 0, 500).waiting(500).then(1000, Event.REFUSED);
+		assertBroken();
+	}
+
+	@Test
 	void i9ReleaseTakesTooLong() {
 		this.run.attempt(0, 0, 100)
 			.granted(110, 1)
@@ -133,6 +141,14 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void i10RefusedCallIsBehindAnotherOfItsProcessThatAsksTheStore() {
+		this.run.attempt(0, 0, 100).waiting(0).then(108, Event.REFUSED);
+		this.run.attempt(0, 0, 101).waiting(0).then(102, Event.REFUSED);
+		this.run.attempt(1, 0, 103).granted(107, 1).held(108, 120, 1, 1090).released(121);
+		assertBroken();
+	}
+
+	@Test
 	void i10RenewedLockIsLostWithoutReason() {
 		this.run.attempt(0, 0, 100)
 			.renewed()
@@ -142,6 +158,27 @@ class AvailabilityTests {
 			.then(1092, Event.RELEASE_SENT)
 			.then(1093, Event.RELEASED_LOST);
 		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10LockIsLostBeforeItsDeadline() {
+		lostAt(1087);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10LockIsLostByTheClockThatCountsMilliseconds() {
+		lostAt(1089);
+		assertBroken();
+	}
+
+	private void lostAt(long at) {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 1050, 1, 1090)
+			.then(at, Event.LOST)
+			.then(1092, Event.RELEASE_SENT)
+			.then(1093, Event.RELEASED_LOST);
 	}
 
 	@Test
