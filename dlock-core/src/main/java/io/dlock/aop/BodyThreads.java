@@ -53,6 +53,20 @@ final class BodyThreads {
 	}
 
 	/**
+	 * Run a task that must be run, on the calling thread if there is no other.
+	 * @param task the task
+	 */
+	static void executeOrRun(Runnable task) {
+		try {
+			execute(task);
+		}
+		catch (Throwable ex) {
+			logger.debug("No thread could be started", ex);
+			task.run();
+		}
+	}
+
+	/**
 	 * Make a task see what its creator sees: the class loader, and with Micrometer's
 	 * context propagation whatever takes part in that, traces above all.
 	 * @param task the task

@@ -12,7 +12,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.util.ClassUtils;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
@@ -29,23 +28,14 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	private static final Log logger = LogFactory.getLog(DistributedLockedInterceptor.class);
 
-	private static final boolean MDC_PRESENT = ClassUtils.isPresent("org.slf4j.MDC",
-			DistributedLockedInterceptor.class.getClassLoader());
-
 	private final LockedOperations operations;
 
-	private final Supplier<LockRegistry> registry;
-
-	private final Supplier<LockedTransactions> transactions;
-
-	private final BooleanSupplier mdc;
+	private final Surroundings surroundings;
 
 	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry,
 			Supplier<LockedTransactions> transactions, BooleanSupplier mdc) {
 		this.operations = operations;
-		this.registry = registry;
-		this.transactions = transactions;
-		this.mdc = mdc;
+		this.surroundings = new Surroundings(registry, transactions, mdc);
 	}
 
 	/**
@@ -67,10 +57,10 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass);
 		CompletionBound completion = operation.completion();
 		if (completion != null) {
-			return completion.invoke(operation, invocation, this.registry);
+			return completion.invoke(operation, invocation, this.surroundings);
 		}
 		String key = operation.key().evaluate(invocation.getArguments());
-		this.transactions.get().checkEntry(invocation.getMethod(), key);
+		this.surroundings.transactions().get().checkEntry(invocation.getMethod(), key);
 		CallObservation observation = operation.observe(key, null);
 		return (observation == CallObservation.NONE) ? locked(operation, invocation, key, observation)
 				: observed(operation, invocation, key, observation);
@@ -97,7 +87,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			CallObservation observation) throws Throwable {
 		LockHandle handle;
 		try {
-			handle = this.registry.get().acquire(operation.request(key));
+			handle = this.surroundings.registry().get().acquire(operation.request(key));
 		}
 		catch (LockBusyException ex) {
 			observation.refused(ex, false);
@@ -107,8 +97,17 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			observation.refused(ex, operation.outage().isFailOpen());
 			return operation.outage().instead(invocation, ex);
 		}
-		return proceed(operation, invocation, this.transactions.get().enter(handle, operation, invocation.getMethod()),
-				observation);
+		return proceed(operation, invocation, enter(handle, operation, invocation), observation);
+	}
+
+	private LockHandle enter(LockHandle handle, LockedOperation operation, MethodInvocation invocation) {
+		try {
+			return this.surroundings.transactions().get().enter(handle, operation, invocation.getMethod());
+		}
+		catch (Throwable ex) {
+			releaseAfter(ex, operation, handle, CallObservation.NONE);
+			throw ex;
+		}
 	}
 
 	private static Class<?> targetClass(MethodInvocation invocation) {
@@ -134,7 +133,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		Object result;
 		try {
 			observation.acquired(handle);
-			result = (MDC_PRESENT && this.mdc.getAsBoolean()) ? logged(operation, invocation, handle)
+			result = this.surroundings.isLogged() ? logged(operation, invocation, handle)
 					: body(operation, invocation, handle);
 		}
 		catch (Throwable ex) {

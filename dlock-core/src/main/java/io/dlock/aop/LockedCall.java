@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.lang.Contract;
+import reactor.util.context.ContextView;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
@@ -36,14 +37,20 @@ final class LockedCall {
 
 	private final MethodInvocation invocation;
 
+	private final Surroundings surroundings;
+
 	private final LockRegistry registry;
+
+	private final LockedTransactions transactions;
 
 	private final LockRequest request;
 
-	LockedCall(LockedOperation operation, MethodInvocation invocation, Supplier<LockRegistry> registry) {
+	LockedCall(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
 		this.operation = operation;
 		this.invocation = invocation;
-		this.registry = registry.get();
+		this.surroundings = surroundings;
+		this.registry = surroundings.registry().get();
+		this.transactions = surroundings.transactions().get();
 		this.request = operation.request(operation.key().evaluate(invocation.getArguments()));
 	}
 
@@ -59,6 +66,23 @@ final class LockedCall {
 	 */
 	CallObservation observe(@Nullable Object parent) {
 		return this.operation.observe(key(), parent);
+	}
+
+	/**
+	 * Enter the transaction of the calling thread, if there is one.
+	 * @return who keeps the lock
+	 */
+	LockKeeping enter() {
+		return this.transactions.enterLater(this.operation, this.invocation.getMethod(), key());
+	}
+
+	/**
+	 * Enter the transaction of a subscriber, or of the calling thread, if there is one.
+	 * @param context the context of the subscriber
+	 * @return who keeps the lock
+	 */
+	LockKeeping enter(ContextView context) {
+		return this.transactions.enterLater(this.operation, this.invocation.getMethod(), key(), context);
 	}
 
 	/**
@@ -87,12 +111,13 @@ final class LockedCall {
 	 * @throws Throwable what it threw
 	 */
 	@Nullable Object run(LockHandle handle, CallObservation observation) throws Throwable {
+		this.transactions.granted(handle, this.operation);
 		MethodInvocation body = body();
 		observation.acquired(handle);
 		CallObservation.Scope scope = observation.open();
 		LockContext.Binding binding = LockContext.bind(handle);
 		try {
-			return isInterrupting() ? new InterruptibleBody(handle).run(body) : body.proceed();
+			return this.surroundings.isLogged() ? logged(handle, body) : run(handle, body);
 		}
 		finally {
 			binding.close();
@@ -100,11 +125,38 @@ final class LockedCall {
 		}
 	}
 
+	private @Nullable Object logged(LockHandle handle, MethodInvocation body) throws Throwable {
+		LoggingScope scope = new LoggingScope(handle, this.operation.reason());
+		try {
+			return run(handle, body);
+		}
+		finally {
+			scope.end();
+		}
+	}
+
+	/**
+	 * What is logged elsewhere on behalf of the method.
+	 * @param handle the granted lock
+	 * @return the entries, or {@code null} if they can not or shall not be shown
+	 */
+	@Nullable LogEntries loggedElsewhere(LockHandle handle) {
+		return this.surroundings.isLoggedElsewhere() ? LogEntries.of(handle, this.operation.reason()) : null;
+	}
+
+	private @Nullable Object run(LockHandle handle, MethodInvocation body) throws Throwable {
+		return isInterrupting() ? new InterruptibleBody(handle).run(body) : body.proceed();
+	}
+
 	/**
 	 * An invocation can proceed once.
 	 */
 	private MethodInvocation body() {
 		return (this.invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone() : this.invocation;
+	}
+
+	boolean isLossIgnored() {
+		return this.operation.onLost() == OnLost.IGNORE;
 	}
 
 	boolean isInterrupting() {
@@ -164,8 +216,7 @@ final class LockedCall {
 		if (loss instanceof LockLostException) {
 			observation.lost();
 		}
-		if (loss == null || loss == failure
-				|| (loss instanceof LockLostException && this.operation.onLost() == OnLost.IGNORE)) {
+		if (loss == null || loss == failure || (loss instanceof LockLostException && isLossIgnored())) {
 			return failure;
 		}
 		if (failure == null) {

@@ -46,6 +46,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private volatile @Nullable CompletableFuture<LockHandle> acquired;
 
+	private volatile LockKeeping keeping = LockKeeping.NONE;
+
 	private volatile @Nullable LockHandle handle;
 
 	private volatile @Nullable Object value;
@@ -76,8 +78,10 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		CompletableFuture<LockHandle> future;
 		try {
-			future = this.call
-				.acquire(ReactiveLockContext.find(this.context, this.call.key()).orElseGet(this.call::heldByThread));
+			this.keeping = this.call.enter(this.context);
+			future = this.keeping.acquire(
+					ReactiveLockContext.find(this.context, this.call.key()).orElseGet(this.call::heldByThread),
+					this.call::acquire);
 		}
 		catch (RuntimeException ex) {
 			end(ex);
@@ -107,7 +111,9 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private void answered(@Nullable LockHandle granted, @Nullable Throwable failure) {
 		if (!this.phase.compareAndSet(Phase.ACQUIRING, Phase.ASSEMBLING)) {
 			// cancelled meanwhile
-			release(granted);
+			if (granted != null) {
+				this.keeping.giveBack(granted);
+			}
 			return;
 		}
 		Publisher<?> publisher;
@@ -130,20 +136,25 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		try {
 			publisher.subscribe(this);
 		}
-		catch (RuntimeException ex) {
-			// against the rules, but no reason to keep the lock
+		catch (Throwable ex) {
+			// against the rules, or what Reactor lets through; no reason to keep the lock
 			end(ex);
 		}
 	}
 
 	private Publisher<?> assemble(LockHandle granted) throws Throwable {
-		this.handle = granted;
+		this.handle = this.keeping.keep(granted);
 		this.context = ReactiveLockContext.bind(granted).apply(this.context);
+		if (this.call.isLossIgnored()) {
+			this.context = this.context.put(new ExemptLock(granted), true);
+		}
 		Object returned = this.call.run(granted, this.observation);
 		if (returned == null) {
 			throw new IllegalStateException(this.call + " returned null instead of a publisher");
 		}
-		return this.toPublisher.apply(returned);
+		Publisher<?> publisher = this.toPublisher.apply(returned);
+		LogEntries logged = this.call.loggedElsewhere(granted);
+		return (logged != null) ? ReactiveLogging.logged(publisher, logged) : publisher;
 	}
 
 	@Override

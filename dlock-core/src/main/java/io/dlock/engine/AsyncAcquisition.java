@@ -114,12 +114,12 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * Wait for the alarm or a signal. The phase comes first: an alarm that rings at once
-	 * would otherwise find nobody waiting.
+	 * Wait for the alarm or a signal. The alarm comes first, as long as nobody else can
+	 * set or cancel it. Should it ring at once, that is a signal.
 	 */
 	private void pause(long nanos) {
+		this.alarm = this.registry.threads().schedule(this::signal, nanos);
 		this.phase.set(Phase.WAITING);
-		this.alarm = this.registry.threads().schedule(this::workOnIt, nanos);
 		if (this.future.isDone()) {
 			onCompletion();
 		}

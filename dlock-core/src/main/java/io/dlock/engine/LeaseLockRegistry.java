@@ -271,8 +271,12 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	void release(Hold hold) {
 		boolean held = hold.beginRelease();
 		LockEvent event = held ? this.events.release(hold) : null;
-		this.releaser.release(hold, held && this.open);
-		this.events.tell(event);
+		try {
+			this.releaser.release(hold, held && this.open);
+		}
+		finally {
+			this.events.tell(event);
+		}
 		if (!held) {
 			throw hold.lostException();
 		}

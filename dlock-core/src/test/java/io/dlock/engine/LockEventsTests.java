@@ -227,6 +227,16 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void releaseThatEndsWithAnErrorIsToldAllTheSame() {
+		this.registry.addListener(this.events::add);
+		LockHandle handle = this.registry.acquire(shortLease("key").build());
+		this.store.releasesThrow = true;
+		assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(handle::release);
+		this.store.releasesThrow = false;
+		awaitEvents(Acquired.class, Released.class);
+	}
+
+	@Test
 	void r51LockThatIsGrantedWhileTheRegistryStopsIsToldAsReleased() {
 		this.registry.addListener(this.events::add);
 		this.store.afterAcquire = this.registry::stop;

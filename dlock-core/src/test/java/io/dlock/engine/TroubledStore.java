@@ -60,6 +60,8 @@ final class TroubledStore implements LockStore {
 
 	volatile boolean renewalsThrow;
 
+	volatile boolean releasesThrow;
+
 	volatile boolean renewalsAreNotSent;
 
 	volatile boolean sendsReleases;
@@ -130,6 +132,9 @@ final class TroubledStore implements LockStore {
 
 	@Override
 	public boolean release(String key, String owner) {
+		if (this.releasesThrow) {
+			throw new NoClassDefFoundError("com/example/Missing");
+		}
 		this.releases.incrementAndGet();
 		this.beforeRelease.run();
 		failIfDown();
