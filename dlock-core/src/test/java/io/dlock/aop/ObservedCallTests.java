@@ -284,6 +284,7 @@ class ObservedCallTests extends AbstractDistributedLockedTests {
 		assertThat(this.work.flux("key", () -> Flux.range(1, 10)).take(2).collectList().block()).containsExactly(1, 2);
 		ended("cancelled").doesNotHaveError();
 		this.observations.clear();
+		Awaitility.await().untilAsserted(() -> assertThat(this.store.find("key")).isEmpty());
 		holdElsewhere("key");
 		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.work.mono("key", Mono::never).block());
 		ended("busy");
