@@ -208,7 +208,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (this.beans != null) {
-			this.transactions.get().checkCommitsIn(this.beans, this.operations.hasReactive());
+			this.transactions.get().checkCommitsIn(this.beans, this.interceptor.hasReactive());
 		}
 		if (this.beans instanceof SingletonBeanRegistry singletons) {
 			for (String beanName : singletons.getSingletonNames()) {

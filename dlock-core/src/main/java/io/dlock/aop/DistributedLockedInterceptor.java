@@ -48,6 +48,14 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		return LockedOperations.isCandidate(targetClass) ? this.operations.check(targetClass) : List.of();
 	}
 
+	/**
+	 * Whether any of the methods checked so far is reactive.
+	 * @return whether there is one
+	 */
+	boolean hasReactive() {
+		return this.operations.hasReactive();
+	}
+
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		return invoke(ProxiedInvocation.of(invocation), targetClass(invocation));
