@@ -54,7 +54,8 @@ class DlockHealthIntegrationTests {
 	@Test
 	void r19ReadOnlyReplicaIsDown() {
 		try (RedisServer master = RedisServer.start();
-				RedisServer replica = RedisServer.start("--replicaof", master.host() + " " + master.port())) {
+				RedisServer replica = RedisServer.start("--replicaof", master.host(),
+						Integer.toString(master.port()))) {
 			on(replica).run((context) -> Awaitility.await().untilAsserted(() -> {
 				Health health = health(context);
 				assertThat(health.getStatus()).isEqualTo(Status.DOWN);
