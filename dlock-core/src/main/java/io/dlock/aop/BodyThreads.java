@@ -4,6 +4,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -72,7 +73,7 @@ final class BodyThreads {
 	 * @return the task for another thread
 	 */
 	static Runnable inContext(Runnable task) {
-		Runnable inContext = CONTEXT.decorate(task);
+		Runnable inContext = propagating(task);
 		ClassLoader loader = Thread.currentThread().getContextClassLoader();
 		return () -> {
 			Thread thread = Thread.currentThread();
@@ -83,6 +84,38 @@ final class BodyThreads {
 			}
 			finally {
 				thread.setContextClassLoader(own);
+			}
+		};
+	}
+
+	/**
+	 * What takes part in the propagation may fail, which must keep no task from being
+	 * run: it may be the one that releases a lock.
+	 */
+	private static Runnable propagating(Runnable task) {
+		AtomicBoolean begun = new AtomicBoolean();
+		Runnable once = () -> {
+			if (begun.compareAndSet(false, true)) {
+				task.run();
+			}
+		};
+		Runnable propagating = once;
+		try {
+			propagating = CONTEXT.decorate(once);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("A locked method runs without the context of its caller, which can not be captured", ex);
+		}
+		Runnable decorated = propagating;
+		return () -> {
+			try {
+				decorated.run();
+			}
+			catch (RuntimeException ex) {
+				logger.warn("The context of the caller of a locked method can not be restored or cleared again", ex);
+			}
+			finally {
+				once.run();
 			}
 		};
 	}

@@ -1,22 +1,29 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.context.EmbeddedValueResolverAware;
+import org.springframework.context.annotation.AdviceMode;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
+import io.dlock.observation.LockObservations;
 
 /**
  * Makes {@link io.dlock.DistributedLocked} work: checks the annotated methods of every
@@ -30,7 +37,7 @@ import io.dlock.OnStoreFailure;
  * @since 0.1
  */
 public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements EmbeddedValueResolverAware, SmartInitializingSingleton {
+		implements EmbeddedValueResolverAware, InitializingBean, SmartInitializingSingleton, DisposableBean {
 
 	/**
 	 * Before the post-processors of {@code @Async} ({@code LOWEST_PRECEDENCE}) and
@@ -38,11 +45,13 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 */
 	public static final int ORDER = LOWEST_PRECEDENCE - 2;
 
+	private static final Interception PROXIES = new ProxyInterception();
+
+	private static final Interception WOVEN = new WovenInterception();
+
 	private final transient Supplier<LockRegistry> registry;
 
 	private OnStoreFailure onStoreFailure = OnStoreFailure.THROW;
-
-	private transient LockedOperations operations;
 
 	private volatile boolean mdc = true;
 
@@ -52,9 +61,17 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private transient @Nullable Supplier<? extends CommitGuard> commitGuard;
 
+	private transient Supplier<LockObservations> observations = () -> LockObservations.NONE;
+
 	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier.of(this::transactions);
 
 	private transient @Nullable ListableBeanFactory beans;
+
+	private AdviceMode mode = AdviceMode.PROXY;
+
+	private transient DistributedLockedInterceptor interceptor;
+
+	private transient WovenMethods.@Nullable Context wovenMethods;
 
 	/**
 	 * Create the post-processor.
@@ -64,7 +81,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.registry = SingletonSupplier.of(registry);
 		setBeforeExistingAdvisors(true);
 		setOrder(ORDER);
-		this.operations = useValues((value) -> value);
+		this.interceptor = useValues((value) -> value);
 	}
 
 	/**
@@ -107,6 +124,14 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.commitGuard = SingletonSupplier.of(commitGuard);
 	}
 
+	/**
+	 * Set how calls of locked methods are observed. They are not by default.
+	 * @param observations asked for at the first call
+	 */
+	public void setObservations(Supplier<LockObservations> observations) {
+		this.observations = observations;
+	}
+
 	private LockedTransactions transactions() {
 		if (!LockedTransactions.POSSIBLE) {
 			return LockedTransactions.NONE;
@@ -117,7 +142,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	@Override
 	public void setEmbeddedValueResolver(StringValueResolver resolver) {
-		this.operations = useValues(resolver);
+		this.interceptor = useValues(resolver);
 	}
 
 	/**
@@ -134,11 +159,27 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.onStoreFailure = onStoreFailure;
 	}
 
-	private LockedOperations useValues(StringValueResolver values) {
-		LockedOperations created = new LockedOperations(new LockedOperationParser(values, () -> this.onStoreFailure),
-				this.registry);
-		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(),
-				new DistributedLockedInterceptor(created, this.registry, this.transactions, () -> this.mdc));
+	/**
+	 * Set how calls of locked methods are intercepted. {@link AdviceMode#PROXY} is the
+	 * default: calls of beans by others. With {@link AdviceMode#ASPECTJ} it is all calls,
+	 * by the {@link DistributedLockedAspect}, which has to be woven into the methods; the
+	 * bean is refused if it is not.
+	 * @param mode the mode
+	 */
+	public void setMode(AdviceMode mode) {
+		this.mode = mode;
+	}
+
+	private void checkIntercepted(Method method, Class<?> targetClass) {
+		((this.mode == AdviceMode.ASPECTJ) ? WOVEN : PROXIES).check(method, targetClass);
+	}
+
+	private DistributedLockedInterceptor useValues(StringValueResolver values) {
+		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
+				this::checkIntercepted, new CallObservations(() -> this.observations.get()));
+		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
+				new LockedOperations(parser, this.registry), this.registry, this.transactions, () -> this.mdc);
+		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(), created);
 		return created;
 	}
 
@@ -148,24 +189,66 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.beans = (beanFactory instanceof ListableBeanFactory listable) ? listable : null;
 	}
 
+	@Override
+	public void afterPropertiesSet() {
+		this.wovenMethods = WovenMethods.configure((this.mode == AdviceMode.ASPECTJ) ? this.interceptor::invoke : null);
+	}
+
+	@Override
+	public void destroy() {
+		if (this.wovenMethods != null) {
+			this.wovenMethods.close();
+		}
+	}
+
 	/**
-	 * Transaction managers that were created before this, or belong to a parent context.
+	 * Transaction managers that were created before this, or belong to a parent context,
+	 * and other beans that were created before.
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (this.beans != null) {
-			this.transactions.get().checkCommitsIn(this.beans, this.operations.hasReactive());
+			this.transactions.get().checkCommitsIn(this.beans, this.interceptor.hasReactive());
+		}
+		if (this.beans instanceof SingletonBeanRegistry singletons) {
+			for (String beanName : singletons.getSingletonNames()) {
+				Object bean = singletons.getSingleton(beanName);
+				if (bean != null && !isAdvised(bean)) {
+					checkUnprocessed(bean, beanName);
+				}
+			}
+		}
+	}
+
+	private void checkUnprocessed(Object bean, String beanName) {
+		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
+		if (this.mode == AdviceMode.PROXY) {
+			ProxyWarnings.notProxied(beanName, locked);
 		}
 	}
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		Class<?> targetClass = AopUtils.getTargetClass(bean);
-		if (LockedOperations.isCandidate(targetClass)) {
-			this.operations.check(targetClass);
-		}
+		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
 		this.transactions.get().checkCommitsOf(bean);
-		return super.postProcessAfterInitialization(bean, beanName);
+		Object advised = needsAdvice(bean) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+		if (this.mode == AdviceMode.PROXY && !locked.isEmpty()) {
+			ProxyWarnings.proxied(advised, beanName, locked);
+		}
+		return advised;
+	}
+
+	/**
+	 * In AspectJ mode no proxy is made. But if there is one already, that of
+	 * {@code @Transactional} above all, the lock comes to lie outside of it. And a proxy
+	 * that is a bean by two names is advised once.
+	 */
+	private boolean needsAdvice(Object bean) {
+		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean)) && !isAdvised(bean);
+	}
+
+	private boolean isAdvised(Object bean) {
+		return bean instanceof Advised advised && advised.indexOf(this.interceptor) >= 0;
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -37,36 +38,83 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		this.surroundings = new Surroundings(registry, transactions, mdc);
 	}
 
+	/**
+	 * Check all locked methods of a class.
+	 * @param targetClass the class of a bean
+	 * @return the locked methods
+	 * @throws InvalidLockedMethodException if one can not be honoured
+	 */
+	List<Method> check(Class<?> targetClass) {
+		return LockedOperations.isCandidate(targetClass) ? this.operations.check(targetClass) : List.of();
+	}
+
+	/**
+	 * Whether there is a method that may be part of a reactive transaction.
+	 * @return whether there is one, among those checked
+	 */
+	boolean hasReactive() {
+		return this.operations.hasReactive();
+	}
+
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass(invocation));
+		return invoke(ProxiedInvocation.of(invocation), targetClass(invocation));
+	}
+
+	@Nullable Object invoke(MethodInvocation invocation, Class<?> targetClass) throws Throwable {
+		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass);
 		CompletionBound completion = operation.completion();
 		if (completion != null) {
 			return completion.invoke(operation, invocation, this.surroundings);
 		}
 		String key = operation.key().evaluate(invocation.getArguments());
-		LockedTransactions transactions = this.surroundings.transactions().get();
-		transactions.checkEntry(invocation.getMethod(), key);
+		this.surroundings.transactions().get().checkEntry(invocation.getMethod(), key);
+		CallObservation observation = operation.observe(key, null);
+		return (observation == CallObservation.NONE) ? locked(operation, invocation, key, observation)
+				: observed(operation, invocation, key, observation);
+	}
+
+	private @Nullable Object observed(LockedOperation operation, MethodInvocation invocation, String key,
+			CallObservation observation) throws Throwable {
+		CallObservation.Scope scope = observation.open();
+		Object result;
+		try {
+			result = locked(operation, invocation, key, observation);
+		}
+		catch (Throwable ex) {
+			scope.close();
+			observation.end(ex);
+			throw ex;
+		}
+		scope.close();
+		observation.end(null);
+		return result;
+	}
+
+	private @Nullable Object locked(LockedOperation operation, MethodInvocation invocation, String key,
+			CallObservation observation) throws Throwable {
 		LockHandle handle;
 		try {
 			handle = this.surroundings.registry().get().acquire(operation.request(key));
 		}
 		catch (LockBusyException ex) {
+			observation.refused(ex, false);
 			return busy(operation, invocation, ex);
 		}
 		catch (LockStoreException ex) {
+			observation.refused(ex, operation.outage().isFailOpen());
 			return operation.outage().instead(invocation, ex);
 		}
-		return proceed(operation, invocation, enter(transactions, handle, operation, invocation));
+		return proceed(operation, invocation, enter(handle, operation, invocation, observation), observation);
 	}
 
-	private static LockHandle enter(LockedTransactions transactions, LockHandle handle, LockedOperation operation,
-			MethodInvocation invocation) {
+	private LockHandle enter(LockHandle handle, LockedOperation operation, MethodInvocation invocation,
+			CallObservation observation) {
 		try {
-			return transactions.enter(handle, operation, invocation.getMethod());
+			return this.surroundings.transactions().get().enter(handle, operation, invocation.getMethod());
 		}
 		catch (Throwable ex) {
-			releaseAfter(ex, operation, handle);
+			releaseAfter(ex, operation, handle, observation);
 			throw ex;
 		}
 	}
@@ -89,18 +137,19 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		throw ex;
 	}
 
-	private @Nullable Object proceed(LockedOperation operation, MethodInvocation invocation, LockHandle handle)
-			throws Throwable {
+	private @Nullable Object proceed(LockedOperation operation, MethodInvocation invocation, LockHandle handle,
+			CallObservation observation) throws Throwable {
 		Object result;
 		try {
+			observation.acquired(handle);
 			result = this.surroundings.isLogged() ? logged(operation, invocation, handle)
 					: body(operation, invocation, handle);
 		}
 		catch (Throwable ex) {
-			releaseAfter(ex, operation, handle);
+			releaseAfter(ex, operation, handle, observation);
 			throw ex;
 		}
-		release(operation, handle);
+		release(operation, handle, observation);
 		return synchronous(result, invocation);
 	}
 
@@ -134,20 +183,22 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		return result;
 	}
 
-	private static void release(LockedOperation operation, LockHandle handle) {
+	private static void release(LockedOperation operation, LockHandle handle, CallObservation observation) {
 		try {
 			handle.release();
 		}
 		catch (LockLostException ex) {
+			observation.lost();
 			if (operation.onLost() != OnLost.IGNORE) {
 				throw ex;
 			}
 		}
 	}
 
-	private static void releaseAfter(Throwable failure, LockedOperation operation, LockHandle handle) {
+	private static void releaseAfter(Throwable failure, LockedOperation operation, LockHandle handle,
+			CallObservation observation) {
 		try {
-			release(operation, handle);
+			release(operation, handle, observation);
 		}
 		catch (RuntimeException ex) {
 			if (ex != failure) {

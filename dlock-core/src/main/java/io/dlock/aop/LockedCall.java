@@ -76,6 +76,16 @@ final class LockedCall {
 	}
 
 	/**
+	 * The call begins, or a subscription to it.
+	 * @param parent the observation that it is part of, or {@code null} for that of the
+	 * thread
+	 * @return who is to be told how it goes
+	 */
+	CallObservation observe(@Nullable Object parent) {
+		return this.operation.observe(key(), parent);
+	}
+
+	/**
 	 * Ask for the lock.
 	 * @param outer the lock of this key that the caller holds, or {@code null}
 	 * @return the handle to come
@@ -96,18 +106,22 @@ final class LockedCall {
 	/**
 	 * Run the method, which sees its handle.
 	 * @param handle the granted lock
+	 * @param observation who is told
 	 * @return what it returned
 	 * @throws Throwable what it threw
 	 */
-	@Nullable Object run(LockHandle handle) throws Throwable {
+	@Nullable Object run(LockHandle handle, CallObservation observation) throws Throwable {
 		this.transactions.granted(handle, this.operation);
 		MethodInvocation body = body();
+		observation.acquired(handle);
+		CallObservation.Scope scope = observation.open();
 		LockContext.Binding binding = LockContext.bind(handle);
 		try {
 			return this.surroundings.isLogged() ? logged(handle, body) : run(handle, body);
 		}
 		finally {
 			binding.close();
+			scope.close();
 		}
 	}
 
@@ -153,11 +167,26 @@ final class LockedCall {
 	 * What is done instead when there is no lock.
 	 * @param failure why there is none
 	 * @param skipped what a skipped call returns
+	 * @param observation who is told
 	 * @return what the fallback returned, or what a skipped call returns
 	 * @throws Throwable the failure, if nothing is done instead, or that of the fallback
 	 */
-	@Nullable Object instead(Throwable failure, Supplier<? extends @Nullable Object> skipped) throws Throwable {
+	@Nullable Object instead(Throwable failure, Supplier<? extends @Nullable Object> skipped, CallObservation observation)
+			throws Throwable {
 		Throwable reason = unwrapped(failure);
+		if (reason instanceof LockStoreException || reason instanceof LockBusyException) {
+			observation.refused(reason, this.operation.outage().isFailOpen());
+		}
+		CallObservation.Scope scope = observation.open();
+		try {
+			return instead(reason, skipped);
+		}
+		finally {
+			scope.close();
+		}
+	}
+
+	private @Nullable Object instead(Throwable reason, Supplier<? extends @Nullable Object> skipped) throws Throwable {
 		if (reason instanceof LockStoreException outage) {
 			return this.operation.outage().instead(body(), outage);
 		}
@@ -179,10 +208,14 @@ final class LockedCall {
 	 * What the caller is told when the work is done and the lock is released.
 	 * @param failure the failure of the work, or {@code null}
 	 * @param release the failure of the release, or {@code null}
+	 * @param observation who is told of a loss
 	 * @return the failure to tell, or {@code null}
 	 */
-	@Nullable Throwable outcome(@Nullable Throwable failure, @Nullable Throwable release) {
+	@Nullable Throwable outcome(@Nullable Throwable failure, @Nullable Throwable release, CallObservation observation) {
 		Throwable loss = unwrapped(release);
+		if (loss instanceof LockLostException) {
+			observation.lost();
+		}
 		if (loss == null || loss == failure || (loss instanceof LockLostException && isLossIgnored())) {
 			return failure;
 		}

@@ -25,13 +25,20 @@ final class LockedOperationParser {
 
 	private final Supplier<OnStoreFailure> onStoreFailure;
 
-	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure) {
+	private final Interception interception;
+
+	private final CallObservations observations;
+
+	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure,
+			Interception interception, CallObservations observations) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
+		this.interception = interception;
+		this.observations = observations;
 	}
 
 	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
-		checkInterceptable(method, targetClass);
+		this.interception.check(method, targetClass);
 		CompletionBound completion = ResultTypes.completionOf(method, targetClass);
 		String name = resolve(annotation.name(), "name", method);
 		Method fallback = fallback(annotation, method, targetClass);
@@ -43,19 +50,7 @@ final class LockedOperationParser {
 				StringUtils.hasText(name) ? name : nameOf(method, targetClass),
 				duration(annotation.minHold(), "minHold", true, method),
 				duration(annotation.maxHold(), "maxHold", false, method),
-				outage(annotation, method, targetClass, fallback), completion);
-	}
-
-	private static void checkInterceptable(Method method, Class<?> targetClass) {
-		int modifiers = method.getModifiers();
-		String obstacle = Modifier.isPrivate(modifiers) ? "private"
-				: Modifier.isStatic(modifiers) ? "static" : Modifier.isFinal(modifiers) ? "final"
-						: Modifier.isFinal(targetClass.getModifiers()) ? "in a final class" : null;
-		if (obstacle != null) {
-			throw new InvalidLockedMethodException(method,
-					"would not be locked: it is " + obstacle + ", so that no proxy can intercept it",
-					"Make it an overridable method of a bean, or use the LockRegistry in it", null);
-		}
+				outage(annotation, method, targetClass, fallback), this.observations, completion);
 	}
 
 	private static void checkSkip(DistributedLocked annotation, Method method, @Nullable Method fallback,
@@ -102,6 +97,11 @@ final class LockedOperationParser {
 					"names the fallback '%s', but %s has no such method with the same parameters".formatted(
 							annotation.fallback(), targetClass.getName()),
 					"Add the method, or correct the name", null);
+		}
+		if (Modifier.isStatic(method.getModifiers()) && !Modifier.isStatic(fallback.getModifiers())) {
+			throw new InvalidLockedMethodException(method,
+					"is static and names the fallback '%s', which is not".formatted(annotation.fallback()),
+					"Make the fallback static", null);
 		}
 		if (LockedOperations.isLocked(fallback, targetClass)) {
 			throw new InvalidLockedMethodException(method,

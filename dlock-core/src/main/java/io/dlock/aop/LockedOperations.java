@@ -2,6 +2,8 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,7 +14,9 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.util.ReflectionUtils.MethodCallback;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockRegistry;
@@ -25,7 +29,8 @@ final class LockedOperations {
 
 	private final Map<MethodClassKey, LockedOperation> operations = new ConcurrentHashMap<>();
 
-	private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
+	/** The locked methods of each class. */
+	private final Map<Class<?>, List<Method>> checked = new ConcurrentHashMap<>();
 
 	private final LockedOperationParser parser;
 
@@ -42,7 +47,8 @@ final class LockedOperations {
 
 	/**
 	 * Whether a call of the method takes a lock. A class-level annotation applies to
-	 * public methods; one on the method always does.
+	 * public methods, but not to {@code equals} and {@code hashCode}, which proxies do
+	 * not intercept; one on the method always does.
 	 * @param method the method
 	 * @param targetClass the class of the bean
 	 * @return whether it is locked
@@ -54,18 +60,32 @@ final class LockedOperations {
 	/**
 	 * Check all locked methods of a class.
 	 * @param targetClass the class of a bean
+	 * @return the locked methods
 	 * @throws InvalidLockedMethodException if one can not be honoured
 	 */
-	void check(Class<?> targetClass) {
-		if (this.checked.contains(targetClass)) {
-			return;
+	List<Method> check(Class<?> targetClass) {
+		List<Method> locked = this.checked.get(targetClass);
+		if (locked == null) {
+			locked = lockedMethods(targetClass);
+			locked.forEach((method) -> get(method, targetClass));
+			this.checked.put(targetClass, locked);
 		}
-		ReflectionUtils.doWithMethods(targetClass, (method) -> {
-			if (isLocked(method, targetClass)) {
-				get(method, targetClass);
+		return locked;
+	}
+
+	private static List<Method> lockedMethods(Class<?> targetClass) {
+		Set<Method> locked = new LinkedHashSet<>();
+		MethodCallback callback = (method) -> {
+			if (!method.isBridge() && !method.isSynthetic() && isLocked(method, targetClass)) {
+				locked.add(AopUtils.getMostSpecificMethod(method, targetClass));
 			}
-		}, (method) -> !method.isBridge() && !method.isSynthetic());
-		this.checked.add(targetClass);
+		};
+		ReflectionUtils.doWithMethods(targetClass, callback);
+		// of those it sees only what classes inherit
+		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
+			ReflectionUtils.doWithLocalMethods(type, callback);
+		}
+		return List.copyOf(locked);
 	}
 
 	/**
@@ -113,7 +133,8 @@ final class LockedOperations {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
 		DistributedLocked annotation = onMethod(specific);
 		if (annotation == null && Modifier.isPublic(specific.getModifiers())
-				&& !Modifier.isStatic(specific.getModifiers())) {
+				&& !Modifier.isStatic(specific.getModifiers()) && !ReflectionUtils.isEqualsMethod(specific)
+				&& !ReflectionUtils.isHashCodeMethod(specific)) {
 			annotation = AnnotatedElementUtils.findMergedAnnotation(specific.getDeclaringClass(),
 					DistributedLocked.class);
 			if (annotation == null) {

@@ -40,6 +40,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private final CoreSubscriber<? super Object> subscriber;
 
+	private final CallObservation observation;
+
 	private volatile Context context;
 
 	private volatile @Nullable CompletableFuture<LockHandle> acquired;
@@ -61,6 +63,11 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		// the loss of the lock may end it while a value is on its way
 		this.subscriber = (call.isInterrupting() && !single) ? Operators.serialize(core) : core;
 		this.context = core.currentContext();
+		this.observation = call.observe(this.context.getOrDefault(CallObservation.CONTEXT_KEY, null));
+		Object observed = this.observation.value();
+		if (observed != null) {
+			this.context = this.context.put(CallObservation.CONTEXT_KEY, observed);
+		}
 	}
 
 	@SuppressWarnings("FutureReturnValueIgnored") // the one it depends on is kept
@@ -111,8 +118,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		Publisher<?> publisher;
 		try {
-			publisher = (granted != null) ? assemble(granted)
-					: this.toPublisher.apply(this.call.instead(Objects.requireNonNull(failure), () -> null));
+			publisher = (granted != null) ? assemble(granted) : this.toPublisher
+				.apply(this.call.instead(Objects.requireNonNull(failure), () -> null, this.observation));
 		}
 		catch (Throwable ex) {
 			end(ex);
@@ -141,7 +148,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		if (this.call.isLossIgnored()) {
 			this.context = this.context.put(new ExemptLock(granted), true);
 		}
-		Object returned = this.call.run(granted);
+		Object returned = this.call.run(granted, this.observation);
 		if (returned == null) {
 			throw new IllegalStateException(this.call + " returned null instead of a publisher");
 		}
@@ -199,6 +206,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			if (waiting != null) {
 				waiting.cancel(false);
 			}
+			this.observation.cancelled();
 		}
 		else {
 			giveUp();
@@ -211,6 +219,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private void giveUp() {
 		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
 			release(this.handle);
+			this.observation.cancelled();
 			discardValue();
 		}
 	}
@@ -251,7 +260,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		CompletableFuture<@Nullable Void> released = granted.releaseAsync();
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
-			Throwable outcome = this.call.outcome(failure, loss);
+			Throwable outcome = this.call.outcome(failure, loss, this.observation);
 			if (now) {
 				tell(outcome);
 			}
@@ -262,6 +271,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	private void tell(@Nullable Throwable failure) {
+		this.observation.end(failure);
 		Object kept = this.value;
 		if (this.cancelled) {
 			discardValue();

@@ -36,10 +36,17 @@ final class StageCall {
 	/** The work is done, or nobody waits for it any more. */
 	private final AtomicBoolean ended = new AtomicBoolean();
 
+	private final CallObservation observation;
+
 	StageCall(LockedCall call, @Nullable Object emptyValue) {
 		this.call = call;
 		this.keeping = call.enter();
 		this.emptyValue = emptyValue;
+		this.observation = call.observe(null);
+		if (this.observation != CallObservation.NONE) {
+			// when it is not settled here: the caller gave up, or there was no thread
+			this.result.whenComplete((value, failure) -> this.observation.end(failure));
+		}
 	}
 
 	/**
@@ -105,7 +112,7 @@ final class StageCall {
 		}
 		LockHandle handle = this.keeping.keep(granted);
 		try {
-			follow(handle, this.call.run(granted));
+			follow(handle, this.call.run(granted, this.observation));
 		}
 		catch (Throwable ex) {
 			end(handle, null, ex);
@@ -117,7 +124,7 @@ final class StageCall {
 			return;
 		}
 		try {
-			Object returned = this.call.instead(failure, () -> this.emptyValue);
+			Object returned = this.call.instead(failure, () -> this.emptyValue, this.observation);
 			if (returned instanceof CompletionStage<?> stage) {
 				cancelWithResult(stage);
 				stage.whenComplete((value, ex) -> settle(value, LockedCall.unwrapped(ex)));
@@ -204,7 +211,8 @@ final class StageCall {
 		CompletableFuture<@Nullable Void> released = handle.releaseAsync();
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
-			Runnable settling = () -> settle(value, this.call.outcome(LockedCall.unwrapped(failure), loss));
+			Runnable settling = () -> settle(value,
+					this.call.outcome(LockedCall.unwrapped(failure), loss, this.observation));
 			if (now) {
 				settling.run();
 			}
@@ -218,6 +226,9 @@ final class StageCall {
 	}
 
 	private void settle(@Nullable Object value, @Nullable Throwable failure) {
+		if (!this.result.isDone()) {
+			this.observation.end(failure);
+		}
 		if (failure != null) {
 			this.result.completeExceptionally(failure);
 		}

@@ -41,8 +41,7 @@ final class AsyncAcquisition {
 													// cancels
 	CompletableFuture<LockHandle> start() {
 		this.future.whenComplete((handle, ex) -> onCompletion());
-		this.turn = this.registry.queues()
-			.join(this.acquisition.request().key(), this.acquisition.terms(), this::signal);
+		this.turn = this.registry.queues().join(this.acquisition, this::signal);
 		this.phase.set(Phase.WAITING);
 		workOnIt();
 		return this.future;

@@ -120,8 +120,7 @@ abstract class AbstractTransactionTests {
 		this.dataSource.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
 		this.jdbc = JdbcClient.create(this.dataSource);
 		this.jdbc.sql("create table entry (id int)").update();
-		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(() -> this.registry);
-		postProcessor.setProxyTargetClass(true);
+		DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(() -> this.registry);
 		settings.accept(postProcessor);
 		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> postProcessor);
 		this.context.registerBean(LockRegistry.class, () -> this.registry);

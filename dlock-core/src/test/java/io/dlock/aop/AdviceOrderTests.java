@@ -100,9 +100,7 @@ class AdviceOrderTests {
 		@Bean
 		static DistributedLockedBeanPostProcessor distributedLockedBeanPostProcessor(
 				ObjectProvider<LockRegistry> registry) {
-			DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(
-					registry::getObject);
-			postProcessor.setProxyTargetClass(true);
+			DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(registry::getObject);
 			return postProcessor;
 		}
 

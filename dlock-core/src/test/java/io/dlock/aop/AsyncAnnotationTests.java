@@ -124,9 +124,7 @@ class AsyncAnnotationTests {
 		@Bean
 		static DistributedLockedBeanPostProcessor distributedLockedBeanPostProcessor(
 				org.springframework.beans.factory.ObjectProvider<LockRegistry> registry) {
-			DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(
-					registry::getObject);
-			postProcessor.setProxyTargetClass(true);
+			DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(registry::getObject);
 			return postProcessor;
 		}
 

@@ -102,8 +102,7 @@ class CancelledAcquisitionTests {
 
 	@BeforeEach
 	void start() {
-		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(() -> this.observed);
-		postProcessor.setProxyTargetClass(true);
+		DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(() -> this.observed);
 		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> postProcessor);
 		this.context.registerBean(Work.class);
 		this.context.refresh();

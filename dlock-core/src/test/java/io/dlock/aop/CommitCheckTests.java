@@ -165,7 +165,7 @@ class CommitCheckTests extends AbstractTransactionTests {
 			parent.refresh();
 			child.setParent(parent);
 			child.registerBean(DistributedLockedBeanPostProcessor.class,
-					() -> new DistributedLockedBeanPostProcessor(() -> this.registry));
+					() -> PostProcessors.create(() -> this.registry));
 			child.refresh();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(
 					() -> work.runShortly(() -> new TransactionTemplate(parents).executeWithoutResult((status) -> {

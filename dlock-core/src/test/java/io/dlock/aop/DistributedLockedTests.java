@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.context.annotation.AdviceMode;
 import org.springframework.core.annotation.AliasFor;
 
 import io.dlock.DistributedLocked;
@@ -100,7 +101,7 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 	void keyIsEvaluatedOverTheArguments() {
 		Orders orders = bean(Orders.class);
 		Order order = new Order("42", UUID.fromString("00000000-0000-0000-0000-000000000007"));
-		assertThat(AopUtils.isAopProxy(orders)).isTrue();
+		assertThat(AopUtils.isAopProxy(orders)).isEqualTo(PostProcessors.MODE == AdviceMode.PROXY);
 		assertThat(orders.pay(order)).isEqualTo("orders:42");
 		assertThat(orders.customer(order)).isEqualTo("00000000-0000-0000-0000-000000000007");
 		assertThat(orders.composed(1, 2L)).isEqualTo("acme:1/2");
@@ -170,20 +171,24 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 
 	}
 
+	@DistributedLocked("'inherited'")
 	interface Api {
 
-		@DistributedLocked("#id")
 		String onInterface(String id);
 
 	}
 
-	@DistributedLocked(name = "class-wide")
-	static class Everywhere implements Api {
+	static class ByInterface implements Api {
 
 		@Override
 		public String onInterface(String id) {
 			return LockHandle.current().map(LockHandle::key).orElse("none");
 		}
+
+	}
+
+	@DistributedLocked(name = "class-wide")
+	static class Everywhere {
 
 		@StockLocked(product = "#product")
 		public String meta(String product) {
@@ -201,9 +206,13 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void annotationStandsOnMethodsClassesInterfacesAndAnnotations() {
+	void annotationStandsOnInterfaces() {
+		assertThat(bean(ByInterface.class).onInterface("7")).isEqualTo("inherited");
+	}
+
+	@Test
+	void annotationStandsOnMethodsClassesAndAnnotations() {
 		Everywhere everywhere = bean(Everywhere.class);
-		assertThat(everywhere.onInterface("7")).isEqualTo("7");
 		assertThat(everywhere.meta("book")).isEqualTo("stock:book");
 		assertThat(everywhere.byClass()).isEqualTo("class-wide");
 		assertThat(everywhere.notPublic()).isEqualTo("none");

@@ -50,8 +50,7 @@ class InterruptedBodyTests {
 	}
 
 	private Bodies bodies() {
-		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(() -> this.registry);
-		postProcessor.setProxyTargetClass(true);
+		DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(() -> this.registry);
 		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> postProcessor);
 		this.context.registerBean(LockRegistry.class, () -> this.registry);
 		this.context.registerBean(Bodies.class);

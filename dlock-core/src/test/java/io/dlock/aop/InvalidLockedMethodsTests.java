@@ -27,6 +27,7 @@ import io.dlock.DistributedLocked;
 import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
 import io.dlock.OnBusy;
+import io.dlock.aop.elsewhere.InOtherPackage;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 
@@ -60,7 +61,7 @@ class InvalidLockedMethodsTests {
 			assertThat(ex.getMostSpecificCause()).isNotNull();
 			for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
 				if (cause instanceof InvalidLockedMethodException invalid) {
-					assertThat(invalid.description()).contains("@DistributedLocked on", type.getName()).endsWith(".");
+					assertThat(invalid.description()).contains("@DistributedLocked on").endsWith(".");
 					assertThat(invalid.action()).endsWith(".");
 					return invalid;
 				}
@@ -245,11 +246,44 @@ class InvalidLockedMethodsTests {
 
 	}
 
+	static class PackagePrivate extends InOtherPackage {
+
+	}
+
+	static final class FinalClass {
+
+		@DistributedLocked
+		public void run() {
+		}
+
+	}
+
+	interface HasPrivate {
+
+		@DistributedLocked
+		@SuppressWarnings("unused")
+		private void run() {
+		}
+
+	}
+
+	static class PrivateInInterface implements HasPrivate {
+
+	}
+
 	@Test
 	void methodThatNoProxyCanIntercept() {
 		assertThat(refusal(Final.class)).hasMessageContaining("it is final");
 		assertThat(refusal(Private.class)).hasMessageContaining("it is private");
 		assertThat(refusal(Static.class)).hasMessageContaining("it is static");
+		assertThat(refusal(PackagePrivate.class)).hasMessageContaining("package-private in another package");
+		assertThat(refusal(FinalClass.class)).hasMessageContaining("in a final class");
+		assertThat(refusal(PrivateInInterface.class)).hasMessageContaining("it is private");
+	}
+
+	@Test
+	void methodThatNoProxyCanInterceptHasAWayOut() {
+		assertThat(refusal(Private.class).action()).contains("overridable", "dlock.aop.mode=aspectj");
 	}
 
 	static class ReturnsFuture {

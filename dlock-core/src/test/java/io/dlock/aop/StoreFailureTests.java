@@ -49,8 +49,7 @@ class StoreFailureTests {
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
-	private final DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(
-			() -> this.registry);
+	private final DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(() -> this.registry);
 
 	private JdbcLockStore store;
 
@@ -82,7 +81,6 @@ class StoreFailureTests {
 	}
 
 	private <T> T bean(Class<T> type) {
-		this.postProcessor.setProxyTargetClass(true);
 		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> this.postProcessor);
 		this.context.registerBean(LockRegistry.class, () -> this.registry);
 		this.context.registerBean(type);

@@ -5,6 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.AdviceMode;
 
 import io.dlock.LockSettings;
 import io.dlock.OnStoreFailure;
@@ -14,7 +15,7 @@ import io.dlock.aop.InsideTransaction;
 /**
  * Configuration of dlock.
  *
- * @param backend Where the locks are. May be omitted when only one backend is possible
+ * @param backend Where the locks are. By default the only backend that is possible
  * @param lease How long a lock outlives a process that died, unless a method says
  * otherwise. It is renewed while the lock is held
  * @param waitTime How long to wait for a busy lock, unless a method says otherwise
@@ -36,6 +37,7 @@ import io.dlock.aop.InsideTransaction;
  * otherwise: throw, or proceed without their lock
  * @param mdc Whether the log of a locked method shows the fencing token and the reason of
  * its lock, as dlock.token and dlock.reason in the MDC
+ * @param aop Annotated methods
  * @param handOff How waiting threads of this process pass a lock to each other
  * @param events What happens to locks, as events
  * @param transaction Locks and transactions
@@ -48,8 +50,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
 		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
-		@DefaultValue("true") boolean mdc, @DefaultValue HandOff handOff, @DefaultValue Events events,
-		@DefaultValue Transaction transaction, @DefaultValue Redis redis) {
+		@DefaultValue("true") boolean mdc, @DefaultValue Aop aop, @DefaultValue HandOff handOff,
+		@DefaultValue Events events, @DefaultValue Transaction transaction, @DefaultValue Redis redis) {
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
@@ -59,6 +61,16 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		return new LockSettings(this.lease, this.waitTime, effectiveCommandTimeout(), this.maxPollInterval,
 				this.shutdownTimeout, this.handOff.maxDuration(), this.release,
 				(this.instance != null) ? this.instance : defaultInstance, this.maxHold);
+	}
+
+	/**
+	 * Annotated methods.
+	 *
+	 * @param mode How their calls are intercepted: those of beans by a proxy, or all, by
+	 * AspectJ, which has to be woven into them
+	 */
+	public record Aop(@DefaultValue("proxy") AdviceMode mode) {
+
 	}
 
 	/**

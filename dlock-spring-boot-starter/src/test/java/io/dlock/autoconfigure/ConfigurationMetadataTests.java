@@ -1,46 +1,118 @@
 package io.dlock.autoconfigure;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.util.ArrayList;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.json.JsonParserFactory;
+
+import io.dlock.autoconfigure.ConfigurationMetadata.Property;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What an IDE shows: every property has a type and a description, and a default unless it
- * depends on others.
+ * What an IDE and the pages of the documentation say of the properties.
  */
 class ConfigurationMetadataTests {
 
+	/** Of these, the default depends on others; their description says how. */
 	private static final List<String> WITHOUT_DEFAULT = List.of("dlock.backend", "dlock.command-timeout",
-			"dlock.instance", "dlock.max-hold", "dlock.jdbc.platform");
+			"dlock.instance", "dlock.jdbc.platform", "dlock.max-hold");
+
+	private static final Path REPOSITORY = Path.of("..");
+
+	private static final Path PAGE = REPOSITORY.resolve("docs/configuration.md");
+
+	private final List<Property> properties = ConfigurationMetadata.properties();
 
 	@Test
-	@SuppressWarnings("unchecked")
-	void everyPropertyIsDescribed() throws IOException {
-		try (InputStream metadata = getClass().getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
-			String json = new String(metadata.readAllBytes());
-			List<Map<String, Object>> properties = (List<Map<String, Object>>) JsonParserFactory.getJsonParser()
-				.parseMap(json)
-				.get("properties");
-			List<String> names = new ArrayList<>();
-			assertThat(properties).allSatisfy((property) -> {
-				String name = (String) property.get("name");
-				names.add(name);
-				assertThat((String) property.get("type")).as(name).isNotBlank();
-				assertThat((String) property.get("description")).as("description of " + name).isNotBlank();
-				assertThat(property.get("defaultValue") != null || WITHOUT_DEFAULT.contains(name))
-					.as("default of " + name)
-					.isTrue();
-			});
-			assertThat(names).contains("dlock.lease", "dlock.wait-time", "dlock.redis.prefix", "dlock.jdbc.table",
+	void everyPropertyHasADescriptionATypeAndADefault() {
+		assertThat(this.properties).allSatisfy((property) -> {
+			assertThat(property.type()).as("type of " + property.name()).isNotBlank();
+			assertThat(property.description()).as("description of " + property.name()).isNotBlank().endsWith(".");
+		});
+		assertThat(this.properties).filteredOn((property) -> property.defaultValue() == null)
+			.allSatisfy((property) -> assertThat(property.description()).as("default of " + property.name())
+				.containsIgnoringCase("by default"))
+			.extracting(Property::name)
+			.isEqualTo(WITHOUT_DEFAULT);
+	}
+
+	@Test
+	void propertiesOfAllKindsAreThere() {
+		assertThat(this.properties).extracting(Property::name)
+			.contains("dlock.lease", "dlock.wait-time", "dlock.aop.mode", "dlock.redis.prefix", "dlock.jdbc.table",
 					"dlock.jdbc.initialize-schema", "dlock.transaction.inside", "dlock.transaction.commit-check");
+	}
+
+	/**
+	 * {@code mvn -pl dlock-spring-boot-starter -am test -Dtest=ConfigurationMetadataTests
+	 * -Dsurefire.failIfNoSpecifiedTests=false -Ddlock.docs.write=true} writes the page.
+	 */
+	@Test
+	void pageIsWhatTheMetadataSays() throws IOException {
+		String page = page();
+		if (Boolean.getBoolean("dlock.docs.write")) {
+			Files.writeString(PAGE, page);
 		}
+		assertThat(PAGE).as("docs/configuration.md is out of date: write it with -Ddlock.docs.write=true")
+			.hasContent(page);
+	}
+
+	private String page() {
+		StringBuilder page = new StringBuilder(
+				"""
+						# Configuration
+
+						All properties of dlock, as an IDE shows them. This page is made from the metadata of the starter and checked by `ConfigurationMetadataTests`, whose Javadoc says how to write it anew.
+						Durations need a unit: `30s`, `500ms`, `PT1M`.
+						""");
+		String group = "";
+		for (Property property : this.properties) {
+			if (!property.group().equals(group)) {
+				group = property.group();
+				page.append("\n## `").append(group).append("`\n\n");
+				page.append("| property | type | default | description |\n|---|---|---|---|\n");
+			}
+			page.append("| `%s` | %s | %s | %s |\n".formatted(property.name(), property.shortType(),
+					property.defaultText(), property.text().replace("|", "\\|")));
+		}
+		return page.toString();
+	}
+
+	@Test
+	void propertiesInTheTableOfTheReadmeExist() throws IOException {
+		String readme = Files.readString(REPOSITORY.resolve("README.md"));
+		String table = readme.substring(readme.indexOf("### Properties"), readme.indexOf("## How it works"));
+		assertThat(names()).containsAll(named("^\\| `(dlock\\.[a-z.-]+)`", table));
+	}
+
+	@Test
+	void propertiesThatAPageSetsExist() throws IOException {
+		try (Stream<Path> pages = Files.list(REPOSITORY.resolve("docs"))) {
+			for (Path page : Stream.concat(pages, Stream.of(REPOSITORY.resolve("README.md"))).toList()) {
+				if (page.toString().endsWith(".md")) {
+					assertThat(names()).as("of " + page)
+						.containsAll(named("`(dlock\\.[a-z.-]+)[=:]", Files.readString(page)));
+				}
+			}
+		}
+	}
+
+	private List<String> names() {
+		return this.properties.stream().map(Property::name).toList();
+	}
+
+	private static List<String> named(String expression, String text) {
+		List<String> names = Pattern.compile(expression, Pattern.MULTILINE)
+			.matcher(text)
+			.results()
+			.map((match) -> match.group(1))
+			.toList();
+		return names;
 	}
 
 }

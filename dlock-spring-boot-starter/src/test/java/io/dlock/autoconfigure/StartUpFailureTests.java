@@ -46,6 +46,25 @@ class StartUpFailureTests {
 
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class NotWovenApplication {
+
+		@Bean
+		NotWoven notWoven() {
+			return new NotWoven();
+		}
+
+	}
+
+	static class NotWoven {
+
+		@DistributedLocked
+		public void pay() {
+		}
+
+	}
+
 	private static void run(Class<?> application, String... arguments) {
 		SpringApplication springApplication = new SpringApplication(application);
 		springApplication.setWebApplicationType(WebApplicationType.NONE);
@@ -66,6 +85,15 @@ class StartUpFailureTests {
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("@DistributedLocked on " + Broken.class.getName() + ".pay has the lease '30', which has no unit.")
 			.contains("Add one: \"30s\" or \"30ms\".");
+	}
+
+	@Test
+	void aspectJModeWithoutTheAgent(CapturedOutput output) {
+		run(NotWovenApplication.class, "--dlock.backend=memory", "--dlock.aop.mode=aspectj");
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("@DistributedLocked on " + NotWoven.class.getName() + ".pay would not be locked: "
+					+ "dlock.aop.mode is aspectj, but AspectJ has not woven the method.")
+			.contains("Start the JVM with -javaagent:aspectjweaver.jar");
 	}
 
 }

@@ -1,0 +1,19 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+
+/**
+ * How calls of locked methods are intercepted: by proxies or by AspectJ.
+ */
+@FunctionalInterface
+interface Interception {
+
+	/**
+	 * Refuse a method that would run without its lock.
+	 * @param method the method
+	 * @param targetClass the class of the bean
+	 * @throws InvalidLockedMethodException if it can not be intercepted
+	 */
+	void check(Method method, Class<?> targetClass);
+
+}

@@ -1,0 +1,120 @@
+package io.dlock.aop;
+
+import java.lang.reflect.AccessibleObject;
+import java.lang.reflect.Method;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+
+/**
+ * A call that a proxy has locked and that is on its way to a woven method, which is not
+ * to lock it again.
+ */
+final class ProxiedInvocation implements MethodInvocation {
+
+	private static final ThreadLocal<@Nullable ProxiedInvocation> UNDER_WAY = new ThreadLocal<>();
+
+	private final ProxyMethodInvocation call;
+
+	private ProxiedInvocation(ProxyMethodInvocation call) {
+		this.call = call;
+	}
+
+	/**
+	 * A call that a proxy is about to lock.
+	 * @param call the call
+	 * @return the same call
+	 */
+	static MethodInvocation of(MethodInvocation call) {
+		return (WovenMethods.isActive() && call instanceof ProxyMethodInvocation proxied)
+				? new ProxiedInvocation(proxied) : call;
+	}
+
+	/**
+	 * The locked call that has come to a woven method now. If there is any doubt there is
+	 * none, because to lock twice does no harm.
+	 * @param woven the call of the woven method
+	 * @return the same call of the proxy, or {@code null}
+	 */
+	static @Nullable ProxiedInvocation around(MethodInvocation woven) {
+		ProxiedInvocation call = UNDER_WAY.get();
+		return (call != null && call.isSame(woven)) ? call : null;
+	}
+
+	private boolean isSame(MethodInvocation woven) {
+		return woven.getThis() != null && woven.getThis() == getThis()
+				&& woven.getMethod().getName().equals(getMethod().getName())
+				&& haveSame(woven.getMethod().getParameterTypes(), woven.getArguments(), getArguments());
+	}
+
+	private static boolean haveSame(Class<?>[] types, @Nullable Object[] arguments, @Nullable Object[] others) {
+		if (arguments.length != others.length) {
+			return false;
+		}
+		for (int i = 0; i < arguments.length; i++) {
+			Object argument = arguments[i];
+			if (argument != others[i] && (!types[i].isPrimitive() || argument == null || !argument.equals(others[i]))) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/**
+	 * Run the method itself. What it calls is no longer this call.
+	 * @param woven the call of the woven method
+	 * @return what it returned
+	 * @throws Throwable what it threw
+	 */
+	@Nullable Object arrive(MethodInvocation woven) throws Throwable {
+		UNDER_WAY.remove();
+		try {
+			return woven.proceed();
+		}
+		finally {
+			UNDER_WAY.set(this);
+		}
+	}
+
+	/**
+	 * It may be done more than once, and on any thread.
+	 */
+	@Override
+	public @Nullable Object proceed() throws Throwable {
+		ProxiedInvocation outer = UNDER_WAY.get();
+		UNDER_WAY.set(this);
+		try {
+			return this.call.invocableClone().proceed();
+		}
+		finally {
+			if (outer != null) {
+				UNDER_WAY.set(outer);
+			}
+			else {
+				UNDER_WAY.remove();
+			}
+		}
+	}
+
+	@Override
+	public Method getMethod() {
+		return this.call.getMethod();
+	}
+
+	@Override
+	public @Nullable Object[] getArguments() {
+		return this.call.getArguments();
+	}
+
+	@Override
+	public @Nullable Object getThis() {
+		return this.call.getThis();
+	}
+
+	@Override
+	public AccessibleObject getStaticPart() {
+		return this.call.getStaticPart();
+	}
+
+}

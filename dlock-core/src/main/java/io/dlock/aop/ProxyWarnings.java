@@ -1,0 +1,80 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Tells of locked methods that their callers will run without a lock although a proxy
+ * could intercept them.
+ */
+final class ProxyWarnings {
+
+	private static final Log logger = LogFactory.getLog(ProxyWarnings.class);
+
+	private ProxyWarnings() {
+	}
+
+	/**
+	 * The bean has a proxy, but callers of some methods may not have it.
+	 * @param bean the bean
+	 * @param beanName its name
+	 * @param locked its locked methods
+	 */
+	static void proxied(Object bean, String beanName, List<Method> locked) {
+		if (Proxy.isProxyClass(bean.getClass())) {
+			List<Method> hidden = locked.stream().filter((method) -> !isOffered(method, bean)).toList();
+			if (!hidden.isEmpty()) {
+				logger
+					.warn(("@DistributedLocked on %s: bean '%s' has a proxy for its interfaces only, and they have no such method, "
+							+ "so that it can be called within its object only, without its lock. "
+							+ "Add it to an interface, set spring.aop.proxy-target-class=true, or dlock.aop.mode=aspectj")
+						.formatted(names(hidden), beanName));
+			}
+		}
+		List<Method> factories = locked.stream()
+			.filter((method) -> AnnotatedElementUtils.hasAnnotation(method, Bean.class))
+			.toList();
+		if (!factories.isEmpty()) {
+			logger.warn(
+					"@DistributedLocked on %s: the lock is held while the bean is created, not while it is used. Annotate the methods of its class instead"
+						.formatted(names(factories)));
+		}
+	}
+
+	private static boolean isOffered(Method method, Object proxy) {
+		Class<?> targetClass = AopUtils.getTargetClass(proxy);
+		return Arrays.stream(proxy.getClass().getInterfaces())
+			.flatMap((type) -> Arrays.stream(type.getMethods()))
+			.anyMatch((offered) -> AopUtils.getMostSpecificMethod(offered, targetClass).equals(method));
+	}
+
+	/**
+	 * The bean has no proxy of ours.
+	 * @param beanName its name
+	 * @param locked its locked methods
+	 */
+	static void notProxied(String beanName, List<Method> locked) {
+		if (!locked.isEmpty()) {
+			logger
+				.warn(("@DistributedLocked on %s: bean '%s' has no proxy, so that the method runs without its lock. Either the bean was made too early, "
+						+ "as one that post-processes beans or that such a bean depends on, or it was registered as an object. "
+						+ "Let the method be one of another bean, use the LockRegistry in it, or set dlock.aop.mode=aspectj")
+					.formatted(names(locked), beanName));
+		}
+	}
+
+	private static String names(List<Method> methods) {
+		return methods.stream().map(ClassUtils::getQualifiedMethodName).collect(Collectors.joining(", "));
+	}
+
+}

@@ -1,0 +1,123 @@
+package io.dlock.aop;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the aspect does with a call, which is up to the application contexts: there is one
+ * aspect for all contexts of a class loader. Knows nothing of AspectJ, which not every
+ * application has.
+ */
+final class WovenMethods {
+
+	private static final Log logger = LogFactory.getLog(WovenMethods.class);
+
+	private static final Advice UNCONFIGURED = (call, type) -> {
+		throw new IllegalStateException(("%s is @DistributedLocked and woven by AspectJ, but was called while no "
+				+ "application context that provides locks was there: before one has begun to create its beans, or after it was closed. "
+				+ "Call it later, or keep AspectJ from weaving it (see docs/aspectj.md)")
+			.formatted(call.getMethod()));
+	};
+
+	/** In the order in which they were configured. */
+	private static final List<Context> CONTEXTS = new ArrayList<>();
+
+	private static volatile Advice current = UNCONFIGURED;
+
+	private static volatile boolean active;
+
+	private WovenMethods() {
+	}
+
+	/**
+	 * A context is there.
+	 * @param advice what runs its woven methods, or {@code null} if its proxies do
+	 * @return the context, to be closed
+	 */
+	static Context configure(@Nullable Advice advice) {
+		Context context = new Context(advice);
+		synchronized (CONTEXTS) {
+			if (active && advice != null) {
+				logger.warn("Another application context of this JVM is in AspectJ mode too: "
+						+ "from now on all woven @DistributedLocked methods take their locks from the one configured last");
+			}
+			CONTEXTS.add(context);
+			choose();
+		}
+		return context;
+	}
+
+	/**
+	 * A context in AspectJ mode comes before all others, so that no call that should be
+	 * locked is not.
+	 */
+	private static void choose() {
+		Advice chosen = CONTEXTS.isEmpty() ? UNCONFIGURED : (call, type) -> call.proceed();
+		boolean found = false;
+		for (Context context : CONTEXTS) {
+			if (context.advice != null) {
+				chosen = context.advice;
+				found = true;
+			}
+		}
+		current = chosen;
+		active = found;
+	}
+
+	/**
+	 * Whether a call may be locked by the aspect.
+	 * @return whether a context is in AspectJ mode
+	 */
+	static boolean isActive() {
+		return active;
+	}
+
+	/**
+	 * Run a call of a woven method.
+	 * @param call the call
+	 * @param targetClass the class to read the annotation for
+	 * @return what it returned
+	 * @throws Throwable what it threw
+	 */
+	static @Nullable Object invoke(MethodInvocation call, Class<?> targetClass) throws Throwable {
+		ProxiedInvocation proxied = ProxiedInvocation.around(call);
+		return (proxied != null) ? proxied.arrive(call) : current.invoke(call, targetClass);
+	}
+
+	/**
+	 * What is done with a call.
+	 */
+	@FunctionalInterface
+	interface Advice {
+
+		@Nullable Object invoke(MethodInvocation call, Class<?> targetClass) throws Throwable;
+
+	}
+
+	/**
+	 * An application context.
+	 */
+	static final class Context implements AutoCloseable {
+
+		private final @Nullable Advice advice;
+
+		private Context(@Nullable Advice advice) {
+			this.advice = advice;
+		}
+
+		@Override
+		public void close() {
+			synchronized (CONTEXTS) {
+				CONTEXTS.remove(this);
+				choose();
+			}
+		}
+
+	}
+
+}

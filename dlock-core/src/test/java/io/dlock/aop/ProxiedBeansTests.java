@@ -1,0 +1,270 @@
+package io.dlock.aop;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.AdviceMode;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockContext;
+import io.dlock.LockHandle;
+import io.dlock.LockSettings;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Which beans have a proxy, which have two, and what is said of those that have none.
+ */
+class ProxiedBeansTests {
+
+	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
+
+	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+	@BeforeEach
+	void listen() {
+		this.log.start();
+		((Logger) LoggerFactory.getLogger(ProxyWarnings.class)).addAppender(this.log);
+	}
+
+	@AfterEach
+	void close() {
+		((Logger) LoggerFactory.getLogger(ProxyWarnings.class)).detachAppender(this.log);
+		this.context.close();
+		this.registry.close();
+	}
+
+	private void start(boolean proxyTargetClass, Consumer<AnnotationConfigApplicationContext> beans) {
+		DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(() -> this.registry, AdviceMode.PROXY);
+		postProcessor.setProxyTargetClass(proxyTargetClass);
+		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> postProcessor);
+		beans.accept(this.context);
+		this.context.refresh();
+	}
+
+	private void start(Class<?>... types) {
+		start(true, (beans) -> beans.register(types));
+	}
+
+	private List<String> warnings() {
+		return this.log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+	}
+
+	private static List<String> held() {
+		return LockContext.all().stream().map(LockHandle::key).toList();
+	}
+
+	interface Api<T> {
+
+		@DistributedLocked("#p0")
+		List<String> run(T key);
+
+	}
+
+	static class Service implements Api<String> {
+
+		@Override
+		public List<String> run(String key) {
+			return held();
+		}
+
+	}
+
+	@ParameterizedTest
+	@SuppressWarnings("unchecked")
+	@ValueSource(booleans = { false, true })
+	void methodThatIsAnnotatedInAnInterfaceIsLocked(boolean proxyTargetClass) {
+		start(proxyTargetClass, (beans) -> beans.register(Service.class));
+		Api<String> service = this.context.getBean(Api.class);
+		assertThat(AopUtils.isCglibProxy(service)).isEqualTo(proxyTargetClass);
+		assertThat(service.run("key")).containsExactly("key");
+		assertThat(warnings()).isEmpty();
+	}
+
+	static class MoreThanItsInterface extends Service {
+
+		@DistributedLocked
+		public void more() {
+		}
+
+	}
+
+	@Test
+	void methodThatNoInterfaceHasIsWarnedOfIfTheProxyIsOneForInterfaces() {
+		start(false, (beans) -> beans.register(MoreThanItsInterface.class));
+		assertThat(warnings()).singleElement()
+			.asString()
+			.contains("MoreThanItsInterface.more", "spring.aop.proxy-target-class=true", "dlock.aop.mode=aspectj")
+			.doesNotContain("run");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoNames {
+
+		@Bean
+		Service service() {
+			return new Service();
+		}
+
+		@Bean
+		Object otherName(Service service) {
+			return service;
+		}
+
+	}
+
+	@Test
+	void proxyThatIsABeanByTwoNamesLocksOnce() {
+		start(TwoNames.class);
+		assertThat(this.context.getBean("otherName", Service.class).run("key")).containsExactly("key");
+		assertThat(this.context.getBean("service", Service.class).run("key")).containsExactly("key");
+	}
+
+	static class Stages {
+
+		@DistributedLocked("'stage'")
+		public CompletableFuture<List<String>> stage() {
+			return CompletableFuture.completedFuture(held());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ProxyOfProxy {
+
+		@Bean
+		Service service() {
+			return new Service();
+		}
+
+		@Bean
+		Stages stages() {
+			return new Stages();
+		}
+
+		@Bean
+		Object outerService(Service service) {
+			return around(service);
+		}
+
+		@Bean
+		Object outerStages(Stages stages) {
+			return around(stages);
+		}
+
+		private static Object around(Object bean) {
+			ProxyFactory factory = new ProxyFactory(bean);
+			factory.setProxyTargetClass(true);
+			return factory.getProxy();
+		}
+
+	}
+
+	@Test
+	void proxyOfAProxyLocksInsideItsOwnLock() {
+		start(ProxyOfProxy.class);
+		Service service = this.context.getBean("outerService", Service.class);
+		assertThat(service.run("key")).containsOnly("key");
+		assertThat(held()).isEmpty();
+		assertThat(this.registry.find("key")).isEmpty();
+		assertThat(this.context.getBean("outerStages", Stages.class).stage().join()).containsOnly("stage");
+		assertThat(this.registry.find("stage")).isEmpty();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Scoped {
+
+		@Bean
+		@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+		Service service() {
+			return new Service();
+		}
+
+	}
+
+	@Test
+	void scopedProxyLocksOnce() {
+		start(Scoped.class);
+		assertThat(this.context.getBean("service", Service.class).run("key")).containsExactly("key");
+		assertThat(warnings()).isEmpty();
+	}
+
+	static class EarlyBean implements BeanPostProcessor {
+
+		@DistributedLocked("'early'")
+		public List<String> run() {
+			return held();
+		}
+
+	}
+
+	@Test
+	void beanThatIsMadeBeforeItCouldHaveAProxyIsWarnedOf() {
+		start(EarlyBean.class);
+		assertThat(this.context.getBean(EarlyBean.class).run()).isEmpty();
+		assertThat(warnings()).singleElement()
+			.asString()
+			.contains("EarlyBean.run", "has no proxy", "made too early", "dlock.aop.mode=aspectj");
+	}
+
+	@Test
+	void objectThatIsRegisteredAsABeanIsWarnedOf() {
+		start(true, (beans) -> beans.getBeanFactory().registerSingleton("registered", new Service()));
+		assertThat(warnings()).singleElement().asString().contains("Service.run", "'registered'");
+	}
+
+	@Configuration
+	static class LockedConfiguration {
+
+		@DistributedLocked("'configuration'")
+		List<String> keys() {
+			return held();
+		}
+
+		@Bean
+		@DistributedLocked("'bean'")
+		Service service() {
+			return new Service();
+		}
+
+	}
+
+	@Test
+	void configurationClassIsLockedAsAnyBeanAndABeanMethodIsWarnedOf() {
+		start(LockedConfiguration.class);
+		assertThat(this.context.getBean(LockedConfiguration.class).keys()).containsExactly("configuration");
+		assertThat(warnings()).singleElement()
+			.asString()
+			.contains("LockedConfiguration.service", "while the bean is created")
+			.doesNotContain("keys");
+	}
+
+	@Test
+	void nothingIsSaidOfOthers() {
+		start(Service.class, Stages.class);
+		assertThat(warnings()).isEmpty();
+	}
+
+}

@@ -1,0 +1,97 @@
+package io.dlock.aop;
+
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.AdviceMode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The tests of locked methods once more, in AspectJ mode: the same behaviour. The build
+ * runs them in a JVM with AspectJ's agent.
+ */
+@Tag("woven")
+class WovenTests {
+
+	@Test
+	void areInAspectJMode() {
+		assertThat(PostProcessors.MODE).isEqualTo(AdviceMode.ASPECTJ);
+	}
+
+	@Nested
+	class Methods extends DistributedLockedTests {
+
+	}
+
+	@Nested
+	class Names extends LockNameTests {
+
+	}
+
+	@Nested
+	class BusyAndLost extends BusyAndLostTests {
+
+	}
+
+	@Nested
+	class Limits extends HoldLimitsTests {
+
+	}
+
+	@Nested
+	class InTheLog extends LockInTheLogTests {
+
+	}
+
+	@Nested
+	class InterruptedBodies extends InterruptedBodyTests {
+
+	}
+
+	@Nested
+	class StoreFailures extends StoreFailureTests {
+
+	}
+
+	@Nested
+	class AdviceOrder extends AdviceOrderTests {
+
+	}
+
+	@Nested
+	class Transactions extends TransactionBoundLockTests {
+
+	}
+
+	@Nested
+	class Commits extends CommitCheckTests {
+
+	}
+
+	@Nested
+	class Stages extends StageResultTests {
+
+	}
+
+	@Nested
+	class Publishers extends PublisherResultTests {
+
+	}
+
+	@Nested
+	class AsyncMethods extends AsyncAnnotationTests {
+
+	}
+
+	@Nested
+	class Examples extends AsyncExampleTests {
+
+	}
+
+	@Nested
+	class Cancelled extends CancelledAcquisitionTests {
+
+	}
+
+}
