@@ -49,8 +49,8 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Whether any of the methods checked so far is reactive.
-	 * @return whether there is one
+	 * Whether there is a method that may be part of a reactive transaction.
+	 * @return whether there is one, among those checked
 	 */
 	boolean hasReactive() {
 		return this.operations.hasReactive();
@@ -105,15 +105,16 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			observation.refused(ex, operation.outage().isFailOpen());
 			return operation.outage().instead(invocation, ex);
 		}
-		return proceed(operation, invocation, enter(handle, operation, invocation), observation);
+		return proceed(operation, invocation, enter(handle, operation, invocation, observation), observation);
 	}
 
-	private LockHandle enter(LockHandle handle, LockedOperation operation, MethodInvocation invocation) {
+	private LockHandle enter(LockHandle handle, LockedOperation operation, MethodInvocation invocation,
+			CallObservation observation) {
 		try {
 			return this.surroundings.transactions().get().enter(handle, operation, invocation.getMethod());
 		}
 		catch (Throwable ex) {
-			releaseAfter(ex, operation, handle, CallObservation.NONE);
+			releaseAfter(ex, operation, handle, observation);
 			throw ex;
 		}
 	}

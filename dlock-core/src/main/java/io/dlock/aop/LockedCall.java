@@ -59,16 +59,6 @@ final class LockedCall {
 	}
 
 	/**
-	 * The call begins, or a subscription to it.
-	 * @param parent the observation that it is part of, or {@code null} for that of the
-	 * thread
-	 * @return who is to be told how it goes
-	 */
-	CallObservation observe(@Nullable Object parent) {
-		return this.operation.observe(key(), parent);
-	}
-
-	/**
 	 * Enter the transaction of the calling thread, if there is one.
 	 * @return who keeps the lock
 	 */
@@ -83,6 +73,16 @@ final class LockedCall {
 	 */
 	LockKeeping enter(ContextView context) {
 		return this.transactions.enterLater(this.operation, this.invocation.getMethod(), key(), context);
+	}
+
+	/**
+	 * The call begins, or a subscription to it.
+	 * @param parent the observation that it is part of, or {@code null} for that of the
+	 * thread
+	 * @return who is to be told how it goes
+	 */
+	CallObservation observe(@Nullable Object parent) {
+		return this.operation.observe(key(), parent);
 	}
 
 	/**
