@@ -95,7 +95,8 @@ class DlocksEndpointTests extends AbstractDlocksEndpointTests {
 			assertThat(this.audit.events("stock:pen")).singleElement().satisfies((event) -> {
 				assertThat(event.getType()).isEqualTo("DLOCK_FORCED_RELEASE");
 				assertThat(event.getPrincipal()).isEqualTo("unknown");
-				assertThat(event.getData()).isEqualTo(Map.of("key", "stock:pen", "token", Long.toString(handle.token()), "outcome", "off"));
+				assertThat(event.getData())
+					.isEqualTo(Map.of("key", "stock:pen", "token", Long.toString(handle.token()), "outcome", "off"));
 			});
 			assertThat(output).contains("Forced release of lock 'stock:pen'");
 		}

@@ -51,9 +51,7 @@ class ActuatorAutoConfigurationTests {
 
 	@Test
 	void locksNeedNoActuator() {
-		this.runner
-			.withClassLoader(
-					new FilteredClassLoader(HealthIndicator.class, WebEndpoint.class))
+		this.runner.withClassLoader(new FilteredClassLoader(HealthIndicator.class, WebEndpoint.class))
 			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LeaseLockRegistry.class));
 	}
 

@@ -46,7 +46,9 @@ class DlockHealthIntegrationTests {
 				// the first connection of all may take longer
 				Awaitility.await().until(() -> health(context).getStatus().equals(Status.UP));
 				Health health = health(context);
-				assertThat(health.getDetails()).as("%s", health).containsEntry("role", "master").containsKeys("server", "store", "took");
+				assertThat(health.getDetails()).as("%s", health)
+					.containsEntry("role", "master")
+					.containsKeys("server", "store", "took");
 				assertThat(health.getDetails().get("warnings")).asString().contains("allkeys-lru", "noeviction");
 			});
 		}
