@@ -7,8 +7,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.actuate.audit.AuditEvent;
-import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -27,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DlocksEndpointTests extends AbstractDlocksEndpointTests {
 
 	@Autowired
-	private InMemoryAuditEventRepository audit;
+	private AuditTrail audit;
 
 	@Test
 	void r55LocksAreShownWithWhoWhyAndUntilWhen() {
@@ -94,9 +92,12 @@ class DlocksEndpointTests extends AbstractDlocksEndpointTests {
 			assertThat(response.body()).contains("dlock.endpoint.forced-release=true");
 			assertThat(handle.isValid()).isTrue();
 			assertThat(call("GET", "?key=stock:pen").statusCode()).isEqualTo(200);
-			assertThat(this.audit.find("unknown", null, "DLOCK_FORCED_RELEASE")).last()
-				.extracting(AuditEvent::getData)
-				.isEqualTo(Map.of("key", "stock:pen", "token", Long.toString(handle.token()), "outcome", "off"));
+			assertThat(this.audit.events("stock:pen")).singleElement().satisfies((event) -> {
+				assertThat(event.getType()).isEqualTo("DLOCK_FORCED_RELEASE");
+				assertThat(event.getPrincipal()).isEqualTo("unknown");
+				assertThat(event.getData())
+					.isEqualTo(Map.of("key", "stock:pen", "token", Long.toString(handle.token()), "outcome", "off"));
+			});
 			assertThat(output).contains("Forced release of lock 'stock:pen'");
 		}
 	}

@@ -7,8 +7,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.actuate.audit.AuditEvent;
-import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -31,15 +29,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class ForcedReleaseTests extends AbstractDlocksEndpointTests {
 
 	@Autowired
-	private InMemoryAuditEventRepository audit;
+	private AuditTrail audit;
 
 	private List<Object> outcomes(String key) {
-		return this.audit.find(null, null, "DLOCK_FORCED_RELEASE")
-			.stream()
-			.map(AuditEvent::getData)
-			.filter((data) -> key.equals(data.get("key")))
-			.map((data) -> data.get("outcome"))
-			.toList();
+		return this.audit.events(key).stream().map((event) -> event.getData().get("outcome")).toList();
 	}
 
 	@Test

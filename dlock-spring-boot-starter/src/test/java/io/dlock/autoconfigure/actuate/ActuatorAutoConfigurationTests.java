@@ -1,7 +1,9 @@
 package io.dlock.autoconfigure.actuate;
 
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -43,15 +45,13 @@ class ActuatorAutoConfigurationTests {
 	@Test
 	void endpointIsSwitchedOffLikeAnyOther() {
 		this.runner
-			.withPropertyValues("management.endpoints.web.exposure.include=*", "management.endpoint.dlocks.access=none")
+			.withPropertyValues("management.endpoints.web.exposure.include=*", "management.endpoint.dlocks.access=NONE")
 			.run((context) -> assertThat(context).doesNotHaveBean(DlocksEndpoint.class));
 	}
 
 	@Test
 	void locksNeedNoActuator() {
-		this.runner
-			.withClassLoader(
-					new FilteredClassLoader("org.springframework.boot.actuate", "org.springframework.boot.health"))
+		this.runner.withClassLoader(new FilteredClassLoader(HealthIndicator.class, WebEndpoint.class))
 			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LeaseLockRegistry.class));
 	}
 
