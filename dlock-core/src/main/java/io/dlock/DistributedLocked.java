@@ -37,6 +37,7 @@ import org.springframework.core.annotation.AliasFor;
  * its bean is created: that its key can be parsed and uses variables that exist, that its
  * durations have units and fit the store, that a proxy can intercept it (for a
  * class-level annotation: each public method), and that its return type can be honoured.
+ * In AspectJ mode ({@code dlock.aop.mode}) it is that AspectJ has woven it.
  * <p>
  * <strong>Asynchronous and reactive methods.</strong> The lock is held until the work is
  * done: until the returned {@code CompletionStage}, {@code Mono}, {@code Flux} or other
@@ -52,8 +53,8 @@ import org.springframework.core.annotation.AliasFor;
  * {@code DeferredResult}, is refused at start-up.
  * <p>
  * <strong>What is not guaranteed.</strong> A call from within the same object does not
- * pass the proxy and is not locked. A lease lock can be lost, for instance by a pause of
- * the process that outlasts the lease: see {@link #onLost} and
+ * pass the proxy and is not locked, except in AspectJ mode. A lease lock can be lost, for
+ * instance by a pause of the process that outlasts the lease: see {@link #onLost} and
  * {@link LockHandle#token()}.
  *
  * @since 0.1

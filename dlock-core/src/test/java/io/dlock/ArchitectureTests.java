@@ -128,6 +128,21 @@ class ArchitectureTests {
 	}
 
 	@Test
+	void onlyTheAspectNeedsAspectJ() {
+		noClasses().that()
+			.doNotHaveFullyQualifiedName("io.dlock.aop.DistributedLockedAspect")
+			.and()
+			.doNotHaveFullyQualifiedName("io.dlock.aop.WovenInvocation")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("org.aspectj..")
+			.orShould()
+			.dependOnClassesThat()
+			.haveFullyQualifiedName("io.dlock.aop.DistributedLockedAspect")
+			.check(CLASSES);
+	}
+
+	@Test
 	void engineReadsTheClocksInOnePlace() {
 		noClasses().that()
 			.resideInAPackage("io.dlock.engine..")

@@ -1,5 +1,7 @@
 package io.dlock.aop;
 
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -7,6 +9,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
 /**
  * What the aspect does with a call, which is up to the application contexts: there is one
@@ -85,8 +88,20 @@ final class WovenMethods {
 	 * @throws Throwable what it threw
 	 */
 	static @Nullable Object invoke(MethodInvocation call, Class<?> targetClass) throws Throwable {
+		if (isOfProxy(call.getMethod())) {
+			return call.proceed();
+		}
 		ProxiedInvocation proxied = ProxiedInvocation.around(call);
 		return (proxied != null) ? proxied.arrive(call) : current.invoke(call, targetClass);
+	}
+
+	/**
+	 * The class of a proxy inherits the annotation of a class, or is that of an
+	 * annotation, which may be annotated itself. What it stands for is woven.
+	 */
+	private static boolean isOfProxy(Method method) {
+		Class<?> type = method.getDeclaringClass();
+		return Proxy.isProxyClass(type) || type.getName().contains(ClassUtils.CGLIB_CLASS_SEPARATOR);
 	}
 
 	/**

@@ -6,6 +6,8 @@ import java.util.List;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
@@ -68,6 +70,31 @@ class WovenAndProxiedTests extends AbstractWovenTests {
 		assertThat(seen).containsExactly(List.of("pay:1"));
 		assertThat(orders.recursive("a", "b", "a")).containsExactly("a", "b", "a");
 		assertThat(held()).isEmpty();
+	}
+
+	@DistributedLocked("'type'")
+	interface LockedType {
+
+		List<String> run();
+
+	}
+
+	static class OfLockedType implements LockedType {
+
+		@Override
+		public List<String> run() {
+			return held();
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void classOfAProxyIsNotLockedBecauseItInheritsAnAnnotation(boolean proxyTargetClass) {
+		start(AdviceMode.ASPECTJ, registry());
+		ProxyFactory factory = new ProxyFactory(new OfLockedType());
+		factory.setProxyTargetClass(proxyTargetClass);
+		assertThat(((LockedType) factory.getProxy()).run()).containsExactly("type");
 	}
 
 	@Test

@@ -66,8 +66,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	/**
 	 * Annotated methods.
 	 *
-	 * @param mode How their calls are intercepted: those of beans by a proxy, or all, by
-	 * AspectJ, which has to be woven into them
+	 * @param mode How calls of annotated methods are intercepted: those of beans by a
+	 * proxy, or all of them by AspectJ, which has to be woven into the methods
 	 */
 	public record Aop(@DefaultValue("proxy") AdviceMode mode) {
 
@@ -76,8 +76,9 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	/**
 	 * How waiting threads of this process pass a lock to each other.
 	 *
-	 * @param maxDuration How long they may do so without asking the store whether another
-	 * process waits for it. Zero to ask each time
+	 * @param maxDuration How long the waiting threads of a process may pass a lock to
+	 * each other without asking the store whether another process waits for it. Zero to
+	 * ask each time
 	 */
 	public record HandOff(@DefaultValue("10ms") Duration maxDuration) {
 
@@ -86,9 +87,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	/**
 	 * What happens to locks, as events.
 	 *
-	 * @param publish Whether to publish them as application events, for
-	 * {@code @EventListener} methods. Beans that are a {@code LockListener} are told in
-	 * any case
+	 * @param publish Whether to publish what happens to locks as application events, for
+	 * event listener methods. Beans that are a LockListener are told in any case
 	 */
 	public record Events(@DefaultValue("false") boolean publish) {
 

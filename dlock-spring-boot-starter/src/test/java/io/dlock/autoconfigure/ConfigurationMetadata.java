@@ -5,11 +5,12 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.json.JsonParserFactory;
@@ -23,23 +24,36 @@ final class ConfigurationMetadata {
 	private ConfigurationMetadata() {
 	}
 
-	@SuppressWarnings("unchecked")
+	/**
+	 * All properties, those of a group together.
+	 */
 	static List<Property> properties() {
+		Map<String, Object> metadata = metadata();
+		Map<String, List<String>> values = new HashMap<>();
+		entries(metadata, "hints").forEach((hint) -> values.put((String) hint.get("name"),
+				entries(hint, "values").map((value) -> (String) value.get("value")).toList()));
+		return entries(metadata, "properties")
+			.map((property) -> new Property((String) property.get("name"), (String) property.get("type"),
+					(String) property.get("description"), property.get("defaultValue"),
+					values.getOrDefault((String) property.get("name"), List.of())))
+			.sorted(Comparator.comparing(Property::group).thenComparing(Property::name))
+			.toList();
+	}
+
+	private static Map<String, Object> metadata() {
 		try (InputStream metadata = ConfigurationMetadata.class
 			.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
-			String json = new String(metadata.readAllBytes(), StandardCharsets.UTF_8);
-			List<Map<String, Object>> properties = (List<Map<String, Object>>) JsonParserFactory.getJsonParser()
-				.parseMap(json)
-				.get("properties");
-			return properties.stream()
-				.map((property) -> new Property((String) property.get("name"), (String) property.get("type"),
-						(String) property.get("description"), property.get("defaultValue")))
-				.sorted(Comparator.comparing(Property::name))
-				.toList();
+			return JsonParserFactory.getJsonParser()
+				.parseMap(new String(metadata.readAllBytes(), StandardCharsets.UTF_8));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private static Stream<Map<String, Object>> entries(Map<String, Object> parent, String name) {
+		return ((List<Map<String, Object>>) parent.getOrDefault(name, List.of())).stream();
 	}
 
 	/**
@@ -49,23 +63,26 @@ final class ConfigurationMetadata {
 	 * @param type the name of its Java type
 	 * @param description what it is for
 	 * @param defaultValue its default, or {@code null} if that depends on others
+	 * @param hinted the values that are hinted at
 	 */
-	record Property(String name, String type, @Nullable String description, @Nullable Object defaultValue) {
+	record Property(String name, String type, String description, @Nullable Object defaultValue,
+			List<String> hinted) {
 
 		/**
 		 * What it is for and, if they are few, which values it can have.
 		 */
 		String text() {
 			List<String> values = values();
-			return this.description + (values.isEmpty() ? "" : " One of `" + String.join("`, `", values) + "`.");
+			return this.description + (this.description.endsWith(".") ? "" : ".")
+					+ (values.isEmpty() ? "" : " One of `" + String.join("`, `", values) + "`.");
 		}
 
 		private List<String> values() {
-			Class<?> resolved = ClassUtils.resolveClassName(this.type, null);
-			Object[] constants = resolved.getEnumConstants();
-			return (constants != null) ? Arrays.stream(constants)
-				.map((constant) -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
-				.toList() : List.of();
+			Object[] constants = ClassUtils.resolveClassName(this.type, null).getEnumConstants();
+			return (!this.hinted.isEmpty() || constants == null) ? this.hinted
+					: Arrays.stream(constants)
+						.map((constant) -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
+						.toList();
 		}
 
 		String shortType() {
@@ -73,8 +90,8 @@ final class ConfigurationMetadata {
 		}
 
 		String defaultText() {
-			Object value = (this.defaultValue instanceof Collection<?> values && values.size() == 1)
-					? values.iterator().next() : this.defaultValue;
+			// some JSON parsers know one kind of number only
+			Object value = (this.defaultValue instanceof Number number) ? number.longValue() : this.defaultValue;
 			return (value != null) ? "`" + value + "`" : "";
 		}
 
