@@ -65,8 +65,7 @@ final class ConfigurationMetadata {
 	 * @param defaultValue its default, or {@code null} if that depends on others
 	 * @param hinted the values that are hinted at
 	 */
-	record Property(String name, String type, String description, @Nullable Object defaultValue,
-			List<String> hinted) {
+	record Property(String name, String type, String description, @Nullable Object defaultValue, List<String> hinted) {
 
 		/**
 		 * What it is for and, if they are few, which values it can have.

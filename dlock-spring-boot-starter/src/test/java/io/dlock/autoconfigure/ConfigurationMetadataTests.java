@@ -32,7 +32,8 @@ class ConfigurationMetadataTests {
 	void everyPropertyHasADescriptionATypeAndADefault() {
 		assertThat(this.properties).allSatisfy((property) -> {
 			assertThat(property.type()).as("type of " + property.name()).isNotBlank();
-			assertThat(property.description()).as("description of " + property.name()).isNotBlank()
+			assertThat(property.description()).as("description of " + property.name())
+				.isNotBlank()
 				.doesNotContain("{@");
 		});
 		assertThat(this.properties).filteredOn((property) -> property.defaultValue() == null)
