@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  * A request ends with {@link Acquired}, {@link Busy} or {@link StoreFailed}; with none of
  * them if it was interrupted or cancelled, or the registry was closed. A lock that was
  * acquired ends with one {@link Released} or one {@link Lost}, which come after its
- * {@code Acquired}; in between come its {@link Renewed}. A lock that a thread passes on
- * to another of this process is released and acquired like any other. Nested handles are
- * part of the lock they share and have no events of their own. What was acquired before a
- * listener was added stays unknown to it.
+ * {@code Acquired}; in between come its {@link Renewed} and {@link RenewalFailed}. A lock
+ * that a thread passes on to another of this process is released and acquired like any
+ * other. Nested handles are part of the lock they share and have no events of their own.
+ * What was acquired before a listener was added stays unknown to it.
  * <p>
  * {@code Released} comes when the lock is free already, so that the {@code Acquired} of
  * the next holder may come before it.
@@ -102,6 +102,23 @@ public sealed interface LockEvent {
 	}
 
 	/**
+	 * A renewal of the lease of a lock got no answer from the store. It is repeated for
+	 * as long as the lock is valid, and so may this event be. Skipped when listeners do
+	 * not keep up.
+	 *
+	 * @param key the key
+	 * @param name the name of the request, or {@code null}
+	 * @param reason the reason of the request, or {@code null}
+	 * @param token the fencing token
+	 * @param held how long the lock has been held
+	 * @param remaining how long it is certainly held if no renewal succeeds
+	 */
+	record RenewalFailed(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
+			Duration remaining) implements LockEvent {
+
+	}
+
+	/**
 	 * A lock was released by its holder.
 	 *
 	 * @param key the key
@@ -125,10 +142,11 @@ public sealed interface LockEvent {
 	 * @param reason the reason of the request, or {@code null}
 	 * @param token the fencing token
 	 * @param held how long it was held until the loss was found
-	 * @param cause how it was lost
+	 * @param cause how it was lost, for people
+	 * @param type how it was lost, for metrics
 	 */
-	record Lost(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
-			String cause) implements LockEvent {
+	record Lost(String key, @Nullable String name, @Nullable String reason, long token, Duration held, String cause,
+			LossType type) implements LockEvent {
 
 	}
 

@@ -1,5 +1,6 @@
 package io.dlock;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
@@ -60,6 +61,18 @@ public final class ReactiveLockContext {
 	 */
 	public static Optional<LockHandle> find(ContextView context, String key) {
 		return context.getOrEmpty(new Held(key));
+	}
+
+	/**
+	 * All locks of a context.
+	 * @param context the context
+	 * @return the handles, one for each key, which may be released by now
+	 */
+	public static List<LockHandle> all(ContextView context) {
+		return context.stream()
+			.filter((entry) -> entry.getKey() instanceof Held)
+			.map((entry) -> (LockHandle) entry.getValue())
+			.toList();
 	}
 
 	/**

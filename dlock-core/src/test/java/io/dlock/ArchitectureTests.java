@@ -10,8 +10,8 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 /**
- * Dependencies point one way: aop → io.dlock ← engine → store ← redis, jdbc, memory; and
- * io.dlock ← fencing → store.
+ * Dependencies point one way: aop → io.dlock ← engine → store ← redis, jdbc, memory; aop
+ * → observation; metrics → io.dlock; and io.dlock ← fencing → store.
  */
 class ArchitectureTests {
 
@@ -30,7 +30,8 @@ class ArchitectureTests {
 			.resideInAPackage("io.dlock")
 			.should()
 			.dependOnClassesThat()
-			.resideInAnyPackage("io.dlock.engine..", "io.dlock.store..", "io.dlock.aop..", "io.dlock.fencing..")
+			.resideInAnyPackage("io.dlock.engine..", "io.dlock.store..", "io.dlock.aop..", "io.dlock.fencing..",
+					"io.dlock.metrics..", "io.dlock.observation..")
 			.check(CLASSES);
 	}
 
@@ -87,6 +88,22 @@ class ArchitectureTests {
 			.resideInAPackage("io.dlock.fencing..")
 			.check(CLASSES);
 		SlicesRuleDefinition.slices().matching("io.dlock.fencing.(*)..").should().notDependOnEachOther().check(CLASSES);
+	}
+
+	@Test
+	void metersAndObservationsKnowOnlyTheApi() {
+		noClasses().that()
+			.resideInAnyPackage("io.dlock.metrics..", "io.dlock.observation..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("io.dlock.engine..", "io.dlock.store..", "io.dlock.aop..", "io.dlock.fencing..")
+			.check(CLASSES);
+		noClasses().that()
+			.resideOutsideOfPackage("io.dlock.metrics..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("io.dlock.metrics..", "io.micrometer.core..")
+			.check(CLASSES);
 	}
 
 	@Test

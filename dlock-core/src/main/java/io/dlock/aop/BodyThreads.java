@@ -4,7 +4,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
@@ -17,6 +20,8 @@ import org.springframework.util.ClassUtils;
  * waits for a thread while it holds a lock may wait for those who wait for that lock.
  */
 final class BodyThreads {
+
+	private static final Log logger = LogFactory.getLog(BodyThreads.class);
 
 	private static final String NAME = "dlock-body-";
 
@@ -48,13 +53,27 @@ final class BodyThreads {
 	}
 
 	/**
+	 * Run a task that must be run, on the calling thread if there is no other.
+	 * @param task the task
+	 */
+	static void executeOrRun(Runnable task) {
+		try {
+			execute(task);
+		}
+		catch (Throwable ex) {
+			logger.debug("No thread could be started", ex);
+			task.run();
+		}
+	}
+
+	/**
 	 * Make a task see what its creator sees: the class loader, and with Micrometer's
 	 * context propagation whatever takes part in that, traces above all.
 	 * @param task the task
 	 * @return the task for another thread
 	 */
 	static Runnable inContext(Runnable task) {
-		Runnable inContext = CONTEXT.decorate(task);
+		Runnable inContext = propagating(task);
 		ClassLoader loader = Thread.currentThread().getContextClassLoader();
 		return () -> {
 			Thread thread = Thread.currentThread();
@@ -65,6 +84,38 @@ final class BodyThreads {
 			}
 			finally {
 				thread.setContextClassLoader(own);
+			}
+		};
+	}
+
+	/**
+	 * What takes part in the propagation may fail, which must keep no task from being
+	 * run: it may be the one that releases a lock.
+	 */
+	private static Runnable propagating(Runnable task) {
+		AtomicBoolean begun = new AtomicBoolean();
+		Runnable once = () -> {
+			if (begun.compareAndSet(false, true)) {
+				task.run();
+			}
+		};
+		Runnable propagating = once;
+		try {
+			propagating = CONTEXT.decorate(once);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("A locked method runs without the context of its caller, which can not be captured", ex);
+		}
+		Runnable decorated = propagating;
+		return () -> {
+			try {
+				decorated.run();
+			}
+			catch (RuntimeException ex) {
+				logger.warn("The context of the caller of a locked method can not be restored or cleared again", ex);
+			}
+			finally {
+				once.run();
 			}
 		};
 	}

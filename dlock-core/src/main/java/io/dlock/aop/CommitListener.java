@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -44,19 +45,40 @@ final class CommitListener implements TransactionExecutionListener {
 
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
-		List<LockHandle> locks = LockContext.all();
+		List<LockHandle> locks = locks();
 		if (locks.isEmpty()) {
 			return;
 		}
-		List<LockHandle> checked = locks.stream().filter((lock) -> !this.exempt.contains(lock)).toList();
-		checked.forEach((lock) -> checkValid(transaction, lock));
+		List<LockHandle> checked = check(transaction.getTransactionName(), locks);
 		if (this.guard != null && !checked.isEmpty()) {
 			CommitGuard additional = this.guard.get();
 			checked.forEach((lock) -> additional.check(transaction, lock));
 		}
 	}
 
-	private static void checkValid(TransactionExecution transaction, LockHandle lock) {
+	/**
+	 * Those of the thread, and those of others that its transaction keeps.
+	 */
+	private static List<LockHandle> locks() {
+		List<LockHandle> locks = LockContext.all();
+		TransactionLocks kept = CallersTransaction.locks();
+		return (kept != null) ? Stream.concat(locks.stream(), kept.handles().stream()).distinct().toList() : locks;
+	}
+
+	/**
+	 * Check that locks are valid.
+	 * @param transaction the name of the transaction, or {@code null}
+	 * @param locks the locks
+	 * @return those that were checked
+	 * @throws LockLostException if one is lost
+	 */
+	List<LockHandle> check(@Nullable String transaction, List<LockHandle> locks) {
+		List<LockHandle> checked = locks.stream().filter((lock) -> !this.exempt.contains(lock)).toList();
+		checked.forEach((lock) -> checkValid(transaction, lock));
+		return checked;
+	}
+
+	static void checkValid(@Nullable String transaction, LockHandle lock) {
 		if (lock.isValid()) {
 			return;
 		}
@@ -64,9 +86,8 @@ final class CommitListener implements TransactionExecutionListener {
 			lock.assertHeld();
 		}
 		catch (LockLostException ex) {
-			String name = transaction.getTransactionName();
 			throw new LockLostException(ex.key(), ex.token(), "%s. The transaction%s is rolled back"
-				.formatted(ex.reason(), StringUtils.hasText(name) ? " " + name : ""));
+				.formatted(ex.reason(), StringUtils.hasText(transaction) ? " " + transaction : ""));
 		}
 		catch (IllegalStateException ex) {
 			logger.debug("A lock is released by another thread while its transaction commits", ex);

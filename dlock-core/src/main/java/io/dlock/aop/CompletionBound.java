@@ -1,10 +1,6 @@
 package io.dlock.aop;
 
-import java.util.function.Supplier;
-
 import org.aopalliance.intercept.MethodInvocation;
-
-import io.dlock.LockRegistry;
 
 /**
  * How to call a method whose work goes on after it has returned: the lock is held until
@@ -16,15 +12,23 @@ interface CompletionBound {
 	 * Call the method.
 	 * @param operation what the annotation says
 	 * @param invocation the call
-	 * @param registry the registry
+	 * @param surroundings what it has around it
 	 * @return the result, which has a lock only when its work is done under one
 	 */
-	Object invoke(LockedOperation operation, MethodInvocation invocation, Supplier<LockRegistry> registry);
+	Object invoke(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings);
 
 	/**
 	 * Whether the result may be one that never had a value, when the lock is busy.
 	 * @return {@code false} if its type wants a value
 	 */
 	boolean canBeEmpty();
+
+	/**
+	 * Whether transactions may travel in a Reactor context.
+	 * @return whether they may
+	 */
+	default boolean isReactive() {
+		return false;
+	}
 
 }

@@ -23,6 +23,7 @@ import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
+import io.dlock.observation.LockObservations;
 
 /**
  * Makes {@link io.dlock.DistributedLocked} work: checks the annotated methods of every
@@ -59,6 +60,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private boolean commitCheck = true;
 
 	private transient @Nullable Supplier<? extends CommitGuard> commitGuard;
+
+	private transient Supplier<LockObservations> observations = () -> LockObservations.NONE;
 
 	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier.of(this::transactions);
 
@@ -121,6 +124,14 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.commitGuard = SingletonSupplier.of(commitGuard);
 	}
 
+	/**
+	 * Set how calls of locked methods are observed. They are not by default.
+	 * @param observations asked for at the first call
+	 */
+	public void setObservations(Supplier<LockObservations> observations) {
+		this.observations = observations;
+	}
+
 	private LockedTransactions transactions() {
 		if (!LockedTransactions.POSSIBLE) {
 			return LockedTransactions.NONE;
@@ -164,10 +175,10 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {
-		LockedOperations operations = new LockedOperations(
-				new LockedOperationParser(values, () -> this.onStoreFailure, this::checkIntercepted), this.registry);
-		DistributedLockedInterceptor created = new DistributedLockedInterceptor(operations, this.registry,
-				this.transactions, () -> this.mdc);
+		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
+				this::checkIntercepted, new CallObservations(() -> this.observations.get()));
+		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
+				new LockedOperations(parser, this.registry), this.registry, this.transactions, () -> this.mdc);
 		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(), created);
 		return created;
 	}
@@ -197,7 +208,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (this.beans != null) {
-			this.transactions.get().checkCommitsIn(this.beans);
+			this.transactions.get().checkCommitsIn(this.beans, this.interceptor.hasReactive());
 		}
 		if (this.beans instanceof SingletonBeanRegistry singletons) {
 			for (String beanName : singletons.getSingletonNames()) {

@@ -12,7 +12,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.util.ClassUtils;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
@@ -29,23 +28,14 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	private static final Log logger = LogFactory.getLog(DistributedLockedInterceptor.class);
 
-	private static final boolean MDC_PRESENT = ClassUtils.isPresent("org.slf4j.MDC",
-			DistributedLockedInterceptor.class.getClassLoader());
-
 	private final LockedOperations operations;
 
-	private final Supplier<LockRegistry> registry;
-
-	private final Supplier<LockedTransactions> transactions;
-
-	private final BooleanSupplier mdc;
+	private final Surroundings surroundings;
 
 	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry,
 			Supplier<LockedTransactions> transactions, BooleanSupplier mdc) {
 		this.operations = operations;
-		this.registry = registry;
-		this.transactions = transactions;
-		this.mdc = mdc;
+		this.surroundings = new Surroundings(registry, transactions, mdc);
 	}
 
 	/**
@@ -58,6 +48,14 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		return LockedOperations.isCandidate(targetClass) ? this.operations.check(targetClass) : List.of();
 	}
 
+	/**
+	 * Whether there is a method that may be part of a reactive transaction.
+	 * @return whether there is one, among those checked
+	 */
+	boolean hasReactive() {
+		return this.operations.hasReactive();
+	}
+
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		return invoke(ProxiedInvocation.of(invocation), targetClass(invocation));
@@ -67,21 +65,58 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass);
 		CompletionBound completion = operation.completion();
 		if (completion != null) {
-			return completion.invoke(operation, invocation, this.registry);
+			return completion.invoke(operation, invocation, this.surroundings);
 		}
 		String key = operation.key().evaluate(invocation.getArguments());
-		this.transactions.get().checkEntry(invocation.getMethod(), key);
+		this.surroundings.transactions().get().checkEntry(invocation.getMethod(), key);
+		CallObservation observation = operation.observe(key, null);
+		return (observation == CallObservation.NONE) ? locked(operation, invocation, key, observation)
+				: observed(operation, invocation, key, observation);
+	}
+
+	private @Nullable Object observed(LockedOperation operation, MethodInvocation invocation, String key,
+			CallObservation observation) throws Throwable {
+		CallObservation.Scope scope = observation.open();
+		Object result;
+		try {
+			result = locked(operation, invocation, key, observation);
+		}
+		catch (Throwable ex) {
+			scope.close();
+			observation.end(ex);
+			throw ex;
+		}
+		scope.close();
+		observation.end(null);
+		return result;
+	}
+
+	private @Nullable Object locked(LockedOperation operation, MethodInvocation invocation, String key,
+			CallObservation observation) throws Throwable {
 		LockHandle handle;
 		try {
-			handle = this.registry.get().acquire(operation.request(key));
+			handle = this.surroundings.registry().get().acquire(operation.request(key));
 		}
 		catch (LockBusyException ex) {
+			observation.refused(ex, false);
 			return busy(operation, invocation, ex);
 		}
 		catch (LockStoreException ex) {
+			observation.refused(ex, operation.outage().isFailOpen());
 			return operation.outage().instead(invocation, ex);
 		}
-		return proceed(operation, invocation, this.transactions.get().enter(handle, operation, invocation.getMethod()));
+		return proceed(operation, invocation, enter(handle, operation, invocation, observation), observation);
+	}
+
+	private LockHandle enter(LockHandle handle, LockedOperation operation, MethodInvocation invocation,
+			CallObservation observation) {
+		try {
+			return this.surroundings.transactions().get().enter(handle, operation, invocation.getMethod());
+		}
+		catch (Throwable ex) {
+			releaseAfter(ex, operation, handle, observation);
+			throw ex;
+		}
 	}
 
 	private static Class<?> targetClass(MethodInvocation invocation) {
@@ -102,18 +137,19 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		throw ex;
 	}
 
-	private @Nullable Object proceed(LockedOperation operation, MethodInvocation invocation, LockHandle handle)
-			throws Throwable {
+	private @Nullable Object proceed(LockedOperation operation, MethodInvocation invocation, LockHandle handle,
+			CallObservation observation) throws Throwable {
 		Object result;
 		try {
-			result = (MDC_PRESENT && this.mdc.getAsBoolean()) ? logged(operation, invocation, handle)
+			observation.acquired(handle);
+			result = this.surroundings.isLogged() ? logged(operation, invocation, handle)
 					: body(operation, invocation, handle);
 		}
 		catch (Throwable ex) {
-			releaseAfter(ex, operation, handle);
+			releaseAfter(ex, operation, handle, observation);
 			throw ex;
 		}
-		release(operation, handle);
+		release(operation, handle, observation);
 		return synchronous(result, invocation);
 	}
 
@@ -147,20 +183,22 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		return result;
 	}
 
-	private static void release(LockedOperation operation, LockHandle handle) {
+	private static void release(LockedOperation operation, LockHandle handle, CallObservation observation) {
 		try {
 			handle.release();
 		}
 		catch (LockLostException ex) {
+			observation.lost();
 			if (operation.onLost() != OnLost.IGNORE) {
 				throw ex;
 			}
 		}
 	}
 
-	private static void releaseAfter(Throwable failure, LockedOperation operation, LockHandle handle) {
+	private static void releaseAfter(Throwable failure, LockedOperation operation, LockHandle handle,
+			CallObservation observation) {
 		try {
-			release(operation, handle);
+			release(operation, handle, observation);
 		}
 		catch (RuntimeException ex) {
 			if (ex != failure) {

@@ -8,6 +8,10 @@ package io.dlock.aop;
  * <p>
  * The transaction of the method itself ({@code @Transactional} on the same method) is not
  * meant: it begins and ends inside the lock.
+ * <p>
+ * For a method that returns a stage, the transaction is that of the calling thread; for a
+ * reactive one, that of the subscriber, in the Reactor context or else of its thread. A
+ * method that is run by {@code @Async} is not part of the transaction of its caller.
  *
  * @since 0.1
  */
@@ -17,13 +21,15 @@ public enum InsideTransaction {
 	 * Keep the lock, renewed, until that transaction has ended, by a commit or a
 	 * rollback. A warning is logged, once for each method: the lock is held longer than
 	 * the method says, and what the transaction has read before it got the lock may be
-	 * out of date.
+	 * out of date. The lock of an asynchronous method is kept until its work is done as
+	 * well; its result is there before.
 	 */
 	DEFER,
 
 	/**
 	 * Throw an {@code IllegalTransactionStateException} instead of calling the method.
-	 * The lock is not taken.
+	 * The lock is not taken. The stage or publisher of an asynchronous method ends with
+	 * it.
 	 */
 	FAIL,
 

@@ -34,8 +34,8 @@ final class InterruptibleBody {
 		this.outer = INNERMOST.get();
 		INNERMOST.set(this);
 		this.running = Thread.currentThread();
-		this.handle.onLost((lost) -> interrupt());
 		try {
+			this.handle.onLost((lost) -> interrupt());
 			return invocation.proceed();
 		}
 		finally {

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.lang.Contract;
+import reactor.util.context.ContextView;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
@@ -36,19 +37,52 @@ final class LockedCall {
 
 	private final MethodInvocation invocation;
 
+	private final Surroundings surroundings;
+
 	private final LockRegistry registry;
+
+	private final LockedTransactions transactions;
 
 	private final LockRequest request;
 
-	LockedCall(LockedOperation operation, MethodInvocation invocation, Supplier<LockRegistry> registry) {
+	LockedCall(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
 		this.operation = operation;
 		this.invocation = invocation;
-		this.registry = registry.get();
+		this.surroundings = surroundings;
+		this.registry = surroundings.registry().get();
+		this.transactions = surroundings.transactions().get();
 		this.request = operation.request(operation.key().evaluate(invocation.getArguments()));
 	}
 
 	String key() {
 		return this.request.key();
+	}
+
+	/**
+	 * Enter the transaction of the calling thread, if there is one.
+	 * @return who keeps the lock
+	 */
+	LockKeeping enter() {
+		return this.transactions.enterLater(this.operation, this.invocation.getMethod(), key());
+	}
+
+	/**
+	 * Enter the transaction of a subscriber, or of the calling thread, if there is one.
+	 * @param context the context of the subscriber
+	 * @return who keeps the lock
+	 */
+	LockKeeping enter(ContextView context) {
+		return this.transactions.enterLater(this.operation, this.invocation.getMethod(), key(), context);
+	}
+
+	/**
+	 * The call begins, or a subscription to it.
+	 * @param parent the observation that it is part of, or {@code null} for that of the
+	 * thread
+	 * @return who is to be told how it goes
+	 */
+	CallObservation observe(@Nullable Object parent) {
+		return this.operation.observe(key(), parent);
 	}
 
 	/**
@@ -72,18 +106,46 @@ final class LockedCall {
 	/**
 	 * Run the method, which sees its handle.
 	 * @param handle the granted lock
+	 * @param observation who is told
 	 * @return what it returned
 	 * @throws Throwable what it threw
 	 */
-	@Nullable Object run(LockHandle handle) throws Throwable {
+	@Nullable Object run(LockHandle handle, CallObservation observation) throws Throwable {
+		this.transactions.granted(handle, this.operation);
 		MethodInvocation body = body();
+		observation.acquired(handle);
+		CallObservation.Scope scope = observation.open();
 		LockContext.Binding binding = LockContext.bind(handle);
 		try {
-			return isInterrupting() ? new InterruptibleBody(handle).run(body) : body.proceed();
+			return this.surroundings.isLogged() ? logged(handle, body) : run(handle, body);
 		}
 		finally {
 			binding.close();
+			scope.close();
 		}
+	}
+
+	private @Nullable Object logged(LockHandle handle, MethodInvocation body) throws Throwable {
+		LoggingScope scope = new LoggingScope(handle, this.operation.reason());
+		try {
+			return run(handle, body);
+		}
+		finally {
+			scope.end();
+		}
+	}
+
+	/**
+	 * What is logged elsewhere on behalf of the method.
+	 * @param handle the granted lock
+	 * @return the entries, or {@code null} if they can not or shall not be shown
+	 */
+	@Nullable LogEntries loggedElsewhere(LockHandle handle) {
+		return this.surroundings.isLoggedElsewhere() ? LogEntries.of(handle, this.operation.reason()) : null;
+	}
+
+	private @Nullable Object run(LockHandle handle, MethodInvocation body) throws Throwable {
+		return isInterrupting() ? new InterruptibleBody(handle).run(body) : body.proceed();
 	}
 
 	/**
@@ -91,6 +153,10 @@ final class LockedCall {
 	 */
 	private MethodInvocation body() {
 		return (this.invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone() : this.invocation;
+	}
+
+	boolean isLossIgnored() {
+		return this.operation.onLost() == OnLost.IGNORE;
 	}
 
 	boolean isInterrupting() {
@@ -101,11 +167,26 @@ final class LockedCall {
 	 * What is done instead when there is no lock.
 	 * @param failure why there is none
 	 * @param skipped what a skipped call returns
+	 * @param observation who is told
 	 * @return what the fallback returned, or what a skipped call returns
 	 * @throws Throwable the failure, if nothing is done instead, or that of the fallback
 	 */
-	@Nullable Object instead(Throwable failure, Supplier<? extends @Nullable Object> skipped) throws Throwable {
+	@Nullable Object instead(Throwable failure, Supplier<? extends @Nullable Object> skipped, CallObservation observation)
+			throws Throwable {
 		Throwable reason = unwrapped(failure);
+		if (reason instanceof LockStoreException || reason instanceof LockBusyException) {
+			observation.refused(reason, this.operation.outage().isFailOpen());
+		}
+		CallObservation.Scope scope = observation.open();
+		try {
+			return instead(reason, skipped);
+		}
+		finally {
+			scope.close();
+		}
+	}
+
+	private @Nullable Object instead(Throwable reason, Supplier<? extends @Nullable Object> skipped) throws Throwable {
 		if (reason instanceof LockStoreException outage) {
 			return this.operation.outage().instead(body(), outage);
 		}
@@ -127,12 +208,15 @@ final class LockedCall {
 	 * What the caller is told when the work is done and the lock is released.
 	 * @param failure the failure of the work, or {@code null}
 	 * @param release the failure of the release, or {@code null}
+	 * @param observation who is told of a loss
 	 * @return the failure to tell, or {@code null}
 	 */
-	@Nullable Throwable outcome(@Nullable Throwable failure, @Nullable Throwable release) {
+	@Nullable Throwable outcome(@Nullable Throwable failure, @Nullable Throwable release, CallObservation observation) {
 		Throwable loss = unwrapped(release);
-		if (loss == null || loss == failure
-				|| (loss instanceof LockLostException && this.operation.onLost() == OnLost.IGNORE)) {
+		if (loss instanceof LockLostException) {
+			observation.lost();
+		}
+		if (loss == null || loss == failure || (loss instanceof LockLostException && isLossIgnored())) {
 			return failure;
 		}
 		if (failure == null) {

@@ -25,12 +25,14 @@ import io.dlock.OnLost;
  * @param minHold the shortest time the lock stays taken, or {@code null}
  * @param maxHold the longest time it is held, or {@code null} for the default
  * @param outage what to do when the store fails
+ * @param observations who is told of calls
  * @param completion how to hold the lock when the work goes on after the return, or
  * {@code null} if it does not
  */
 record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
 		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
-		@Nullable Duration maxHold, OutagePolicy outage, @Nullable CompletionBound completion) {
+		@Nullable Duration maxHold, OutagePolicy outage, CallObservations observations,
+		@Nullable CompletionBound completion) {
 
 	LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)
@@ -43,6 +45,17 @@ record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration
 			.maxHold(this.maxHold)
 			.failOpen(this.outage.isFailOpen())
 			.build();
+	}
+
+	/**
+	 * A call begins.
+	 * @param evaluatedKey the key it is about to lock
+	 * @param parent the observation that it is part of, or {@code null} for that of the
+	 * thread
+	 * @return who is to be told how it goes
+	 */
+	CallObservation observe(String evaluatedKey, @Nullable Object parent) {
+		return this.observations.start(this.name, evaluatedKey, parent);
 	}
 
 }

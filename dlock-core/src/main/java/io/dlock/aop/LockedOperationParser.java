@@ -27,11 +27,14 @@ final class LockedOperationParser {
 
 	private final Interception interception;
 
+	private final CallObservations observations;
+
 	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure,
-			Interception interception) {
+			Interception interception, CallObservations observations) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
 		this.interception = interception;
+		this.observations = observations;
 	}
 
 	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
@@ -47,7 +50,7 @@ final class LockedOperationParser {
 				StringUtils.hasText(name) ? name : nameOf(method, targetClass),
 				duration(annotation.minHold(), "minHold", true, method),
 				duration(annotation.maxHold(), "maxHold", false, method),
-				outage(annotation, method, targetClass, fallback), completion);
+				outage(annotation, method, targetClass, fallback), this.observations, completion);
 	}
 
 	private static void checkSkip(DistributedLocked annotation, Method method, @Nullable Method fallback,

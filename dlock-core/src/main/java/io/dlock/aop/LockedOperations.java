@@ -88,6 +88,17 @@ final class LockedOperations {
 		return List.copyOf(locked);
 	}
 
+	/**
+	 * Whether there is a method that may be part of a reactive transaction.
+	 * @return whether there is one, among those checked
+	 */
+	boolean hasReactive() {
+		return this.operations.values().stream().anyMatch((operation) -> {
+			CompletionBound completion = operation.completion();
+			return completion != null && completion.isReactive();
+		});
+	}
+
 	LockedOperation get(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
 		LockedOperation operation = this.operations.get(key);

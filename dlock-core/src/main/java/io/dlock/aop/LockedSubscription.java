@@ -40,9 +40,13 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private final CoreSubscriber<? super Object> subscriber;
 
+	private final CallObservation observation;
+
 	private volatile Context context;
 
 	private volatile @Nullable CompletableFuture<LockHandle> acquired;
+
+	private volatile LockKeeping keeping = LockKeeping.NONE;
 
 	private volatile @Nullable LockHandle handle;
 
@@ -59,6 +63,11 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		// the loss of the lock may end it while a value is on its way
 		this.subscriber = (call.isInterrupting() && !single) ? Operators.serialize(core) : core;
 		this.context = core.currentContext();
+		this.observation = call.observe(this.context.getOrDefault(CallObservation.CONTEXT_KEY, null));
+		Object observed = this.observation.value();
+		if (observed != null) {
+			this.context = this.context.put(CallObservation.CONTEXT_KEY, observed);
+		}
 	}
 
 	@SuppressWarnings("FutureReturnValueIgnored") // the one it depends on is kept
@@ -69,8 +78,10 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		CompletableFuture<LockHandle> future;
 		try {
-			future = this.call
-				.acquire(ReactiveLockContext.find(this.context, this.call.key()).orElseGet(this.call::heldByThread));
+			this.keeping = this.call.enter(this.context);
+			future = this.keeping.acquire(
+					ReactiveLockContext.find(this.context, this.call.key()).orElseGet(this.call::heldByThread),
+					this.call::acquire);
 		}
 		catch (RuntimeException ex) {
 			end(ex);
@@ -100,13 +111,15 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private void answered(@Nullable LockHandle granted, @Nullable Throwable failure) {
 		if (!this.phase.compareAndSet(Phase.ACQUIRING, Phase.ASSEMBLING)) {
 			// cancelled meanwhile
-			release(granted);
+			if (granted != null) {
+				this.keeping.giveBack(granted);
+			}
 			return;
 		}
 		Publisher<?> publisher;
 		try {
-			publisher = (granted != null) ? assemble(granted)
-					: this.toPublisher.apply(this.call.instead(Objects.requireNonNull(failure), () -> null));
+			publisher = (granted != null) ? assemble(granted) : this.toPublisher
+				.apply(this.call.instead(Objects.requireNonNull(failure), () -> null, this.observation));
 		}
 		catch (Throwable ex) {
 			end(ex);
@@ -123,20 +136,25 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		try {
 			publisher.subscribe(this);
 		}
-		catch (RuntimeException ex) {
-			// against the rules, but no reason to keep the lock
+		catch (Throwable ex) {
+			// against the rules, or what Reactor lets through; no reason to keep the lock
 			end(ex);
 		}
 	}
 
 	private Publisher<?> assemble(LockHandle granted) throws Throwable {
-		this.handle = granted;
+		this.handle = this.keeping.keep(granted);
 		this.context = ReactiveLockContext.bind(granted).apply(this.context);
-		Object returned = this.call.run(granted);
+		if (this.call.isLossIgnored()) {
+			this.context = this.context.put(new ExemptLock(granted), true);
+		}
+		Object returned = this.call.run(granted, this.observation);
 		if (returned == null) {
 			throw new IllegalStateException(this.call + " returned null instead of a publisher");
 		}
-		return this.toPublisher.apply(returned);
+		Publisher<?> publisher = this.toPublisher.apply(returned);
+		LogEntries logged = this.call.loggedElsewhere(granted);
+		return (logged != null) ? ReactiveLogging.logged(publisher, logged) : publisher;
 	}
 
 	@Override
@@ -188,6 +206,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			if (waiting != null) {
 				waiting.cancel(false);
 			}
+			this.observation.cancelled();
 		}
 		else {
 			giveUp();
@@ -200,6 +219,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private void giveUp() {
 		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
 			release(this.handle);
+			this.observation.cancelled();
 			discardValue();
 		}
 	}
@@ -240,7 +260,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		CompletableFuture<@Nullable Void> released = granted.releaseAsync();
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
-			Throwable outcome = this.call.outcome(failure, loss);
+			Throwable outcome = this.call.outcome(failure, loss, this.observation);
 			if (now) {
 				tell(outcome);
 			}
@@ -251,6 +271,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	private void tell(@Nullable Throwable failure) {
+		this.observation.end(failure);
 		Object kept = this.value;
 		if (this.cancelled) {
 			discardValue();

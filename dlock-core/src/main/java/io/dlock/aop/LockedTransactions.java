@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.util.ClassUtils;
+import reactor.util.context.ContextView;
 
 import io.dlock.LockHandle;
 
@@ -22,7 +23,8 @@ interface LockedTransactions {
 	};
 
 	/**
-	 * Check, before the lock is taken, whether the method may take it now.
+	 * Check, before the lock is taken, whether the method may take it now, and let the
+	 * thread hold what its transaction keeps already.
 	 * @param method the locked method
 	 * @param key the key it is about to lock
 	 */
@@ -41,6 +43,38 @@ interface LockedTransactions {
 	}
 
 	/**
+	 * An asynchronous method is called by this thread, which goes on.
+	 * @param operation what is locked
+	 * @param method the locked method
+	 * @param key the key it is about to lock
+	 * @return what keeps the lock until the transaction that runs here is done
+	 */
+	default LockKeeping enterLater(LockedOperation operation, Method method, String key) {
+		return LockKeeping.NONE;
+	}
+
+	/**
+	 * An asynchronous method is subscribed to.
+	 * @param operation what is locked
+	 * @param method the locked method
+	 * @param key the key it is about to lock
+	 * @param context the context of the subscriber
+	 * @return what keeps the lock until the transaction is done that runs there, or on
+	 * this thread
+	 */
+	default LockKeeping enterLater(LockedOperation operation, Method method, String key, ContextView context) {
+		return LockKeeping.NONE;
+	}
+
+	/**
+	 * An asynchronous method got its lock and is about to run.
+	 * @param handle the lock
+	 * @param operation what is locked
+	 */
+	default void granted(LockHandle handle, LockedOperation operation) {
+	}
+
+	/**
 	 * Let a bean, if it is a transaction manager, check the locks before each commit.
 	 * @param bean the bean
 	 */
@@ -50,8 +84,9 @@ interface LockedTransactions {
 	/**
 	 * Let all transaction managers that exist check the locks before each commit.
 	 * @param beans where to look for them, and in what is above
+	 * @param reactive whether locked methods may be part of reactive transactions
 	 */
-	default void checkCommitsIn(ListableBeanFactory beans) {
+	default void checkCommitsIn(ListableBeanFactory beans, boolean reactive) {
 	}
 
 }

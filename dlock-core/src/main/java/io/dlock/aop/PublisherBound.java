@@ -1,7 +1,5 @@
 package io.dlock.aop;
 
-import java.util.function.Supplier;
-
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -10,8 +8,6 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.Assert;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-
-import io.dlock.LockRegistry;
 
 /**
  * For methods that return a reactive type, and for suspending functions, which Spring
@@ -51,11 +47,11 @@ final class PublisherBound implements CompletionBound {
 	}
 
 	@Override
-	public Object invoke(LockedOperation operation, MethodInvocation invocation, Supplier<LockRegistry> registry) {
+	public Object invoke(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
 		boolean single = !this.adapter.isMultiValue();
 		Publisher<Object> locked;
 		try {
-			LockedCall call = new LockedCall(operation, invocation, registry);
+			LockedCall call = new LockedCall(operation, invocation, surroundings);
 			locked = (subscriber) -> new LockedSubscription(call, this::toPublisher, single, subscriber).start();
 		}
 		catch (RuntimeException ex) {
@@ -71,6 +67,11 @@ final class PublisherBound implements CompletionBound {
 	@Override
 	public boolean canBeEmpty() {
 		return this.canBeEmpty;
+	}
+
+	@Override
+	public boolean isReactive() {
+		return true;
 	}
 
 }

@@ -12,17 +12,21 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
+import reactor.util.context.ContextView;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.OnLost;
+import io.dlock.ReactiveLockContext;
 
 /**
- * Transactions that are bound to a thread. Reactive ones are not seen here.
+ * Transactions of spring-tx, which are bound to a thread or travel in a Reactor context.
  */
 final class SpringTransactions implements LockedTransactions {
 
@@ -59,12 +63,25 @@ final class SpringTransactions implements LockedTransactions {
 			return;
 		}
 		boolean unsynchronized = UnsynchronizedTransactions.isInside();
-		boolean inside = unsynchronized || (this.inside == InsideTransaction.FAIL && isInside());
-		if (inside && held(key) == 0) {
-			throw new IllegalTransactionStateException(("%s is locked and was called inside a transaction that already "
-					+ "runs%s. Call it before the transaction begins, or let the transaction begin in it")
-				.formatted(name(method), unsynchronized ? NO_SYNCHRONIZATION : ""));
+		if (!unsynchronized && !isInside()) {
+			return;
 		}
+		if (unsynchronized || this.inside == InsideTransaction.FAIL) {
+			if (held(key) == 0) {
+				throw refusal(method, unsynchronized ? NO_SYNCHRONIZATION : "");
+			}
+			return;
+		}
+		TransactionLocks kept = CallersTransaction.locks();
+		if (kept != null && held(key) == 0) {
+			kept.bindToThread(key);
+		}
+	}
+
+	private static IllegalTransactionStateException refusal(Method method, String addition) {
+		return new IllegalTransactionStateException(("%s is locked and was called inside a transaction that already "
+				+ "runs%s. Call it before the transaction begins, or let the transaction begin in it")
+			.formatted(name(method), addition));
 	}
 
 	private static boolean isInside() {
@@ -81,22 +98,78 @@ final class SpringTransactions implements LockedTransactions {
 
 	@Override
 	public LockHandle enter(LockHandle handle, LockedOperation operation, Method method) {
-		if (this.commits != null && operation.onLost() == OnLost.IGNORE) {
-			this.commits.exempt(handle);
-		}
+		granted(handle, operation);
 		if (this.inside != InsideTransaction.DEFER || !isInside()) {
 			return handle;
 		}
-		if (held(handle.key()) < 2 && this.warned.add(method)) {
+		if (held(handle.key()) < 2) {
+			warn(method);
+		}
+		TransactionBoundHandle bound = new TransactionBoundHandle(handle, isLossTold(operation), () -> {
+		});
+		TransactionSynchronizationManager.registerSynchronization(new ReleaseAfterCompletion(bound));
+		return bound;
+	}
+
+	private void warn(Method method) {
+		if (this.warned.add(method)) {
 			logger
 				.warn(("%s was called inside a transaction that already runs: its lock is kept until that transaction "
 						+ "has ended, and what the transaction has read before may be out of date. "
 						+ "Call it before the transaction begins, or set dlock.transaction.inside")
 					.formatted(name(method)));
 		}
-		TransactionBoundHandle bound = new TransactionBoundHandle(handle, operation.onLost() != OnLost.IGNORE);
-		TransactionSynchronizationManager.registerSynchronization(bound);
-		return bound;
+	}
+
+	private static boolean isLossTold(LockedOperation operation) {
+		return operation.onLost() != OnLost.IGNORE;
+	}
+
+	@Override
+	public void granted(LockHandle handle, LockedOperation operation) {
+		if (this.commits != null && !isLossTold(operation)) {
+			this.commits.exempt(handle);
+		}
+	}
+
+	@Override
+	public LockKeeping enterLater(LockedOperation operation, Method method, String key) {
+		checkEntry(method, key);
+		if (this.inside != InsideTransaction.DEFER || !isInside()) {
+			return LockKeeping.NONE;
+		}
+		if (held(key) == 0) {
+			warn(method);
+		}
+		return CallersTransaction.join().call(key, isLossTold(operation));
+	}
+
+	@Override
+	public LockKeeping enterLater(LockedOperation operation, Method method, String key, ContextView context) {
+		if (this.inside == InsideTransaction.IGNORE) {
+			return LockKeeping.NONE;
+		}
+		var transaction = SubscribersTransaction.find(context);
+		if (transaction == null) {
+			return enterLater(operation, method, key);
+		}
+		boolean held = ReactiveLockContext.find(context, key).isPresent();
+		if (this.inside == InsideTransaction.FAIL) {
+			if (held) {
+				return LockKeeping.NONE;
+			}
+			throw refusal(method, "");
+		}
+		if (!held) {
+			warn(method);
+		}
+		return SubscribersTransaction.join(transaction, this::checkCommitOf).call(key, isLossTold(operation));
+	}
+
+	private void checkCommitOf(SubscribersTransaction transaction) {
+		if (this.commits != null) {
+			this.commits.check(transaction.name(), transaction.locks().handles());
+		}
 	}
 
 	private static String name(Method method) {
@@ -118,10 +191,43 @@ final class SpringTransactions implements LockedTransactions {
 	}
 
 	@Override
-	public void checkCommitsIn(ListableBeanFactory beans) {
+	public void checkCommitsIn(ListableBeanFactory beans, boolean reactive) {
 		BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, PlatformTransactionManager.class, true, false)
 			.values()
 			.forEach(this::checkCommitsOf);
+		if (reactive && this.commits != null) {
+			BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, ReactiveTransactionManager.class, true, false)
+				.forEach(SpringTransactions::warnUnlessChecking);
+		}
+	}
+
+	private static void warnUnlessChecking(String name, ReactiveTransactionManager manager) {
+		if (!(manager instanceof LockCheckingTransactionManager)) {
+			logger.warn(("The transactions of '%s' are committed even if a lock is lost that they began in: reactive "
+					+ "transaction managers tell nobody whose transaction it is. Wrap it in a %s, or set "
+					+ "dlock.transaction.commit-check=off if that is meant")
+				.formatted(name, LockCheckingTransactionManager.class.getName()));
+		}
+	}
+
+	/**
+	 * Releases a lock of the thread when its transaction is done.
+	 */
+	private record ReleaseAfterCompletion(TransactionBoundHandle lock) implements TransactionSynchronization {
+
+		@Override
+		public void afterCompletion(int status) {
+			this.lock.transactionDone(status == STATUS_ROLLED_BACK);
+		}
+
+		/**
+		 * After others as far as possible, which do their work under the lock.
+		 */
+		@Override
+		public int getOrder() {
+			return LOWEST_PRECEDENCE;
+		}
+
 	}
 
 	private static void listen(ConfigurableTransactionManager manager, TransactionExecutionListener listener) {

@@ -2,12 +2,9 @@ package io.dlock.aop;
 
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-
-import io.dlock.LockRegistry;
 
 /**
  * For methods that return a {@link java.util.concurrent.CompletionStage}.
@@ -24,9 +21,9 @@ record StageBound(boolean onCallingThread, @Nullable Object emptyValue) implemen
 
 	@Override
 	@SuppressWarnings("FutureReturnValueIgnored") // it is the caller's
-	public Object invoke(LockedOperation operation, MethodInvocation invocation, Supplier<LockRegistry> registry) {
+	public Object invoke(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
 		try {
-			StageCall call = new StageCall(new LockedCall(operation, invocation, registry), this.emptyValue);
+			StageCall call = new StageCall(new LockedCall(operation, invocation, surroundings), this.emptyValue);
 			return this.onCallingThread ? call.runHere() : call.runWhenGranted();
 		}
 		catch (RuntimeException ex) {

@@ -1,5 +1,6 @@
 package io.dlock.aop;
 
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -26,6 +27,8 @@ final class StageCall {
 
 	private final LockedCall call;
 
+	private final LockKeeping keeping;
+
 	private final @Nullable Object emptyValue;
 
 	private final CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
@@ -33,9 +36,17 @@ final class StageCall {
 	/** The work is done, or nobody waits for it any more. */
 	private final AtomicBoolean ended = new AtomicBoolean();
 
+	private final CallObservation observation;
+
 	StageCall(LockedCall call, @Nullable Object emptyValue) {
 		this.call = call;
+		this.keeping = call.enter();
 		this.emptyValue = emptyValue;
+		this.observation = call.observe(null);
+		if (this.observation != CallObservation.NONE) {
+			// when it is not settled here: the caller gave up, or there was no thread
+			this.result.whenComplete((value, failure) -> this.observation.end(failure));
+		}
 	}
 
 	/**
@@ -52,7 +63,7 @@ final class StageCall {
 			catch (Throwable ex) {
 				// no thread could be started, and nobody else knows of the lock
 				if (handle != null) {
-					end(handle, null, ex);
+					end(this.keeping.keep(handle), null, ex);
 				}
 				this.result.completeExceptionally(ex);
 			}
@@ -81,26 +92,27 @@ final class StageCall {
 	}
 
 	private CompletableFuture<LockHandle> acquire() {
-		CompletableFuture<LockHandle> acquired = this.call.acquire(this.call.heldByThread());
+		CompletableFuture<LockHandle> acquired = this.keeping.acquire(this.call.heldByThread(), this.call::acquire);
 		this.result.whenComplete((value, failure) -> acquired.cancel(false));
 		return acquired;
 	}
 
 	private void proceed(CompletableFuture<LockHandle> acquired) {
-		LockHandle handle;
+		LockHandle granted;
 		try {
-			handle = acquired.join();
+			granted = acquired.join();
 		}
 		catch (RuntimeException ex) {
 			doInstead(ex);
 			return;
 		}
 		if (this.result.isDone()) {
-			end(handle, null, null);
+			this.keeping.giveBack(granted);
 			return;
 		}
+		LockHandle handle = this.keeping.keep(granted);
 		try {
-			follow(handle, this.call.run(handle));
+			follow(handle, this.call.run(granted, this.observation));
 		}
 		catch (Throwable ex) {
 			end(handle, null, ex);
@@ -112,7 +124,7 @@ final class StageCall {
 			return;
 		}
 		try {
-			Object returned = this.call.instead(failure, () -> this.emptyValue);
+			Object returned = this.call.instead(failure, () -> this.emptyValue, this.observation);
 			if (returned instanceof CompletionStage<?> stage) {
 				cancelWithResult(stage);
 				stage.whenComplete((value, ex) -> settle(value, LockedCall.unwrapped(ex)));
@@ -131,19 +143,35 @@ final class StageCall {
 	 */
 	private void follow(LockHandle handle, @Nullable Object returned) throws Throwable {
 		if (!(returned instanceof CompletionStage<?> stage)) {
-			end(handle, valueOf(returned), null);
+			end(handle, awaited(handle, returned), null);
 			return;
 		}
 		cancelWithResult(stage);
 		this.result.whenComplete((value, failure) -> end(handle, null, null));
 		if (this.call.isInterrupting()) {
-			handle.onLost((lost) -> runElsewhere(() -> {
+			handle.onLost((lost) -> BodyThreads.executeOrRun(() -> {
 				if (end(handle, null, null)) {
 					cancel(stage);
 				}
 			}));
 		}
 		stage.whenComplete((value, failure) -> end(handle, value, failure));
+	}
+
+	private @Nullable Object awaited(LockHandle handle, @Nullable Object returned) throws Throwable {
+		if (this.call.isInterrupting() && returned instanceof Future<?> future) {
+			handle.onLost((lost) -> future.cancel(true));
+		}
+		try {
+			return valueOf(returned);
+		}
+		catch (CancellationException ex) {
+			if (this.call.isInterrupting() && !handle.isValid()) {
+				// the release tells of the loss
+				return null;
+			}
+			throw ex;
+		}
 	}
 
 	/**
@@ -183,31 +211,24 @@ final class StageCall {
 		CompletableFuture<@Nullable Void> released = handle.releaseAsync();
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
-			Runnable settling = () -> settle(value, this.call.outcome(LockedCall.unwrapped(failure), loss));
+			Runnable settling = () -> settle(value,
+					this.call.outcome(LockedCall.unwrapped(failure), loss, this.observation));
 			if (now) {
 				settling.run();
 			}
 			else {
-				runElsewhere(settling);
+				// what depends on the result may block, which the threads of the
+				// library must not
+				BodyThreads.executeOrRun(settling);
 			}
 		});
 		return true;
 	}
 
-	/**
-	 * What depends on the result may block, which the threads of the library must not.
-	 */
-	private static void runElsewhere(Runnable settling) {
-		try {
-			BodyThreads.execute(settling);
-		}
-		catch (Throwable ex) {
-			logger.debug("No thread could be started", ex);
-			settling.run();
-		}
-	}
-
 	private void settle(@Nullable Object value, @Nullable Throwable failure) {
+		if (!this.result.isDone()) {
+			this.observation.end(failure);
+		}
 		if (failure != null) {
 			this.result.completeExceptionally(failure);
 		}

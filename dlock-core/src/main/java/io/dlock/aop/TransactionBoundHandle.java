@@ -1,13 +1,14 @@
 package io.dlock.aop;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.transaction.support.TransactionSynchronization;
+import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
@@ -17,7 +18,7 @@ import io.dlock.LockLostException;
  * transaction are done. Usually the method is first; but a method may end the transaction
  * itself, and a transaction may time out on another thread.
  */
-final class TransactionBoundHandle implements LockHandle, TransactionSynchronization {
+final class TransactionBoundHandle implements LockHandle {
 
 	private static final Log logger = LogFactory.getLog(TransactionBoundHandle.class);
 
@@ -30,9 +31,22 @@ final class TransactionBoundHandle implements LockHandle, TransactionSynchroniza
 	/** The method and the transaction. */
 	private final AtomicInteger users = new AtomicInteger(2);
 
-	TransactionBoundHandle(LockHandle handle, boolean lossMatters) {
+	private final Runnable onRelease;
+
+	/**
+	 * Create the handle of a lock that both use.
+	 * @param handle the lock
+	 * @param lossMatters whether to log that it was lost while the transaction committed
+	 * @param onRelease what to do when the method is done
+	 */
+	TransactionBoundHandle(LockHandle handle, boolean lossMatters, Runnable onRelease) {
 		this.handle = handle;
 		this.lossMatters = lossMatters;
+		this.onRelease = onRelease;
+	}
+
+	LockHandle handle() {
+		return this.handle;
 	}
 
 	/**
@@ -43,15 +57,43 @@ final class TransactionBoundHandle implements LockHandle, TransactionSynchroniza
 		if (!this.released.compareAndSet(false, true)) {
 			return;
 		}
-		if (this.users.decrementAndGet() == 0) {
-			this.handle.release();
+		try {
+			if (this.users.decrementAndGet() == 0) {
+				this.handle.release();
+			}
+			else {
+				failIfLost();
+			}
 		}
-		else if (!this.handle.isValid()) {
+		finally {
+			this.onRelease.run();
+		}
+	}
+
+	@Override
+	public CompletableFuture<@Nullable Void> releaseAsync() {
+		if (!this.released.compareAndSet(false, true)) {
+			return CompletableFuture.completedFuture(null);
+		}
+		try {
+			if (this.users.decrementAndGet() == 0) {
+				return this.handle.releaseAsync();
+			}
 			failIfLost();
+			return CompletableFuture.completedFuture(null);
+		}
+		catch (LockLostException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+		finally {
+			this.onRelease.run();
 		}
 	}
 
 	private void failIfLost() {
+		if (this.handle.isValid()) {
+			return;
+		}
 		try {
 			this.handle.assertHeld();
 		}
@@ -62,9 +104,9 @@ final class TransactionBoundHandle implements LockHandle, TransactionSynchroniza
 
 	/**
 	 * The transaction is done. Nobody would catch what is thrown here.
+	 * @param nothingWritten whether it is certain that it was rolled back
 	 */
-	@Override
-	public void afterCompletion(int status) {
+	void transactionDone(boolean nothingWritten) {
 		if (this.users.decrementAndGet() > 0) {
 			return;
 		}
@@ -72,18 +114,10 @@ final class TransactionBoundHandle implements LockHandle, TransactionSynchroniza
 			this.handle.release();
 		}
 		catch (LockLostException ex) {
-			if (status != STATUS_ROLLED_BACK && this.lossMatters) {
+			if (!nothingWritten && this.lossMatters) {
 				logger.warn("A transaction that began before its lock was lost while it committed", ex);
 			}
 		}
-	}
-
-	/**
-	 * After others as far as possible, which do their work under the lock.
-	 */
-	@Override
-	public int getOrder() {
-		return LOWEST_PRECEDENCE;
 	}
 
 	@Override

@@ -28,6 +28,24 @@ final class UnsynchronizedTransactions implements TransactionExecutionListener {
 		}
 	}
 
+	@Override
+	public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
+		end(transaction);
+	}
+
+	@Override
+	public void afterRollback(TransactionExecution transaction, @Nullable Throwable failure) {
+		end(transaction);
+	}
+
+	private static void end(TransactionExecution transaction) {
+		Deque<TransactionExecution> transactions = BEGUN.get();
+		if (transactions != null) {
+			transactions.remove(transaction);
+			isInside();
+		}
+	}
+
 	/**
 	 * Whether the calling thread is inside one of them. Not every end of a transaction is
 	 * told to listeners, but each is marked on it.

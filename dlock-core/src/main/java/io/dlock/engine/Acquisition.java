@@ -80,6 +80,10 @@ final class Acquisition {
 		return this.deadline;
 	}
 
+	String thread() {
+		return this.requester.getName();
+	}
+
 	/**
 	 * Take over the lease of the one before, or call the store once.
 	 * @param turn the place in the local queue, which is the first
@@ -95,6 +99,7 @@ final class Acquisition {
 	}
 
 	private void begin(Hold hold) {
+		hold.turn().granted();
 		Duration maxHold = this.registry.settings().maxHoldOf(this.request);
 		if (maxHold != null || this.request.minHold() != null || this.registry.events().areWanted()) {
 			hold.begin(new Tenure(this.request, maxHold, this.clock));

@@ -41,8 +41,7 @@ final class AsyncAcquisition {
 													// cancels
 	CompletableFuture<LockHandle> start() {
 		this.future.whenComplete((handle, ex) -> onCompletion());
-		this.turn = this.registry.queues()
-			.join(this.acquisition.request().key(), this.acquisition.terms(), this::signal);
+		this.turn = this.registry.queues().join(this.acquisition, this::signal);
 		this.phase.set(Phase.WAITING);
 		workOnIt();
 		return this.future;
@@ -115,12 +114,12 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * Wait for the alarm or a signal. The phase comes first: an alarm that rings at once
-	 * would otherwise find nobody waiting.
+	 * Wait for the alarm or a signal. The alarm comes first, as long as nobody else can
+	 * set or cancel it. Should it ring at once, that is a signal.
 	 */
 	private void pause(long nanos) {
+		this.alarm = this.registry.threads().schedule(this::signal, nanos);
 		this.phase.set(Phase.WAITING);
-		this.alarm = this.registry.threads().schedule(this::workOnIt, nanos);
 		if (this.future.isDone()) {
 			onCompletion();
 		}

@@ -42,7 +42,7 @@ final class BlockingAcquisition {
 
 	private HeldLock acquire() {
 		noticeInterrupt(null);
-		Turn turn = this.registry.queues().join(key(), this.acquisition.terms(), null);
+		Turn turn = this.registry.queues().join(this.acquisition, null);
 		Hold hold = null;
 		try {
 			while (hold == null) {

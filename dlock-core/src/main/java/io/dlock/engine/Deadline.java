@@ -35,6 +35,10 @@ final class Deadline {
 		return remainingNanos() <= 0;
 	}
 
+	boolean isForever() {
+		return this.limit == FOREVER_NANOS;
+	}
+
 	Duration elapsed() {
 		return Duration.ofNanos(this.clock.nanoTime() - this.start);
 	}

@@ -146,8 +146,13 @@ final class EngineThreads implements AutoCloseable {
 		return execute(this.releases, work);
 	}
 
+	/**
+	 * Tell one of those who want to know that a lock is lost. That it can not be told
+	 * concerns nobody else.
+	 * @param work calls the listener
+	 */
 	void listener(Runnable work) {
-		execute(this.listeners, work);
+		tell(this.listeners, work);
 	}
 
 	/**
@@ -157,11 +162,15 @@ final class EngineThreads implements AutoCloseable {
 	 * @return {@code false} if it is not told
 	 */
 	boolean event(Runnable work) {
+		return tell(this.events, work);
+	}
+
+	private static boolean tell(ThreadPoolExecutor pool, Runnable work) {
 		try {
-			return execute(this.events, work);
+			return execute(pool, work);
 		}
 		catch (OutOfMemoryError ex) {
-			logger.warn("No thread could be started to tell lock listeners of an event", ex);
+			logger.warn("No thread could be started to tell listeners what happened to a lock", ex);
 			return false;
 		}
 	}

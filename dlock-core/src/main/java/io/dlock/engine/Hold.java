@@ -149,24 +149,24 @@ final class Hold {
 	}
 
 	boolean isLost() {
-		return !isValid() && this.state.get() instanceof Loss;
+		return !isValid() && this.state.get() instanceof Lost;
 	}
 
 	/**
 	 * Declare the lock lost, unless it is released or lost already. An offer that nobody
 	 * has taken yet is withdrawn, of which nobody needs to know.
-	 * @param reason how
+	 * @param loss how
 	 * @return whether this call did it
 	 */
-	boolean lose(String reason) {
-		State loss = new Loss(reason);
-		if (this.state.compareAndSet(State.OFFERED, loss)) {
+	boolean lose(Loss loss) {
+		State lost = new Lost(loss);
+		if (this.state.compareAndSet(State.OFFERED, lost)) {
 			return true;
 		}
-		if (!this.state.compareAndSet(State.HELD, loss)) {
+		if (!this.state.compareAndSet(State.HELD, lost)) {
 			return false;
 		}
-		this.lease.watch().lost(this, reason);
+		this.lease.watch().lost(this, loss);
 		return true;
 	}
 
@@ -206,11 +206,12 @@ final class Hold {
 	}
 
 	LockLostException lostException() {
-		return new LockLostException(key(), this.token, (this.state.get() instanceof Loss loss) ? loss.reason : "");
+		return new LockLostException(key(), this.token,
+				(this.state.get() instanceof Lost lost) ? lost.loss.reason() : "");
 	}
 
 	/**
-	 * Offered, held or released, or a {@link Loss}.
+	 * Offered, held or released, or {@link Lost}.
 	 */
 	private static class State {
 
@@ -225,12 +226,12 @@ final class Hold {
 	/**
 	 * Lost, and how: who declares a loss and who reads of it agree on the reason.
 	 */
-	private static final class Loss extends State {
+	private static final class Lost extends State {
 
-		private final String reason;
+		private final Loss loss;
 
-		private Loss(String reason) {
-			this.reason = reason;
+		private Lost(Loss loss) {
+			this.loss = loss;
 		}
 
 	}

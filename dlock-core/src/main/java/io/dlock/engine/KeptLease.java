@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockHandle;
+import io.dlock.LossType;
 import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.RenewResult;
 
@@ -102,8 +103,8 @@ final class KeptLease {
 	void renewalAnswered(RenewResult result, Moment sent) {
 		switch (result) {
 			case RENEWED -> this.lease.renewed(sent);
-			case REFUSED -> this.keeper.end(this.lease,
-					"the store refused its renewal, because it expired there or was taken away");
+			case REFUSED -> this.keeper.end(this.lease, new Loss(LossType.REFUSED,
+					"the store refused its renewal, because it expired there or was taken away"));
 			case UNKNOWN -> {
 				// the old deadline stands
 			}

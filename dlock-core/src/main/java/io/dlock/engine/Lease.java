@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.LossType;
 import io.dlock.engine.MachineClock.Moment;
 
 /**
@@ -33,6 +34,9 @@ final class Lease {
 	/** The public token leaves room for this many holders of one lease. */
 	static final int TOKENS_PER_LEASE = 1024;
 
+	/** Of an offer that nobody has taken, so that nobody hears of it. */
+	private static final Loss GIVEN_UP = new Loss(LossType.REFUSED, "it was given up");
+
 	private final MachineClock clock;
 
 	private final String owner;
@@ -55,7 +59,7 @@ final class Lease {
 
 	private volatile Moment lastSent;
 
-	private volatile @Nullable String withdrawal;
+	private volatile @Nullable Loss withdrawal;
 
 	Lease(Grant grant, MachineClock clock, LeaseWatch watch) {
 		this.clock = clock;
@@ -112,6 +116,14 @@ final class Lease {
 	}
 
 	/**
+	 * The request that was granted.
+	 * @return when it was sent
+	 */
+	Moment granted() {
+		return this.granted;
+	}
+
+	/**
 	 * The last request that is known to have started the lease in the store.
 	 * @return when it was sent
 	 */
@@ -157,11 +169,11 @@ final class Lease {
 	}
 
 	/**
-	 * The reason of who loses the lock because the lease is over.
-	 * @return the reason
+	 * The loss of who has the lease when it is over.
+	 * @return the loss
 	 */
-	String expiry() {
-		return "its lease of " + length().toMillis() + " ms ran out";
+	Loss expiry() {
+		return new Loss(LossType.EXPIRED, "its lease of " + length().toMillis() + " ms ran out");
 	}
 
 	/**
@@ -192,12 +204,12 @@ final class Lease {
 
 	/**
 	 * The lease is no longer this process's: tell the holder, and pass it on to nobody.
-	 * @param reason how
+	 * @param loss how
 	 * @return whether somebody lost the lock by this
 	 */
-	boolean lose(String reason) {
-		this.withdrawal = reason;
-		return this.holder.lose(reason);
+	boolean lose(Loss loss) {
+		this.withdrawal = loss;
+		return this.holder.lose(loss);
 	}
 
 	/**
@@ -205,7 +217,7 @@ final class Lease {
 	 * whatever may have become of that.
 	 */
 	void withdraw() {
-		this.withdrawal = "it was given up";
+		this.withdrawal = GIVEN_UP;
 	}
 
 	/**
@@ -226,9 +238,9 @@ final class Lease {
 			return null;
 		}
 		this.holder = next;
-		String reason = this.withdrawal;
-		if (reason != null) {
-			next.lose(reason);
+		Loss loss = this.withdrawal;
+		if (loss != null) {
+			next.lose(loss);
 			return null;
 		}
 		return next;

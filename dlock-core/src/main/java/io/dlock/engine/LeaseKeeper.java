@@ -97,22 +97,22 @@ final class LeaseKeeper implements LeaseWatch {
 	}
 
 	@Override
-	public void lost(Hold hold, String reason) {
+	public void lost(Hold hold, Loss loss) {
 		List<Runnable> listeners = remove(hold.lease());
 		hold.turn().end();
 		listeners.forEach(this.threads::listener);
-		this.events.lost(hold, reason);
-		logger.warn("Lock '" + StorageKey.of(hold.key()) + "' (token " + hold.token() + ") was lost: " + reason);
+		this.events.lost(hold, loss);
+		logger.warn("Lock '" + StorageKey.of(hold.key()) + "' (token " + hold.token() + ") was lost: " + loss.reason());
 	}
 
 	/**
 	 * A lease is no longer this process's, whether somebody loses a lock by that or not.
 	 * @param lease the lease
-	 * @param reason why
+	 * @param loss why
 	 * @return whether somebody lost a lock
 	 */
-	boolean end(Lease lease, String reason) {
-		boolean lost = lease.lose(reason);
+	boolean end(Lease lease, Loss loss) {
+		boolean lost = lease.lose(loss);
 		remove(lease);
 		return lost;
 	}

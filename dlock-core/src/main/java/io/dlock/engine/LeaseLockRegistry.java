@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 import io.dlock.LockBusyException;
+import io.dlock.LockConsole;
 import io.dlock.LockContext;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
@@ -23,6 +24,7 @@ import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
+import io.dlock.LossType;
 import io.dlock.store.LockStore;
 import io.dlock.store.StoreException;
 
@@ -52,6 +54,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	private static final Duration SWEEP_PERIOD = Duration.ofMinutes(30);
 
 	private static final Duration SWEEP_PAUSE = Duration.ofSeconds(1);
+
+	private static final Loss SHUTDOWN = new Loss(LossType.SHUTDOWN, "the application shut down while it was held");
 
 	/** Listeners may be destroyed next. */
 	private static final Duration EVENTS_AT_STOP = Duration.ofSeconds(1);
@@ -120,7 +124,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		return this.store;
 	}
 
-	LockSettings settings() {
+	/**
+	 * The defaults and limits of this registry.
+	 * @return the settings
+	 */
+	public LockSettings settings() {
 		return this.settings;
 	}
 
@@ -263,8 +271,12 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	void release(Hold hold) {
 		boolean held = hold.beginRelease();
 		LockEvent event = held ? this.events.release(hold) : null;
-		this.releaser.release(hold, held && this.open);
-		this.events.tell(event);
+		try {
+			this.releaser.release(hold, held && this.open);
+		}
+		finally {
+			this.events.tell(event);
+		}
 		if (!held) {
 			throw hold.lostException();
 		}
@@ -298,10 +310,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	public Optional<LockInfo> find(String key) {
 		LockRequest.of(key);
 		try {
-			return this.store.find(key)
-				.map((lock) -> new LockInfo(lock.storageKey(), lock.holder(),
-						lock.reason().isEmpty() ? null : lock.reason(), lock.since(), lock.until(),
-						lock.token() * Lease.TOKENS_PER_LEASE));
+			return this.store.find(key).map(RegistryConsole::info);
 		}
 		catch (StoreException ex) {
 			throw new LockStoreException(key, "look up", "Nothing is known about it", ex);
@@ -318,6 +327,34 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	public Optional<String> ownerOf(LockHandle handle) {
 		return (handle instanceof HeldLock held && held.belongsTo(this, held.key()))
 				? Optional.of(held.hold().lease().owner()) : Optional.empty();
+	}
+
+	/**
+	 * What an operator sees of the locks and may do to them.
+	 * @return the console
+	 */
+	public LockConsole console() {
+		return new RegistryConsole(this);
+	}
+
+	/**
+	 * How many locks this process holds. Nested handles share one lock; a lock that is
+	 * kept for its {@code minHold} after its release is held by nobody. As cheap as it
+	 * sounds, for any thread at any time.
+	 * @return the number of locks
+	 */
+	public int heldLocks() {
+		return this.keeper.size();
+	}
+
+	/**
+	 * How many requests of this process wait for a lock: behind others of this process,
+	 * for somebody elsewhere, or for the answer of the store. Looks at each key that is
+	 * held or waited for, on any thread at any time: for a gauge, not for each request.
+	 * @return the number of requests
+	 */
+	public int waitingCalls() {
+		return this.queues.waiting().size();
 	}
 
 	@Override
@@ -373,9 +410,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 * the store is down the leases end by themselves.
 	 */
 	private void takeAway(List<Lease> leases) {
-		List<Lease> lost = leases.stream()
-			.filter((lease) -> this.keeper.end(lease, "the application shut down while it was held"))
-			.toList();
+		List<Lease> lost = leases.stream().filter((lease) -> this.keeper.end(lease, SHUTDOWN)).toList();
 		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
 		for (Lease lease : lost) {
 			this.releaser.takeAway(lease, limit);

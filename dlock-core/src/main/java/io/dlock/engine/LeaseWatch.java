@@ -6,6 +6,6 @@ package io.dlock.engine;
 @FunctionalInterface
 interface LeaseWatch {
 
-	void lost(Hold hold, String reason);
+	void lost(Hold hold, Loss loss);
 
 }

@@ -49,7 +49,20 @@ final class LocalQueues {
 	 * @return the place, which may be the first already
 	 */
 	Turn join(String key, Terms terms, @Nullable Runnable onSignal) {
-		Turn turn = new Turn(this, key, terms, onSignal);
+		return join(new Turn(this, key, terms, onSignal));
+	}
+
+	/**
+	 * Queue up for a request.
+	 * @param acquisition the request
+	 * @param onSignal as above
+	 * @return the place, which may be the first already
+	 */
+	Turn join(Acquisition acquisition, @Nullable Runnable onSignal) {
+		return join(new Turn(this, acquisition.request().key(), acquisition.terms(), onSignal, acquisition));
+	}
+
+	private Turn join(Turn turn) {
 		this.queues.compute(turn.storageKey(), (k, queue) -> {
 			LocalQueue current = (queue != null) ? queue : new LocalQueue();
 			current.add(turn);
@@ -182,6 +195,19 @@ final class LocalQueues {
 	 * Signal everybody, so that they notice that the registry is closed.
 	 */
 	void signalAll() {
+		turns().forEach(Turn::signal);
+	}
+
+	/**
+	 * Who waits for a lock, key by key. Nobody is kept from anything for longer than it
+	 * takes to copy a queue.
+	 * @return their places
+	 */
+	List<Turn> waiting() {
+		return turns().stream().filter(Turn::isWaiting).toList();
+	}
+
+	private List<Turn> turns() {
 		List<Turn> turns = new ArrayList<>();
 		for (String key : this.queues.keySet()) {
 			this.queues.computeIfPresent(key, (k, queue) -> {
@@ -189,7 +215,7 @@ final class LocalQueues {
 				return queue;
 			});
 		}
-		turns.forEach(Turn::signal);
+		return turns;
 	}
 
 	/**

@@ -98,16 +98,16 @@ final class LockEvents {
 	 * Tell that a lock was lost, on a thread of its own: whoever finds out may be the
 	 * timer.
 	 * @param hold the lock
-	 * @param cause how
+	 * @param loss how
 	 */
-	void lost(Hold hold, String cause) {
+	void lost(Hold hold, Loss loss) {
 		Tenure tenure = hold.tenure();
 		if (tenure == null) {
 			return;
 		}
 		LockRequest request = tenure.request();
 		LockEvent.Lost event = new LockEvent.Lost(request.key(), request.name(), request.reason(), hold.token(),
-				tenure.elapsed(), cause);
+				tenure.elapsed(), loss.reason(), loss.type());
 		if (tenure.lost(event)) {
 			this.threads.event(() -> tell(event));
 		}
@@ -124,20 +124,28 @@ final class LockEvents {
 		}
 		List<LockEvent> events = new ArrayList<>();
 		for (int i = 0; i < leases.size(); i++) {
-			if (results.get(i) == RenewResult.RENEWED) {
-				addRenewal(leases.get(i).lease().holder(), events);
-			}
+			addRenewal(leases.get(i).lease().holder(), results.get(i), events);
 		}
 		if (!events.isEmpty()) {
 			this.threads.event(() -> events.forEach(this::tell));
 		}
 	}
 
-	private void addRenewal(Hold hold, List<LockEvent> events) {
+	/**
+	 * What was refused is lost, of which is told there.
+	 */
+	private void addRenewal(Hold hold, RenewResult result, List<LockEvent> events) {
 		Tenure tenure = hold.tenure();
-		if (tenure != null && tenure.isAnnounced() && hold.isValid()) {
-			LockRequest request = tenure.request();
+		if (tenure == null || !tenure.isAnnounced() || !hold.isValid()) {
+			return;
+		}
+		LockRequest request = tenure.request();
+		if (result == RenewResult.RENEWED) {
 			events.add(new LockEvent.Renewed(request.key(), request.name(), request.reason(), hold.token(),
+					tenure.elapsed(), remaining(hold)));
+		}
+		else if (result == RenewResult.UNKNOWN) {
+			events.add(new LockEvent.RenewalFailed(request.key(), request.name(), request.reason(), hold.token(),
 					tenure.elapsed(), remaining(hold)));
 		}
 	}

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockEvent;
 import io.dlock.LockRequest;
+import io.dlock.LossType;
 import io.dlock.engine.MachineClock.Moment;
 
 /**
@@ -47,6 +48,10 @@ final class Tenure {
 		return this.request;
 	}
 
+	Moment since() {
+		return this.since;
+	}
+
 	Duration elapsed() {
 		return Duration.ofNanos(this.clock.nanoTime() - this.since.nanos());
 	}
@@ -60,11 +65,12 @@ final class Tenure {
 	}
 
 	/**
-	 * The reason of who loses the lock because it is held for too long.
-	 * @return the reason
+	 * The loss of who holds the lock for too long.
+	 * @return the loss
 	 */
-	String overdue() {
-		return "it was held for its maxHold of " + ((this.maxHold != null) ? this.maxHold.toMillis() : 0) + " ms";
+	Loss overdue() {
+		return new Loss(LossType.MAX_HOLD,
+				"it was held for its maxHold of " + ((this.maxHold != null) ? this.maxHold.toMillis() : 0) + " ms");
 	}
 
 	/**

@@ -26,9 +26,13 @@ final class Turn {
 
 	private final @Nullable Runnable onSignal;
 
+	private final @Nullable Acquisition acquisition;
+
 	private final AtomicBoolean ended = new AtomicBoolean();
 
 	private volatile boolean first;
+
+	private volatile boolean granted;
 
 	private volatile boolean called;
 
@@ -47,12 +51,23 @@ final class Turn {
 	 * the registry closes, or {@code null} to wake the calling thread
 	 */
 	Turn(LocalQueues queues, String key, Lease.Terms terms, @Nullable Runnable onSignal) {
+		this(queues, key, terms, onSignal, null);
+	}
+
+	/**
+	 * Create a place.
+	 * @param acquisition who wants the lock, or {@code null} if nobody does: the place is
+	 * kept while a lock is given up
+	 */
+	Turn(LocalQueues queues, String key, Lease.Terms terms, @Nullable Runnable onSignal,
+			@Nullable Acquisition acquisition) {
 		this.queues = queues;
 		this.key = key;
 		this.storageKey = StorageKey.of(key);
 		this.terms = terms;
 		this.onSignal = onSignal;
 		this.thread = (onSignal == null) ? Thread.currentThread() : null;
+		this.acquisition = acquisition;
 	}
 
 	String key() {
@@ -69,6 +84,29 @@ final class Turn {
 
 	boolean isFirst() {
 		return this.first;
+	}
+
+	/**
+	 * Who wants the lock, or has it.
+	 * @return the request, or {@code null} if the place is only kept
+	 */
+	@Nullable Acquisition acquisition() {
+		return this.acquisition;
+	}
+
+	/**
+	 * The lock is held now, and the place kept until it is released.
+	 */
+	void granted() {
+		this.granted = true;
+	}
+
+	/**
+	 * Whether somebody waits here for the lock, behind others or for the store.
+	 * @return whether the lock is wanted and not held yet
+	 */
+	boolean isWaiting() {
+		return this.acquisition != null && !this.granted;
 	}
 
 	/**

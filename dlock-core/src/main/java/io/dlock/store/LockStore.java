@@ -135,6 +135,14 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
+	 * What operators ask this store and do to it.
+	 * @return the inspection, or {@code null} if this store has none
+	 */
+	default @Nullable StoreInspection inspection() {
+		return null;
+	}
+
+	/**
 	 * The store in one line, for people: kind and address, without credentials.
 	 * @return the description
 	 */

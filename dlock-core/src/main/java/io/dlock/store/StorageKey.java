@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.regex.Pattern;
 
 /**
  * Writes any key as printable ASCII of bounded length, so that no store, collation,
@@ -27,6 +28,12 @@ public final class StorageKey {
 
 	private static final String LITERALS = "._:/@#=+,;-";
 
+	private static final Pattern WRITTEN = Pattern
+		.compile("(?:[a-zA-Z0-9" + Pattern.quote(LITERALS) + "]|%[0-9A-F]{2}|%u[0-9A-F]{4})+");
+
+	private static final Pattern SHORTENED = Pattern
+		.compile("[a-zA-Z0-9%" + Pattern.quote(LITERALS) + "]{" + HASHED_PREFIX_LENGTH + "}~[0-9a-f]{64}");
+
 	private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
 	private StorageKey() {
@@ -46,6 +53,18 @@ public final class StorageKey {
 			return encoded;
 		}
 		return encoded.substring(0, HASHED_PREFIX_LENGTH) + '~' + sha256(key);
+	}
+
+	/**
+	 * The storage key that a person means, who has seen it somewhere or knows the key as
+	 * the user wrote it.
+	 * @param text a storage key, or else the key
+	 * @return the storage key
+	 */
+	public static String ofShown(String text) {
+		boolean shown = text.length() <= MAX_LENGTH
+				&& (WRITTEN.matcher(text).matches() || SHORTENED.matcher(text).matches());
+		return shown ? text : of(text);
 	}
 
 	private static boolean isLiteral(String key) {

@@ -33,6 +33,7 @@ abstract class AbstractDistributedLockedTests {
 
 	<T> T bean(Class<T> type) {
 		DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(() -> this.registry);
+		configure(postProcessor);
 		this.context.getEnvironment()
 			.getPropertySources()
 			.addFirst(new MapPropertySource("test", Map.of("orders.lease", "20s", "orders.tenant", "acme")));
@@ -41,6 +42,9 @@ abstract class AbstractDistributedLockedTests {
 		this.context.registerBean(type);
 		this.context.refresh();
 		return this.context.getBean(type);
+	}
+
+	void configure(DistributedLockedBeanPostProcessor postProcessor) {
 	}
 
 	void holdElsewhere(String key) {

@@ -3,7 +3,9 @@ package io.dlock.aop;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
@@ -22,8 +24,10 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
+import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
+import io.dlock.OnLost;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.MemoryLockStore;
@@ -41,6 +45,8 @@ class AsyncAnnotationTests {
 	static class Work {
 
 		final CompletableFuture<String> work = new CompletableFuture<>();
+
+		private final FutureTask<String> task = new FutureTask<>(() -> "never run");
 
 		private final CountDownLatch started = new CountDownLatch(1);
 
@@ -76,6 +82,13 @@ class AsyncAnnotationTests {
 			return null;
 		}
 
+		@Async
+		@DistributedLocked(key = "'key'", lease = "400ms", renew = false, onLost = OnLost.INTERRUPT)
+		public Future<String> losing() {
+			started();
+			return this.task;
+		}
+
 		private void started() {
 			this.thread = Thread.currentThread();
 			this.handle = LockHandle.current().orElseThrow();
@@ -84,6 +97,10 @@ class AsyncAnnotationTests {
 
 		public CompletableFuture<String> getWork() {
 			return this.work;
+		}
+
+		public FutureTask<String> getTask() {
+			return this.task;
 		}
 
 		public CountDownLatch getStarted() {
@@ -118,7 +135,10 @@ class AsyncAnnotationTests {
 
 		@Bean
 		LeaseLockRegistry lockRegistry(MemoryLockStore store) {
-			return new LeaseLockRegistry(store, LockSettings.defaults().withShutdownTimeout(Duration.ZERO));
+			return new LeaseLockRegistry(store,
+					LockSettings.defaults()
+						.withCommandTimeout(Duration.ofMillis(50))
+						.withShutdownTimeout(Duration.ZERO));
 		}
 
 		@Bean
@@ -185,6 +205,14 @@ class AsyncAnnotationTests {
 		assertThat(isFree()).isTrue();
 		assertThat(this.work.returningNull().get(10, TimeUnit.SECONDS)).isNull();
 		assertThat(isFree()).isTrue();
+	}
+
+	@Test
+	void lossCancelsThePlainFutureIfAskedFor() {
+		Future<String> result = this.work.losing();
+		assertThat(catchThrowable(() -> result.get(20, TimeUnit.SECONDS))).isInstanceOf(ExecutionException.class)
+			.hasCauseInstanceOf(LockLostException.class);
+		assertThat(this.work.getTask()).isCancelled();
 	}
 
 	@Test

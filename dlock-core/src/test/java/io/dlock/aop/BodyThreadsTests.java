@@ -5,10 +5,15 @@ import java.net.URLClassLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.micrometer.context.ContextRegistry;
+import io.micrometer.context.ThreadLocalAccessor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,6 +47,70 @@ class BodyThreadsTests {
 			caller.setContextClassLoader(own);
 			ContextRegistry.getInstance().removeThreadLocalAccessor(KEY);
 		}
+	}
+
+	/**
+	 * Nobody else would release its lock.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "capture", "restore", "clear" })
+	void bodyRunsOnceAlsoIfTheContextOfItsCallerCanNotBeHad(String when) throws Exception {
+		ContextRegistry.getInstance().registerThreadLocalAccessor(new Failing(when));
+		try {
+			AtomicInteger runs = new AtomicInteger();
+			CountDownLatch done = new CountDownLatch(1);
+			Runnable task = BodyThreads.inContext(runs::incrementAndGet);
+			BodyThreads.execute(() -> {
+				task.run();
+				done.countDown();
+			});
+			assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(runs).hasValue(1);
+		}
+		finally {
+			ContextRegistry.getInstance().removeThreadLocalAccessor(KEY);
+		}
+	}
+
+	private record Failing(String when) implements ThreadLocalAccessor<String> {
+
+		private void fail(String now) {
+			if (now.equals(this.when)) {
+				throw new IllegalStateException("of the accessor, at " + now);
+			}
+		}
+
+		@Override
+		public Object key() {
+			return KEY;
+		}
+
+		@Override
+		public @Nullable String getValue() {
+			fail("capture");
+			return "value";
+		}
+
+		@Override
+		public void setValue(String value) {
+			fail("restore");
+		}
+
+		@Override
+		public void setValue() {
+			fail("clear");
+		}
+
+		@Override
+		public void restore(String previousValue) {
+			fail("clear");
+		}
+
+		@Override
+		public void restore() {
+			fail("clear");
+		}
+
 	}
 
 	@Test

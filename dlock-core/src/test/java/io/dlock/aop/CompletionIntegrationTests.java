@@ -17,6 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import reactor.core.Disposable;
@@ -34,6 +36,7 @@ import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
+import io.dlock.test.MariaDbServer;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
 
@@ -148,13 +151,29 @@ class CompletionIntegrationTests {
 			factory.afterPropertiesSet();
 			return new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
 		}
-		PostgresServer postgres = PostgresServer.shared();
+		if (server.equals("jedis")) {
+			RedisServer redis = RedisServer.shared();
+			JedisConnectionFactory factory = new JedisConnectionFactory(
+					new RedisStandaloneConfiguration(redis.host(), redis.port()));
+			factory.afterPropertiesSet();
+			factory.start();
+			return new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
+		}
 		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(postgres.jdbcUrl());
-		pool.setUsername(postgres.username());
-		pool.setPassword(postgres.password());
-		new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
-			.execute(pool);
+		if (server.equals("mariadb")) {
+			MariaDbServer mariaDb = MariaDbServer.shared();
+			pool.setJdbcUrl(mariaDb.mariaDbUrl());
+			pool.setUsername(mariaDb.username());
+			pool.setPassword(mariaDb.password());
+		}
+		else {
+			PostgresServer postgres = PostgresServer.shared();
+			pool.setJdbcUrl(postgres.jdbcUrl());
+			pool.setUsername(postgres.username());
+			pool.setPassword(postgres.password());
+		}
+		String schema = server.equals("mariadb") ? "schema-mysql.sql" : "schema-postgresql.sql";
+		new ResourceDatabasePopulator(new ClassPathResource(schema, JdbcLockStore.class)).execute(pool);
 		return new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
 	}
 

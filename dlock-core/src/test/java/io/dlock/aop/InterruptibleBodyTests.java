@@ -1,6 +1,7 @@
 package io.dlock.aop;
 
 import java.lang.reflect.AccessibleObject;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import io.dlock.LockHandle;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A loss at every moment of a body, its beginning and its end above all.
@@ -70,7 +72,7 @@ class InterruptibleBodyTests {
 		}
 	}
 
-	private static final class Handle implements LockHandle {
+	private static class Handle implements LockHandle {
 
 		private final AtomicReference<@Nullable Consumer<? super LockHandle>> listener;
 
@@ -111,6 +113,28 @@ class InterruptibleBodyTests {
 		public void release() {
 		}
 
+	}
+
+	/**
+	 * No thread could be started to tell of a loss.
+	 */
+	@Test
+	void listenerThatCanNotBeAddedLeavesNothingOnTheThread() throws Throwable {
+		Handle handle = new Handle(new AtomicReference<>()) {
+
+			@Override
+			public void onLost(Consumer<? super LockHandle> told) {
+				throw new OutOfMemoryError("unable to create native thread");
+			}
+
+		};
+		AtomicInteger runs = new AtomicInteger();
+		assertThatExceptionOfType(OutOfMemoryError.class)
+			.isThrownBy(() -> new InterruptibleBody(handle).run(new Call(runs::incrementAndGet)));
+		assertThat(runs).hasValue(0);
+		Field innermost = InterruptibleBody.class.getDeclaredField("INNERMOST");
+		innermost.setAccessible(true);
+		assertThat(((ThreadLocal<?>) innermost.get(null)).get()).isNull();
 	}
 
 	private static final class Call implements MethodInvocation {

@@ -109,6 +109,14 @@ class LostUpdateIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
+	void r47StageInsideATransactionLosesNothingIfItsLockIsKept(Database database) throws Exception {
+		assertThat(race(database, InsideTransaction.DEFER,
+				(instance, counter) -> instance.service().addWhatWasReadByAStage(counter)))
+			.isEqualTo(TOTAL);
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
 	void b34LockOnAMethodWithANewTransactionLosesNothing(Database database) throws Exception {
 		assertThat(race(database, InsideTransaction.IGNORE,
 				(instance, counter) -> instance.service().addInANewTransaction(counter)))

@@ -278,6 +278,19 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 		assertThat(isFree()).isTrue();
 	}
 
+	/**
+	 * Reactor lets errors of linkage and of the virtual machine through.
+	 */
+	@Test
+	void publisherThatThrowsAnErrorWhenSubscribedToLeaksNothing() {
+		Flux<String> broken = Flux.defer(() -> {
+			throw new NoClassDefFoundError("com/example/Missing");
+		});
+		assertThat(catchThrowable(() -> this.work.flux("key", () -> broken).blockLast(Duration.ofSeconds(10))))
+			.isInstanceOf(NoClassDefFoundError.class);
+		assertThat(isFree()).isTrue();
+	}
+
 	@Test
 	void badKeyIsAnError() {
 		Mono<String> mono = this.work.mono(" ", () -> Mono.just("never"));

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
+import io.micrometer.observation.tck.TestObservationRegistry;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,6 +30,7 @@ import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnStoreFailure;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.observation.LockObservations;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
@@ -278,6 +280,30 @@ class StoreFailureTests {
 	void fallbackThatIsNotNamedIsRefused() {
 		assertThat(catchThrowable(() -> bean(WithoutFallback.class)))
 			.hasMessageContaining("onStoreFailure = FALLBACK and names no fallback");
+	}
+
+	@Test
+	void observationTellsWhetherTheMethodRanWithoutItsLock() {
+		TestObservationRegistry observations = TestObservationRegistry.create();
+		this.postProcessor.setObservations(() -> new LockObservations(observations, null, "jdbc"));
+		Work work = bean(Work.class);
+		dropTable();
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(work::throwing);
+		assertThat(observations).hasSingleObservationThat()
+			.hasLowCardinalityKeyValue("outcome", "failed")
+			.hasError()
+			.hasBeenStopped();
+		observations.clear();
+		work.proceeding(() -> "ran");
+		assertThat(observations).hasSingleObservationThat()
+			.hasLowCardinalityKeyValue("outcome", "unlocked")
+			.doesNotHaveError()
+			.hasBeenStopped();
+		observations.clear();
+		work.proceedingStage().join();
+		assertThat(observations).hasSingleObservationThat()
+			.hasLowCardinalityKeyValue("outcome", "unlocked")
+			.hasBeenStopped();
 	}
 
 }

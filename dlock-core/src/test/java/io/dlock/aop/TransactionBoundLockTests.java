@@ -1,11 +1,19 @@
 package io.dlock.aop;
 
 import java.time.Duration;
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.turbo.TurboFilter;
+import ch.qos.logback.core.spi.FilterReply;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.slf4j.Marker;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionSystemException;
@@ -249,6 +257,49 @@ class TransactionBoundLockTests extends AbstractTransactionTests {
 		}))).withMessageContaining("is rolled back");
 		assertThat(entries()).isEqualTo(2);
 		nothingIsLeft();
+	}
+
+	@Test
+	void transactionWithoutSynchronizationLeavesNothingOnItsThread() throws Exception {
+		this.transactions.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+		start();
+		inTransaction(this::insert);
+		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
+			throw new IllegalStateException("roll back");
+		}));
+		Field begun = UnsynchronizedTransactions.class.getDeclaredField("BEGUN");
+		begun.setAccessible(true);
+		assertThat(((ThreadLocal<?>) begun.get(null)).get()).isNull();
+	}
+
+	@Test
+	void lockIsNotKeptIfTheTransactionCanNotBeToldOfIt() {
+		Work work = start();
+		TurboFilter broken = new TurboFilter() {
+
+			@Override
+			public FilterReply decide(Marker marker, Logger logger, Level level, String format, Object[] parameters,
+					Throwable failure) {
+				if (level == Level.WARN && logger.getName().equals(SpringTransactions.class.getName())) {
+					throw new IllegalStateException("no space left on the device");
+				}
+				return FilterReply.NEUTRAL;
+			}
+
+		};
+		LoggerContext logging = (LoggerContext) LoggerFactory.getILoggerFactory();
+		logging.addTurboFilter(broken);
+		try {
+			inTransaction(() -> {
+				assertThatIllegalStateException().isThrownBy(() -> work.run(this::insert))
+					.withMessageContaining("no space left");
+				nothingIsLeft();
+			});
+		}
+		finally {
+			logging.getTurboFilterList().remove(broken);
+		}
+		assertThat(entries()).isZero();
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package io.dlock.aop;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
@@ -74,6 +75,11 @@ final class TransactionalInstance implements AutoCloseable {
 			add(id);
 		}
 
+		@DistributedLocked(key = "#id", waitTime = "60s")
+		public CompletableFuture<Integer> readLater(String id) {
+			return CompletableFuture.completedFuture(read(id));
+		}
+
 		@Async
 		@Transactional
 		@DistributedLocked(key = "#id", waitTime = "60s")
@@ -116,6 +122,12 @@ final class TransactionalInstance implements AutoCloseable {
 		Service(Counter counter, JdbcClient jdbc) {
 			this.counter = counter;
 			this.jdbc = jdbc;
+		}
+
+		@Transactional
+		public void addWhatWasReadByAStage(String id) {
+			int value = this.counter.readLater(id).join();
+			this.jdbc.sql("update counter set value = ? where id = ?").params(value + 1, id).update();
 		}
 
 		@Transactional

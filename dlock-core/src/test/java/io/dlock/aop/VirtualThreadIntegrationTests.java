@@ -104,7 +104,7 @@ class VirtualThreadIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "memory", "redis", "postgresql" })
+	@ValueSource(strings = { "memory", "redis", "jedis", "postgresql", "mariadb" })
 	void virtualThreadsAreNotPinned(String server) throws Exception {
 		try (LockStore store = CompletionIntegrationTests.store(server);
 				LeaseLockRegistry registry = new LeaseLockRegistry(store,

@@ -43,7 +43,8 @@ class WithoutReactorTests {
 	@Test
 	void applicationRunsWithoutThem() throws Exception {
 		String classPath = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-			.filter((entry) -> !entry.matches(".*(reactor|reactive-streams|rxjava|kotlin|context-propagation).*jar"))
+			.filter((entry) -> !entry
+				.matches(".*(reactor|reactive-streams|rxjava|kotlin|context-propagation|micrometer-core).*jar"))
 			.collect(Collectors.joining(File.pathSeparator));
 		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
 				classPath, WithoutReactorTests.class.getName())

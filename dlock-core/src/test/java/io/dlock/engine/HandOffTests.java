@@ -14,6 +14,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
+import io.dlock.LossType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -168,7 +169,8 @@ class HandOffTests extends AbstractHandOffTests {
 		Hold before = lease.holder();
 		assertThat(before.beginRelease()).isTrue();
 		// between release and hand-off
-		assertThat(this.registry.keeper().end(lease, "the store refused its renewal")).isFalse();
+		assertThat(this.registry.keeper().end(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
+			.isFalse();
 		assertThat(before.turn().endAndPass(lease)).isTrue();
 		assertThat(second.get().token()).isGreaterThan(first.token() + 1);
 		assertThat(this.store.acquires).hasValue(2);

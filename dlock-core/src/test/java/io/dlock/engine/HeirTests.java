@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
+import io.dlock.LossType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -43,7 +44,8 @@ class HeirTests extends AbstractHandOffTests {
 		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
 		});
 		first.release();
-		assertThat(this.registry.keeper().end(lease, "the store refused its renewal")).isTrue();
+		assertThat(this.registry.keeper().end(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
+			.isTrue();
 		sleeper.end();
 		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 	}
@@ -86,7 +88,8 @@ class HeirTests extends AbstractHandOffTests {
 		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
 		});
 		first.release();
-		assertThat(this.registry.keeper().end(lease, "the store refused its renewal")).isTrue();
+		assertThat(this.registry.keeper().end(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
+			.isTrue();
 		assertThat(sleeper.claim()).isNull();
 		assertThat(sleeper.predecessor()).isSameAs(lease);
 		sleeper.end();

@@ -4,6 +4,8 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.LossType;
+
 /**
  * All interleavings of what threads do with one hold, compared with {@link Model} by
  * Lincheck.
@@ -21,7 +23,7 @@ public class HoldModelTests {
 
 	@Operation
 	public boolean lose() {
-		return this.hold.lose("taken away");
+		return this.hold.lose(new Loss(LossType.REFUSED, "taken away"));
 	}
 
 	@Operation

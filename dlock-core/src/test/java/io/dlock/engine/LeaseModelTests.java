@@ -4,6 +4,8 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.LossType;
+
 /**
  * All interleavings of a lease that is passed on from hold to hold while it is lost and
  * runs out, compared with {@link Model} by Lincheck.
@@ -41,7 +43,7 @@ public class LeaseModelTests {
 
 	@Operation
 	public void lose() {
-		this.lease.lose("taken away");
+		this.lease.lose(new Loss(LossType.REFUSED, "taken away"));
 	}
 
 	@Operation(runOnce = true)

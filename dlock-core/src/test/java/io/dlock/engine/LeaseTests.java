@@ -6,6 +6,8 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.LossType;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class LeaseTests {
@@ -21,7 +23,7 @@ class LeaseTests {
 	private Lease lease(MachineClock.Moment sent) {
 		Turn turn = queues().join("key", TERMS, null);
 		return new Lease(new Lease.Grant(turn, "owner", 1000, sent, null), this.clock,
-				(hold, reason) -> this.losses.add(reason));
+				(hold, loss) -> this.losses.add(loss.reason()));
 	}
 
 	private Hold hold(MachineClock.Moment sent) {
@@ -105,7 +107,7 @@ class LeaseTests {
 		assertThat(hold.isValid()).isFalse();
 		assertThat(hold.isLost()).isTrue();
 		assertThat(this.losses).hasSize(1);
-		assertThat(hold.lose("again")).isFalse();
+		assertThat(hold.lose(new Loss(LossType.REFUSED, "again"))).isFalse();
 		assertThat(hold.beginRelease()).isFalse();
 	}
 
@@ -122,7 +124,7 @@ class LeaseTests {
 	void r27RefusalAfterTheReleaseBeganMeansNothing() {
 		Hold hold = hold(this.clock.now());
 		assertThat(hold.beginRelease()).isTrue();
-		assertThat(hold.lose("the store refused")).isFalse();
+		assertThat(hold.lose(new Loss(LossType.REFUSED, "the store refused"))).isFalse();
 		assertThat(hold.isLost()).isFalse();
 		assertThat(hold.isValid()).isFalse();
 		assertThat(this.losses).isEmpty();

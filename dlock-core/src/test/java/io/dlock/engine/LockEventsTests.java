@@ -20,6 +20,7 @@ import io.dlock.LockEvent.Acquired;
 import io.dlock.LockEvent.Busy;
 import io.dlock.LockEvent.Lost;
 import io.dlock.LockEvent.Released;
+import io.dlock.LockEvent.RenewalFailed;
 import io.dlock.LockEvent.Renewed;
 import io.dlock.LockEvent.StoreFailed;
 import io.dlock.LockHandle;
@@ -28,6 +29,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
+import io.dlock.LossType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -135,6 +137,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		assertThat(lost.token()).isEqualTo(handle.token());
 		assertThat(lost.held()).isBetween(Duration.ofMillis(200), Duration.ofSeconds(30));
 		assertThat(lost.cause()).contains("250 ms ran out");
+		assertThat(lost.type()).isEqualTo(LossType.EXPIRED);
 		assertThat(this.events).hasSize(2);
 	}
 
@@ -179,12 +182,35 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void renewalsThatFailAreNotTold() {
+	void renewalsThatFailAreToldBeforeTheLoss() {
 		this.registry.addListener(this.events::add);
 		this.store.renewalsFail = true;
 		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(300), Duration.ZERO));
-		awaitEvents(Acquired.class, Lost.class);
+		Awaitility.await().until(() -> this.events.stream().anyMatch(Lost.class::isInstance));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		assertThat(this.events).filteredOn(Renewed.class::isInstance).isEmpty();
+		RenewalFailed failed = (RenewalFailed) this.events.get(1);
+		assertThat(failed.token()).isEqualTo(handle.token());
+		assertThat(failed.remaining()).isBetween(Duration.ZERO, Duration.ofMillis(295));
+		assertThat(((Lost) this.events.get(this.events.size() - 1)).type()).isEqualTo(LossType.EXPIRED);
+	}
+
+	@Test
+	void lossHasItsType() {
+		this.registry.addListener(this.events::add);
+		LockHandle overdue = this.registry
+			.acquireAsync(shortLease("overdue").renew(true).maxHold(Duration.ofMillis(400)).build())
+			.join();
+		LockHandle taken = this.registry.acquireAsync(request("taken", Duration.ofMillis(300), Duration.ZERO)).join();
+		this.store.memory.release("taken", this.registry.ownerOf(taken).orElseThrow());
+		Awaitility.await().until(() -> !taken.isValid() && !overdue.isValid());
+		LockHandle stopped = this.registry.acquireAsync(LockRequest.of("stopped")).join();
+		this.registry.close();
+		assertThat(stopped.isValid()).isFalse();
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(this.events).filteredOn(Lost.class::isInstance)
+				.extracting((event) -> event.key() + " " + ((Lost) event).type())
+				.containsExactlyInAnyOrder("overdue MAX_HOLD", "taken REFUSED", "stopped SHUTDOWN"));
 	}
 
 	@Test
@@ -198,6 +224,16 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		});
 		this.registry.acquire("key").release();
 		awaitEvents(Released.class);
+	}
+
+	@Test
+	void releaseThatEndsWithAnErrorIsToldAllTheSame() {
+		this.registry.addListener(this.events::add);
+		LockHandle handle = this.registry.acquire(shortLease("key").build());
+		this.store.releasesThrow = true;
+		assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(handle::release);
+		this.store.releasesThrow = false;
+		awaitEvents(Acquired.class, Released.class);
 	}
 
 	@Test

@@ -17,7 +17,10 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreFacts;
+import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
+import io.dlock.store.StoredLocks;
 import io.dlock.store.memory.MemoryLockStore;
 
 /**
@@ -57,6 +60,8 @@ final class TroubledStore implements LockStore {
 
 	volatile boolean renewalsThrow;
 
+	volatile boolean releasesThrow;
+
 	volatile boolean renewalsAreNotSent;
 
 	volatile boolean sendsReleases;
@@ -64,6 +69,8 @@ final class TroubledStore implements LockStore {
 	volatile boolean messagesAreLost;
 
 	volatile boolean hasNoMailboxes;
+
+	volatile boolean hasNoInspection;
 
 	volatile boolean mailboxesFail;
 
@@ -125,6 +132,9 @@ final class TroubledStore implements LockStore {
 
 	@Override
 	public boolean release(String key, String owner) {
+		if (this.releasesThrow) {
+			throw new NoClassDefFoundError("com/example/Missing");
+		}
 		this.releases.incrementAndGet();
 		this.beforeRelease.run();
 		failIfDown();
@@ -192,6 +202,11 @@ final class TroubledStore implements LockStore {
 	}
 
 	@Override
+	public @Nullable StoreInspection inspection() {
+		return this.hasNoInspection ? null : new TroubledInspection();
+	}
+
+	@Override
 	public String describe() {
 		return "troubled";
 	}
@@ -232,6 +247,37 @@ final class TroubledStore implements LockStore {
 		if (remaining.getAndUpdate((n) -> Math.max(0, n - 1)) > 0) {
 			throw new StoreException(Effect.UNKNOWN, false, "the reply was lost", null);
 		}
+	}
+
+	/**
+	 * Looks around in the store, unless it is down.
+	 */
+	private final class TroubledInspection implements StoreInspection {
+
+		@Override
+		public StoredLocks list(int limit) {
+			failIfDown();
+			return TroubledStore.this.memory.list(limit);
+		}
+
+		@Override
+		public Optional<StoredLock> findStored(String storageKey) {
+			failIfDown();
+			return TroubledStore.this.memory.findStored(storageKey);
+		}
+
+		@Override
+		public boolean forceRelease(String storageKey, long token) {
+			failIfDown();
+			return TroubledStore.this.memory.forceRelease(storageKey, token);
+		}
+
+		@Override
+		public StoreFacts diagnose() {
+			failIfDown();
+			return TroubledStore.this.memory.diagnose();
+		}
+
 	}
 
 }

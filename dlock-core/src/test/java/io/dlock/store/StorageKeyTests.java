@@ -1,6 +1,7 @@
 package io.dlock.store;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
@@ -58,6 +59,25 @@ class StorageKeyTests {
 			String other = seen.put(stored, key.toString());
 			assertThat(other == null || other.contentEquals(key)).as(stored).isTrue();
 		}
+	}
+
+	@Test
+	void r55StoredKeyIsMeantAsItIsShown() {
+		for (String key : List.of("stock:book", "a b", "%", "\u00e9\n\u0000", "\ud83d", "~", "x".repeat(512),
+				"x".repeat(513), "\u00e9".repeat(1000), "a".repeat(446) + " " + "b".repeat(1000))) {
+			String stored = StorageKey.of(key);
+			assertThat(StorageKey.ofShown(stored)).as("as it is stored").isEqualTo(stored);
+			assertThat(StorageKey.ofShown(key)).as("as the user wrote it").isEqualTo(stored);
+		}
+	}
+
+	@Test
+	void r55TextThatIsNoStoredKeyIsAKey() {
+		for (String text : List.of("50%", "a~b", "%2", "%zz", "%uD80", "%c3%a9", "x".repeat(447) + "~" + "g".repeat(64),
+				"x".repeat(446) + "~" + "0".repeat(64), "x".repeat(448) + "~" + "0".repeat(64))) {
+			assertThat(StorageKey.ofShown(text)).isEqualTo(StorageKey.of(text)).isNotEqualTo(text);
+		}
+		assertThat(StorageKey.ofShown("a%20b")).as("of two meanings this one").isEqualTo("a%20b");
 	}
 
 }

@@ -20,26 +20,29 @@ import io.dlock.aop.CommitGuard;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.aop.InsideTransaction;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.observation.LockObservations;
 import io.dlock.store.LockStore;
 
 /**
  * Auto-configuration of dlock: a {@link LockStore} in Redis or a database, a
  * {@link LockRegistry} on it, {@link io.dlock.DistributedLocked}, the application's
- * {@link LockListener} beans, and fences for what is written under the locks. Backs off
- * from a store, registry or fence of the application's.
+ * {@link LockListener} beans, observations of calls, and fences for what is written under
+ * the locks. Backs off from a store, registry or fence of the application's.
  *
  * @since 0.1
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration" })
-@Import({ JdbcFencingConfiguration.class, RedisFencingConfiguration.class, RowCommitGuardConfiguration.class })
+@Import({ JdbcFencingConfiguration.class, LockObservationConfiguration.class, RedisFencingConfiguration.class,
+		RowCommitGuardConfiguration.class })
 public final class DlockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DistributedLockedBeanPostProcessor distributedLockedBeanPostProcessor(ObjectProvider<LockRegistry> registry,
-			ObjectProvider<CommitGuard> commitGuard, Environment environment) {
+			ObjectProvider<CommitGuard> commitGuard, ObjectProvider<LockObservations> observations,
+			Environment environment) {
 		Binder properties = Binder.get(environment);
 		CommitCheck commitCheck = properties.bind("dlock.transaction.commit-check", CommitCheck.class)
 			.orElse(CommitCheck.VALIDITY);
@@ -54,6 +57,7 @@ public final class DlockAutoConfiguration {
 			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
 		postProcessor.setMode(InterceptionMode.of(environment, DlockAutoConfiguration.class.getClassLoader()));
 		postProcessor.setOnStoreFailure(StoreFailurePolicy.of(environment));
+		postProcessor.setObservations(observations::getObject);
 		postProcessor.setMdc(environment.getProperty("dlock.mdc", Boolean.class, true));
 		return postProcessor;
 	}

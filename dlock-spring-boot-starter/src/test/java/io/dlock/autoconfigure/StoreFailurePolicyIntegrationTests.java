@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,6 +12,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -71,7 +74,10 @@ class StoreFailurePolicyIntegrationTests {
 	void methodsProceedWithoutTheirLockWhileRedisIsDownAndThatIsCounted(CapturedOutput output) {
 		List<LockEvent> events = new CopyOnWriteArrayList<>();
 		try (RedisServer redis = RedisServer.start()) {
-			this.runner.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+			this.runner
+				.withConfiguration(
+						AutoConfigurations.of(DataRedisAutoConfiguration.class, MetricsAutoConfiguration.class,
+								SimpleMetricsExportAutoConfiguration.class, DlockMetricsAutoConfiguration.class))
 				.withBean(Work.class)
 				.withBean(LockListener.class, () -> events::add)
 				.withPropertyValues("spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port(),
@@ -88,6 +94,11 @@ class StoreFailurePolicyIntegrationTests {
 					assertThat(events).filteredOn(LockEvent.StoreFailed.class::isInstance)
 						.extracting((event) -> ((LockEvent.StoreFailed) event).failOpen())
 						.containsExactly(true, true, false);
+					MeterRegistry meters = context.getBean(MeterRegistry.class);
+					assertThat(meters.get("dlock.store.failures")
+						.tags("name", "Work.byDefault", "fail.open", "true")
+						.counter()
+						.count()).isEqualTo(2);
 					assertThat(output.getOut().split("runs without its lock", -1)).as("one warning").hasSize(2);
 				});
 		}

@@ -10,6 +10,7 @@ import java.util.List;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreFacts;
 import io.dlock.store.jdbc.JdbcRenewal.Answers;
 import io.dlock.store.jdbc.JdbcRenewal.Due;
 
@@ -76,9 +77,9 @@ final class H2LockDialect extends JdbcLockDialect {
 						UPDATE %s SET waiting = REPLACE(waiting, ?, '') WHERE lock_key = ?
 						""".formatted(table),
 				"""
-						SELECT holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
+						SELECT lock_key, holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
 						  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros
-						FROM %s WHERE lock_key = ? AND lease_until > %s AND owner NOT LIKE '>%%'
+						FROM %s WHERE lease_until > %s AND owner NOT LIKE '>%%'
 						"""
 					.formatted(table, NOW),
 				"""
@@ -134,6 +135,11 @@ final class H2LockDialect extends JdbcLockDialect {
 	@Override
 	int renewalsAtOnce() {
 		return 1;
+	}
+
+	@Override
+	StoreFacts facts(Connection connection) throws SQLException {
+		return JdbcFacts.ofH2(connection);
 	}
 
 	@Override

@@ -6,12 +6,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -21,8 +18,8 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreMisconfiguredException;
-import io.dlock.store.StoredLock;
 import io.dlock.store.jdbc.JdbcRenewal.Answers;
 import io.dlock.store.jdbc.JdbcRenewal.Due;
 
@@ -306,19 +303,30 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		}
 	}
 
-	final Optional<StoredLock> find(Connection connection, String key) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.statements.find())) {
-			statement.setString(1, StorageKey.of(key));
-			try (ResultSet row = statement.executeQuery()) {
-				if (!row.next()) {
-					return Optional.empty();
-				}
-				return Optional.of(new StoredLock(StorageKey.of(key), row.getString("holder"), row.getString("reason"),
-						instant(row.getLong("since_micros")), instant(row.getLong("until_micros")),
-						row.getLong("token")));
-			}
-		}
+	/**
+	 * The statements that are alike in all dialects.
+	 * @return the SQL
+	 */
+	final Statements statements() {
+		return this.statements;
 	}
+
+	/**
+	 * Ends a query after some rows.
+	 * @param rows how many
+	 * @return what to append to it
+	 */
+	String first(int rows) {
+		return " FETCH FIRST " + rows + " ROWS ONLY";
+	}
+
+	/**
+	 * What the database says of itself.
+	 * @param connection an auto-commit connection
+	 * @return what is known
+	 * @throws SQLException if the database does not answer
+	 */
+	abstract StoreFacts facts(Connection connection) throws SQLException;
 
 	/**
 	 * Look which locks are worth an attempt.
@@ -360,10 +368,6 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 			statement.setLong(1, Parameters.micros(retention));
 			return statement.executeUpdate() >= Statements.SWEEP_BATCH;
 		}
-	}
-
-	private static Instant instant(long micros) {
-		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
 	}
 
 }

@@ -29,6 +29,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
 
 /**
@@ -54,6 +55,8 @@ public final class JdbcLockStore implements LockStore {
 
 	private final TransactionConnections transactions;
 
+	private final JdbcInspection inspection;
+
 	private final Map<MailboxAddress, Mailbox> mailboxes = new ConcurrentHashMap<>();
 
 	private volatile boolean closed;
@@ -67,6 +70,7 @@ public final class JdbcLockStore implements LockStore {
 		this.settings = settings;
 		this.connections = new LockConnections(dataSource, settings);
 		this.transactions = new TransactionConnections(dataSource);
+		this.inspection = new JdbcInspection(this.connections);
 	}
 
 	LockConnections connections() {
@@ -154,7 +158,12 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public Optional<StoredLock> find(String key) {
-		return this.connections.execute(false, "find", (dialect, connection) -> dialect.find(connection, key));
+		return this.inspection.findStored(StorageKey.of(key));
+	}
+
+	@Override
+	public StoreInspection inspection() {
+		return this.inspection;
 	}
 
 	/**

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.jdbc.JdbcRenewal.Answers;
 import io.dlock.store.jdbc.JdbcRenewal.Due;
@@ -129,17 +130,22 @@ final class MySqlLockDialect extends JdbcLockDialect {
 				  AND CHAR_LENGTH(waiting) < %d AND LOCATE(?, waiting) = 0
 				""".formatted(table, Statements.FULL_QUEUE), """
 				UPDATE %s SET waiting = REPLACE(waiting, ?, '') WHERE lock_key = ?
-				""".formatted(table), """
-				SELECT holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
-				  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros
-				FROM %s WHERE lock_key = ? AND lease_until > UTC_TIMESTAMP(6) AND owner NOT LIKE '>%%'
-				""".formatted(table), """
-				SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN (%s)
-				""".formatted(table, Statements.KEYS), """
-				DELETE FROM %s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %d
-				""".formatted(table, Statements.SWEEP_BATCH), """
-				SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > UTC_TIMESTAMP(6) FOR UPDATE
-				""".formatted(table)));
+				""".formatted(table),
+				"""
+						SELECT lock_key, holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
+						  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros
+						FROM %s WHERE lease_until > UTC_TIMESTAMP(6) AND owner NOT LIKE '>%%'
+						"""
+					.formatted(table),
+				"""
+						SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN (%s)
+						"""
+					.formatted(table, Statements.KEYS),
+				"""
+						DELETE FROM %s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %d
+						""".formatted(table, Statements.SWEEP_BATCH), """
+						SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > UTC_TIMESTAMP(6) FOR UPDATE
+						""".formatted(table)));
 		this.table = table;
 		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END, GRANTABLE);
 		this.readBack = READ_BACK.formatted(table);
@@ -236,6 +242,16 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	private static String json(Due lease) {
 		String owner = lease.owner().replace("\\", "\\\\").replace("\"", "\\\"");
 		return "[\"" + lease.key() + "\",\"" + owner + "\"," + lease.micros() + "]";
+	}
+
+	@Override
+	String first(int rows) {
+		return " LIMIT " + rows;
+	}
+
+	@Override
+	StoreFacts facts(Connection connection) throws SQLException {
+		return JdbcFacts.ofMySql(connection);
 	}
 
 	@Override

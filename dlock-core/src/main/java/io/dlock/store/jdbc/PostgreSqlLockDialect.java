@@ -21,6 +21,7 @@ import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreFacts;
 import io.dlock.store.jdbc.JdbcRenewal.Answers;
 import io.dlock.store.jdbc.JdbcRenewal.Due;
 
@@ -125,19 +126,24 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				  AND char_length(waiting) < %d AND strpos(waiting, ?) = 0 AND %s
 				""".formatted(table, Statements.FULL_QUEUE, NOT_DURABLE), """
 				UPDATE %s SET waiting = replace(waiting, ?, '') WHERE lock_key = ? AND %s
-				""".formatted(table, NOT_DURABLE), """
-				SELECT holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
-				  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros
-				FROM %s WHERE lock_key = ? AND lease_until > clock_timestamp() AND owner NOT LIKE '>%%'
-				""".formatted(table), """
-				SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN (%s)
-				""".formatted(table, Statements.KEYS), """
-				DELETE FROM %1$s WHERE lock_key IN (
-				  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
-				  LIMIT %2$d FOR UPDATE SKIP LOCKED)
-				""".formatted(table, Statements.SWEEP_BATCH), """
-				SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp() FOR UPDATE
-				""".formatted(table)));
+				""".formatted(table, NOT_DURABLE),
+				"""
+						SELECT lock_key, holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
+						  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros
+						FROM %s WHERE lease_until > clock_timestamp() AND owner NOT LIKE '>%%'
+						"""
+					.formatted(table),
+				"""
+						SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN (%s)
+						"""
+					.formatted(table, Statements.KEYS),
+				"""
+						DELETE FROM %1$s WHERE lock_key IN (
+						  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
+						  LIMIT %2$d FOR UPDATE SKIP LOCKED)
+						""".formatted(table, Statements.SWEEP_BATCH), """
+						SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp() FOR UPDATE
+						""".formatted(table)));
 		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END);
 		this.holder = HOLDER.formatted(table);
 		this.renewMany = RENEW_MANY.formatted(table);
@@ -225,6 +231,11 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 
 	private static Array array(Connection connection, String type, Stream<?> elements) throws SQLException {
 		return connection.createArrayOf(type, elements.toArray());
+	}
+
+	@Override
+	StoreFacts facts(Connection connection) throws SQLException {
+		return JdbcFacts.ofPostgreSql(connection);
 	}
 
 	@Override

@@ -8,14 +8,17 @@ package io.dlock.store.jdbc;
  * @param queue binds entry, key, entry; appends to a lock that is held, unless its queue
  * is full or has the entry
  * @param leave binds entry, key
- * @param find binds key; answers holder, reason, token, since_micros, until_micros
+ * @param held answers key, holder, reason, token, since_micros, until_micros of all locks
+ * that are held, and can be limited further
  * @param look binds the owner of a reservation, and the keys in place of {@link #KEYS}
  * @param sweep binds retention µs
  * @param hold binds key, owner; answers one row, which it locks, if the owner holds the
  * key
  */
-record Statements(String renew, String release, String queue, String leave, String find, String look, String sweep,
+record Statements(String renew, String release, String queue, String leave, String held, String look, String sweep,
 		String hold) {
+
+	private static final String WHERE = " WHERE ";
 
 	/** Stands for the keys of a query. */
 	static final String KEYS = "<keys>";
@@ -25,5 +28,22 @@ record Statements(String renew, String release, String queue, String leave, Stri
 
 	/** Characters of {@code waiting} to which no entry is appended any more. */
 	static final int FULL_QUEUE = 4000;
+
+	/**
+	 * Finds a lock that is held.
+	 * @return the SQL; binds key
+	 */
+	String find() {
+		return this.held + " AND lock_key = ?";
+	}
+
+	/**
+	 * As {@link #release}, whoever the owner is.
+	 * @return the SQL; binds key, token
+	 */
+	String forceRelease() {
+		String condition = this.held.substring(this.held.indexOf(WHERE) + WHERE.length()).strip();
+		return this.release.replace("owner = ?", "token = ? AND " + condition);
+	}
 
 }

@@ -2,12 +2,11 @@ package io.dlock.store.memory;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -20,7 +19,10 @@ import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreFacts;
+import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
+import io.dlock.store.StoredLocks;
 
 /**
  * A store inside the process: for tests, and for applications of which only one instance
@@ -28,7 +30,7 @@ import io.dlock.store.StoredLock;
  *
  * @since 0.1
  */
-public final class MemoryLockStore implements LockStore {
+public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
@@ -106,20 +108,20 @@ public final class MemoryLockStore implements LockStore {
 
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
-		if (!pass(storageKey, mailbox.reservation())) {
+		if (!pass(storageKey, (held, now) -> held.owner.equals(mailbox.reservation()))) {
 			this.entries.computeIfPresent(storageKey, (key, held) -> held.withWaiting(held.without(mailbox)));
 		}
 	}
 
 	/**
-	 * End what an owner holds, or keep it for the first who waits.
+	 * End what somebody holds, or keep it for the first who waits.
 	 */
-	private boolean pass(String storageKey, String owner) {
+	private boolean pass(String storageKey, BiPredicate<Entry, Long> meant) {
 		long now = this.nanoTime.getAsLong();
 		boolean[] released = new boolean[1];
 		@Nullable MailboxAddress[] turn = new MailboxAddress[1];
 		this.entries.computeIfPresent(storageKey, (key, held) -> {
-			released[0] = held.owner.equals(owner);
+			released[0] = meant.test(held, now);
 			return released[0] ? held.passOn(now, turn) : held;
 		});
 		tell(turn[0], storageKey);
@@ -144,18 +146,42 @@ public final class MemoryLockStore implements LockStore {
 
 	@Override
 	public boolean release(String key, String owner) {
-		return pass(StorageKey.of(key), owner);
+		return pass(StorageKey.of(key), (held, now) -> held.owner.equals(owner));
 	}
 
 	@Override
 	public Optional<StoredLock> find(String key) {
+		return findStored(StorageKey.of(key));
+	}
+
+	@Override
+	public StoreInspection inspection() {
+		return this;
+	}
+
+	@Override
+	public Optional<StoredLock> findStored(String storageKey) {
 		long now = this.nanoTime.getAsLong();
-		Entry entry = this.entries.get(StorageKey.of(key));
-		if (entry == null || entry.isOver(now) || entry.isReservation()) {
-			return Optional.empty();
-		}
-		return Optional.of(new StoredLock(StorageKey.of(key), entry.holder, entry.reason, entry.since,
-				Instant.now().plusNanos(entry.until - now), entry.token));
+		return Optional.ofNullable(this.entries.get(storageKey))
+			.filter((entry) -> entry.isHeld(now))
+			.map((entry) -> entry.stored(storageKey, now));
+	}
+
+	@Override
+	public StoredLocks list(int limit) {
+		return StoredLocks.of(
+				this.entries.keySet().stream().flatMap((key) -> findStored(key).stream()).limit(limit + 1L).toList(),
+				limit);
+	}
+
+	@Override
+	public boolean forceRelease(String storageKey, long token) {
+		return pass(storageKey, (held, now) -> held.isHeld(now) && held.token == token);
+	}
+
+	@Override
+	public StoreFacts diagnose() {
+		return new StoreFacts("memory", null, List.of("Other processes do not see these locks"));
 	}
 
 	@Override
@@ -177,7 +203,7 @@ public final class MemoryLockStore implements LockStore {
 	}
 
 	void setLastToken(long token) {
-		this.tokens.last.set(token);
+		this.tokens.set(token);
 	}
 
 	int mailboxes() {
@@ -217,6 +243,15 @@ public final class MemoryLockStore implements LockStore {
 			return this.owner.startsWith(">");
 		}
 
+		boolean isHeld(long now) {
+			return !isOver(now) && !isReservation();
+		}
+
+		StoredLock stored(String storageKey, long now) {
+			return new StoredLock(storageKey, this.holder, this.reason, this.since,
+					Instant.now().plusNanos(this.until - now), this.token);
+		}
+
 		Entry until(long until) {
 			return new Entry(this.owner, this.token, until, this.holder, this.reason, this.since, this.waiting);
 		}
@@ -245,20 +280,6 @@ public final class MemoryLockStore implements LockStore {
 			turn[0] = next;
 			return new Entry(next.reservation(), this.token, now + next.patience().toNanos(), "", "", this.since,
 					this.waiting.subList(1, this.waiting.size()));
-		}
-
-	}
-
-	/**
-	 * A hybrid logical clock: the wall clock in microseconds, but always rising.
-	 */
-	private static final class TokenClock {
-
-		private final AtomicLong last = new AtomicLong();
-
-		long next() {
-			long now = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
-			return this.last.updateAndGet((previous) -> Math.max(previous + 1, now));
 		}
 
 	}

@@ -4,6 +4,8 @@ import java.time.Duration;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
 
@@ -68,6 +70,12 @@ abstract class DedicatedConnections implements AutoCloseable {
 
 	abstract RedisConnectionFactory factory();
 
+	/**
+	 * Whether there are several nodes, each with some of the locks.
+	 * @return whether this is a cluster
+	 */
+	abstract boolean isCluster();
+
 	abstract String description();
 
 	@Override
@@ -87,6 +95,13 @@ abstract class DedicatedConnections implements AutoCloseable {
 		@Override
 		RedisConnectionFactory factory() {
 			return this.factory;
+		}
+
+		@Override
+		boolean isCluster() {
+			try (RedisConnection connection = this.factory.getConnection()) {
+				return connection instanceof RedisClusterConnection;
+			}
 		}
 
 		@Override

@@ -85,6 +85,11 @@ final class JedisConnections extends DedicatedConnections {
 	}
 
 	@Override
+	boolean isCluster() {
+		return this.factory.isRedisClusterAware();
+	}
+
+	@Override
 	String description() {
 		return this.description;
 	}

@@ -217,6 +217,11 @@ final class LettuceConnections extends DedicatedConnections {
 	}
 
 	@Override
+	boolean isCluster() {
+		return this.factory.isClusterAware();
+	}
+
+	@Override
 	String description() {
 		return this.description;
 	}

@@ -14,11 +14,13 @@ import io.dlock.store.StorageKey;
  */
 final class RedisKeys {
 
-	private static final int BUCKETS = 1024;
+	static final int BUCKETS = 1024;
 
 	private static final String[] BUCKET_NAMES = IntStream.range(0, BUCKETS)
 		.mapToObj((bucket) -> String.format(Locale.ROOT, "b%03d", bucket))
 		.toArray(String[]::new);
+
+	private static final String LOCK = "}:lock:";
 
 	private final byte[] lock;
 
@@ -45,6 +47,34 @@ final class RedisKeys {
 		String bucket = prefix + ":{" + bucket(storageKey) + "}:";
 		return new RedisKeys((bucket + "lock:" + storageKey).getBytes(StandardCharsets.US_ASCII),
 				(bucket + "fence").getBytes(StandardCharsets.US_ASCII));
+	}
+
+	/**
+	 * The fence of a bucket.
+	 * @param prefix the prefix of all names
+	 * @param bucket the number of the bucket
+	 * @return its name
+	 */
+	static byte[] fence(String prefix, int bucket) {
+		return (prefix + ":{" + BUCKET_NAMES[bucket] + "}:fence").getBytes(StandardCharsets.US_ASCII);
+	}
+
+	/**
+	 * The names of all locks, as a pattern.
+	 * @param prefix the prefix of all names, in which nothing has a meaning in patterns
+	 * @return the pattern
+	 */
+	static byte[] allLocks(String prefix) {
+		return (prefix + ":{b*}:lock:*").getBytes(StandardCharsets.US_ASCII);
+	}
+
+	/**
+	 * The storage key in the name of a lock.
+	 * @param lock the name
+	 * @return the storage key
+	 */
+	static String storageKey(String lock) {
+		return lock.substring(lock.indexOf(LOCK) + LOCK.length());
 	}
 
 	private static String bucket(String storageKey) {

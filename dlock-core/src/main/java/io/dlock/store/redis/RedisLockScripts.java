@@ -145,6 +145,56 @@ final class RedisLockScripts {
 			return lock
 			""");
 
+	/**
+	 * ARGV: token. Answers 1 if the lock had it. A lock that is kept for somebody has
+	 * none.
+	 */
+	static final RedisLockScript FORCE_RELEASE = new RedisLockScript(PASS + """
+			local held = redis.call('HMGET', KEYS[1], 'token', 'waiting')
+			if held[1] ~= ARGV[1] then
+				return 0
+			end
+			pass(held[2])
+			return 1
+			""");
+
+	/**
+	 * KEYS[1] says on which node of a cluster. ARGV: cursor, pattern, how many keys to
+	 * look at. Answers {next cursor, now in µs} and for each lock {name, holder, reason,
+	 * since in µs, token, remaining ms} in the same list, or {'', error} if the user must
+	 * not look around.
+	 */
+	static final RedisLockScript LIST = new RedisLockScript("""
+			local page = redis.pcall('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3], 'TYPE', 'hash')
+			if page.err then
+				return {'', page.err}
+			end
+			local time = redis.call('TIME')
+			local locks = {page[1], string.format('%.0f', time[1] * 1000000 + time[2])}
+			for _, name in ipairs(page[2]) do
+				local lock = redis.call('HMGET', name, 'holder', 'reason', 'since', 'token')
+				if lock[4] then
+					local remaining = string.format('%.0f', redis.call('PTTL', name))
+					for _, value in ipairs({name, lock[1], lock[2], lock[3], lock[4], remaining}) do
+						locks[#locks + 1] = value
+					end
+				end
+			end
+			return locks
+			""");
+
+	/**
+	 * KEYS[1] says on which node of a cluster. Answers {1, what the server says of
+	 * itself} or {0, error} if the user must not ask.
+	 */
+	static final RedisLockScript INFO = new RedisLockScript("""
+			local info = redis.pcall('INFO')
+			if type(info) == 'table' and info.err then
+				return {0, info.err}
+			end
+			return {1, info}
+			""");
+
 	private RedisLockScripts() {
 	}
 

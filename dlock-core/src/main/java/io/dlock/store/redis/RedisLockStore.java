@@ -2,8 +2,6 @@ package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -24,6 +22,7 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
 
 /**
@@ -50,6 +49,8 @@ public final class RedisLockStore implements LockStore {
 
 	private final RedisMailboxes mailboxes;
 
+	private final RedisInspection inspection;
+
 	private final String prefix;
 
 	/**
@@ -62,6 +63,7 @@ public final class RedisLockStore implements LockStore {
 		this.connections = DedicatedConnections.like(connectionFactory, settings.commandTimeout());
 		this.prefix = settings.prefix();
 		this.mailboxes = new RedisMailboxes(this.connections, this.prefix, settings.commandTimeout());
+		this.inspection = new RedisInspection(this.connections, this.prefix, settings.commandTimeout());
 	}
 
 	@Override
@@ -189,14 +191,15 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public Optional<StoredLock> find(String key) {
-		List<?> lock = execute("find",
-				(connection) -> RedisLockScripts.FIND.list(connection, 1, RedisKeys.of(this.prefix, key).lock()));
-		if (lock.isEmpty()) {
-			return Optional.empty();
-		}
-		Instant until = instant(number(lock.get(4))).plusMillis(number(lock.get(5)));
-		return Optional.of(new StoredLock(StorageKey.of(key), text(lock.get(0)), text(lock.get(1)),
-				instant(number(lock.get(2))), until, number(lock.get(3))));
+		String storageKey = StorageKey.of(key);
+		List<?> lock = execute("find", (connection) -> RedisLockScripts.FIND.list(connection, 1,
+				RedisKeys.ofStorageKey(this.prefix, storageKey).lock()));
+		return RedisInspection.found(storageKey, lock);
+	}
+
+	@Override
+	public StoreInspection inspection() {
+		return this.inspection;
 	}
 
 	@Override
@@ -245,16 +248,12 @@ public final class RedisLockStore implements LockStore {
 		return bytes(Long.toString((lease.compareTo(Duration.ofMillis(millis)) > 0) ? millis + 1 : millis));
 	}
 
-	private static long number(Object value) {
+	static long number(Object value) {
 		return (value instanceof Number number) ? number.longValue() : Long.parseLong(text(value));
 	}
 
-	private static String text(Object value) {
+	static String text(Object value) {
 		return (value instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(value);
-	}
-
-	private static Instant instant(long micros) {
-		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
 	}
 
 }

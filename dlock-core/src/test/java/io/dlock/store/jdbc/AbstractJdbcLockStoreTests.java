@@ -33,12 +33,12 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.InspectionContractTests;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
-import io.dlock.store.WaitingContractTests;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 
@@ -48,7 +48,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * The contract on a real database, and what goes wrong with databases only.
  */
-abstract class AbstractJdbcLockStoreTests extends WaitingContractTests {
+abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 
 	static final Duration LEASE = Duration.ofSeconds(20);
 

@@ -24,6 +24,7 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StoredLock;
 import io.dlock.test.DocsPage;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.PostgresServer;
@@ -109,10 +110,13 @@ class LeastPrivilegesIntegrationTests {
 			assertThat(store.renew(List.of(new RenewCommand(this.key, "a", LEASE))))
 				.containsExactly(RenewResult.RENEWED);
 			assertThat(store.find(this.key)).isPresent();
+			assertThat(store.inspection().list(10_000).locks()).isNotEmpty();
+			assertThat(store.inspection().diagnose().role()).isEqualTo("primary");
 			assertThat(store.release(this.key, "a")).isTrue();
 			Awaitility.await().until(() -> !told.isEmpty());
 			assertThat(store.acquire(queueing)).isInstanceOf(Granted.class);
-			assertThat(store.release(this.key, "b")).isTrue();
+			assertThat(store.inspection()
+				.forceRelease(this.key, store.find(this.key).map(StoredLock::token).orElseThrow())).isTrue();
 			store.sweep();
 			fences(pool);
 			refuses(pool, "DROP TABLE dlock_lock", "TRUNCATE TABLE dlock_lock", "DELETE FROM dlock_fence",

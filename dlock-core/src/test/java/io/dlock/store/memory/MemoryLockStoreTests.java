@@ -5,13 +5,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.InspectionContractTests;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.WaitingContractTests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class MemoryLockStoreTests extends WaitingContractTests {
+class MemoryLockStoreTests extends InspectionContractTests {
 
 	private MemoryLockStore memory;
 

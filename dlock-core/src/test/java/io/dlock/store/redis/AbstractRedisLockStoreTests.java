@@ -21,6 +21,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.InspectionContractTests;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
@@ -28,7 +29,6 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
-import io.dlock.store.WaitingContractTests;
 import io.dlock.test.RedisServer;
 import io.dlock.test.TcpProxy;
 
@@ -40,7 +40,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 /**
  * The contract on a real Redis behind a proxy, for every client.
  */
-abstract class AbstractRedisLockStoreTests extends WaitingContractTests {
+abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 
 	static final Duration TIMEOUT = Duration.ofMillis(500);
 

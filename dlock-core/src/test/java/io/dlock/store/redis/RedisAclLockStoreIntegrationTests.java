@@ -23,10 +23,14 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreInspection;
 import io.dlock.test.DocsPage;
 import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
@@ -46,8 +50,38 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 
 	@Override
 	RedisConnectionFactory createApplicationFactory(String host, int port) {
-		onServer((connection) -> enter(connection, LINES.get(0)));
+		onServer((connection) -> {
+			enter(connection, LINES.get(0));
+			enter(connection, LINES.get(2));
+		});
 		return started(new LettuceConnectionFactory(configuration(host, port)));
+	}
+
+	/**
+	 * The first line of the page is all that locks need, and takes everything else away.
+	 */
+	private void onlyLocks() {
+		onServer((connection) -> enter(connection, LINES.get(0)));
+	}
+
+	@Test
+	void r19UserWhoMustNotLookAroundIsToldSoAndHasLocks() {
+		onlyLocks();
+		long token = granted(acquire("a", LEASE));
+		StoreInspection inspection = store().inspection();
+		assertThat(inspection).isNotNull();
+		int connections = proxy().openConnections();
+		for (int i = 0; i < 10; i++) {
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> inspection.list(10))
+				.withMessageContaining("+scan")
+				.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE))
+				.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+			assertThat(inspection.diagnose().warnings()).singleElement().asString().contains("+info");
+		}
+		assertThat(proxy().openConnections()).as("no reason for another connection").isEqualTo(connections);
+		assertThat(inspection.findStored(key())).isPresent();
+		assertThat(inspection.forceRelease(key(), token)).isTrue();
+		granted(acquire("b", LEASE));
 	}
 
 	/**
@@ -98,6 +132,7 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 			"EVAL return_redis.call('SET','other:x','1') 0", "EVAL return_redis.call('SET',KEYS[1],'1') 1 other:x",
 			"EVAL return_redis.call('FLUSHALL') 0", "EVAL return_redis.call('PUBLISH','other','1') 0" })
 	void r54UserOfTheLocksMayDoNothingElse(String command) {
+		onlyLocks();
 		RedisServer server = RedisServer.shared();
 		LettuceConnectionFactory restricted = started(
 				new LettuceConnectionFactory(configuration(server.host(), server.port())));
@@ -115,6 +150,7 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 
 	@Test
 	void r54JedisNeedsNoMore() {
+		onlyLocks();
 		RedisServer server = RedisServer.shared();
 		JedisConnectionFactory jedis = new JedisConnectionFactory(configuration(server.host(), server.port()));
 		jedis.afterPropertiesSet();

@@ -1,0 +1,86 @@
+package io.dlock.aop;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockHandle;
+
+/**
+ * What is told of one call of a locked method to who observes it. By default nobody does.
+ */
+interface CallObservation {
+
+	/** Nobody observes. */
+	CallObservation NONE = new CallObservation() {
+	};
+
+	/** Where Reactor has the observation of a subscriber. */
+	String CONTEXT_KEY = "micrometer.observation";
+
+	/**
+	 * The observation itself, for a Reactor context.
+	 * @return the observation, or {@code null} if there is none
+	 */
+	default @Nullable Object value() {
+		return null;
+	}
+
+	/**
+	 * The calling thread begins to work on the call: what it does is part of it.
+	 * @return to be closed by the same thread
+	 */
+	default Scope open() {
+		return Scope.NONE;
+	}
+
+	/**
+	 * The lock is held.
+	 * @param handle the lock
+	 */
+	default void acquired(LockHandle handle) {
+	}
+
+	/**
+	 * There is no lock.
+	 * @param reason why
+	 * @param failOpen whether the method runs all the same if the store failed
+	 */
+	default void refused(Throwable reason, boolean failOpen) {
+	}
+
+	/**
+	 * The lock was lost, as the loss itself or the release tells. Only the first counts.
+	 */
+	default void lost() {
+	}
+
+	/**
+	 * The call has ended, and its lock is released. Only the first end counts.
+	 * @param failure what the caller gets, or {@code null} if it gets a result
+	 */
+	default void end(@Nullable Throwable failure) {
+	}
+
+	/**
+	 * The caller has given up.
+	 */
+	default void cancelled() {
+	}
+
+	/**
+	 * The time in which a thread works on the call.
+	 */
+	@FunctionalInterface
+	interface Scope {
+
+		/** Nobody observes. */
+		Scope NONE = () -> {
+		};
+
+		/**
+		 * The thread goes on to something else.
+		 */
+		void close();
+
+	}
+
+}

@@ -1,0 +1,76 @@
+package io.dlock.aop;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+import io.micrometer.observation.Observation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.function.SingletonSupplier;
+
+import io.dlock.observation.DefaultLockCallConvention;
+import io.dlock.observation.LockCallContext;
+import io.dlock.observation.LockCallConvention;
+import io.dlock.observation.LockObservations;
+
+/**
+ * Starts the observation of calls. What goes wrong with an observation is logged, and
+ * concerns neither the call nor its lock.
+ */
+final class CallObservations {
+
+	private static final Log logger = LogFactory.getLog(CallObservations.class);
+
+	private static final LockCallConvention DEFAULT_CONVENTION = new DefaultLockCallConvention();
+
+	private final Supplier<LockObservations> observations;
+
+	private final AtomicBoolean warned = new AtomicBoolean();
+
+	CallObservations(Supplier<LockObservations> observations) {
+		this.observations = SingletonSupplier.of(observations);
+	}
+
+	/**
+	 * A call begins: it is about to ask for its lock.
+	 * @param name the name of the lock
+	 * @param key the key
+	 * @param parent the observation that it is part of, or {@code null} for the current
+	 * one of the thread
+	 * @return the observation of the call
+	 */
+	CallObservation start(String name, String key, @Nullable Object parent) {
+		LockObservations how = this.observations.get();
+		if (how.registry().isNoop()) {
+			return CallObservation.NONE;
+		}
+		try {
+			LockCallContext context = new LockCallContext(name, key, how.backend());
+			Observation observation = Observation.createNotStarted(how.convention(), DEFAULT_CONVENTION, () -> context,
+					how.registry());
+			if (parent instanceof Observation outer) {
+				observation.parentObservation(outer);
+			}
+			return new ObservedCall(how.registry(), observation.start(), context, this::failed);
+		}
+		catch (VirtualMachineError ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			failed(ex);
+			return CallObservation.NONE;
+		}
+	}
+
+	private void failed(Throwable ex) {
+		String message = "The observation of a locked method failed, which changes nothing for the method and its lock";
+		if (this.warned.compareAndSet(false, true)) {
+			logger.warn(message + "; further failures are logged at debug level", ex);
+		}
+		else {
+			logger.debug(message, ex);
+		}
+	}
+
+}

@@ -1,0 +1,73 @@
+package io.dlock.aop;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The transaction of the thread that calls an asynchronous method.
+ */
+final class CallersTransaction implements TransactionSynchronization {
+
+	private final TransactionLocks locks = new TransactionLocks();
+
+	private CallersTransaction() {
+	}
+
+	/**
+	 * What the transaction of the calling thread keeps.
+	 * @return the locks, or {@code null} if no asynchronous method was called in it
+	 */
+	static @Nullable TransactionLocks locks() {
+		CallersTransaction current = bound();
+		return (current != null && !current.locks.isDone()) ? current.locks : null;
+	}
+
+	/**
+	 * Let the transaction of the calling thread keep locks.
+	 * @return its locks
+	 */
+	static TransactionLocks join() {
+		TransactionLocks existing = locks();
+		if (existing != null) {
+			return existing;
+		}
+		CallersTransaction created = new CallersTransaction();
+		TransactionSynchronizationManager.registerSynchronization(created);
+		// the one before may have been completed by another thread
+		TransactionSynchronizationManager.unbindResourceIfPossible(CallersTransaction.class);
+		created.resume();
+		return created.locks;
+	}
+
+	private static @Nullable CallersTransaction bound() {
+		return (CallersTransaction) TransactionSynchronizationManager.getResource(CallersTransaction.class);
+	}
+
+	@Override
+	public void suspend() {
+		if (bound() == this) {
+			TransactionSynchronizationManager.unbindResource(CallersTransaction.class);
+		}
+	}
+
+	@Override
+	public void resume() {
+		TransactionSynchronizationManager.bindResource(CallersTransaction.class, this);
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		suspend();
+		this.locks.transactionDone(status == STATUS_ROLLED_BACK);
+	}
+
+	/**
+	 * After others as far as possible, which do their work under the lock.
+	 */
+	@Override
+	public int getOrder() {
+		return LOWEST_PRECEDENCE;
+	}
+
+}

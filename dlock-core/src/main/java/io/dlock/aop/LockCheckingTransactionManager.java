@@ -1,0 +1,83 @@
+package io.dlock.aop;
+
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.ReactiveTransaction;
+import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
+
+import io.dlock.LockLostException;
+import io.dlock.ReactiveLockContext;
+
+/**
+ * A reactive transaction manager that commits no transaction whose subscriber has lost a
+ * lock: it is rolled back, and the commit ends with the {@link LockLostException}. Wrap
+ * your transaction manager in it:
+ *
+ * <pre class="code">
+ * &#64;Bean
+ * ReactiveTransactionManager transactionManager(ConnectionFactory connectionFactory) {
+ *     return new LockCheckingTransactionManager(new R2dbcTransactionManager(connectionFactory));
+ * }
+ * </pre>
+ *
+ * Checked are the locks in the Reactor context ({@link ReactiveLockContext}), as the last
+ * thing before the commit. Transactions that are bound to a thread are checked without
+ * such a wrapper; reactive ones can not be, because their managers tell nobody the
+ * context. A lock that is taken inside a reactive transaction and kept until its end is
+ * checked in any case, and one with {@code onLost = IGNORE} is not.
+ * <p>
+ * As with every lease lock, the process may stand still between the check and the commit.
+ *
+ * @since 0.1
+ */
+public final class LockCheckingTransactionManager implements ReactiveTransactionManager {
+
+	private final ReactiveTransactionManager delegate;
+
+	/**
+	 * Create a checking transaction manager.
+	 * @param delegate begins, commits and rolls back
+	 */
+	public LockCheckingTransactionManager(ReactiveTransactionManager delegate) {
+		this.delegate = Objects.requireNonNull(delegate);
+	}
+
+	@Override
+	public Mono<ReactiveTransaction> getReactiveTransaction(@Nullable TransactionDefinition definition) {
+		return this.delegate.getReactiveTransaction(definition);
+	}
+
+	@Override
+	public Mono<Void> commit(ReactiveTransaction transaction) {
+		return Mono.deferContextual((context) -> {
+			LockLostException loss = transaction.isNewTransaction() ? loss(context) : null;
+			if (loss == null) {
+				return this.delegate.commit(transaction);
+			}
+			return this.delegate.rollback(transaction).then(Mono.error(loss));
+		});
+	}
+
+	private static @Nullable LockLostException loss(ContextView context) {
+		try {
+			ReactiveLockContext.all(context)
+				.stream()
+				.filter((lock) -> !context.hasKey(new ExemptLock(lock)))
+				.forEach((lock) -> CommitListener.checkValid(null, lock));
+			return null;
+		}
+		catch (LockLostException ex) {
+			return ex;
+		}
+	}
+
+	@Override
+	public Mono<Void> rollback(ReactiveTransaction transaction) {
+		return this.delegate.rollback(transaction);
+	}
+
+}

@@ -1,0 +1,110 @@
+package io.dlock.aop;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.reactive.TransactionSynchronization;
+import org.springframework.transaction.reactive.TransactionSynchronizationManager;
+import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
+
+/**
+ * The reactive transaction in which a locked method is subscribed to: it travels in the
+ * Reactor context.
+ */
+final class SubscribersTransaction implements TransactionSynchronization {
+
+	private final TransactionLocks locks = new TransactionLocks();
+
+	private final TransactionSynchronizationManager transaction;
+
+	private final Consumer<? super SubscribersTransaction> commitCheck;
+
+	private SubscribersTransaction(TransactionSynchronizationManager transaction,
+			Consumer<? super SubscribersTransaction> commitCheck) {
+		this.transaction = transaction;
+		this.commitCheck = commitCheck;
+	}
+
+	/**
+	 * Find the transaction of a subscriber.
+	 * @param context the context of the subscriber
+	 * @return the transaction, or {@code null} if there is none
+	 */
+	static @Nullable TransactionSynchronizationManager find(ContextView context) {
+		if (context.isEmpty()) {
+			return null;
+		}
+		AtomicReference<@Nullable TransactionSynchronizationManager> found = new AtomicReference<>();
+		// answered at once, with an error if there is none
+		TransactionSynchronizationManager.forCurrentTransaction()
+			.contextWrite(context)
+			.subscribe(found::set, (none) -> {
+			});
+		TransactionSynchronizationManager transaction = found.get();
+		return (transaction != null && transaction.isActualTransactionActive() && transaction.isSynchronizationActive())
+				? transaction : null;
+	}
+
+	/**
+	 * Let a transaction keep locks.
+	 * @param transaction the transaction
+	 * @param commitCheck throws if it must not commit
+	 * @return its locks
+	 */
+	static TransactionLocks join(TransactionSynchronizationManager transaction,
+			Consumer<? super SubscribersTransaction> commitCheck) {
+		SubscribersTransaction current = (SubscribersTransaction) transaction.getResource(SubscribersTransaction.class);
+		if (current == null) {
+			current = new SubscribersTransaction(transaction, commitCheck);
+			transaction.bindResource(SubscribersTransaction.class, current);
+			transaction.registerSynchronization(current);
+		}
+		return current.locks;
+	}
+
+	TransactionLocks locks() {
+		return this.locks;
+	}
+
+	@Nullable String name() {
+		return this.transaction.getCurrentTransactionName();
+	}
+
+	@Override
+	public Mono<Void> suspend() {
+		return Mono.fromRunnable(() -> this.transaction.unbindResourceIfPossible(SubscribersTransaction.class));
+	}
+
+	@Override
+	public Mono<Void> resume() {
+		return Mono.fromRunnable(() -> this.transaction.bindResource(SubscribersTransaction.class, this));
+	}
+
+	@Override
+	public Mono<Void> beforeCommit(boolean readOnly) {
+		return Mono.fromRunnable(() -> this.commitCheck.accept(this));
+	}
+
+	/**
+	 * The store may block, which the thread of the transaction must not.
+	 */
+	@Override
+	public Mono<Void> afterCompletion(int status) {
+		return suspend().then(Mono.fromFuture(() -> {
+			CompletableFuture<Void> done = new CompletableFuture<>();
+			BodyThreads.executeOrRun(() -> {
+				try {
+					this.locks.transactionDone(status == STATUS_ROLLED_BACK);
+				}
+				finally {
+					done.complete(null);
+				}
+			});
+			return done;
+		}, true));
+	}
+
+}

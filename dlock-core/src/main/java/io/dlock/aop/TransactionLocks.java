@@ -1,0 +1,176 @@
+package io.dlock.aop;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockContext;
+import io.dlock.LockHandle;
+
+/**
+ * The locks that a transaction keeps because asynchronous methods were called in it. Two
+ * calls for one key run one after the other, as they would without the transaction; the
+ * second one shares the lock, which the transaction would otherwise keep from it.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
+final class TransactionLocks {
+
+	/** The last call for each key. */
+	private final Map<String, Call> calls = new HashMap<>();
+
+	private final List<TransactionBoundHandle> kept = new ArrayList<>();
+
+	private final List<LockContext.Binding> bindings = new ArrayList<>();
+
+	private boolean done;
+
+	private boolean rolledBack;
+
+	/**
+	 * A method is called in the transaction.
+	 * @param key what it locks
+	 * @param lossMatters whether somebody is to know of a loss during the commit
+	 * @return keeps the lock
+	 */
+	synchronized LockKeeping call(String key, boolean lossMatters) {
+		Call call = new Call(key, lossMatters, this.calls.get(key));
+		this.calls.put(key, call);
+		return call;
+	}
+
+	/**
+	 * Let the calling thread, whose transaction this is, hold what is kept for it.
+	 * @param key the key it is about to lock
+	 */
+	synchronized void bindToThread(String key) {
+		Call last = this.calls.get(key);
+		LockHandle handle = (last != null && last.idle.isDone()) ? find(key) : null;
+		if (handle != null) {
+			this.bindings.add(LockContext.bind(handle));
+		}
+	}
+
+	private synchronized @Nullable LockHandle find(String key) {
+		for (TransactionBoundHandle bound : this.kept) {
+			if (bound.key().equals(key)) {
+				return bound.handle();
+			}
+		}
+		return null;
+	}
+
+	synchronized List<LockHandle> handles() {
+		return this.kept.stream().map(TransactionBoundHandle::handle).toList();
+	}
+
+	synchronized boolean isDone() {
+		return this.done;
+	}
+
+	/**
+	 * The transaction is done. Waits for the store if there is something to release.
+	 * @param nothingWritten whether it is certain that it was rolled back
+	 */
+	void transactionDone(boolean nothingWritten) {
+		List<TransactionBoundHandle> ending;
+		synchronized (this) {
+			this.done = true;
+			this.rolledBack = nothingWritten;
+			this.bindings.forEach(LockContext.Binding::close);
+			ending = List.copyOf(this.kept);
+			this.kept.clear();
+		}
+		ending.forEach((bound) -> bound.transactionDone(nothingWritten));
+	}
+
+	/**
+	 * A call of an asynchronous method.
+	 */
+	private final class Call implements LockKeeping {
+
+		private final String key;
+
+		private final boolean lossMatters;
+
+		private final CompletableFuture<@Nullable Void> before;
+
+		private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+
+		/** This call and those before are done. */
+		private final CompletableFuture<@Nullable Void> idle;
+
+		private Call(String key, boolean lossMatters, @Nullable Call last) {
+			this.key = key;
+			this.lossMatters = lossMatters;
+			this.before = (last != null) ? last.idle : CompletableFuture.completedFuture(null);
+			this.idle = this.before.thenCombine(this.ended, (first, second) -> null);
+		}
+
+		@Override
+		public CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer,
+				Function<@Nullable LockHandle, CompletableFuture<LockHandle>> registry) {
+			CompletableFuture<LockHandle> acquired = new CompletableFuture<>();
+			acquired.whenComplete((handle, failure) -> {
+				if (failure != null) {
+					this.ended.complete(null);
+				}
+			});
+			this.before.thenRun(() -> {
+				if (!acquired.isDone()) {
+					ask(outer, registry, acquired);
+				}
+			});
+			return acquired;
+		}
+
+		private void ask(@Nullable LockHandle outer,
+				Function<@Nullable LockHandle, CompletableFuture<LockHandle>> registry,
+				CompletableFuture<LockHandle> acquired) {
+			LockHandle keptHere = find(this.key);
+			CompletableFuture<LockHandle> asked;
+			try {
+				asked = registry.apply((keptHere != null) ? keptHere : outer);
+			}
+			catch (Throwable ex) {
+				acquired.completeExceptionally(ex);
+				return;
+			}
+			acquired.whenComplete((handle, failure) -> asked.cancel(false));
+			asked.whenComplete((handle, failure) -> {
+				if (failure != null) {
+					acquired.completeExceptionally(LockedCall.unwrapped(failure));
+				}
+				else if (!acquired.complete(handle)) {
+					handle.releaseAsync();
+				}
+			});
+		}
+
+		@Override
+		public LockHandle keep(LockHandle granted) {
+			TransactionBoundHandle bound = new TransactionBoundHandle(granted, this.lossMatters,
+					() -> this.ended.complete(null));
+			synchronized (TransactionLocks.this) {
+				if (!TransactionLocks.this.done) {
+					TransactionLocks.this.kept.add(bound);
+					return bound;
+				}
+			}
+			bound.transactionDone(TransactionLocks.this.rolledBack);
+			return bound;
+		}
+
+		@Override
+		public void giveBack(LockHandle granted) {
+			granted.releaseAsync();
+			this.ended.complete(null);
+		}
+
+	}
+
+}

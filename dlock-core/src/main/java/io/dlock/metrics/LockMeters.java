@@ -1,0 +1,143 @@
+package io.dlock.metrics;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntSupplier;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+
+import io.dlock.LockEvent;
+import io.dlock.LockListener;
+
+/**
+ * Meters of what happens to locks. They are tagged by the name of the lock (the
+ * {@code name} of the annotation, or else {@code Class.method}; without annotations that
+ * of the {@link io.dlock.LockRequest}), and never by its key.
+ * <table>
+ * <caption>Meters</caption>
+ * <tr>
+ * <th>name</th>
+ * <th>type</th>
+ * <th>tags</th>
+ * <th>what</th>
+ * </tr>
+ * <tr>
+ * <td>{@code dlock.wait}</td>
+ * <td>timer</td>
+ * <td>{@code name}, {@code outcome}: {@code acquired}, {@code busy}, {@code failed}</td>
+ * <td>from the request to the lock, or to the answer that there is none</td>
+ * </tr>
+ * <tr>
+ * <td>{@code dlock.hold}</td>
+ * <td>timer</td>
+ * <td>{@code name}, {@code outcome}: {@code released}, {@code lost}</td>
+ * <td>from the lock to its release or loss</td>
+ * </tr>
+ * <tr>
+ * <td>{@code dlock.remaining}</td>
+ * <td>timer</td>
+ * <td>{@code name}</td>
+ * <td>how much longer a lock would have been valid when it was released, with buckets
+ * from 100 ms to 10 s</td>
+ * </tr>
+ * <tr>
+ * <td>{@code dlock.renewals}</td>
+ * <td>counter</td>
+ * <td>{@code name}, {@code outcome}: {@code renewed}, {@code failed}</td>
+ * <td>renewals, and those that got no answer</td>
+ * </tr>
+ * <tr>
+ * <td>{@code dlock.lost}</td>
+ * <td>counter</td>
+ * <td>{@code name}, {@code reason}: {@code expired}, {@code refused}, {@code forced},
+ * {@code max-hold}, {@code shutdown}</td>
+ * <td>locks that were lost while they were held, by {@link io.dlock.LossType}</td>
+ * </tr>
+ * <tr>
+ * <td>{@code dlock.store.failures}</td>
+ * <td>counter</td>
+ * <td>{@code name}, {@code fail.open}: {@code true}, {@code false}</td>
+ * <td>requests that failed because the store did; {@code true} if the work was done
+ * without the lock</td>
+ * </tr>
+ * <tr>
+ * <td>{@code dlock.held}</td>
+ * <td>gauge</td>
+ * <td></td>
+ * <td>locks that are held now</td>
+ * </tr>
+ * <tr>
+ * <td>{@code dlock.waiting}</td>
+ * <td>gauge</td>
+ * <td></td>
+ * <td>requests that wait now</td>
+ * </tr>
+ * </table>
+ * The meters of a name are there from its first event on, all of them and with zeros, so
+ * that the first loss is seen as an increase. A lock without a name has the name
+ * {@value #NO_NAME}. More than {@value #MAX_NAMES} names are a key by mistake: the rest
+ * is counted as {@value #OTHER_NAMES}, and logged as a warning once.
+ * <p>
+ * In a Spring Boot application there is one such bean if there is a
+ * {@link MeterRegistry}. Without: <pre class="code">
+ * LockMeters meters = new LockMeters(registry::heldLocks, registry::waitingCalls);
+ * meters.bindTo(meterRegistry);
+ * registry.addListener(meters);
+ * </pre> What a meter registry throws goes to the log, as that of any listener.
+ *
+ * @since 0.1
+ */
+public final class LockMeters implements LockListener, MeterBinder {
+
+	/**
+	 * The name of a lock without one.
+	 */
+	public static final String NO_NAME = "none";
+
+	/**
+	 * The name of those that are too many.
+	 */
+	public static final String OTHER_NAMES = "other";
+
+	/**
+	 * How many names have meters of their own.
+	 */
+	public static final int MAX_NAMES = 1000;
+
+	private final IntSupplier heldLocks;
+
+	private final IntSupplier waitingCalls;
+
+	private final List<RegistryMeters> bound = new CopyOnWriteArrayList<>();
+
+	/**
+	 * Create meters, to be bound to a meter registry and added to a lock registry.
+	 * @param heldLocks how many locks are held now
+	 * @param waitingCalls how many requests wait now
+	 */
+	public LockMeters(IntSupplier heldLocks, IntSupplier waitingCalls) {
+		this.heldLocks = heldLocks;
+		this.waitingCalls = waitingCalls;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		Gauge.builder("dlock.held", this.heldLocks::getAsInt)
+			.description("Locks that this process holds")
+			.register(registry);
+		Gauge.builder("dlock.waiting", this.waitingCalls::getAsInt)
+			.description("Requests of this process that wait for a lock")
+			.register(registry);
+		this.bound.add(new RegistryMeters(registry));
+	}
+
+	@Override
+	public void onEvent(LockEvent event) {
+		for (RegistryMeters meters : this.bound) {
+			meters.of(event.name()).record(event);
+		}
+	}
+
+}

@@ -1,0 +1,52 @@
+package io.dlock.metrics;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The meters in one meter registry. They are looked up once for each name, because that
+ * costs more than all the rest.
+ */
+final class RegistryMeters {
+
+	private static final Log logger = LogFactory.getLog(LockMeters.class);
+
+	private final MeterRegistry registry;
+
+	private final Map<String, NamedMeters> byName = new ConcurrentHashMap<>();
+
+	private final AtomicBoolean warned = new AtomicBoolean();
+
+	RegistryMeters(MeterRegistry registry) {
+		this.registry = registry;
+	}
+
+	NamedMeters of(@Nullable String lockName) {
+		String name = (lockName != null) ? lockName : LockMeters.NO_NAME;
+		NamedMeters meters = this.byName.get(name);
+		return (meters != null) ? meters : create(name);
+	}
+
+	private NamedMeters create(String name) {
+		if (this.byName.size() < LockMeters.MAX_NAMES) {
+			return this.byName.computeIfAbsent(name, this::meters);
+		}
+		if (this.warned.compareAndSet(false, true)) {
+			logger.warn(
+					"Locks have more than %d names, such as '%s'. Further ones are metered as '%s': a name is one of few, what is locked is the key"
+						.formatted(LockMeters.MAX_NAMES, name, LockMeters.OTHER_NAMES));
+		}
+		return this.byName.computeIfAbsent(LockMeters.OTHER_NAMES, this::meters);
+	}
+
+	private NamedMeters meters(String name) {
+		return new NamedMeters(this.registry, name);
+	}
+
+}

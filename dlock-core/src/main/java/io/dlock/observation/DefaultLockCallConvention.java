@@ -1,0 +1,43 @@
+package io.dlock.observation;
+
+import io.micrometer.common.KeyValues;
+
+import io.dlock.observation.LockObservation.HighCardinalityKeyNames;
+import io.dlock.observation.LockObservation.LowCardinalityKeyNames;
+
+/**
+ * The names and tags of {@link LockObservation}. The key, which may be personal, is on
+ * spans only; a subclass that overrides {@link #getHighCardinalityKeyValues} keeps it off
+ * them.
+ *
+ * @since 0.1
+ */
+public class DefaultLockCallConvention implements LockCallConvention {
+
+	static final String NAME = "dlock.call";
+
+	@Override
+	public String getName() {
+		return NAME;
+	}
+
+	@Override
+	public String getContextualName(LockCallContext context) {
+		return "lock " + context.getLockName();
+	}
+
+	@Override
+	public KeyValues getLowCardinalityKeyValues(LockCallContext context) {
+		return KeyValues.of(LowCardinalityKeyNames.NAME.withValue(context.getLockName()),
+				LowCardinalityKeyNames.OUTCOME.withValue(context.getOutcome().tag()),
+				LowCardinalityKeyNames.BACKEND.withValue(context.getBackend()));
+	}
+
+	@Override
+	public KeyValues getHighCardinalityKeyValues(LockCallContext context) {
+		KeyValues values = KeyValues.of(HighCardinalityKeyNames.KEY.withValue(context.getKey()));
+		Long token = context.getToken();
+		return (token != null) ? values.and(HighCardinalityKeyNames.TOKEN.withValue(token.toString())) : values;
+	}
+
+}

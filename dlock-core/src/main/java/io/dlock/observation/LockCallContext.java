@@ -1,0 +1,135 @@
+package io.dlock.observation;
+
+import java.util.Locale;
+
+import io.micrometer.observation.Observation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of a call of a locked method: for {@linkplain LockCallConvention
+ * conventions}, handlers, predicates and filters of observations.
+ *
+ * @since 0.1
+ */
+public class LockCallContext extends Observation.Context {
+
+	private final String lockName;
+
+	private final String key;
+
+	private final String backend;
+
+	private volatile @Nullable Long token;
+
+	private volatile Outcome outcome = Outcome.UNKNOWN;
+
+	/**
+	 * Create the context of a call.
+	 * @param lockName the {@code name} of the annotation, or else {@code Class.method}
+	 * @param key the key to lock
+	 * @param backend where the locks are, one of few
+	 */
+	public LockCallContext(String lockName, String key, String backend) {
+		this.lockName = lockName;
+		this.key = key;
+		this.backend = backend;
+	}
+
+	/**
+	 * The {@code name} of the annotation, or else {@code Class.method}.
+	 * @return one of few
+	 */
+	public String getLockName() {
+		return this.lockName;
+	}
+
+	/**
+	 * The key to lock, which is one of many and may be personal.
+	 * @return the key
+	 */
+	public String getKey() {
+		return this.key;
+	}
+
+	/**
+	 * Where the locks are.
+	 * @return one of few
+	 */
+	public String getBackend() {
+		return this.backend;
+	}
+
+	/**
+	 * The fencing token.
+	 * @return the token, or {@code null} as long as the lock is not held
+	 */
+	public @Nullable Long getToken() {
+		return this.token;
+	}
+
+	/**
+	 * Set the fencing token.
+	 * @param token the token
+	 */
+	public void setToken(long token) {
+		this.token = token;
+	}
+
+	/**
+	 * How the call went, so far.
+	 * @return the outcome
+	 */
+	public Outcome getOutcome() {
+		return this.outcome;
+	}
+
+	/**
+	 * Set how the call went.
+	 * @param outcome the outcome
+	 */
+	public void setOutcome(Outcome outcome) {
+		this.outcome = outcome;
+	}
+
+	/**
+	 * How a call went.
+	 */
+	public enum Outcome {
+
+		/** It has not ended yet. */
+		UNKNOWN,
+
+		/** The method returned, and the lock was held all the time. */
+		SUCCESS,
+
+		/** The method threw, or the request for the lock was interrupted or refused. */
+		ERROR,
+
+		/**
+		 * Somebody else held the lock for the whole wait time, whatever was done instead.
+		 */
+		BUSY,
+
+		/** The store failed, so that the method did not run. */
+		FAILED,
+
+		/** The store failed, and the method ran without its lock. */
+		UNLOCKED,
+
+		/** The lock was lost while the method ran. */
+		LOST,
+
+		/** The caller gave up: a future or a subscription was cancelled. */
+		CANCELLED;
+
+		/**
+		 * The outcome as the value of a tag.
+		 * @return its name in lower case
+		 */
+		public String tag() {
+			return name().toLowerCase(Locale.ROOT);
+		}
+
+	}
+
+}

@@ -1,0 +1,19 @@
+package io.dlock.observation;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationConvention;
+
+/**
+ * How calls of locked methods are called and tagged. A bean of this type replaces
+ * {@link DefaultLockCallConvention}.
+ *
+ * @since 0.1
+ */
+public interface LockCallConvention extends ObservationConvention<LockCallContext> {
+
+	@Override
+	default boolean supportsContext(Observation.Context context) {
+		return context instanceof LockCallContext;
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.StoreFacts;
+
+/**
+ * What databases say of themselves, and what of it may cost a lock.
+ */
+final class JdbcFacts {
+
+	private static final Set<String> OFF = Set.of("0", "OFF", "off", "NO");
+
+	private JdbcFacts() {
+	}
+
+	static StoreFacts ofPostgreSql(Connection connection) throws SQLException {
+		String[] values = ask(connection,
+				"""
+						SELECT split_part(current_setting('server_version'), ' ', 1), pg_is_in_recovery(),
+						  current_setting('transaction_read_only'), current_setting('fsync'), current_setting('synchronous_commit')
+						""");
+		boolean standby = "t".equals(values[1]) || "true".equals(values[1]);
+		List<String> warnings = new ArrayList<>();
+		if (standby) {
+			warnings.add("This is a standby: it takes no locks");
+		}
+		else if (!OFF.contains(values[2])) {
+			warnings.add("Transactions are read-only (default_transaction_read_only): no locks can be taken");
+		}
+		if (OFF.contains(values[3])) {
+			warnings.add("fsync is off: a crash may give away a lock that is held");
+		}
+		if (OFF.contains(values[4])) {
+			warnings.add("synchronous_commit is off on the connections of the locks: "
+					+ "a crash may give away a lock that is held");
+		}
+		return new StoreFacts("PostgreSQL " + values[0], standby ? "standby" : "primary", warnings);
+	}
+
+	static StoreFacts ofMySql(Connection connection) throws SQLException {
+		String[] values = ask(connection,
+				"SELECT VERSION(), @@global.read_only, @@global.innodb_flush_log_at_trx_commit");
+		boolean readOnly = !OFF.contains(values[1]);
+		List<String> warnings = new ArrayList<>();
+		if (readOnly) {
+			warnings.add("The server is read-only: it takes no locks");
+		}
+		if (!values[2].equals("1")) {
+			warnings.add("innodb_flush_log_at_trx_commit is " + values[2]
+					+ ": a crash may give away a lock that is held. It has to be 1");
+		}
+		String product = values[0].contains("MariaDB") ? "MariaDB " : "MySQL ";
+		return new StoreFacts(product + values[0].replaceFirst("-.*", ""), readOnly ? "read-only" : "primary",
+				warnings);
+	}
+
+	static StoreFacts ofH2(Connection connection) throws SQLException {
+		String[] values = ask(connection, "SELECT H2VERSION(), READONLY()");
+		boolean readOnly = "TRUE".equalsIgnoreCase(values[1]);
+		return new StoreFacts("H2 " + values[0], null,
+				readOnly ? List.of("The database is read-only: no locks can be taken") : List.of());
+	}
+
+	private static String[] ask(Connection connection, String query) throws SQLException {
+		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(query)) {
+			row.next();
+			String[] values = new String[row.getMetaData().getColumnCount()];
+			for (int i = 0; i < values.length; i++) {
+				@Nullable String value = row.getString(i + 1);
+				values[i] = (value != null) ? value : "";
+			}
+			return values;
+		}
+	}
+
+}

@@ -1,0 +1,223 @@
+package io.dlock.store.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisClusterNode;
+
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreFacts;
+import io.dlock.store.StoreInspection;
+import io.dlock.store.StoredLock;
+import io.dlock.store.StoredLocks;
+
+/**
+ * Looks around in Redis, by scripts like all else: they run with any client, and a script
+ * goes to the node of a cluster that has its key. What goes wrong here says nothing about
+ * the connection of the locks.
+ */
+final class RedisInspection implements StoreInspection {
+
+	/**
+	 * How many keys the server looks at in one step, during which it does nothing else.
+	 */
+	private static final int KEYS_AT_ONCE = 1000;
+
+	/** What the script for a list answers for each lock. */
+	private static final int VALUES_OF_A_LOCK = 6;
+
+	private final DedicatedConnections connections;
+
+	private final String prefix;
+
+	private final Duration commandTimeout;
+
+	RedisInspection(DedicatedConnections connections, String prefix, Duration commandTimeout) {
+		this.connections = connections;
+		this.prefix = prefix;
+		this.commandTimeout = commandTimeout;
+	}
+
+	/**
+	 * Among all keys of the database, as many as can be looked at within a command
+	 * timeout.
+	 */
+	@Override
+	public StoredLocks list(int limit) {
+		long deadline = System.nanoTime() + this.commandTimeout.toNanos();
+		Map<String, StoredLock> found = new LinkedHashMap<>();
+		boolean all = true;
+		for (byte[] key : nodes().values()) {
+			all &= addAll(key, limit, deadline, found);
+		}
+		StoredLocks locks = StoredLocks.of(List.copyOf(found.values()), limit);
+		return new StoredLocks(locks.locks(), locks.complete() && all);
+	}
+
+	/**
+	 * Add the locks of a node.
+	 * @return {@code false} if the time was over before
+	 */
+	private boolean addAll(byte[] key, int limit, long deadline, Map<String, StoredLock> found) {
+		String cursor = "0";
+		do {
+			if (found.size() > limit || System.nanoTime() - deadline >= 0) {
+				return false;
+			}
+			cursor = addSome(key, cursor, found);
+		}
+		while (!cursor.equals("0"));
+		return true;
+	}
+
+	/**
+	 * Take one step. The server may show the same lock twice.
+	 */
+	private String addSome(byte[] key, String cursor, Map<String, StoredLock> found) {
+		List<?> page = ask("list", (connection) -> RedisLockScripts.LIST.list(connection, 1, key, bytes(cursor),
+				RedisKeys.allLocks(this.prefix), bytes(Integer.toString(KEYS_AT_ONCE))));
+		String next = RedisLockStore.text(page.get(0));
+		if (next.isEmpty()) {
+			throw new StoreException(Effect.NONE, true,
+					"Redis does not let the user of the locks list them, which needs " + "+scan ("
+							+ RedisLockStore.text(page.get(1)) + ")",
+					null);
+		}
+		Object now = page.get(1);
+		for (int i = 2; i < page.size(); i += VALUES_OF_A_LOCK) {
+			List<?> lock = page.subList(i, i + VALUES_OF_A_LOCK);
+			String storageKey = RedisKeys.storageKey(RedisLockStore.text(lock.get(0)));
+			found.put(storageKey,
+					lock(storageKey, List.of(lock.get(1), lock.get(2), lock.get(3), lock.get(4), now, lock.get(5))));
+		}
+		return next;
+	}
+
+	@Override
+	public Optional<StoredLock> findStored(String storageKey) {
+		byte[] lock = RedisKeys.ofStorageKey(this.prefix, storageKey).lock();
+		return found(storageKey, ask("find", (connection) -> RedisLockScripts.FIND.list(connection, 1, lock)));
+	}
+
+	/**
+	 * Read what the script answers that finds a lock.
+	 * @param storageKey the storage key
+	 * @param answer holder, reason, since, token, now and what is left of the lease, or
+	 * nothing
+	 * @return the lock, if there is one
+	 */
+	static Optional<StoredLock> found(String storageKey, List<?> answer) {
+		return answer.isEmpty() ? Optional.empty() : Optional.of(lock(storageKey, answer));
+	}
+
+	private static StoredLock lock(String storageKey, List<?> values) {
+		Instant until = instant(values.get(4)).plusMillis(RedisLockStore.number(values.get(5)));
+		return new StoredLock(storageKey, RedisLockStore.text(values.get(0)), RedisLockStore.text(values.get(1)),
+				instant(values.get(2)), until, RedisLockStore.number(values.get(3)));
+	}
+
+	private static Instant instant(Object micros) {
+		return Instant.EPOCH.plus(RedisLockStore.number(micros), ChronoUnit.MICROS);
+	}
+
+	@Override
+	public boolean forceRelease(String storageKey, long token) {
+		byte[] lock = RedisKeys.ofStorageKey(this.prefix, storageKey).lock();
+		return ask("release by force", (connection) -> RedisLockScripts.FORCE_RELEASE.number(connection, 1, lock,
+				bytes(Long.toString(token)))) == 1;
+	}
+
+	@Override
+	public StoreFacts diagnose() {
+		long deadline = System.nanoTime() + this.commandTimeout.toNanos();
+		Map<String, byte[]> nodes = nodes();
+		if (nodes.size() == 1) {
+			return diagnose(nodes.values().iterator().next());
+		}
+		Map<String, StoreFacts> facts = new LinkedHashMap<>();
+		nodes.forEach((node, key) -> facts.put(node, diagnose(key, deadline)));
+		return RedisInfo.together(facts);
+	}
+
+	/**
+	 * A node of a cluster that does not answer is a warning: others have locks as well.
+	 */
+	private StoreFacts diagnose(byte[] key, long deadline) {
+		if (System.nanoTime() - deadline >= 0) {
+			return new StoreFacts("Redis", null, List.of("Not asked in time, because others do not answer"));
+		}
+		try {
+			return diagnose(key);
+		}
+		catch (StoreException ex) {
+			return new StoreFacts("Redis", null, List.of("This node does not answer: " + ex.getMessage()));
+		}
+	}
+
+	private StoreFacts diagnose(byte[] key) {
+		List<?> info = ask("diagnose", (connection) -> RedisLockScripts.INFO.list(connection, 1, key));
+		String text = RedisLockStore.text(info.get(1));
+		return (RedisLockStore.number(info.get(0)) == 1) ? new RedisInfo(text).facts()
+				: new StoreFacts("Redis", null,
+						List.of("Redis does not let the user of the locks ask for its state, which needs +info (" + text
+								+ ")"));
+	}
+
+	/**
+	 * One key for each node that has locks: a script goes where its key is. If this is no
+	 * cluster, any key will do.
+	 */
+	private Map<String, byte[]> nodes() {
+		if (!this.connections.isCluster()) {
+			return Map.of("", RedisKeys.fence(this.prefix, 0));
+		}
+		try (RedisClusterConnection cluster = this.connections.factory().getClusterConnection()) {
+			return nodes(cluster.clusterGetNodes());
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.notConnected(ex);
+		}
+	}
+
+	private Map<String, byte[]> nodes(Iterable<RedisClusterNode> all) {
+		List<byte[]> keys = IntStream.range(0, RedisKeys.BUCKETS)
+			.mapToObj((bucket) -> RedisKeys.fence(this.prefix, bucket))
+			.toList();
+		Map<String, byte[]> nodes = new LinkedHashMap<>();
+		for (RedisClusterNode node : all) {
+			keys.stream()
+				.filter((key) -> node.isMaster() && node.servesSlot(ClusterSlotHashUtil.calculateSlot(key)))
+				.findFirst()
+				.ifPresent((key) -> nodes.put(node.asString(), key));
+		}
+		return nodes;
+	}
+
+	private <T> T ask(String operation, Function<ScriptConnection, T> command) {
+		try (ScriptConnection connection = this.connections.open()) {
+			return command.apply(connection);
+		}
+		catch (StoreException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.translate(operation, ex);
+		}
+	}
+
+	private static byte[] bytes(String value) {
+		return value.getBytes(StandardCharsets.US_ASCII);
+	}
+
+}

@@ -1,0 +1,397 @@
+package io.dlock.aop;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import reactor.core.publisher.Mono;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+import io.dlock.OnLost;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * R47: the lock of an asynchronous method that is called inside a transaction outlasts
+ * both.
+ */
+@Timeout(60)
+class AsyncInsideTransactionTests extends AbstractTransactionTests {
+
+	static class AsyncWork {
+
+		@DistributedLocked(key = "'counter'", waitTime = "20s")
+		public <T> CompletableFuture<T> stage(Supplier<CompletableFuture<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLocked("'counter'")
+		public CompletableFuture<String> stageUnlessBusy() {
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		public CompletableFuture<String> losing() {
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
+		public CompletableFuture<String> losingCarelessly() {
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		@Transactional
+		public CompletableFuture<String> losingInItsTransaction(Runnable body) {
+			body.run();
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
+		@Transactional
+		public CompletableFuture<String> losingCarelesslyInItsTransaction(Runnable body) {
+			body.run();
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked("'counter'")
+		public Mono<String> mono() {
+			return Mono.just("done");
+		}
+
+	}
+
+	private Work work;
+
+	private AsyncWork async;
+
+	private CompletableFuture<String> body = new CompletableFuture<>();
+
+	@BeforeEach
+	void register() {
+		this.context.registerBean(AsyncWork.class);
+	}
+
+	private void startWith(InsideTransaction inside) {
+		this.work = start((postProcessor) -> postProcessor.setInsideTransaction(inside));
+		this.async = this.context.getBean(AsyncWork.class);
+	}
+
+	private CompletableFuture<String> begun(CompletableFuture<String> result) {
+		Awaitility.await().until(this::isHeld);
+		return result;
+	}
+
+	private void awaitNothingLeft() {
+		Awaitility.await().untilAsserted(this::nothingIsLeft);
+	}
+
+	// defer
+
+	@Test
+	void r47LockIsKeptUntilTheTransactionEndsIfTheStageIsFaster() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			assertThat(this.async.stage(() -> CompletableFuture.completedFuture("done")).join()).isEqualTo("done");
+			assertThat(isHeld()).isTrue();
+			insert();
+		});
+		nothingIsLeft();
+		assertThat(warnings()).singleElement().asString().contains("AsyncWork.stage", "dlock.transaction.inside");
+	}
+
+	@Test
+	void r47LockIsKeptUntilTheStageCompletesIfTheTransactionIsFaster() {
+		startWith(InsideTransaction.DEFER);
+		List<CompletableFuture<String>> results = new ArrayList<>();
+		inTransaction(() -> results.add(begun(this.async.stage(() -> this.body))));
+		assertThat(isHeld()).isTrue();
+		this.body.complete("done");
+		assertThat(results.get(0).join()).isEqualTo("done");
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47LockThatIsGrantedAfterTheTransactionIsReleasedWithTheStage() {
+		startWith(InsideTransaction.DEFER);
+		List<CompletableFuture<String>> results = new ArrayList<>();
+		try (LockHandle other = this.registry.acquireAsync(LockRequest.of(KEY)).join()) {
+			inTransaction(() -> results.add(this.async.stage(() -> CompletableFuture.completedFuture("done"))));
+			assertThat(results.get(0)).isNotDone();
+		}
+		assertThat(results.get(0).join()).isEqualTo("done");
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47RollbackReleasesAsWell() {
+		startWith(InsideTransaction.DEFER);
+		transaction(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
+			assertThat(catchThrowable(this.async.<String>stage(() -> {
+				throw new IllegalStateException("of the method");
+			})::join)).hasRootCauseMessage("of the method");
+			assertThat(isHeld()).isTrue();
+			status.setRollbackOnly();
+		});
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47CancelledStageIsKeptUntilTheTransactionEnds() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			begun(this.async.stage(() -> this.body)).cancel(true);
+			Awaitility.await().until(this.body::isCancelled);
+			assertThat(isHeld()).isTrue();
+		});
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47CancelledWaitLeavesNothing() {
+		startWith(InsideTransaction.DEFER);
+		try (LockHandle other = this.registry.acquireAsync(LockRequest.of(KEY)).join()) {
+			inTransaction(() -> {
+				this.async.stage(() -> this.body).cancel(true);
+				other.release();
+				assertThat(this.async.stageUnlessBusy().join()).isEqualTo("done");
+			});
+		}
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47CancelWhileTheLockIsGrantedLeaksNothing() {
+		startWith(InsideTransaction.DEFER);
+		for (int i = 0; i < 100; i++) {
+			int spins = i % 20;
+			inTransaction(() -> {
+				CompletableFuture<String> first = this.async.stage(() -> CompletableFuture.completedFuture("done"));
+				CompletableFuture<String> second = this.async.stage(() -> CompletableFuture.completedFuture("done"));
+				for (int spin = 0; spin < spins; spin++) {
+					Thread.yield();
+				}
+				first.cancel(true);
+				second.cancel(true);
+			});
+		}
+		awaitNothingLeft();
+	}
+
+	@Test
+	void r47CallsOfOneTransactionExcludeEachOtherAndShareTheLock() {
+		startWith(InsideTransaction.DEFER);
+		AtomicInteger running = new AtomicInteger();
+		List<Integer> together = Collections.synchronizedList(new ArrayList<>());
+		List<Long> tokens = Collections.synchronizedList(new ArrayList<>());
+		inTransaction(() -> {
+			List<CompletableFuture<String>> results = new ArrayList<>();
+			for (int i = 0; i < 5; i++) {
+				results.add(this.async.stage(() -> {
+					together.add(running.incrementAndGet());
+					tokens.add(LockHandle.current().orElseThrow().token());
+					return CompletableFuture.supplyAsync(() -> {
+						running.decrementAndGet();
+						return "done";
+					}, CompletableFuture.delayedExecutor(5, TimeUnit.MILLISECONDS));
+				}));
+			}
+			results.forEach(CompletableFuture::join);
+			assertThat(isHeld()).isTrue();
+		});
+		assertThat(together).hasSize(5).containsOnly(1);
+		assertThat(tokens).containsOnly(tokens.get(0));
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47SynchronousMethodSharesTheLockThatTheTransactionKeeps() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.async.stageUnlessBusy().join();
+			this.work.run(this::insert);
+			assertThat(this.async.stageUnlessBusy().join()).isEqualTo("done");
+			assertThat(isHeld()).isTrue();
+		});
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+		this.work.run(this::insert);
+	}
+
+	@Test
+	void r47SynchronousMethodIsExcludedWhileTheStageGoesOn() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			CompletableFuture<String> result = begun(this.async.stage(() -> this.body));
+			assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.work.run(this::insert));
+			this.body.complete("done");
+			result.join();
+			this.work.run(this::insert);
+		});
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47InnerTransactionEndsTheLocksThatWereTakenInIt() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			inNewTransaction(() -> {
+				this.async.stageUnlessBusy().join();
+				assertThat(isHeld()).isTrue();
+			});
+			assertThat(isHeld()).isFalse();
+			this.async.stageUnlessBusy().join();
+			inNewTransaction(() -> assertThat(isHeld()).isTrue());
+			assertThat(this.async.stageUnlessBusy().join()).as("the transaction has got its locks back")
+				.isEqualTo("done");
+			assertThat(isHeld()).isTrue();
+		});
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47CallerThatHoldsTheLockKeepsIt() {
+		startWith(InsideTransaction.DEFER);
+		this.work.run(() -> inTransaction(() -> {
+			long token = LockHandle.current().orElseThrow().token();
+			assertThat(this.async
+				.stage(() -> CompletableFuture.completedFuture(LockHandle.current().orElseThrow().token()))
+				.join()).isEqualTo(token);
+		}));
+		assertThat(warnings()).isEmpty();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47PublisherIsKeptByTheTransactionOfTheSubscribingThread() {
+		startWith(InsideTransaction.DEFER);
+		Mono<String> mono = this.async.mono();
+		inTransaction(() -> {
+			assertThat(mono.block()).isEqualTo("done");
+			assertThat(isHeld()).isTrue();
+			assertThat(mono.block()).isEqualTo("done");
+		});
+		nothingIsLeft();
+		assertThat(mono.block()).isEqualTo("done");
+		nothingIsLeft();
+	}
+
+	// the commit
+
+	@Test
+	void r48LostLockThatTheTransactionKeepsRollsItBack() {
+		startWith(InsideTransaction.DEFER);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
+			this.async.losing().join();
+			insert();
+			Awaitility.await().until(() -> !isHeld());
+		})).withMessageContaining("is rolled back");
+		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48LockThatMayBeLostDoesNotRollBack() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.async.losingCarelessly().join();
+			insert();
+			Awaitility.await().until(() -> !isHeld());
+		});
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48LostLockRollsBackTheTransactionOfTheMethod() {
+		startWith(InsideTransaction.FAIL);
+		assertThat(catchThrowable(this.async.losingInItsTransaction(() -> {
+			insert();
+			awaitLoss();
+		})::join)).isInstanceOf(CompletionException.class)
+			.cause()
+			.isInstanceOf(LockLostException.class)
+			.hasMessageContaining("is rolled back");
+		assertThat(entries()).isZero();
+		awaitNothingLeft();
+	}
+
+	@Test
+	void r48TransactionOfAMethodWhoseLockMayBeLostIsCommitted() {
+		startWith(InsideTransaction.FAIL);
+		assertThat(this.async.losingCarelesslyInItsTransaction(() -> {
+			insert();
+			awaitLoss();
+		}).join()).isEqualTo("done");
+		assertThat(entries()).isOne();
+		awaitNothingLeft();
+	}
+
+	// the other ways
+
+	@Test
+	void failRefusesTheCallBeforeTheLockIsTaken() {
+		startWith(InsideTransaction.FAIL);
+		inTransaction(() -> {
+			assertThat(catchThrowable(this.async.stageUnlessBusy()::join))
+				.hasCauseInstanceOf(IllegalTransactionStateException.class)
+				.hasMessageContaining("AsyncWork.stageUnlessBusy");
+			assertThatExceptionOfType(IllegalTransactionStateException.class).isThrownBy(this.async.mono()::block)
+				.withMessageContaining("AsyncWork.mono");
+			nothingIsLeft();
+		});
+		Mono<String> mono = this.async.mono();
+		assertThat(mono.block()).isEqualTo("done");
+		this.work.run(() -> inTransaction(() -> assertThat(mono.block()).isEqualTo("done")));
+	}
+
+	@Test
+	void ignoreReleasesWithTheStage() {
+		startWith(InsideTransaction.IGNORE);
+		inTransaction(() -> {
+			this.async.stageUnlessBusy().join();
+			nothingIsLeft();
+			assertThat(this.async.mono().block()).isEqualTo("done");
+			nothingIsLeft();
+		});
+		assertThat(warnings()).isEmpty();
+	}
+
+	@Test
+	void transactionManagerWithoutSynchronizationIsRefused() {
+		this.transactions.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			assertThat(catchThrowable(this.async.stageUnlessBusy()::join))
+				.hasCauseInstanceOf(IllegalTransactionStateException.class)
+				.hasMessageContaining("no transaction synchronization");
+			assertThatExceptionOfType(IllegalTransactionStateException.class).isThrownBy(this.async.mono()::block);
+			nothingIsLeft();
+		});
+		assertThat(this.async.stageUnlessBusy().orTimeout(10, TimeUnit.SECONDS).join()).isEqualTo("done");
+		assertThat(this.registry.tryAcquire(KEY, Duration.ofSeconds(5))).isPresent()
+			.hasValueSatisfying(LockHandle::release);
+	}
+
+}

@@ -1,0 +1,188 @@
+package io.dlock.aop;
+
+import java.util.concurrent.CompletableFuture;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.micrometer.common.KeyValues;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockHandle;
+import io.dlock.observation.DefaultLockCallConvention;
+import io.dlock.observation.LockCallContext;
+import io.dlock.observation.LockCallConvention;
+import io.dlock.observation.LockObservations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Observations that fail harm no lock, those of others are as they say, and without any
+ * nothing is spent on them.
+ */
+@Timeout(60)
+class FailingObservationTests extends AbstractDistributedLockedTests {
+
+	private ObservationRegistry observations = ObservationRegistry.create();
+
+	private @Nullable LockCallConvention convention;
+
+	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+	private final Logger logger = (Logger) LoggerFactory.getLogger(CallObservations.class);
+
+	static class Work {
+
+		@DistributedLocked("'key'")
+		public String synchronous() {
+			return "locked " + LockHandle.current().isPresent();
+		}
+
+		@DistributedLocked("'key'")
+		public CompletableFuture<String> future() {
+			return CompletableFuture.completedFuture(synchronous());
+		}
+
+		@DistributedLocked("'key'")
+		public Mono<String> mono() {
+			return Mono.just(synchronous());
+		}
+
+	}
+
+	private final Work work = bean(Work.class);
+
+	@Override
+	void configure(DistributedLockedBeanPostProcessor postProcessor) {
+		postProcessor.setObservations(() -> new LockObservations(this.observations, this.convention, "memory"));
+	}
+
+	@BeforeEach
+	void watchTheLog() {
+		this.log.start();
+		this.logger.addAppender(this.log);
+	}
+
+	@AfterEach
+	void stopWatching() {
+		this.logger.detachAppender(this.log);
+	}
+
+	private void callThemAll() {
+		for (int i = 0; i < 2; i++) {
+			assertThat(this.work.synchronous()).isEqualTo("locked true");
+			assertThat(this.work.future().join()).isEqualTo("locked true");
+			assertThat(this.work.mono().block()).isEqualTo("locked true");
+			assertThat(this.store.find("key")).isEmpty();
+			assertThat(this.observations.getCurrentObservation()).isNull();
+		}
+		assertThat(this.log.list).filteredOn((event) -> event.getLevel() == Level.WARN)
+			.singleElement()
+			.satisfies((event) -> assertThat(event.getFormattedMessage()).contains("changes nothing"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "start", "event", "open", "close", "stop" })
+	void handlerThatThrowsHarmsNoLockAndIsWarnedOfOnce(String when) {
+		this.observations.observationConfig().observationHandler(new Failing(when));
+		callThemAll();
+	}
+
+	@Test
+	void conventionThatThrowsHarmsNoLockAndIsWarnedOfOnce() {
+		this.observations = TestObservationRegistry.create();
+		this.convention = new DefaultLockCallConvention() {
+
+			@Override
+			public KeyValues getLowCardinalityKeyValues(LockCallContext context) {
+				throw new IllegalStateException("of the convention");
+			}
+
+		};
+		callThemAll();
+	}
+
+	@Test
+	void conventionOfTheApplicationReplacesOurs() {
+		TestObservationRegistry test = TestObservationRegistry.create();
+		this.observations = test;
+		this.convention = new DefaultLockCallConvention() {
+
+			@Override
+			public KeyValues getHighCardinalityKeyValues(LockCallContext context) {
+				return KeyValues.empty();
+			}
+
+		};
+		this.work.synchronous();
+		assertThat(test).hasSingleObservationThat()
+			.hasNameEqualTo("dlock.call")
+			.hasLowCardinalityKeyValue("name", "Work.synchronous")
+			.doesNotHaveHighCardinalityKeyValueWithKey("dlock.key");
+	}
+
+	@Test
+	void withoutHandlersNothingIsCreated() {
+		CallObservations none = new CallObservations(() -> LockObservations.NONE);
+		assertThat(none.start("name", "key", null)).isSameAs(CallObservation.NONE);
+		CallObservations idle = new CallObservations(
+				() -> new LockObservations(ObservationRegistry.create(), null, "memory"));
+		assertThat(idle.start("name", "key", null)).isSameAs(CallObservation.NONE);
+		assertThat(this.work.synchronous()).isEqualTo("locked true");
+	}
+
+	private record Failing(String when) implements ObservationHandler<Observation.Context> {
+
+		private void fail(String now) {
+			if (now.equals(this.when)) {
+				throw new IllegalStateException("of the handler, at " + now);
+			}
+		}
+
+		@Override
+		public void onStart(Observation.Context context) {
+			fail("start");
+		}
+
+		@Override
+		public void onEvent(Observation.Event event, Observation.Context context) {
+			fail("event");
+		}
+
+		@Override
+		public void onScopeOpened(Observation.Context context) {
+			fail("open");
+		}
+
+		@Override
+		public void onScopeClosed(Observation.Context context) {
+			fail("close");
+		}
+
+		@Override
+		public void onStop(Observation.Context context) {
+			fail("stop");
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return true;
+		}
+
+	}
+
+}

@@ -1,0 +1,101 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.store.LockStore.AcquireCommand;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How many locks a process holds, and how many requests wait.
+ */
+class LockCountsTests extends AbstractHandOffTests {
+
+	@Test
+	void locksAreCountedFromGrantToRelease() throws Exception {
+		assertCounts(0, 0);
+		LockHandle one = this.registry.acquireAsync(request()).get();
+		LockHandle other = this.registry.acquireAsync(LockRequest.of("other")).get();
+		assertCounts(2, 0);
+		one.release();
+		assertCounts(1, 0);
+		other.release();
+		assertCounts(0, 0);
+	}
+
+	@Test
+	void nestedHandlesShareOneLock() {
+		try (LockHandle outer = this.registry.acquire("key"); LockHandle inner = this.registry.acquire("key")) {
+			assertThat(inner.token()).isEqualTo(outer.token());
+			assertCounts(1, 0);
+		}
+		assertCounts(0, 0);
+	}
+
+	@Test
+	void waitersAreCountedUntilTheyHoldTheLock() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		CompletableFuture<LockHandle> third = waiter();
+		assertCounts(1, 2);
+		first.release();
+		LockHandle handedOver = second.get();
+		assertCounts(1, 1);
+		third.cancel(true);
+		Awaitility.await().untilAsserted(() -> assertCounts(1, 0));
+		handedOver.release();
+		assertCounts(0, 0);
+	}
+
+	@Test
+	void whoWaitsForAnotherProcessIsCounted() throws Exception {
+		this.store.memory.acquire(new AcquireCommand("key", "elsewhere", LEASE, "elsewhere", ""));
+		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(request());
+		Awaitility.await().until(() -> this.store.acquires.get() > 0);
+		assertCounts(0, 1);
+		this.store.memory.release("key", "elsewhere");
+		waiting.get().release();
+		assertCounts(0, 0);
+	}
+
+	@Test
+	void whoWaitsForTheStoreIsCounted() throws Exception {
+		CountDownLatch release = new CountDownLatch(1);
+		CountDownLatch arrived = this.store.holdAcquires(release);
+		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(request());
+		arrived.await();
+		assertCounts(0, 1);
+		release.countDown();
+		waiting.get().release();
+	}
+
+	@Test
+	void whoReleasesDoesNotWait() throws Exception {
+		LockHandle handle = this.registry.acquireAsync(request()).get();
+		this.store.beforeRelease = () -> assertCounts(0, 0);
+		handle.release();
+		assertThat(this.store.releases).hasValue(1);
+		assertThat(this.store.memory.find("key")).as("an assertion that fails is a failed release").isEmpty();
+	}
+
+	@Test
+	void lostLockIsNotHeld() throws Exception {
+		LockHandle handle = this.registry.acquireAsync(request()).get();
+		this.clock.pass(Duration.ofSeconds(11));
+		assertThat(handle.isValid()).isFalse();
+		assertCounts(0, 0);
+	}
+
+	private void assertCounts(int held, int waiting) {
+		assertThat(this.registry.heldLocks()).as("held").isEqualTo(held);
+		assertThat(this.registry.waitingCalls()).as("waiting").isEqualTo(waiting);
+	}
+
+}

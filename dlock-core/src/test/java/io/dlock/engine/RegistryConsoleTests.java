@@ -1,0 +1,271 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.ForcedRelease;
+import io.dlock.LocalLocks;
+import io.dlock.LockConsole;
+import io.dlock.LockHandle;
+import io.dlock.LockInfo;
+import io.dlock.LockList;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+import io.dlock.LockStoreException;
+import io.dlock.StoreReport;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * What operators see of a registry and may do to its locks.
+ */
+class RegistryConsoleTests extends AbstractHandOffTests {
+
+	private final LockConsole console = this.registry.console();
+
+	private static LockRequest named(String key) {
+		return LockRequest.builder(key).name("reports").reason("a report").waitTime(Duration.ofSeconds(40)).build();
+	}
+
+	private Instant now() {
+		return Instant.ofEpochMilli(this.clock.wallMillis());
+	}
+
+	@Test
+	void r55HeldLockIsShownWithWhoWhyAndHowLong() throws Exception {
+		Instant taken = now();
+		LockHandle handle = this.registry.acquireAsync(named("key")).get();
+		this.clock.pass(Duration.ofSeconds(1));
+		assertThat(this.console.local().waiting()).isEmpty();
+		assertThat(this.console.local().held()).singleElement().satisfies((held) -> {
+			assertThat(held.key()).isEqualTo("key");
+			assertThat(held.name()).isEqualTo("reports");
+			assertThat(held.reason()).isEqualTo("a report");
+			assertThat(held.thread()).isEqualTo(Thread.currentThread().getName());
+			assertThat(held.since()).isEqualTo(taken);
+			assertThat(held.until()).isEqualTo(taken.plus(LEASE).minusMillis(100 + 2));
+			assertThat(held.token()).isEqualTo(handle.token());
+			assertThat(held.waiting()).isZero();
+		});
+		handle.release();
+		assertThat(this.console.local()).isEqualTo(new LocalLocks(List.of(), List.of()));
+	}
+
+	@Test
+	void r55LockOfAnHeirIsShownWithItsOwnToken() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter(named("key"));
+		first.release();
+		LockHandle heir = second.get();
+		assertThat(this.console.local().held()).singleElement().satisfies((held) -> {
+			assertThat(held.token()).isEqualTo(first.token() + 1);
+			assertThat(held.reason()).isEqualTo("a report");
+		});
+		heir.release();
+	}
+
+	@Test
+	void r55RequestsThatWaitAreShown() throws Exception {
+		LockHandle handle = this.registry.acquireAsync(request()).get();
+		Instant asked = now();
+		CompletableFuture<LockHandle> limited = waiter(named("key"));
+		this.clock.pass(Duration.ofSeconds(2));
+		CompletableFuture<LockHandle> unlimited = waiter();
+		List<LocalLocks.Waiting> waiting = this.console.local().waiting();
+		assertThat(waiting).extracting(LocalLocks.Waiting::key).containsExactly("key", "key");
+		assertThat(waiting.get(0)).isEqualTo(new LocalLocks.Waiting("key", "reports", "a report",
+				Thread.currentThread().getName(), asked, asked.plusSeconds(40)));
+		assertThat(waiting.get(1).until()).as("for ever").isNull();
+		assertThat(this.console.local().held()).extracting(LocalLocks.Held::waiting).containsExactly(2);
+		limited.cancel(true);
+		unlimited.cancel(true);
+		Awaitility.await().until(() -> this.console.local().waiting().isEmpty());
+		handle.release();
+	}
+
+	@Test
+	void lostLockIsNotShown() throws Exception {
+		LockHandle handle = this.registry.acquireAsync(request()).get();
+		this.clock.pass(LEASE);
+		assertThat(this.console.local().held()).isEmpty();
+		assertThat(handle.isValid()).isFalse();
+	}
+
+	@Test
+	void r57KeysAreShownAsTheyAreStored() throws Exception {
+		LockHandle handle = this.registry.acquireAsync(LockRequest.of("a b\n%")).get();
+		assertThat(this.console.local().held()).extracting(LocalLocks.Held::key).containsExactly("a%20b%0A%25");
+		assertThat(this.console.list(10).locks()).extracting(LockInfo::key).containsExactly("a%20b%0A%25");
+		for (String shown : List.of("a b\n%", "a%20b%0A%25")) {
+			assertThat(this.console.find(shown)).as(shown)
+				.hasValueSatisfying((lock) -> assertThat(lock.token()).isEqualTo(handle.token()));
+		}
+		handle.release();
+	}
+
+	@Test
+	void r55LocksOfTheStoreAreListedByKeyWithTokensOfTheSameKind() throws Exception {
+		LockHandle b = this.registry.acquireAsync(named("b")).get();
+		this.store.memory.acquire(new AcquireCommand("a", "elsewhere", LEASE, "elsewhere [main]", ""));
+		LockList list = this.console.list(10);
+		assertThat(list.complete()).isTrue();
+		assertThat(list.problem()).isNull();
+		assertThat(list.locks()).extracting(LockInfo::key).containsExactly("a", "b");
+		assertThat(list.locks().get(0).reason()).isNull();
+		assertThat(list.locks().get(1)).satisfies((lock) -> {
+			assertThat(lock.token()).isEqualTo(b.token());
+			assertThat(lock.reason()).isEqualTo("a report");
+		});
+		assertThat(this.console.list(1)).satisfies((some) -> {
+			assertThat(some.locks()).hasSize(1);
+			assertThat(some.complete()).isFalse();
+		});
+		b.release();
+	}
+
+	@Test
+	void badInputIsRefused() {
+		for (int limit : List.of(0, -1, 10_001, Integer.MAX_VALUE)) {
+			assertThatIllegalArgumentException().isThrownBy(() -> this.console.list(limit))
+				.withMessageContaining("from 1 to 10000");
+		}
+		for (String key : List.of("", " ")) {
+			assertThatIllegalArgumentException().isThrownBy(() -> this.console.find(key));
+			assertThatIllegalArgumentException().isThrownBy(() -> this.console.forceRelease(key, 1));
+		}
+	}
+
+	@Test
+	void r55ForcedReleaseIsALossForTheHolderAtOnce() throws Exception {
+		LockHandle handle = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> lost = new CompletableFuture<>();
+		handle.onLost(lost::complete);
+		CompletableFuture<LockHandle> next = waiter();
+		assertThat(this.console.forceRelease("key", handle.token())).isEqualTo(ForcedRelease.RELEASED);
+		assertThat(handle.isValid()).isFalse();
+		lost.get();
+		LockHandle successor = next.get();
+		assertThat(successor.token()).as("a grant of its own").isGreaterThan(handle.token() + 1);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release)
+			.withMessageContaining("released by force");
+		assertThat(successor.isValid()).isTrue();
+		assertThat(this.store.memory.renew(List.of(new RenewCommand("key", ownerOf(successor), LEASE))))
+			.containsExactly(RenewResult.RENEWED);
+		successor.release();
+	}
+
+	private String ownerOf(LockHandle handle) {
+		return this.registry.ownerOf(handle).orElseThrow();
+	}
+
+	@Test
+	void r55AnyTokenOfTheTenureWillDoAndNoOther() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).get();
+		CompletableFuture<LockHandle> second = waiter();
+		first.release();
+		LockHandle heir = second.get();
+		assertThat(heir.token()).isEqualTo(first.token() + 1);
+		long last = first.token() + 1023;
+		for (long other : List.of(first.token() - 1, last + 1, 0L, -1L, first.token() / 1024, Long.MAX_VALUE,
+				Long.MIN_VALUE)) {
+			assertThat(this.console.forceRelease("key", other)).as("%d", other).isEqualTo(ForcedRelease.OTHER_TOKEN);
+		}
+		assertThat(heir.isValid()).isTrue();
+		assertThat(this.console.forceRelease("key", first.token())).isEqualTo(ForcedRelease.RELEASED);
+		assertThat(heir.isValid()).isFalse();
+		assertThat(this.console.forceRelease("key", last)).isEqualTo(ForcedRelease.NOT_HELD);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(heir::release);
+	}
+
+	@Test
+	void r55ForcedReleaseTakesALockFromAnotherProcess() {
+		this.store.memory.acquire(new AcquireCommand("a b", "elsewhere", LEASE, "elsewhere [main]", ""));
+		LockInfo lock = this.console.find("a%20b").orElseThrow();
+		assertThat(this.console.forceRelease(lock.key(), lock.token())).isEqualTo(ForcedRelease.RELEASED);
+		assertThat(this.store.memory.renew(List.of(new RenewCommand("a b", "elsewhere", LEASE))))
+			.containsExactly(RenewResult.REFUSED);
+	}
+
+	@Test
+	void storeThatFailsIsAProblemOfTheListAndOfNobodyElse() throws ExecutionException, InterruptedException {
+		LockHandle handle = this.registry.acquireAsync(request()).get();
+		this.store.down = true;
+		assertThat(this.console.list(10)).isEqualTo(new LockList(List.of(), false, "connection refused"));
+		assertThat(this.console.local().held()).hasSize(1);
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.console.find("key"))
+			.withMessageContaining("look up");
+		assertThatExceptionOfType(LockStoreException.class)
+			.isThrownBy(() -> this.console.forceRelease("key", handle.token()))
+			.withMessageContaining("release by force");
+		assertThat(handle.isValid()).as("nothing is known").isTrue();
+		this.store.down = false;
+		handle.release();
+	}
+
+	@Test
+	void storeThatShowsNothingSaysSo() {
+		this.store.hasNoInspection = true;
+		this.store.memory.acquire(new AcquireCommand("key", "elsewhere", Duration.ofSeconds(1), "elsewhere", ""));
+		assertThat(this.console.list(10).problem()).contains("can not list");
+		assertThat(this.console.find("key")).isPresent();
+		assertThatExceptionOfType(UnsupportedOperationException.class)
+			.isThrownBy(() -> this.console.forceRelease("key", 1));
+		assertThat(this.console.check()).satisfies((report) -> {
+			assertThat(report.failure()).isNull();
+			assertThat(report.server()).isNull();
+		});
+		this.store.memory.release("key", "elsewhere");
+	}
+
+	@Test
+	void r19CheckTakesALockAndReleasesIt() {
+		StoreReport report = this.console.check();
+		assertThat(report.failure()).isNull();
+		assertThat(report.store()).isEqualTo("troubled");
+		assertThat(report.server()).isEqualTo("memory");
+		assertThat(report.warnings()).isNotEmpty();
+		assertThat(this.store.acquires).hasValue(1);
+		assertThat(this.store.releases).hasValue(1);
+		assertThat(this.store.memory.find(RegistryConsole.CHECKED_KEY)).isEmpty();
+		assertThat(this.registry.heldLocks()).isZero();
+	}
+
+	@Test
+	void r19CheckOfAnotherInstanceIsNoFailure() {
+		this.store.memory.acquire(new AcquireCommand(RegistryConsole.CHECKED_KEY, "elsewhere", LEASE, "elsewhere", ""));
+		assertThat(this.console.check().failure()).isNull();
+		assertThat(this.store.releases).as("what is not ours").hasValue(0);
+		this.store.memory.release(RegistryConsole.CHECKED_KEY, "elsewhere");
+	}
+
+	@Test
+	void r19CheckOfAFailingStoreTellsWhyAndThrowsNothing() {
+		assertThat(failureWhen(() -> this.store.down = true)).contains("connection refused");
+		this.store.down = false;
+		assertThat(failureWhen(() -> this.store.lostAcquireReplies.set(1))).contains("the reply was lost");
+		assertThat(failureWhen(() -> this.store.lostReleaseReplies.set(1))).contains("the reply was lost");
+		this.store.beforeAcquire = () -> {
+			throw new IllegalStateException("a store with a bug");
+		};
+		assertThat(this.console.check().failure()).contains("a store with a bug");
+	}
+
+	private @Nullable String failureWhen(Runnable trouble) {
+		this.store.memory.clear();
+		trouble.run();
+		return this.console.check().failure();
+	}
+
+}

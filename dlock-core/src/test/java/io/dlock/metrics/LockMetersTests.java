@@ -1,0 +1,223 @@
+package io.dlock.metrics;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.distribution.DistributionStatisticConfig;
+import io.micrometer.core.instrument.distribution.pause.PauseDetector;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+
+import io.dlock.LockEvent;
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.LockStoreException;
+import io.dlock.LossType;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is metered, under which names and tags.
+ */
+@Timeout(60)
+class LockMetersTests {
+
+	private final SimpleMeterRegistry meterRegistry = new SimpleMeterRegistry();
+
+	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
+
+	private final LockMeters meters = new LockMeters(this.registry::heldLocks, this.registry::waitingCalls);
+
+	@AfterEach
+	void close() {
+		this.registry.close();
+	}
+
+	private void meter() {
+		this.meters.bindTo(this.meterRegistry);
+		this.registry.addListener(this.meters);
+	}
+
+	private Timer timer(String name, String... tags) {
+		return this.meterRegistry.get(name).tags(tags).timer();
+	}
+
+	private double count(String name, String... tags) {
+		return this.meterRegistry.get(name).tags(tags).counter().count();
+	}
+
+	private double gauge(String name) {
+		return this.meterRegistry.get(name).gauge().value();
+	}
+
+	@Test
+	void lockCycleIsMeteredByItsName() {
+		meter();
+		this.registry.acquire(LockRequest.builder("orders:42").name("orders").build()).release();
+		assertThat(timer("dlock.wait", "name", "orders", "outcome", "acquired").count()).isOne();
+		assertThat(timer("dlock.hold", "name", "orders", "outcome", "released").count()).isOne();
+		Timer remaining = timer("dlock.remaining", "name", "orders");
+		assertThat(remaining.count()).isOne();
+		assertThat(remaining.max(TimeUnit.SECONDS)).isBetween(20.0, 30.0);
+	}
+
+	@Test
+	void eventsAreMeteredWithTheirDurationsAndOutcomes() {
+		meter();
+		Duration second = Duration.ofSeconds(1);
+		this.meters.onEvent(new LockEvent.Busy("key", "a", null, second));
+		LockStoreException failure = new LockStoreException("key", "acquire", "", new IllegalStateException());
+		this.meters.onEvent(new LockEvent.StoreFailed("key", "a", null, second, failure, false));
+		this.meters.onEvent(new LockEvent.StoreFailed("key", "a", null, second, failure, true));
+		this.meters.onEvent(new LockEvent.StoreFailed("key", "a", null, second, failure, true));
+		this.meters.onEvent(new LockEvent.Renewed("key", "a", null, 1, second, second));
+		this.meters.onEvent(new LockEvent.RenewalFailed("key", "a", null, 1, second, second));
+		this.meters.onEvent(new LockEvent.Lost("key", "a", null, 1, second, "", LossType.MAX_HOLD));
+		assertThat(timer("dlock.wait", "outcome", "busy").totalTime(TimeUnit.SECONDS)).isEqualTo(1);
+		assertThat(timer("dlock.wait", "outcome", "failed").totalTime(TimeUnit.SECONDS)).isEqualTo(3);
+		assertThat(count("dlock.store.failures", "fail.open", "false")).isOne();
+		assertThat(count("dlock.store.failures", "fail.open", "true")).isEqualTo(2);
+		assertThat(count("dlock.renewals", "outcome", "renewed")).isOne();
+		assertThat(count("dlock.renewals", "outcome", "failed")).isOne();
+		assertThat(timer("dlock.hold", "outcome", "lost").totalTime(TimeUnit.SECONDS)).isEqualTo(1);
+		assertThat(count("dlock.lost", "name", "a", "reason", "max-hold")).isOne();
+	}
+
+	/**
+	 * A counter that appears with its first loss shows no increase.
+	 */
+	@Test
+	void countersOfANameAreThereBeforeAnythingGoesWrong() {
+		meter();
+		this.registry.acquire(LockRequest.builder("key").name("a").build()).release();
+		for (String reason : List.of("expired", "refused", "forced", "max-hold", "shutdown")) {
+			assertThat(count("dlock.lost", "name", "a", "reason", reason)).as(reason).isZero();
+		}
+		assertThat(count("dlock.store.failures", "name", "a", "fail.open", "true")).isZero();
+		assertThat(count("dlock.renewals", "name", "a", "outcome", "failed")).isZero();
+	}
+
+	@Test
+	void tenThousandKeysDoNotGrowTheNumberOfMeters() {
+		meter();
+		this.registry.acquire(LockRequest.builder("key").name("a").build()).release();
+		int before = this.meterRegistry.getMeters().size();
+		for (int i = 0; i < 10_000; i++) {
+			this.registry.acquire(LockRequest.builder("key-" + i).reason("reason-" + i).name("a").build()).release();
+		}
+		assertThat(this.meterRegistry.getMeters()).hasSize(before);
+		assertThat(timer("dlock.wait", "name", "a", "outcome", "acquired").count()).isEqualTo(10_001);
+		assertThat(this.meterRegistry.getMeters()).flatExtracting((meter) -> meter.getId().getTags())
+			.extracting(Tag::getValue)
+			.noneMatch((value) -> value.contains("key-"));
+	}
+
+	@Test
+	void lockWithoutANameHasTheNameNone() {
+		meter();
+		this.registry.acquire("key").release();
+		assertThat(timer("dlock.wait", "name", "none", "outcome", "acquired").count()).isOne();
+	}
+
+	@Test
+	void namesThatAreTooManyAreMeteredAsOtherAndWarnedOfOnce() {
+		ListAppender<ILoggingEvent> log = new ListAppender<>();
+		log.start();
+		Logger logger = (Logger) LoggerFactory.getLogger(LockMeters.class);
+		logger.addAppender(log);
+		try {
+			meter();
+			for (int i = 0; i < LockMeters.MAX_NAMES + 100; i++) {
+				this.registry.acquire(LockRequest.builder("key").name("name-" + i).build()).release();
+			}
+		}
+		finally {
+			logger.detachAppender(log);
+		}
+		assertThat(timer("dlock.wait", "name", "other", "outcome", "acquired").count()).isEqualTo(100);
+		assertThat(this.meterRegistry.find("dlock.remaining").timers()).hasSize(LockMeters.MAX_NAMES + 1);
+		assertThat(log.list).singleElement().satisfies((event) -> {
+			assertThat(event.getLevel()).isEqualTo(Level.WARN);
+			assertThat(event.getFormattedMessage()).contains("name-1000");
+		});
+	}
+
+	@Test
+	void gaugesShowWhatIsHeldAndWaitedForNow() {
+		meter();
+		assertThat(gauge("dlock.held")).isZero();
+		LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).join();
+		LockHandle other = this.registry.acquireAsync(LockRequest.of("other")).join();
+		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(LockRequest.of("key"));
+		assertThat(gauge("dlock.held")).isEqualTo(2);
+		Awaitility.await().untilAsserted(() -> assertThat(gauge("dlock.waiting")).isOne());
+		other.release();
+		held.release();
+		waiting.join().release();
+		assertThat(gauge("dlock.held")).isZero();
+		assertThat(gauge("dlock.waiting")).isZero();
+	}
+
+	@Test
+	void severalMeterRegistriesGetTheSame() {
+		SimpleMeterRegistry second = new SimpleMeterRegistry();
+		this.meters.bindTo(second);
+		meter();
+		this.registry.acquire("key").release();
+		assertThat(second.get("dlock.hold").tag("outcome", "released").timer().count()).isOne();
+		assertThat(timer("dlock.hold", "outcome", "released").count()).isOne();
+		assertThat(second.getMeters()).extracting(Meter::getId)
+			.containsExactlyInAnyOrderElementsOf(this.meterRegistry.getMeters().stream().map(Meter::getId).toList());
+	}
+
+	@Test
+	void meterRegistryThatThrowsHarmsNoLockAndIsWarnedOfOnce() {
+		ListAppender<ILoggingEvent> log = new ListAppender<>();
+		log.start();
+		Logger logger = (Logger) LoggerFactory.getLogger("io.dlock.engine.LockEvents");
+		logger.addAppender(log);
+		try {
+			this.meters.bindTo(new Throwing());
+			this.registry.addListener(this.meters);
+			for (int i = 0; i < 3; i++) {
+				try (LockHandle handle = this.registry.acquire("key")) {
+					assertThat(handle.isValid()).isTrue();
+				}
+			}
+		}
+		finally {
+			logger.detachAppender(log);
+		}
+		assertThat(this.registry.heldLocks()).isZero();
+		assertThat(this.registry.find("key")).isEmpty();
+		assertThat(log.list).filteredOn((event) -> event.getLevel() == Level.WARN)
+			.singleElement()
+			.satisfies((event) -> assertThat(event.getFormattedMessage()).contains(LockMeters.class.getName()));
+	}
+
+	private static final class Throwing extends SimpleMeterRegistry {
+
+		@Override
+		protected Timer newTimer(Meter.Id id, DistributionStatisticConfig config, PauseDetector pauseDetector) {
+			throw new IllegalStateException("of the meter registry");
+		}
+
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.dlock.store.jdbc;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import io.dlock.store.StoreFacts;
+import io.dlock.test.MariaDbServer;
+import io.dlock.test.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * R19: what databases with all kinds of settings say of themselves.
+ */
+@Timeout(120)
+class JdbcFactsIntegrationTests {
+
+	@Test
+	void r19PostgreSql() throws SQLException {
+		PostgresServer server = PostgresServer.shared();
+		try (Connection connection = DriverManager.getConnection(server.jdbcUrl(), server.username(),
+				server.password())) {
+			execute(connection, "SET synchronous_commit = on");
+			StoreFacts facts = JdbcFacts.ofPostgreSql(connection);
+			assertThat(facts.server()).matches("PostgreSQL \\d+\\.\\d+.*");
+			assertThat(facts.role()).isEqualTo("primary");
+			assertThat(facts.warnings()).allSatisfy((warning) -> assertThat(warning).startsWith("fsync is off"));
+			execute(connection, "SET synchronous_commit = off");
+			assertThat(JdbcFacts.ofPostgreSql(connection).warnings())
+				.anySatisfy((warning) -> assertThat(warning).startsWith("synchronous_commit is off"));
+			execute(connection, "SET default_transaction_read_only = on");
+			assertThat(JdbcFacts.ofPostgreSql(connection).warnings())
+				.anySatisfy((warning) -> assertThat(warning).contains("read-only"));
+		}
+	}
+
+	@Test
+	void r19MariaDb() throws SQLException {
+		MariaDbServer server = MariaDbServer.shared();
+		for (String url : new String[] { server.mariaDbUrl(), server.mysqlUrl() }) {
+			try (Connection connection = DriverManager.getConnection(url, server.username(), server.password())) {
+				mariaDb(connection);
+			}
+		}
+	}
+
+	private static void mariaDb(Connection connection) throws SQLException {
+		try {
+			execute(connection, "SET GLOBAL innodb_flush_log_at_trx_commit = 1");
+			StoreFacts facts = JdbcFacts.ofMySql(connection);
+			assertThat(facts.server()).matches("MariaDB \\d+\\.\\d+\\.\\d+");
+			assertThat(facts.role()).isEqualTo("primary");
+			assertThat(facts.warnings()).isEmpty();
+			execute(connection, "SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+			assertThat(JdbcFacts.ofMySql(connection).warnings()).singleElement()
+				.asString()
+				.contains("innodb_flush_log_at_trx_commit is 2");
+			execute(connection, "SET GLOBAL read_only = 1");
+			assertThat(JdbcFacts.ofMySql(connection).role()).isEqualTo("read-only");
+		}
+		finally {
+			execute(connection, "SET GLOBAL read_only = 0");
+			execute(connection, "SET GLOBAL innodb_flush_log_at_trx_commit = 1");
+		}
+	}
+
+	@Test
+	void r19H2(@TempDir Path directory) throws SQLException {
+		String url = "jdbc:h2:file:" + directory.resolve("locks");
+		try (Connection connection = DriverManager.getConnection(url)) {
+			StoreFacts facts = JdbcFacts.ofH2(connection);
+			assertThat(facts.server()).matches("H2 2\\.\\d+\\.\\d+");
+			assertThat(facts.role()).isNull();
+			assertThat(facts.warnings()).isEmpty();
+		}
+		try (Connection connection = DriverManager.getConnection(url + ";ACCESS_MODE_DATA=r")) {
+			assertThat(JdbcFacts.ofH2(connection).warnings()).singleElement().asString().contains("read-only");
+		}
+	}
+
+	private static void execute(Connection connection, String sql) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+}

@@ -1,0 +1,44 @@
+package io.dlock.store.redis;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.StoreFacts;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RedisInfoTests {
+
+	@Test
+	void valkeyIsNoRedis() {
+		StoreFacts facts = new RedisInfo(
+				"# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.0\r\nrole:master\r\n")
+			.facts();
+		assertThat(facts).isEqualTo(new StoreFacts("Valkey 8.1.0", "master", List.of()));
+	}
+
+	@Test
+	void unexpectedAnswersAreNoFailure() {
+		for (String text : List.of("", "nonsense", ":::", "role:\r\nrole:\r\nevicted_keys:x\r\nconnected_slaves:-1")) {
+			assertThat(new RedisInfo(text).facts().warnings()).as(text).isEmpty();
+		}
+	}
+
+	@Test
+	void r19FailedWriteIsWarnedOf() {
+		assertThat(new RedisInfo("aof_enabled:1\r\naof_last_write_status:err\r\n").facts().warnings()).hasSize(1);
+	}
+
+	@Test
+	void warningsOfAClusterNameTheNode() {
+		Map<String, StoreFacts> nodes = new LinkedHashMap<>();
+		nodes.put("a:1", new StoreFacts("Redis 6.2.6", "master", List.of()));
+		nodes.put("b:2", new StoreFacts("Redis 6.2.6", "master", List.of("a warning")));
+		assertThat(RedisInfo.together(nodes))
+			.isEqualTo(new StoreFacts("Redis 6.2.6, 2 nodes", "master", List.of("b:2: a warning")));
+	}
+
+}

@@ -1,0 +1,81 @@
+package com.example.orders;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What Prometheus gets of the sample, and whether the dashboard and the page about it ask
+ * for what is there.
+ */
+@SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:metrics", "orders.work-time=1ms",
+		"orders.report-cron=-", "management.prometheus.metrics.export.enabled=true" })
+@AutoConfigureMockMvc
+class MetricsTests {
+
+	private static final Path DOCS = Path.of("..", "docs");
+
+	private static final Pattern METER = Pattern.compile("\\bdlock_[a-z_]+");
+
+	@Autowired
+	private MockMvcTester mvc;
+
+	@Autowired
+	private OrderService orders;
+
+	@Autowired
+	private StockService stock;
+
+	private String scrape() throws Exception {
+		this.stock.set("book", 10);
+		this.orders.place(new Order("book", 1));
+		return this.mvc.get().uri("/actuator/prometheus").exchange().getMvcResult().getResponse().getContentAsString();
+	}
+
+	private static Set<String> metersIn(String text) {
+		Set<String> meters = new TreeSet<>();
+		Matcher matcher = METER.matcher(text);
+		while (matcher.find()) {
+			meters.add(matcher.group());
+		}
+		return meters;
+	}
+
+	@Test
+	void whatTheDashboardAsksForIsThere() throws Exception {
+		JsonNode dashboard = JsonMapper.shared().readTree(Files.readString(DOCS.resolve("grafana-dashboard.json")));
+		Set<String> asked = new TreeSet<>();
+		dashboard.findValuesAsString("expr").forEach((query) -> asked.addAll(metersIn(query)));
+		dashboard.findValuesAsString("definition").forEach((query) -> asked.addAll(metersIn(query)));
+		assertThat(asked).hasSizeGreaterThan(10);
+		assertThat(metersIn(scrape())).containsAll(asked);
+	}
+
+	@Test
+	void whatThePageNamesIsThere() throws Exception {
+		Set<String> named = metersIn(Files.readString(DOCS.resolve("observability.md")));
+		assertThat(named).hasSizeGreaterThan(5);
+		assertThat(metersIn(scrape())).containsAll(named);
+	}
+
+	@Test
+	void metersAreTaggedByTheNameOfTheLockAndNotByTheProduct() throws Exception {
+		assertThat(scrape().lines().filter((line) -> line.startsWith("dlock_"))).isNotEmpty()
+			.anyMatch((line) -> line.startsWith("dlock_wait_seconds_count{") && line.contains("outcome=\"acquired\""))
+			.noneMatch((line) -> line.contains("book"));
+	}
+
+}

@@ -1,0 +1,34 @@
+package io.dlock.autoconfigure;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+import io.dlock.LockRegistry;
+import io.dlock.metrics.LockMeters;
+
+/**
+ * Auto-configuration of the meters of locks, if the application has a
+ * {@link MeterRegistry}. Backs off from {@link LockMeters} of the application's;
+ * {@code management.metrics.enable.dlock=false} turns them off.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(after = DlockAutoConfiguration.class,
+		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean(MeterRegistry.class)
+public final class DlockMetricsAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	LockMeters dlockMeters(ObjectProvider<LockRegistry> registries) {
+		LockRegistryCounts counts = new LockRegistryCounts(registries);
+		return new LockMeters(counts::heldLocks, counts::waitingCalls);
+	}
+
+}

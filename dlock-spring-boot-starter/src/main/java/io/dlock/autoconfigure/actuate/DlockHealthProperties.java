@@ -1,0 +1,24 @@
+package io.dlock.autoconfigure.actuate;
+
+import java.time.Duration;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Configuration of the health of the locks.
+ *
+ * @param interval How long the result of a check is used again, however often the health
+ * is asked for. One that failed is used for a second at the most
+ * @since 0.1
+ */
+@ConfigurationProperties("dlock.health")
+public record DlockHealthProperties(@DefaultValue("10s") Duration interval) {
+
+	public DlockHealthProperties {
+		if (interval.isNegative()) {
+			throw new IllegalArgumentException("'dlock.health.interval' must not be negative but is " + interval);
+		}
+	}
+
+}

@@ -1,0 +1,36 @@
+package io.dlock.autoconfigure.actuate;
+
+import java.util.Set;
+
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Configuration of the actuator endpoint "dlocks".
+ *
+ * @param forcedRelease Whether the endpoint may take a lock away from its holder. Without
+ * a fence its work and that of the next may mix
+ * @param limit How many locks of the store the endpoint lists, unless a request says
+ * otherwise
+ * @param showKeys When to show keys, which may be personal data: otherwise a hash of each
+ * is shown
+ * @param roles Roles that may see the keys when authorized; none for every authenticated
+ * user
+ * @since 0.1
+ */
+@ConfigurationProperties("dlock.endpoint")
+public record DlocksEndpointProperties(@DefaultValue("false") boolean forcedRelease, @DefaultValue("100") int limit,
+		@DefaultValue("never") Show showKeys, @DefaultValue Set<String> roles) {
+
+	static final int MAX_LIMIT = 10_000;
+
+	public DlocksEndpointProperties {
+		if (limit < 1 || limit > MAX_LIMIT) {
+			throw new IllegalArgumentException(
+					"'dlock.endpoint.limit' must be from 1 to " + MAX_LIMIT + " but is " + limit);
+		}
+		roles = Set.copyOf(roles);
+	}
+
+}

@@ -1,0 +1,13 @@
+package io.dlock.autoconfigure.actuate;
+
+/**
+ * What became of a forced release.
+ *
+ * @param outcome {@code released}, {@code not-held}, {@code other-token}, {@code off},
+ * {@code unsupported}, {@code invalid} or {@code failed}
+ * @param message what that means
+ * @since 0.1
+ */
+public record ForcedReleaseDescriptor(String outcome, String message) {
+
+}

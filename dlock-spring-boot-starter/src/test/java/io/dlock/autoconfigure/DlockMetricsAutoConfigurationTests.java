@@ -1,0 +1,155 @@
+package io.dlock.autoconfigure;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockHandle;
+import io.dlock.LockListener;
+import io.dlock.LockRegistry;
+import io.dlock.metrics.LockMeters;
+import io.dlock.observation.DefaultLockCallConvention;
+import io.dlock.observation.LockCallConvention;
+import io.dlock.observation.LockObservations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Meters and observations of an application that has the registries for them, or not.
+ */
+class DlockMetricsAutoConfigurationTests {
+
+	private final ApplicationContextRunner withoutMetrics = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DlockMetricsAutoConfiguration.class))
+		.withBean(Orders.class)
+		.withPropertyValues("dlock.backend=memory");
+
+	private final ApplicationContextRunner runner = this.withoutMetrics
+		.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
+				SimpleMetricsExportAutoConfiguration.class, CompositeMeterRegistryAutoConfiguration.class));
+
+	static class Orders {
+
+		@DistributedLocked(name = "orders", key = "#id")
+		public void place(long id) {
+		}
+
+	}
+
+	private static Timer acquired(MeterRegistry registry) {
+		return registry.get("dlock.wait").tags("name", "orders", "outcome", "acquired").timer();
+	}
+
+	@Test
+	void locksAreMetered() {
+		this.runner.run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			assertThat(registry.get("dlock.held").gauge().value()).isZero();
+			context.getBean(Orders.class).place(42);
+			assertThat(acquired(registry).count()).isOne();
+			LockHandle held = context.getBean(LockRegistry.class).acquireAsync(io.dlock.LockRequest.of("key")).join();
+			assertThat(registry.get("dlock.held").gauge().value()).isOne();
+			assertThat(registry.get("dlock.waiting").gauge().value()).isZero();
+			held.release();
+		});
+	}
+
+	@Test
+	void metersCanBeTurnedOff() {
+		this.runner.withPropertyValues("management.metrics.enable.dlock=false").run((context) -> {
+			context.getBean(Orders.class).place(42);
+			assertThat(context.getBean(MeterRegistry.class).find("dlock.wait").meters()).isEmpty();
+		});
+	}
+
+	@Test
+	void metersOfTheApplicationReplaceOurs() {
+		LockMeters own = new LockMeters(() -> 1, () -> 2);
+		this.runner.withBean(LockMeters.class, () -> own).run((context) -> {
+			assertThat(context).hasSingleBean(LockMeters.class);
+			assertThat(context.getBean(MeterRegistry.class).get("dlock.waiting").gauge().value()).isEqualTo(2);
+		});
+	}
+
+	@Test
+	void withoutAMeterRegistryNobodyListens() {
+		this.withoutMetrics.run((context) -> {
+			assertThat(context).hasNotFailed().doesNotHaveBean(LockListener.class);
+			context.getBean(Orders.class).place(42);
+		});
+		this.withoutMetrics
+			.withClassLoader(new FilteredClassLoader("io.micrometer.core", "org.springframework.boot.micrometer"))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockListener.class));
+	}
+
+	@Test
+	void callsAreObservedByTheRegistryOfTheApplication() {
+		TestObservationRegistry observations = TestObservationRegistry.create();
+		this.withoutMetrics.withBean(ObservationRegistry.class, () -> observations).run((context) -> {
+			context.getBean(Orders.class).place(42);
+			assertThat(observations).hasSingleObservationThat()
+				.hasNameEqualTo("dlock.call")
+				.hasLowCardinalityKeyValue("backend", "memory")
+				.hasLowCardinalityKeyValue("outcome", "success");
+		});
+	}
+
+	@Test
+	void withoutAnObservationRegistryNothingIsObserved() {
+		this.withoutMetrics.run((context) -> {
+			assertThat(context.getBean(LockObservations.class).registry().isNoop()).isTrue();
+			context.getBean(Orders.class).place(42);
+		});
+	}
+
+	@Test
+	void conventionOfTheApplicationIsUsed() {
+		TestObservationRegistry observations = TestObservationRegistry.create();
+		this.withoutMetrics.withBean(ObservationRegistry.class, () -> observations)
+			.withBean(LockCallConvention.class, () -> new DefaultLockCallConvention() {
+
+				@Override
+				public String getName() {
+					return "our.locks";
+				}
+
+			})
+			.run((context) -> {
+				context.getBean(Orders.class).place(42);
+				assertThat(observations).hasSingleObservationThat().hasNameEqualTo("our.locks");
+			});
+	}
+
+	/**
+	 * The meters that come from observations are of the whole call, and have names of
+	 * their own.
+	 */
+	@Test
+	void nothingIsMeteredTwiceUnderOneName() {
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		ObservationRegistry observations = ObservationRegistry.create();
+		observations.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
+		this.runner.withBean(MeterRegistry.class, () -> meters)
+			.withBean(ObservationRegistry.class, () -> observations)
+			.run((context) -> {
+				context.getBean(Orders.class).place(42);
+				assertThat(acquired(meters).count()).isOne();
+				assertThat(meters.get("dlock.call").tags("name", "orders", "outcome", "success").timer().count())
+					.isOne();
+				assertThat(meters.getMeters()).flatExtracting((meter) -> meter.getId().getTags())
+					.noneMatch((tag) -> tag.getValue().contains("42") || tag.getKey().startsWith("dlock."));
+			});
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.dlock.autoconfigure.actuate;
+
+import java.time.Duration;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+
+import io.dlock.autoconfigure.DlockAutoConfiguration;
+import io.dlock.test.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The health of the locks on real servers.
+ */
+@Timeout(120)
+class DlockHealthIntegrationTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
+				DlockAutoConfiguration.class, DlockHealthAutoConfiguration.class));
+
+	private ApplicationContextRunner on(RedisServer server) {
+		return this.runner.withPropertyValues("dlock.backend=redis", "spring.data.redis.host=" + server.host(),
+				"spring.data.redis.port=" + server.port(), "dlock.lease=4s", "dlock.startup-check=false",
+				"dlock.health.interval=0s");
+	}
+
+	private static Health health(ApplicationContext context) {
+		return context.getBean("dlockHealthIndicator", HealthIndicator.class).health();
+	}
+
+	@Test
+	void r19EvictionPolicyIsAWarningAndNotAFailure() {
+		try (RedisServer server = RedisServer.start("--maxmemory-policy", "allkeys-lru", "--appendonly", "yes")) {
+			on(server).run((context) -> {
+				// the first connection of all may take longer
+				Awaitility.await().until(() -> health(context).getStatus().equals(Status.UP));
+				Health health = health(context);
+				assertThat(health.getDetails()).as("%s", health)
+					.containsEntry("role", "master")
+					.containsKeys("server", "store", "took");
+				assertThat(health.getDetails().get("warnings")).asString().contains("allkeys-lru", "noeviction");
+			});
+		}
+	}
+
+	@Test
+	void r19ReadOnlyReplicaIsDown() {
+		try (RedisServer master = RedisServer.start();
+				RedisServer replica = RedisServer.start("--replicaof", master.host(),
+						Integer.toString(master.port()))) {
+			on(replica).run((context) -> Awaitility.await().untilAsserted(() -> {
+				Health health = health(context);
+				assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+				assertThat(health.getDetails().get("failure")).asString().contains("READONLY");
+				assertThat(health.getDetails()).containsEntry("role", "replica");
+			}));
+		}
+	}
+
+	@Test
+	void r19ServerThatStopsIsDownAndOneThatIsBackIsUp() {
+		try (RedisServer server = RedisServer.start()) {
+			on(server).run((context) -> {
+				Awaitility.await().until(() -> health(context).getStatus().equals(Status.UP));
+				server.kill();
+				Awaitility.await().until(() -> health(context).getStatus().equals(Status.DOWN));
+				server.restart();
+				Awaitility.await().until(() -> health(context).getStatus().equals(Status.UP));
+			});
+		}
+	}
+
+	/**
+	 * A command may take 400 ms here.
+	 */
+	@Test
+	void r19ServerThatHangsIsDownInTime() {
+		try (RedisServer server = RedisServer.start()) {
+			on(server).run((context) -> {
+				Awaitility.await().until(() -> health(context).getStatus().equals(Status.UP));
+				server.pause();
+				try {
+					long begin = System.nanoTime();
+					Health health = health(context);
+					assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(2));
+					assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+				}
+				finally {
+					server.resume();
+				}
+			});
+		}
+	}
+
+	@Test
+	void r19Database() {
+		this.runner.withPropertyValues("dlock.backend=jdbc", "spring.datasource.url=jdbc:h2:mem:health")
+			.run((context) -> {
+				Health health = health(context);
+				assertThat(health.getStatus()).as("%s", health).isEqualTo(Status.UP);
+				assertThat(health.getDetails().get("server")).asString().startsWith("H2 2.");
+				assertThat(health.getDetails()).doesNotContainKey("warnings");
+			});
+	}
+
+}
