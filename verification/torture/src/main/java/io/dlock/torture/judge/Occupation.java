@@ -39,7 +39,8 @@ record Occupation(Cause cause, long begun, long since, long until) {
 			occupations.add(held(attempt, limits));
 		}
 		else if (attempt.outcome() != Event.REFUSED || faulty(attempt, attempt.invoked(), attempt.returned())) {
-			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.returned(), attempt.returned()));
+			// it may be granted, without anybody knowing, long before it returns
+			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.invoked(), attempt.returned()));
 		}
 		else if (attempt.waitLimit() > 0) {
 			// its turn may have been kept for it when it left

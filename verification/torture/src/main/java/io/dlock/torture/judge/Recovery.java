@@ -77,7 +77,8 @@ final class Recovery {
 	 * lasted longer than a command may, and where it is certain that somebody could have
 	 * got a lock: the next fault of the store came later, and some client had no trouble
 	 * of its own. Faults in which locks were granted until the end say nothing about
-	 * recovery, unless there was a gap after them.
+	 * recovery, unless there was a gap after them. A time in which everybody waited for
+	 * locks that were held is not one of recovery.
 	 * @param run the run
 	 * @return nanoseconds
 	 */
@@ -97,7 +98,8 @@ final class Recovery {
 						|| took > run.limits().commandTimeout();
 				if (gap && !outages.intersects(outage.to() + 1, first.returned())
 						&& isWitnessed(run, witnesses, outage.to(), first.returned())) {
-					samples.add(took);
+					long wanted = Wanted.between(run.attempts(), outage.to(), first.returned());
+					samples.add(first.client().running(wanted, first.returned()));
 				}
 			}
 		}

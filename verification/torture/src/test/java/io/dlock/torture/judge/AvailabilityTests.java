@@ -110,6 +110,14 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void i10GrantWhoseReplyIsDelayedIsInTheWayBeforeItsCallReturns() {
+		this.run.fault(105, 3000, "F9", "client-0");
+		this.run.attempt(0, 0, 100).waiting(600).then(700, Event.UNKNOWN);
+		this.run.attempt(1, 0, 110).waiting(580).then(690, Event.REFUSED);
+		assertBroken();
+	}
+
+	@Test
 	void i9ReleaseTakesTooLong() {
 		this.run.attempt(0, 0, 100)
 			.granted(110, 1)

@@ -119,6 +119,15 @@ class RecoveryTests {
 	}
 
 	@Test
+	void i8StoreIsHealedAndTheOnlyLockThatIsWantedIsHeld() {
+		this.run.fault(1000, 2000, "F5", "store");
+		this.run.killed(2, 500).attempt(2, 1, 490);
+		this.run.attempt(0, 0, 900).granted(910, 1).held(911, 2290, 1, 3000).released(2300);
+		this.run.attempt(1, 0, 1500).waiting(3000).granted(2305, 2).held(2306, 2310, 2, 3300).released(2311);
+		assertThat(this.run.judge().figures().recovery().afterHeal()).containsExactly(3.0);
+	}
+
+	@Test
 	void i8GapAfterFaultIsCountedWhateverWasGrantedDuringIt() {
 		this.run.fault(1000, 2000, "F7", "store");
 		this.run.attempt(0, 0, 1500).granted(1950, 1).held(1951, 1960, 1, 2900).released(1961);
