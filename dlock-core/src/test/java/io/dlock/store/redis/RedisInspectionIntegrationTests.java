@@ -38,6 +38,8 @@ class RedisInspectionIntegrationTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(20);
 
+	private static final Duration PATIENCE = Duration.ofSeconds(5);
+
 	private static RedisConnectionFactory lettuce(RedisServer server) {
 		LettuceConnectionFactory factory = new LettuceConnectionFactory(server.host(), server.port());
 		factory.afterPropertiesSet();
@@ -46,7 +48,7 @@ class RedisInspectionIntegrationTests {
 	}
 
 	private static RedisLockStore store(RedisServer server) {
-		return new RedisLockStore(lettuce(server), RedisLockStoreSettings.defaults());
+		return new RedisLockStore(lettuce(server), RedisLockStoreSettings.defaults().withCommandTimeout(PATIENCE));
 	}
 
 	private static StoreFacts facts(String... configuration) {
