@@ -117,7 +117,8 @@ class VirtualThreadIntegrationTests {
 					cycle(registry, key + n);
 				}
 			};
-			// connections are made and classes loaded, which pins threads that wait for it
+			// connections are made and classes loaded, which pins threads that wait for
+			// it
 			pinned(body);
 			assertThat(pinned(body)).isEmpty();
 		}

@@ -223,11 +223,13 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 
 	@Test
 	fun whatCanNotBeHonouredIsRefused() {
-		assertThat(catchThrowable { LockedOperationParser({ it }, { OnStoreFailure.THROW }).parse(Refused::class.java) })
+		assertThat(catchThrowable { parser().parse(Refused::class.java) })
 			.hasMessageContaining("can not be empty").hasMessageContaining("null")
-		assertThat(catchThrowable { LockedOperationParser({ it }, { OnStoreFailure.THROW }).parse(RefusedDeferred::class.java) })
+		assertThat(catchThrowable { parser().parse(RefusedDeferred::class.java) })
 			.hasMessageContaining("released too early")
 	}
+
+	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservations { null })
 
 	private fun LockedOperationParser.parse(type: Class<*>) = type.declaredMethods
 		.filter { it.isAnnotationPresent(DistributedLocked::class.java) }
