@@ -7,6 +7,7 @@ import io.dlock.LockLostException
 import io.dlock.OnBusy
 import io.dlock.OnLost
 import io.dlock.OnStoreFailure
+import io.dlock.observation.LockObservations
 import io.dlock.ReactiveLockContext
 import java.time.Duration
 import kotlinx.coroutines.CompletableDeferred
@@ -229,7 +230,7 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 			.hasMessageContaining("released too early")
 	}
 
-	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservations { null })
+	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservations { LockObservations.NONE })
 
 	private fun LockedOperationParser.parse(type: Class<*>) = type.declaredMethods
 		.filter { it.isAnnotationPresent(DistributedLocked::class.java) }
