@@ -77,7 +77,7 @@ final class ConfigurationMetadata {
 		}
 
 		private List<String> values() {
-			Object[] constants = ClassUtils.resolveClassName(this.type, null).getEnumConstants();
+			Object[] constants = ClassUtils.resolveClassName(rawType(), null).getEnumConstants();
 			return (!this.hinted.isEmpty() || constants == null) ? this.hinted
 					: Arrays.stream(constants)
 						.map((constant) -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
@@ -85,7 +85,11 @@ final class ConfigurationMetadata {
 		}
 
 		String shortType() {
-			return ClassUtils.getShortName(this.type);
+			return this.type.replaceAll("[a-z]+\\.", "");
+		}
+
+		private String rawType() {
+			return this.type.replaceFirst("<.*", "");
 		}
 
 		String defaultText() {
