@@ -39,7 +39,7 @@ class DlockMetricsAutoConfigurationTests {
 		.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
 				SimpleMetricsExportAutoConfiguration.class, CompositeMeterRegistryAutoConfiguration.class));
 
-	static class Orders {
+	public static class Orders {
 
 		@DistributedLocked(name = "orders", key = "#id")
 		public void place(long id) {
