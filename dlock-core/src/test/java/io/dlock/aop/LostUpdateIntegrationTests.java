@@ -146,6 +146,8 @@ class LostUpdateIntegrationTests {
 		this.id = "counter/" + UUID.randomUUID();
 		CountDownLatch returned = new CountDownLatch(1);
 		CountDownLatch read = new CountDownLatch(1);
+		// the common pool may have a single thread
+		ExecutorService callers = Executors.newFixedThreadPool(2);
 		try (TransactionalInstance first = instance(database, inside);
 				TransactionalInstance second = instance(database, inside)) {
 			first.create(this.id);
@@ -154,12 +156,16 @@ class LostUpdateIntegrationTests {
 				});
 				returned.countDown();
 				await(read);
-			}));
+			}), callers);
 			await(returned);
 			CompletableFuture<Void> two = CompletableFuture.runAsync(
-					() -> second.service().inTransaction((counter) -> counter.addLocked(this.id, read::countDown)));
+					() -> second.service().inTransaction((counter) -> counter.addLocked(this.id, read::countDown)),
+					callers);
 			CompletableFuture.allOf(one, two).get();
 			return first.value(this.id);
+		}
+		finally {
+			callers.shutdown();
 		}
 	}
 
