@@ -183,7 +183,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 			assertThat(this.console.forceRelease("key", other)).as("%d", other).isEqualTo(ForcedRelease.OTHER_TOKEN);
 		}
 		assertThat(heir.isValid()).isTrue();
-		assertThat(this.console.forceRelease("key", first.token())).isEqualTo(ForcedRelease.RELEASED);
+		assertThat(this.console.forceRelease("key", heir.token())).isEqualTo(ForcedRelease.RELEASED);
 		assertThat(heir.isValid()).isFalse();
 		assertThat(this.console.forceRelease("key", last)).isEqualTo(ForcedRelease.NOT_HELD);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(heir::release);
