@@ -36,6 +36,12 @@ final class ServerProcess {
 
 	private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
 
+	private static final int CLUSTER_BUS = 10_000;
+
+	private static final int FIRST_PORT = 12_500;
+
+	private static final int LAST_PORT = FIRST_PORT + CLUSTER_BUS;
+
 	private static final Set<ServerProcess> PROCESSES = ConcurrentHashMap.newKeySet();
 
 	private static final Set<Path> DIRECTORIES = ConcurrentHashMap.newKeySet();
@@ -159,12 +165,14 @@ final class ServerProcess {
 	/**
 	 * Find a free port below the range that the operating system hands out to clients. In
 	 * that range the port of a killed server could be taken by any outgoing connection,
-	 * even by a client that reconnects to the server and so connects to itself.
+	 * even by a client that reconnects to the server and so connects to itself. That goes
+	 * for the second port of a node of Redis Cluster as well, which is
+	 * {@value #CLUSTER_BUS} above the first and not the first of another server.
 	 * @return the port
 	 */
 	static int freePort() {
 		for (int i = 0; i < 100; i++) {
-			int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
+			int port = ThreadLocalRandom.current().nextInt(FIRST_PORT, LAST_PORT);
 			try (ServerSocket socket = new ServerSocket()) {
 				socket.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port));
 				return port;

@@ -12,6 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,15 @@ class TestServersIntegrationTests {
 			redis.restart();
 			assertThat(redis(redis, "EXISTS key")).isEqualTo(":1");
 		}
+	}
+
+	/**
+	 * A client connection that had the second port of a cluster node failed a build.
+	 */
+	@Test
+	void bothPortsOfClusterNodeAreBelowThoseOfClients() {
+		int highestBus = IntStream.range(0, 1000).map((i) -> ServerProcess.freePort() + 10_000).max().getAsInt();
+		assertThat(highestBus).isLessThan(32_768);
 	}
 
 	@Test
