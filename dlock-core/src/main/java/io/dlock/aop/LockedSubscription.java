@@ -176,7 +176,22 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			this.value = next;
 		}
 		else {
+			pass(next);
+		}
+	}
+
+	private void pass(Object next) {
+		try {
 			this.subscriber.onNext(next);
+		}
+		catch (Throwable ex) {
+			// against the rules, or what Reactor lets through; no reason to keep the lock
+			try {
+				this.upstream.cancel();
+			}
+			finally {
+				end(ex);
+			}
 		}
 	}
 
@@ -200,15 +215,10 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	@Override
 	public void cancel() {
 		this.cancelled = true;
-		this.upstream.cancel();
-		CompletableFuture<LockHandle> waiting = this.acquired;
-		if (this.phase.compareAndSet(Phase.ACQUIRING, Phase.ENDED)) {
-			if (waiting != null) {
-				waiting.cancel(false);
-			}
-			this.observation.cancelled();
+		try {
+			this.upstream.cancel();
 		}
-		else {
+		finally {
 			giveUp();
 		}
 	}
@@ -217,7 +227,14 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	 * Nobody waits any more. While the method itself runs, it keeps its lock.
 	 */
 	private void giveUp() {
-		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
+		if (this.phase.compareAndSet(Phase.ACQUIRING, Phase.ENDED)) {
+			CompletableFuture<LockHandle> waiting = this.acquired;
+			if (waiting != null) {
+				waiting.cancel(false);
+			}
+			this.observation.cancelled();
+		}
+		else if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
 			release(this.handle);
 			this.observation.cancelled();
 			discardValue();
@@ -229,8 +246,12 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	 */
 	private void lose() {
 		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
-			this.upstream.cancel();
-			continueElsewhere(() -> releaseAndTell(null));
+			try {
+				this.upstream.cancel();
+			}
+			finally {
+				continueElsewhere(() -> releaseAndTell(null));
+			}
 		}
 	}
 

@@ -120,6 +120,11 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 		}
 
 		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
+		public <T> Mono<T> interrupted(String key, Supplier<Mono<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
 		public Flux<Integer> interruptedStream(String key) {
 			return Flux.<Integer>generate((sink) -> sink.next(1)).doOnCancel(() -> this.seen.add("cancelled"));
 		}
@@ -292,6 +297,17 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
+	void r49SubscriberThatThrowsAnErrorReleases() {
+		List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
+		this.work.flux("key", () -> Flux.interval(Duration.ofMillis(1))).subscribe((value) -> {
+			throw new NoClassDefFoundError("com/example/Missing");
+		}, failures::add);
+		Awaitility.await().until(() -> !failures.isEmpty());
+		assertThat(failures).singleElement().isInstanceOf(NoClassDefFoundError.class);
+		assertThat(isFree()).isTrue();
+	}
+
+	@Test
 	void badKeyIsAnError() {
 		Mono<String> mono = this.work.mono(" ", () -> Mono.just("never"));
 		assertThatIllegalArgumentException().isThrownBy(mono::block);
@@ -305,6 +321,20 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 		Awaitility.await().until(() -> sink.currentSubscriberCount() == 1);
 		subscription.dispose();
 		assertThat(sink.currentSubscriberCount()).isZero();
+		Awaitility.await().until(this::isFree);
+	}
+
+	@Test
+	void r49CancelReleasesEvenIfTheSourceThrowsWhenCancelled() {
+		CountDownLatch subscribed = new CountDownLatch(1);
+		Disposable subscription = this.work.flux("key", () -> Flux.create((sink) -> {
+			sink.onCancel(() -> {
+				throw new IllegalStateException("of the source");
+			});
+			subscribed.countDown();
+		})).subscribe();
+		Awaitility.await().until(() -> subscribed.getCount() == 0);
+		assertThatIllegalStateException().isThrownBy(subscription::dispose).withMessage("of the source");
 		Awaitility.await().until(this::isFree);
 	}
 
@@ -467,6 +497,14 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 		assertThat(catchThrowable(this.work.interrupted("key")::block)).isInstanceOf(LockLostException.class);
 		assertThat(catchThrowable(this.work.interruptedStream("key")::blockLast)).isInstanceOf(LockLostException.class);
 		assertThat(this.work.getSeen()).containsExactly("cancelled", "cancelled");
+	}
+
+	@Test
+	void lossIsToldEvenIfTheSourceThrowsWhenCancelled() {
+		Mono<String> mono = this.work.interrupted("key", () -> Mono.create((sink) -> sink.onCancel(() -> {
+			throw new IllegalStateException("of the source");
+		})));
+		assertThat(catchThrowable(() -> mono.block(Duration.ofSeconds(10)))).isInstanceOf(LockLostException.class);
 	}
 
 }
