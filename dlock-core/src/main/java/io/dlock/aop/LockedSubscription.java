@@ -2,7 +2,6 @@ package io.dlock.aop;
 
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
@@ -12,7 +11,6 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
-import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 
 import io.dlock.LockHandle;
@@ -92,20 +90,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			future.cancel(false);
 		}
 		// also when the lock is there at once: where the method runs is no matter of luck
-		future.whenComplete((granted, failure) -> continueElsewhere(() -> answered(granted, failure)));
-	}
-
-	/**
-	 * The threads of the library must not run what is of others, and who holds a lock
-	 * must not wait for a thread that somebody keeps.
-	 */
-	private static void continueElsewhere(Runnable task) {
-		try {
-			Schedulers.boundedElastic().schedule(task);
-		}
-		catch (RejectedExecutionException ex) {
-			task.run();
-		}
+		future.whenComplete((granted, failure) -> BodyThreads.executeOrRun(() -> answered(granted, failure)));
 	}
 
 	private void answered(@Nullable LockHandle granted, @Nullable Throwable failure) {
@@ -241,16 +226,13 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	/**
-	 * The cancellation does not wait for a thread, of which the work may keep all.
-	 */
 	private void lose() {
 		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
 			try {
 				this.upstream.cancel();
 			}
 			finally {
-				continueElsewhere(() -> releaseAndTell(null));
+				BodyThreads.executeOrRun(() -> releaseAndTell(null));
 			}
 		}
 	}
@@ -286,7 +268,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 				tell(outcome);
 			}
 			else {
-				continueElsewhere(() -> tell(outcome));
+				// what follows may block, which the threads of the library must not
+				BodyThreads.executeOrRun(() -> tell(outcome));
 			}
 		});
 	}

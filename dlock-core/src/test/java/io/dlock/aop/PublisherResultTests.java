@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -194,14 +195,14 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 		Awaitility.await().until(() -> this.registry.isRunning());
 		this.store.release("key", "elsewhere");
 		Awaitility.await().until(() -> thread.get() != null);
-		assertThat(thread.get()).startsWith("boundedElastic-");
+		assertThat(thread.get()).startsWith("dlock-body-");
 	}
 
 	@Test
 	void methodRunsWhereItMayBlockEvenIfTheLockIsGrantedAtOnce() {
 		try (LockHandle handle = this.registry.acquire("key")) {
 			assertThat(this.work.mono("key", () -> Mono.just(Thread.currentThread().getName())).block())
-				.startsWith("boundedElastic-");
+				.startsWith("dlock-body-");
 		}
 	}
 
@@ -505,6 +506,22 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 			throw new IllegalStateException("of the source");
 		})));
 		assertThat(catchThrowable(() -> mono.block(Duration.ofSeconds(10)))).isInstanceOf(LockLostException.class);
+	}
+
+	/**
+	 * Whoever blocks may keep all threads of a scheduler, and wait for a method that has
+	 * got its lock.
+	 */
+	@Test
+	void noMethodWaitsForAThreadOfReactor() {
+		int threads = Schedulers.DEFAULT_BOUNDED_ELASTIC_SIZE;
+		CountDownLatch together = new CountDownLatch(threads);
+		List<String> results = Flux.range(0, threads).flatMap((i) -> Mono.fromCallable(() -> {
+			together.countDown();
+			together.await(20, TimeUnit.SECONDS);
+			return this.work.mono("key" + i, () -> Mono.just("done")).block(Duration.ofSeconds(10));
+		}).subscribeOn(Schedulers.boundedElastic()), threads).collectList().block();
+		assertThat(results).hasSize(threads).containsOnly("done");
 	}
 
 }
