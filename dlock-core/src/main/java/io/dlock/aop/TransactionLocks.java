@@ -111,6 +111,10 @@ final class TransactionLocks {
 			this.idle = this.before.thenCombine(this.ended, (first, second) -> null);
 		}
 
+		/**
+		 * As long as the call before goes on, this one waits for the lock as anybody
+		 * would, and no longer.
+		 */
 		@Override
 		public CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer,
 				Function<@Nullable LockHandle, CompletableFuture<LockHandle>> registry) {
@@ -120,28 +124,41 @@ final class TransactionLocks {
 					this.ended.complete(null);
 				}
 			});
+			if (this.before.isDone()) {
+				ask(shared(outer), registry, acquired);
+				return acquired;
+			}
+			CompletableFuture<LockHandle> waiting = ask(null, registry, acquired);
 			this.before.thenRun(() -> {
-				if (!acquired.isDone()) {
-					ask(outer, registry, acquired);
+				LockHandle shared = shared(outer);
+				if (shared != null && !acquired.isDone() && waiting.cancel(false)) {
+					ask(shared, registry, acquired);
 				}
 			});
 			return acquired;
 		}
 
-		private void ask(@Nullable LockHandle outer,
+		private @Nullable LockHandle shared(@Nullable LockHandle outer) {
+			LockHandle keptHere = find(this.key);
+			return (keptHere != null) ? keptHere : outer;
+		}
+
+		private CompletableFuture<LockHandle> ask(@Nullable LockHandle outer,
 				Function<@Nullable LockHandle, CompletableFuture<LockHandle>> registry,
 				CompletableFuture<LockHandle> acquired) {
-			LockHandle keptHere = find(this.key);
 			CompletableFuture<LockHandle> asked;
 			try {
-				asked = registry.apply((keptHere != null) ? keptHere : outer);
+				asked = registry.apply(outer);
 			}
 			catch (Throwable ex) {
 				acquired.completeExceptionally(ex);
-				return;
+				return acquired;
 			}
 			acquired.whenComplete((handle, failure) -> asked.cancel(false));
 			asked.whenComplete((handle, failure) -> {
+				if (asked.isCancelled()) {
+					return;
+				}
 				if (failure != null) {
 					acquired.completeExceptionally(LockedCall.unwrapped(failure));
 				}
@@ -149,6 +166,7 @@ final class TransactionLocks {
 					handle.releaseAsync();
 				}
 			});
+			return asked;
 		}
 
 		@Override

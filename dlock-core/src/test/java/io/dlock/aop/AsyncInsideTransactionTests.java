@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -221,6 +222,23 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 		});
 		assertThat(together).hasSize(5).containsOnly(1);
 		assertThat(tokens).containsOnly(tokens.get(0));
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47CallWaitsForTheOneBeforeNoLongerThanItsWaitTime() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			CompletableFuture<String> first = begun(this.async.stage(() -> this.body));
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> this.async.stageUnlessBusy().get(10, TimeUnit.SECONDS))
+				.withCauseInstanceOf(LockBusyException.class);
+			CompletableFuture<String> patient = this.async.stage(() -> CompletableFuture.completedFuture("next"));
+			this.body.complete("done");
+			assertThat(first.join()).isEqualTo("done");
+			assertThat(patient.join()).isEqualTo("next");
+			assertThat(this.async.stageUnlessBusy().join()).isEqualTo("done");
+		});
 		nothingIsLeft();
 	}
 
