@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockContext;
@@ -19,6 +21,8 @@ import io.dlock.LockHandle;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
 final class TransactionLocks {
+
+	private static final Log logger = LogFactory.getLog(TransactionLocks.class);
 
 	/** The last call for each key. */
 	private final Map<String, Call> calls = new HashMap<>();
@@ -85,7 +89,19 @@ final class TransactionLocks {
 			ending = List.copyOf(this.kept);
 			this.kept.clear();
 		}
-		ending.forEach((bound) -> bound.transactionDone(nothingWritten));
+		ending.forEach((bound) -> end(bound, nothingWritten));
+	}
+
+	/**
+	 * What goes wrong with one does not concern the others.
+	 */
+	private static void end(TransactionBoundHandle bound, boolean nothingWritten) {
+		try {
+			bound.transactionDone(nothingWritten);
+		}
+		catch (Throwable ex) {
+			logger.warn("The release of a lock after its transaction failed", ex);
+		}
 	}
 
 	/**

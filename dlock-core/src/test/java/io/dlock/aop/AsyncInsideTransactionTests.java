@@ -23,6 +23,7 @@ import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
@@ -48,6 +49,11 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 
 		@DistributedLocked("'counter'")
 		public CompletableFuture<String> stageUnlessBusy() {
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked("#key")
+		public CompletableFuture<String> stageOf(String key) {
 			return CompletableFuture.completedFuture("done");
 		}
 
@@ -164,6 +170,21 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 			begun(this.async.stage(() -> this.body)).cancel(true);
 			Awaitility.await().until(this.body::isCancelled);
 			assertThat(isHeld()).isTrue();
+		});
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47LockIsReleasedEvenIfTheReleaseOfAnotherEndsWithAnError() {
+		startWith(InsideTransaction.DEFER);
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Released && event.key().equals("other")) {
+				throw new StackOverflowError("of the listener");
+			}
+		});
+		inTransaction(() -> {
+			this.async.stageOf("other").join();
+			this.async.stageOf(KEY).join();
 		});
 		nothingIsLeft();
 	}
