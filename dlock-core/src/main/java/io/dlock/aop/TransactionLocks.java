@@ -49,12 +49,20 @@ final class TransactionLocks {
 
 	/**
 	 * Let the calling thread, whose transaction this is, hold what is kept for it.
+	 */
+	synchronized void bindToThread() {
+		this.calls.keySet().forEach(this::bindToThread);
+	}
+
+	/**
+	 * Let the calling thread, whose transaction this is, hold what is kept for it, unless
+	 * a call with it still goes on.
 	 * @param key the key it is about to lock
 	 */
 	synchronized void bindToThread(String key) {
 		Call last = this.calls.get(key);
 		LockHandle handle = (last != null && last.idle.isDone()) ? find(key) : null;
-		if (handle != null) {
+		if (handle != null && LockContext.find((held) -> held == handle) == null) {
 			this.bindings.add(LockContext.bind(handle));
 		}
 	}

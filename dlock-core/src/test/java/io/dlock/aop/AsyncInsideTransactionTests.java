@@ -310,6 +310,24 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void r47InnerTransactionSharesTheLockOfTheSuspendedOne() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.async.stageUnlessBusy().join();
+			for (int i = 0; i < 2; i++) {
+				inNewTransaction(() -> {
+					this.work.run(this::insert);
+					assertThat(this.async.stageUnlessBusy().join()).isEqualTo("done");
+				});
+				assertThat(isHeld()).isTrue();
+			}
+			assertThat(this.async.stageUnlessBusy().join()).isEqualTo("done");
+		});
+		assertThat(entries()).isEqualTo(2);
+		nothingIsLeft();
+	}
+
+	@Test
 	void r47CallerThatHoldsTheLockKeepsIt() {
 		startWith(InsideTransaction.DEFER);
 		this.work.run(() -> inTransaction(() -> {
