@@ -1,15 +1,21 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
+import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
@@ -29,8 +35,8 @@ class ThreadShortageTests {
 	private final TroubledStore store = new TroubledStore();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.defaults().withShutdownTimeout(Duration.ZERO), MachineClock.SYSTEM,
-			new EngineThreads(this::newThread));
+			LockSettings.defaults().withCommandTimeout(Duration.ofMillis(50)).withShutdownTimeout(Duration.ZERO),
+			MachineClock.SYSTEM, new EngineThreads(this::newThread));
 
 	private Thread newThread(Runnable task) {
 		return new Thread(task) {
@@ -46,6 +52,22 @@ class ThreadShortageTests {
 		};
 	}
 
+	/**
+	 * JUnit ends the whole run at the error itself.
+	 */
+	private static <T> T withoutError(Supplier<T> call) {
+		try {
+			return call.get();
+		}
+		catch (OutOfMemoryError ex) {
+			throw new AssertionError("It is the caller who gets the error", ex);
+		}
+	}
+
+	private LockHandle acquireShortly(String key) {
+		return this.registry.acquire(LockRequest.builder(key).lease(Duration.ofMillis(300)).renew(false).build());
+	}
+
 	@AfterEach
 	void nothingIsLeft() {
 		this.registry.close();
@@ -58,7 +80,7 @@ class ThreadShortageTests {
 	void releaseIsDoneByItsCaller() {
 		LockHandle handle = this.registry.acquire("key");
 		this.noThreads = true;
-		assertThat(handle.releaseAsync()).isCompleted();
+		assertThat(withoutError(handle::releaseAsync)).isCompleted();
 		assertThat(this.store.memory.find("key")).isEmpty();
 		assertThat(this.registry.keeper().size()).isZero();
 	}
@@ -66,7 +88,7 @@ class ThreadShortageTests {
 	@Test
 	void requestFailsAndLeavesTheQueue() {
 		this.noThreads = true;
-		CompletableFuture<LockHandle> request = this.registry.acquireAsync(LockRequest.of("key"));
+		CompletableFuture<LockHandle> request = withoutError(() -> this.registry.acquireAsync(LockRequest.of("key")));
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(request::get)
 			.withCauseInstanceOf(OutOfMemoryError.class);
 		assertThat(this.registry.queues().size()).isZero();
@@ -80,6 +102,25 @@ class ThreadShortageTests {
 		this.noThreads = true;
 		held.release();
 		assertThat(request).succeedsWithin(Duration.ofSeconds(10)).satisfies(LockHandle::release);
+	}
+
+	@Test
+	void lossIsToldToOthersThanTheListenerForWhichThereIsNoThread() {
+		List<String> told = Collections.synchronizedList(new ArrayList<>());
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				told.add(event.key());
+			}
+		});
+		LockHandle first = acquireShortly("first");
+		Awaitility.await().until(() -> told.contains("first"));
+		LockHandle second = acquireShortly("second");
+		second.onLost((lost) -> told.add("listener"));
+		this.noThreads = true;
+		Awaitility.await().until(() -> told.contains("second"));
+		assertThat(told).containsExactly("first", "second");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(second::release);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(first::release);
 	}
 
 	@Test
