@@ -63,6 +63,7 @@ final class CallersTransaction implements TransactionSynchronization {
 	@Override
 	public void resume() {
 		TransactionSynchronizationManager.bindResource(CallersTransaction.class, this);
+		this.locks.unbindFromThread();
 	}
 
 	@Override

@@ -67,6 +67,11 @@ final class TransactionLocks {
 		}
 	}
 
+	synchronized void unbindFromThread() {
+		this.bindings.forEach(LockContext.Binding::close);
+		this.bindings.clear();
+	}
+
 	private synchronized @Nullable LockHandle find(String key) {
 		for (TransactionBoundHandle bound : this.kept) {
 			if (bound.key().equals(key)) {
@@ -74,6 +79,10 @@ final class TransactionLocks {
 			}
 		}
 		return null;
+	}
+
+	boolean keeps(String key) {
+		return find(key) != null;
 	}
 
 	synchronized List<LockHandle> handles() {
@@ -93,7 +102,7 @@ final class TransactionLocks {
 		synchronized (this) {
 			this.done = true;
 			this.rolledBack = nothingWritten;
-			this.bindings.forEach(LockContext.Binding::close);
+			unbindFromThread();
 			ending = List.copyOf(this.kept);
 			this.kept.clear();
 		}

@@ -292,6 +292,21 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void r47SynchronousMethodIsExcludedWhileALaterStageGoesOn() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.async.stageUnlessBusy().join();
+			CompletableFuture<String> result = this.async.stage(() -> this.body);
+			assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.work.run(this::insert));
+			this.body.complete("done");
+			result.join();
+			this.work.run(this::insert);
+		});
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	@Test
 	void r47InnerTransactionEndsTheLocksThatWereTakenInIt() {
 		startWith(InsideTransaction.DEFER);
 		inTransaction(() -> {
@@ -321,7 +336,11 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 				});
 				assertThat(isHeld()).isTrue();
 			}
-			assertThat(this.async.stageUnlessBusy().join()).isEqualTo("done");
+			CompletableFuture<String> result = this.async.stage(() -> this.body);
+			assertThatExceptionOfType(LockBusyException.class).as("the stage goes on")
+				.isThrownBy(() -> this.work.run(this::insert));
+			this.body.complete("done");
+			assertThat(result.join()).isEqualTo("done");
 		});
 		assertThat(entries()).isEqualTo(2);
 		nothingIsLeft();
