@@ -70,6 +70,7 @@ class ThreadShortageTests {
 
 	@AfterEach
 	void nothingIsLeft() {
+		this.noThreads = false;
 		this.registry.close();
 		assertThat(this.registry.queues().size()).as("local queues").isZero();
 		assertThat(this.registry.keeper().size()).as("kept leases").isZero();
