@@ -83,6 +83,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final CountsByName counts;
 
+	private final LockConsole console;
+
 	private volatile boolean open = true;
 
 	/**
@@ -105,6 +107,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), this.releaser);
 		this.turns = new StoreTurns(store, this.threads, this.queues, settings.maxPollInterval());
 		this.counts = new CountsByName(this.keeper, this.queues);
+		this.console = new RegistryConsole(this);
 		this.threads.workLater(this::sweep, SWEEP_PERIOD.toNanos());
 	}
 
@@ -338,7 +341,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 * @return the console
 	 */
 	public LockConsole console() {
-		return new RegistryConsole(this);
+		return this.console;
 	}
 
 	/**
