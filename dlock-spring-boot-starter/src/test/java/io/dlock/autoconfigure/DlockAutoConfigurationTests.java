@@ -238,6 +238,20 @@ class DlockAutoConfigurationTests {
 		});
 	}
 
+	/**
+	 * What is no candidate for others is one for the locks.
+	 */
+	@Test
+	void dataSourceForTheLocksMayBeTheOnlyOne() {
+		this.runner.withUserConfiguration(DedicatedDataSource.class).run((context) -> {
+			works(context);
+			assertThat(context.getBean(LockStore.class).describe()).contains("jdbc:h2:mem:locks");
+		});
+		this.redisRunner.withUserConfiguration(DedicatedDataSource.class)
+			.withPropertyValues("dlock.backend=jdbc")
+			.run(DlockAutoConfigurationTests::works);
+	}
+
 	// the table
 
 	@Test
@@ -286,6 +300,21 @@ class DlockAutoConfigurationTests {
 	void valueThatDoesNotHoldIsAnError(String property, String message) {
 		this.runner.withPropertyValues("dlock.backend=memory", property)
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains(message));
+	}
+
+	@Test
+	void everyDurationNeedsAUnit() {
+		List<String> durations = ConfigurationMetadata.properties()
+			.stream()
+			.filter((property) -> property.type().equals(Duration.class.getName()))
+			.map(ConfigurationMetadata.Property::name)
+			.toList();
+		assertThat(durations).contains("dlock.lease", "dlock.jdbc.retention", "dlock.health.interval");
+		for (String property : durations) {
+			this.runner.withPropertyValues("dlock.backend=memory", property + "=30")
+				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains(property,
+						"has no unit"));
+		}
 	}
 
 	@Test
