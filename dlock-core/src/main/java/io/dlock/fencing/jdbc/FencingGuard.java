@@ -157,7 +157,7 @@ public final class FencingGuard {
 			throw new IllegalStateException(
 					"The fence must be checked in the transaction that writes, but there is none on this database: "
 							+ "what is written after the check of '%s' would not be protected. Make the method @Transactional"
-								.formatted(StringUtils.truncate(resource, 200)));
+								.formatted(StringUtils.truncate(StorageKey.of(resource), 200)));
 		}
 	}
 

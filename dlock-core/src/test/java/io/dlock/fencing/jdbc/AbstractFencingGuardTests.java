@@ -368,7 +368,11 @@ abstract class AbstractFencingGuardTests {
 			assertThatExceptionOfType(StaleTokenException.class)
 				.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> this.guard.check(name, token - 1)))
 				.satisfies((ex) -> assertThat(ex.resource()).isEqualTo(name))
-				.satisfies((ex) -> assertThat(ex.getMessage()).hasSizeLessThan(600));
+				.satisfies(
+						(ex) -> assertThat(ex.getMessage()).hasSizeLessThan(600).doesNotContainPattern("\\p{Cntrl}"));
+			assertThatIllegalStateException().isThrownBy(() -> this.guard.check(name, token))
+				.satisfies(
+						(ex) -> assertThat(ex.getMessage()).hasSizeLessThan(600).doesNotContainPattern("\\p{Cntrl}"));
 		}
 	}
 
