@@ -131,8 +131,18 @@ public final class LockMeters implements LockListener, MeterBinder {
 
 	@Override
 	public void onEvent(LockEvent event) {
+		RuntimeException failure = null;
 		for (RegistryMeters meters : this.bound) {
-			meters.of(event.name()).record(event);
+			try {
+				meters.of(event.name()).record(event);
+			}
+			catch (RuntimeException ex) {
+				// the others are to know all the same
+				failure = ex;
+			}
+		}
+		if (failure != null) {
+			throw failure;
 		}
 	}
 

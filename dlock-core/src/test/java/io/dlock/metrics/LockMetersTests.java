@@ -268,7 +268,7 @@ class LockMetersTests {
 		logger.addAppender(log);
 		try {
 			this.meters.bindTo(new Throwing());
-			this.registry.addListener(this.meters);
+			meter();
 			for (int i = 0; i < 3; i++) {
 				try (LockHandle handle = this.registry.acquire("key")) {
 					assertThat(handle.isValid()).isTrue();
@@ -283,6 +283,7 @@ class LockMetersTests {
 		assertThat(log.list).filteredOn((event) -> event.getLevel() == Level.WARN)
 			.singleElement()
 			.satisfies((event) -> assertThat(event.getFormattedMessage()).contains(LockMeters.class.getName()));
+		assertThat(timer("dlock.hold", "outcome", "released").count()).as("in another meter registry").isEqualTo(3);
 	}
 
 	private static final class Throwing extends SimpleMeterRegistry {
