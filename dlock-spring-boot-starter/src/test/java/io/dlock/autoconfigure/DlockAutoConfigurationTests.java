@@ -296,7 +296,10 @@ class DlockAutoConfigurationTests {
 			"dlock.max-hold=29s, shorter than the default lease of 30000 ms",
 			"dlock.wait-time=-1s, must not be negative", "dlock.command-timeout=8s, shorter than 4 command timeouts",
 			"dlock.max-poll-interval=0s, must be positive", "dlock.shutdown-timeout=-1s, must not be negative",
-			"dlock.instance=, must not be blank" })
+			"dlock.max-hold=366d, must not be longer than", "dlock.max-poll-interval=366d, must not be longer than",
+			"dlock.shutdown-timeout=366d, must not be longer than",
+			"dlock.hand-off.max-duration=366d, must not be longer than",
+			"dlock.hand-off.max-duration=-1s, must not be negative", "dlock.instance=, must not be blank" })
 	void valueThatDoesNotHoldIsAnError(String property, String message) {
 		this.runner.withPropertyValues("dlock.backend=memory", property)
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains(message));
@@ -327,6 +330,10 @@ class DlockAutoConfigurationTests {
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("prefix"));
 		this.jdbcRunner.withPropertyValues("dlock.jdbc.pool-size=1")
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("poolSize"));
+		for (String retention : List.of("59s", "36501d", "-1d")) {
+			this.jdbcRunner.withPropertyValues("dlock.jdbc.retention=" + retention)
+				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("retention"));
+		}
 		this.runner.withBean(LockStore.class, MemoryLockStore::new)
 			.withPropertyValues("dlock.lease=30")
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("no unit"));
