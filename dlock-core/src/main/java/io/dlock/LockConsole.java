@@ -24,7 +24,8 @@ public interface LockConsole {
 	/**
 	 * The locks that are held, by any process, as the store knows them. On Redis it is
 	 * looked for them among all keys of the database, for as long as one command may
-	 * take; on a database the whole table is read.
+	 * take; on a database the whole table is read. One list is made at a time; who waits
+	 * for that of somebody else for longer than a command may take gets none.
 	 * @param limit how many locks to list at the most, from 1 to 10,000
 	 * @return the locks, or why there are none to see; a failure of the store is not an
 	 * exception

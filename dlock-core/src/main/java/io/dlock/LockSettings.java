@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param releaseMode whether a release waits for the store
  * @param instance the name of this process shown to operators
  * @param maxHold how long a lock is held at the most if a request does not say, at least
- * the default lease; {@code null} for as long as it is renewed
+ * the default lease; {@code null} for as long as it is renewed. Only the wait time may be
+ * longer than {@link LockRequest#MAX_LEASE}
  * @since 0.1
  */
 public record LockSettings(Duration lease, Duration waitTime, Duration commandTimeout, Duration maxPollInterval,
@@ -57,10 +58,16 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 			throw new IllegalArgumentException(
 					"'handOffMaxDuration' must not be negative but is " + handOffMaxDuration);
 		}
+		requireLimited("maxPollInterval", maxPollInterval);
+		requireLimited("shutdownTimeout", shutdownTimeout);
+		requireLimited("handOffMaxDuration", handOffMaxDuration);
 		if (instance.isBlank()) {
 			throw new IllegalArgumentException("'instance' must not be blank");
 		}
 		requireLongEnough(() -> "The default lease", lease, commandTimeout);
+		if (maxHold != null) {
+			requireLimited("maxHold", maxHold);
+		}
 		if (maxHold != null && maxHold.compareTo(lease) < 0) {
 			throw new IllegalArgumentException("'maxHold' is %d ms, shorter than the default lease of %d ms"
 				.formatted(maxHold.toMillis(), lease.toMillis()));
@@ -226,6 +233,16 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	private static void requirePositive(String name, Duration value) {
 		if (value.isZero() || value.isNegative()) {
 			throw new IllegalArgumentException("'%s' must be positive but is %s".formatted(name, value));
+		}
+	}
+
+	/**
+	 * What is counted in nanoseconds can not be for ever.
+	 */
+	private static void requireLimited(String name, Duration value) {
+		if (value.compareTo(LockRequest.MAX_LEASE) > 0) {
+			throw new IllegalArgumentException(
+					"'%s' must not be longer than %s but is %s".formatted(name, LockRequest.MAX_LEASE, value));
 		}
 	}
 

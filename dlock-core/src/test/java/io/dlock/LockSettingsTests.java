@@ -3,6 +3,8 @@ package io.dlock;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -36,6 +38,25 @@ class LockSettingsTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> settings.withMaxPollInterval(Duration.ofMillis(-1)));
 		assertThatIllegalArgumentException().isThrownBy(() -> settings.withShutdownTimeout(Duration.ofMillis(-1)));
 		assertThatIllegalArgumentException().isThrownBy(() -> settings.withInstance(" "));
+	}
+
+	/**
+	 * A shutdown that can not count its nanoseconds would release nothing.
+	 */
+	@ParameterizedTest
+	@ValueSource(longs = { 366 * 86_400, Long.MAX_VALUE })
+	void onlyTheWaitMayBeForEver(long seconds) {
+		LockSettings settings = LockSettings.defaults();
+		Duration tooLong = Duration.ofSeconds(seconds);
+		assertThatIllegalArgumentException().isThrownBy(() -> settings.withMaxPollInterval(tooLong))
+			.withMessageContaining("'maxPollInterval' must not be longer than PT8760H");
+		assertThatIllegalArgumentException().isThrownBy(() -> settings.withShutdownTimeout(tooLong))
+			.withMessageContaining("'shutdownTimeout'");
+		assertThatIllegalArgumentException().isThrownBy(() -> settings.withHandOffMaxDuration(tooLong))
+			.withMessageContaining("'handOffMaxDuration'");
+		assertThatIllegalArgumentException().isThrownBy(() -> settings.withMaxHold(tooLong))
+			.withMessageContaining("'maxHold'");
+		assertThat(settings.withWaitTime(tooLong).waitTime()).isEqualTo(tooLong);
 	}
 
 }

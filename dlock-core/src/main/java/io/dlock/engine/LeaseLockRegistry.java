@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
@@ -80,6 +81,10 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final StoreTurns turns;
 
+	private final CountsByName counts;
+
+	private final LockConsole console;
+
 	private volatile boolean open = true;
 
 	/**
@@ -106,6 +111,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.releaser = new LeaseReleaser(store, this.keeper, this.revoker, this.threads, settings.releaseMode());
 		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), this.releaser);
 		this.turns = new StoreTurns(store, this.threads, this.queues, settings.maxPollInterval());
+		this.counts = new CountsByName(this.keeper, this.queues);
+		this.console = new RegistryConsole(this);
 		this.threads.workLater(this::sweep, SWEEP_PERIOD.toNanos());
 	}
 
@@ -339,7 +346,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 * @return the console
 	 */
 	public LockConsole console() {
-		return new RegistryConsole(this);
+		return this.console;
 	}
 
 	/**
@@ -360,6 +367,25 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	public int waitingCalls() {
 		return this.queues.waiting().size();
+	}
+
+	/**
+	 * The same as {@link #heldLocks()}, by the name of the request. Looks at each lock
+	 * that is held: for gauges.
+	 * @return the number of locks of each name, those without a name under an empty one;
+	 * names of which no lock is held are missing
+	 */
+	public Map<String, Integer> heldLocksByName() {
+		return this.counts.held();
+	}
+
+	/**
+	 * The same as {@link #waitingCalls()}, by the name of the request.
+	 * @return the number of requests of each name, those without a name under an empty
+	 * one; names for which nobody waits are missing
+	 */
+	public Map<String, Integer> waitingCallsByName() {
+		return this.counts.waiting();
 	}
 
 	@Override

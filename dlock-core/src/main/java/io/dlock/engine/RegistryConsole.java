@@ -7,6 +7,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +47,8 @@ final class RegistryConsole implements LockConsole {
 	private final LockStore store;
 
 	private final MachineClock clock;
+
+	private final Semaphore listing = new Semaphore(1);
 
 	RegistryConsole(LeaseLockRegistry registry) {
 		this.registry = registry;
@@ -115,6 +119,31 @@ final class RegistryConsole implements LockConsole {
 		if (inspection == null) {
 			return new LockList(List.of(), false, "This store can not list its locks");
 		}
+		if (!awaitOtherLists()) {
+			return new LockList(List.of(), false, "The locks are being listed for somebody else");
+		}
+		try {
+			return list(inspection, limit);
+		}
+		finally {
+			this.listing.release();
+		}
+	}
+
+	/**
+	 * One list at a time: each keeps a connection of the locks and the store busy.
+	 */
+	private boolean awaitOtherLists() {
+		try {
+			return this.listing.tryAcquire(this.registry.settings().commandTimeout().toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
+		}
+	}
+
+	private static LockList list(StoreInspection inspection, int limit) {
 		try {
 			StoredLocks stored = inspection.list(limit);
 			return new LockList(stored.locks()

@@ -2,6 +2,8 @@ package io.dlock.fencing;
 
 import org.springframework.util.StringUtils;
 
+import io.dlock.store.StorageKey;
+
 /**
  * A fenced resource refused a write: a later holder of the lock has written to it, so
  * that the lock of this one is over, whether or not it knows. Nothing was written. The
@@ -28,7 +30,7 @@ public final class StaleTokenException extends RuntimeException {
 	public StaleTokenException(String resource, long token, long newestToken) {
 		super(("The write to '%s' with the fencing token %d was refused: a later holder of the lock has written there "
 				+ "with token %d. Roll back, and do the work again under a new lock if it is still to be done")
-			.formatted(StringUtils.truncate(resource, SHOWN), token, newestToken));
+			.formatted(StringUtils.truncate(StorageKey.of(resource), SHOWN), token, newestToken));
 		this.resource = resource;
 		this.token = token;
 		this.newestToken = newestToken;

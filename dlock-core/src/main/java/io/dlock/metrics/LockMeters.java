@@ -1,10 +1,10 @@
 package io.dlock.metrics;
 
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
@@ -65,24 +65,26 @@ import io.dlock.LockListener;
  * <tr>
  * <td>{@code dlock.held}</td>
  * <td>gauge</td>
- * <td></td>
+ * <td>{@code name}</td>
  * <td>locks that are held now</td>
  * </tr>
  * <tr>
  * <td>{@code dlock.waiting}</td>
  * <td>gauge</td>
- * <td></td>
+ * <td>{@code name}</td>
  * <td>requests that wait now</td>
  * </tr>
  * </table>
  * The meters of a name are there from its first event on, all of them and with zeros, so
  * that the first loss is seen as an increase. A lock without a name has the name
  * {@value #NO_NAME}. More than {@value #MAX_NAMES} names are a key by mistake: the rest
- * is counted as {@value #OTHER_NAMES}, and logged as a warning once.
+ * is counted as {@value #OTHER_NAMES}, and logged as a warning once. The gauges with the
+ * name {@value #OTHER_NAMES} also count what waits under names without an event so far,
+ * so that the sum over all names misses nobody.
  * <p>
  * In a Spring Boot application there is one such bean if there is a
  * {@link MeterRegistry}. Without: <pre class="code">
- * LockMeters meters = new LockMeters(registry::heldLocks, registry::waitingCalls);
+ * LockMeters meters = new LockMeters(registry::heldLocksByName, registry::waitingCallsByName);
  * meters.bindTo(meterRegistry);
  * registry.addListener(meters);
  * </pre> What a meter registry throws goes to the log, as that of any listener.
@@ -106,37 +108,41 @@ public final class LockMeters implements LockListener, MeterBinder {
 	 */
 	public static final int MAX_NAMES = 1000;
 
-	private final IntSupplier heldLocks;
+	private final NamedCounts held;
 
-	private final IntSupplier waitingCalls;
+	private final NamedCounts waiting;
 
 	private final List<RegistryMeters> bound = new CopyOnWriteArrayList<>();
 
 	/**
 	 * Create meters, to be bound to a meter registry and added to a lock registry.
-	 * @param heldLocks how many locks are held now
-	 * @param waitingCalls how many requests wait now
+	 * @param heldLocks how many locks are held now, by name
+	 * @param waitingCalls how many requests wait now, by name
 	 */
-	public LockMeters(IntSupplier heldLocks, IntSupplier waitingCalls) {
-		this.heldLocks = heldLocks;
-		this.waitingCalls = waitingCalls;
+	public LockMeters(Supplier<Map<String, Integer>> heldLocks, Supplier<Map<String, Integer>> waitingCalls) {
+		this.held = new NamedCounts(heldLocks);
+		this.waiting = new NamedCounts(waitingCalls);
 	}
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		Gauge.builder("dlock.held", this.heldLocks::getAsInt)
-			.description("Locks that this process holds")
-			.register(registry);
-		Gauge.builder("dlock.waiting", this.waitingCalls::getAsInt)
-			.description("Requests of this process that wait for a lock")
-			.register(registry);
-		this.bound.add(new RegistryMeters(registry));
+		this.bound.add(new RegistryMeters(registry, this.held, this.waiting));
 	}
 
 	@Override
 	public void onEvent(LockEvent event) {
+		RuntimeException failure = null;
 		for (RegistryMeters meters : this.bound) {
-			meters.of(event.name()).record(event);
+			try {
+				meters.of(event.name()).record(event);
+			}
+			catch (RuntimeException ex) {
+				// the others are to know all the same
+				failure = ex;
+			}
+		}
+		if (failure != null) {
+			throw failure;
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
@@ -96,6 +97,27 @@ class LockCountsTests extends AbstractHandOffTests {
 	private void assertCounts(int held, int waiting) {
 		assertThat(this.registry.heldLocks()).as("held").isEqualTo(held);
 		assertThat(this.registry.waitingCalls()).as("waiting").isEqualTo(waiting);
+		assertThat(this.registry.heldLocksByName()).as("held by name").isEqualTo(nameless(held));
+		assertThat(this.registry.waitingCallsByName()).as("waiting by name").isEqualTo(nameless(waiting));
+	}
+
+	private static Map<String, Integer> nameless(int count) {
+		return (count > 0) ? Map.of("", count) : Map.of();
+	}
+
+	@Test
+	void locksAreCountedByTheNamesOfTheirRequests() throws Exception {
+		LockHandle first = this.registry.acquireAsync(LockRequest.builder("key").name("a").build()).get();
+		LockHandle other = this.registry.acquireAsync(LockRequest.of("other")).get();
+		CompletableFuture<LockHandle> waiting = this.registry
+			.acquireAsync(LockRequest.builder("key").name("b").build());
+		Awaitility.await().until(() -> this.registry.waitingCalls() == 1);
+		assertThat(this.registry.heldLocksByName()).isEqualTo(Map.of("a", 1, "", 1));
+		assertThat(this.registry.waitingCallsByName()).isEqualTo(Map.of("b", 1));
+		first.release();
+		assertThat(this.registry.heldLocksByName()).as("of who took it over").containsKey("").doesNotContainKey("a");
+		waiting.get().release();
+		other.release();
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
 import org.awaitility.Awaitility;
@@ -212,6 +213,45 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		assertThat(handle.isValid()).as("nothing is known").isTrue();
 		this.store.down = false;
 		handle.release();
+	}
+
+	/**
+	 * Each keeps a connection of the locks, of which there are few.
+	 */
+	@Test
+	void r55ListsAreMadeOneAfterTheOther() throws Exception {
+		CountDownLatch listing = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		this.store.beforeList = () -> {
+			listing.countDown();
+			awaitQuietly(end);
+		};
+		CompletableFuture<LockList> first = CompletableFuture.supplyAsync(() -> this.registry.console().list(10));
+		listing.await();
+		this.store.beforeList = () -> {
+		};
+		assertThat(this.registry.console().list(10).problem()).contains("somebody else");
+		Thread.currentThread().interrupt();
+		assertThat(this.console.list(10).problem()).contains("somebody else");
+		assertThat(Thread.interrupted()).as("the flag is kept").isTrue();
+		end.countDown();
+		assertThat(first.get().problem()).isNull();
+		this.store.beforeList = () -> {
+			throw new IllegalStateException("a store with a bug");
+		};
+		assertThat(this.console.list(10).problem()).contains("a store with a bug");
+		this.store.beforeList = () -> {
+		};
+		assertThat(this.console.list(10).problem()).isNull();
+	}
+
+	private static void awaitQuietly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	@Test

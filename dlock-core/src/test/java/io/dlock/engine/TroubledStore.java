@@ -92,6 +92,9 @@ final class TroubledStore implements LockStore {
 	volatile Runnable beforeRelease = () -> {
 	};
 
+	volatile Runnable beforeList = () -> {
+	};
+
 	TroubledStore() {
 		this(new MemoryLockStore());
 	}
@@ -257,6 +260,7 @@ final class TroubledStore implements LockStore {
 		@Override
 		public StoredLocks list(int limit) {
 			failIfDown();
+			TroubledStore.this.beforeList.run();
 			return TroubledStore.this.memory.list(limit);
 		}
 

@@ -111,7 +111,7 @@ class LockMetersIntegrationTests {
 			assertThat(here.timer("dlock.hold", "lost").count()).isOne();
 			assertThat(here.timer("dlock.hold", "released").count()).isZero();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
-			assertThat(here.meters.get("dlock.held").gauge().value()).isZero();
+			assertThat(here.meters.get("dlock.held").tag("name", "orders").gauge().value()).isZero();
 		}
 	}
 
@@ -153,7 +153,7 @@ class LockMetersIntegrationTests {
 						.withLease(LEASE)
 						.withCommandTimeout(COMMAND_TIMEOUT)
 						.withShutdownTimeout(Duration.ZERO));
-			LockMeters lockMeters = new LockMeters(this.registry::heldLocks, this.registry::waitingCalls);
+			LockMeters lockMeters = new LockMeters(this.registry::heldLocksByName, this.registry::waitingCallsByName);
 			lockMeters.bindTo(this.meters);
 			this.registry.addListener(lockMeters);
 		}

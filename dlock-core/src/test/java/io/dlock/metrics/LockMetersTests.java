@@ -1,14 +1,18 @@
 package io.dlock.metrics;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
@@ -42,7 +46,9 @@ class LockMetersTests {
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
 
-	private final LockMeters meters = new LockMeters(this.registry::heldLocks, this.registry::waitingCalls);
+	private final LockMeters meters = new LockMeters(this.registry::heldLocksByName, this.registry::waitingCallsByName);
+
+	private final Map<String, Integer> counts = new HashMap<>();
 
 	@AfterEach
 	void close() {
@@ -62,8 +68,8 @@ class LockMetersTests {
 		return this.meterRegistry.get(name).tags(tags).counter().count();
 	}
 
-	private double gauge(String name) {
-		return this.meterRegistry.get(name).gauge().value();
+	private double gauge(String name, String lockName) {
+		return this.meterRegistry.get(name).tag("name", lockName).gauge().value();
 	}
 
 	@Test
@@ -161,17 +167,85 @@ class LockMetersTests {
 	@Test
 	void gaugesShowWhatIsHeldAndWaitedForNow() {
 		meter();
-		assertThat(gauge("dlock.held")).isZero();
-		LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).join();
-		LockHandle other = this.registry.acquireAsync(LockRequest.of("other")).join();
-		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(LockRequest.of("key"));
-		assertThat(gauge("dlock.held")).isEqualTo(2);
-		Awaitility.await().untilAsserted(() -> assertThat(gauge("dlock.waiting")).isOne());
-		other.release();
+		assertThat(sum("dlock.held")).isZero();
+		LockHandle held = this.registry.acquireAsync(named("key", "a")).join();
+		LockHandle second = this.registry.acquireAsync(named("second", "a")).join();
+		LockHandle nameless = this.registry.acquireAsync(LockRequest.of("nameless")).join();
+		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(named("key", "a"));
+		assertThat(gauge("dlock.held", "a")).isEqualTo(2);
+		assertThat(gauge("dlock.held", "none")).isOne();
+		assertThat(sum("dlock.held")).isEqualTo(3);
+		Awaitility.await().untilAsserted(() -> assertThat(gauge("dlock.waiting", "a")).isOne());
+		assertThat(sum("dlock.waiting")).isOne();
+		second.release();
+		nameless.release();
 		held.release();
 		waiting.join().release();
-		assertThat(gauge("dlock.held")).isZero();
-		assertThat(gauge("dlock.waiting")).isZero();
+		assertThat(sum("dlock.held")).isZero();
+		assertThat(sum("dlock.waiting")).isZero();
+	}
+
+	private static LockRequest named(String key, String name) {
+		return LockRequest.builder(key).name(name).build();
+	}
+
+	private double sum(String name) {
+		return this.meterRegistry.get(name).gauges().stream().mapToDouble(Gauge::value).sum();
+	}
+
+	/**
+	 * Its meters come with its first event, but who waits now is to be seen now.
+	 */
+	@Test
+	void nameWithoutAnEventIsCountedAmongTheOthers() {
+		meter();
+		LockHandle held = this.registry.acquireAsync(named("key", "a")).join();
+		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(named("key", "b"));
+		Awaitility.await().untilAsserted(() -> assertThat(gauge("dlock.waiting", "other")).isOne());
+		assertThat(gauge("dlock.waiting", "a")).isZero();
+		held.release();
+		waiting.join();
+		assertThat(gauge("dlock.held", "b")).isOne();
+		assertThat(gauge("dlock.held", "other")).isZero();
+		waiting.join().release();
+	}
+
+	@Test
+	void gaugesOfNamesThatAreTooManyAreOneTogether() {
+		for (String name : List.of("", "none", "other", "a", "b")) {
+			this.counts.put(name, 1);
+		}
+		LockMeters counting = new LockMeters(() -> this.counts, Map::of);
+		counting.bindTo(this.meterRegistry);
+		assertThat(gauge("dlock.held", "other")).isEqualTo(5);
+		for (int i = 0; i < LockMeters.MAX_NAMES - 2; i++) {
+			counting.onEvent(new LockEvent.Busy("key", "name-" + i, null, Duration.ZERO));
+		}
+		for (String name : new String[] { null, "a", "b", "other" }) {
+			counting.onEvent(new LockEvent.Busy("key", name, null, Duration.ZERO));
+		}
+		assertThat(gauge("dlock.held", "none")).isEqualTo(2);
+		assertThat(gauge("dlock.held", "a")).isOne();
+		assertThat(gauge("dlock.held", "other")).as("other and b").isEqualTo(2);
+		assertThat(sum("dlock.held")).isEqualTo(5);
+		assertThat(this.meterRegistry.get("dlock.held").gauges()).hasSize(LockMeters.MAX_NAMES + 1);
+	}
+
+	/**
+	 * Reading a thousand gauges does not look a thousand times at ten thousand locks.
+	 */
+	@Test
+	void locksAreCountedOnceForAllGaugesThatAreReadTogether() {
+		AtomicInteger counted = new AtomicInteger();
+		LockMeters counting = new LockMeters(() -> {
+			counted.incrementAndGet();
+			return Map.of("a", 100_000_000, "b", 1);
+		}, Map::of);
+		counting.bindTo(this.meterRegistry);
+		counting.onEvent(new LockEvent.Busy("key", "a", null, Duration.ZERO));
+		counting.onEvent(new LockEvent.Busy("key", "b", null, Duration.ZERO));
+		assertThat(sum("dlock.held")).isEqualTo(100_000_001);
+		assertThat(counted).hasValue(1);
 	}
 
 	@Test
@@ -194,7 +268,7 @@ class LockMetersTests {
 		logger.addAppender(log);
 		try {
 			this.meters.bindTo(new Throwing());
-			this.registry.addListener(this.meters);
+			meter();
 			for (int i = 0; i < 3; i++) {
 				try (LockHandle handle = this.registry.acquire("key")) {
 					assertThat(handle.isValid()).isTrue();
@@ -209,6 +283,7 @@ class LockMetersTests {
 		assertThat(log.list).filteredOn((event) -> event.getLevel() == Level.WARN)
 			.singleElement()
 			.satisfies((event) -> assertThat(event.getFormattedMessage()).contains(LockMeters.class.getName()));
+		assertThat(timer("dlock.hold", "outcome", "released").count()).as("in another meter registry").isEqualTo(3);
 	}
 
 	private static final class Throwing extends SimpleMeterRegistry {

@@ -13,7 +13,7 @@ final class DurationUnits {
 
 	private static final List<String> DURATIONS = List.of("dlock.lease", "dlock.wait-time", "dlock.max-hold",
 			"dlock.command-timeout", "dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.hand-off.max-duration",
-			"dlock.jdbc.retention");
+			"dlock.jdbc.retention", "dlock.health.interval");
 
 	private DurationUnits() {
 	}

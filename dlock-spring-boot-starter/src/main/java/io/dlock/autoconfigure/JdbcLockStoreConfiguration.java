@@ -4,12 +4,12 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.io.ResourceLoader;
 
@@ -22,7 +22,7 @@ import io.dlock.store.jdbc.JdbcLockStoreSettings;
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ DataSource.class, DataSourceScriptDatabaseInitializer.class })
-@ConditionalOnBean(DataSource.class)
+@Conditional(AnyDataSource.class)
 @EnableConfigurationProperties(DlockJdbcProperties.class)
 class JdbcLockStoreConfiguration {
 

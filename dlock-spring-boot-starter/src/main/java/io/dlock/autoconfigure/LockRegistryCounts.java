@@ -1,8 +1,10 @@
 package io.dlock.autoconfigure;
 
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.util.function.SingletonSupplier;
@@ -11,8 +13,8 @@ import io.dlock.LockRegistry;
 import io.dlock.engine.LeaseLockRegistry;
 
 /**
- * What the registries of the application count, for gauges. They are asked for when the
- * first gauge is read.
+ * What the registries of the application count by name, for gauges. They are asked for
+ * when the first gauge is read.
  */
 final class LockRegistryCounts {
 
@@ -25,16 +27,19 @@ final class LockRegistryCounts {
 			.toList());
 	}
 
-	int heldLocks() {
-		return sum(LeaseLockRegistry::heldLocks);
+	Map<String, Integer> heldLocks() {
+		return sum(LeaseLockRegistry::heldLocksByName);
 	}
 
-	int waitingCalls() {
-		return sum(LeaseLockRegistry::waitingCalls);
+	Map<String, Integer> waitingCalls() {
+		return sum(LeaseLockRegistry::waitingCallsByName);
 	}
 
-	private int sum(ToIntFunction<LeaseLockRegistry> count) {
-		return this.registries.get().stream().mapToInt(count).sum();
+	private Map<String, Integer> sum(Function<LeaseLockRegistry, Map<String, Integer>> counts) {
+		return this.registries.get()
+			.stream()
+			.flatMap((registry) -> counts.apply(registry).entrySet().stream())
+			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, Integer::sum));
 	}
 
 }

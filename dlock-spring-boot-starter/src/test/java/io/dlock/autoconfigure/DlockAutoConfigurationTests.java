@@ -238,6 +238,20 @@ class DlockAutoConfigurationTests {
 		});
 	}
 
+	/**
+	 * What is no candidate for others is one for the locks.
+	 */
+	@Test
+	void dataSourceForTheLocksMayBeTheOnlyOne() {
+		this.runner.withUserConfiguration(DedicatedDataSource.class).run((context) -> {
+			works(context);
+			assertThat(context.getBean(LockStore.class).describe()).contains("jdbc:h2:mem:locks");
+		});
+		this.redisRunner.withUserConfiguration(DedicatedDataSource.class)
+			.withPropertyValues("dlock.backend=jdbc")
+			.run(DlockAutoConfigurationTests::works);
+	}
+
 	// the table
 
 	@Test
@@ -282,10 +296,28 @@ class DlockAutoConfigurationTests {
 			"dlock.max-hold=29s, shorter than the default lease of 30000 ms",
 			"dlock.wait-time=-1s, must not be negative", "dlock.command-timeout=8s, shorter than 4 command timeouts",
 			"dlock.max-poll-interval=0s, must be positive", "dlock.shutdown-timeout=-1s, must not be negative",
-			"dlock.instance=, must not be blank" })
+			"dlock.max-hold=366d, must not be longer than", "dlock.max-poll-interval=366d, must not be longer than",
+			"dlock.shutdown-timeout=366d, must not be longer than",
+			"dlock.hand-off.max-duration=366d, must not be longer than",
+			"dlock.hand-off.max-duration=-1s, must not be negative", "dlock.instance=, must not be blank" })
 	void valueThatDoesNotHoldIsAnError(String property, String message) {
 		this.runner.withPropertyValues("dlock.backend=memory", property)
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains(message));
+	}
+
+	@Test
+	void everyDurationNeedsAUnit() {
+		List<String> durations = ConfigurationMetadata.properties()
+			.stream()
+			.filter((property) -> property.type().equals(Duration.class.getName()))
+			.map(ConfigurationMetadata.Property::name)
+			.toList();
+		assertThat(durations).contains("dlock.lease", "dlock.jdbc.retention", "dlock.health.interval");
+		for (String property : durations) {
+			this.runner.withPropertyValues("dlock.backend=memory", property + "=30")
+				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains(property,
+						"has no unit"));
+		}
 	}
 
 	@Test
@@ -298,6 +330,10 @@ class DlockAutoConfigurationTests {
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("prefix"));
 		this.jdbcRunner.withPropertyValues("dlock.jdbc.pool-size=1")
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("poolSize"));
+		for (String retention : List.of("59s", "36501d", "-1d")) {
+			this.jdbcRunner.withPropertyValues("dlock.jdbc.retention=" + retention)
+				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("retention"));
+		}
 		this.runner.withBean(LockStore.class, MemoryLockStore::new)
 			.withPropertyValues("dlock.lease=30")
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("no unit"));

@@ -1,5 +1,7 @@
 package io.dlock.autoconfigure;
 
+import java.util.Map;
+
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
@@ -18,6 +20,7 @@ import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
 import io.dlock.metrics.LockMeters;
 import io.dlock.observation.DefaultLockCallConvention;
 import io.dlock.observation.LockCallConvention;
@@ -51,16 +54,21 @@ class DlockMetricsAutoConfigurationTests {
 		return registry.get("dlock.wait").tags("name", "orders", "outcome", "acquired").timer();
 	}
 
+	private static double gauge(MeterRegistry registry, String name, String lockName) {
+		return registry.get(name).tag("name", lockName).gauge().value();
+	}
+
 	@Test
 	void locksAreMetered() {
 		this.runner.run((context) -> {
 			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			assertThat(registry.get("dlock.held").gauge().value()).isZero();
+			assertThat(gauge(registry, "dlock.held", "other")).isZero();
 			context.getBean(Orders.class).place(42);
 			assertThat(acquired(registry).count()).isOne();
-			LockHandle held = context.getBean(LockRegistry.class).acquireAsync(io.dlock.LockRequest.of("key")).join();
-			assertThat(registry.get("dlock.held").gauge().value()).isOne();
-			assertThat(registry.get("dlock.waiting").gauge().value()).isZero();
+			LockHandle held = context.getBean(LockRegistry.class).acquireAsync(LockRequest.of("key")).join();
+			assertThat(gauge(registry, "dlock.held", "none")).isOne();
+			assertThat(gauge(registry, "dlock.held", "orders")).isZero();
+			assertThat(gauge(registry, "dlock.waiting", "none")).isZero();
 			held.release();
 		});
 	}
@@ -75,7 +83,7 @@ class DlockMetricsAutoConfigurationTests {
 
 	@Test
 	void metersOfTheApplicationReplaceOurs() {
-		LockMeters own = new LockMeters(() -> 1, () -> 2);
+		LockMeters own = new LockMeters(() -> Map.of("a", 1), () -> Map.of("a", 2));
 		this.runner.withBean(LockMeters.class, () -> own).run((context) -> {
 			assertThat(context).hasSingleBean(LockMeters.class);
 			assertThat(context.getBean(MeterRegistry.class).get("dlock.waiting").gauge().value()).isEqualTo(2);

@@ -1,15 +1,12 @@
 package io.dlock.fencing.jdbc;
 
-import java.sql.Connection;
 import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.BadSqlGrammarException;
-import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.StringUtils;
 
 import io.dlock.LockHandle;
@@ -61,6 +58,8 @@ public final class FencingGuard {
 
 	private final JdbcTemplate jdbc;
 
+	private final DatabaseTransaction transaction;
+
 	private final String table;
 
 	private volatile @Nullable FenceDialect dialect;
@@ -87,6 +86,7 @@ public final class FencingGuard {
 							+ "after a schema and a dot if need be, but is '" + table + "'");
 		}
 		this.jdbc = new JdbcTemplate(dataSource);
+		this.transaction = new DatabaseTransaction(dataSource);
 		this.table = table;
 	}
 
@@ -152,16 +152,12 @@ public final class FencingGuard {
 							+ "method or in LockRegistry.execute, or name the token: check(resource, handle.token())"));
 	}
 
-	/**
-	 * A connection in auto-commit mode takes part in a transaction of something else.
-	 */
 	private void requireTransaction(String resource) {
-		if (!TransactionSynchronizationManager.isActualTransactionActive()
-				|| Boolean.TRUE.equals(this.jdbc.execute((ConnectionCallback<Boolean>) Connection::getAutoCommit))) {
+		if (!this.transaction.isActive()) {
 			throw new IllegalStateException(
 					"The fence must be checked in the transaction that writes, but there is none on this database: "
 							+ "what is written after the check of '%s' would not be protected. Make the method @Transactional"
-								.formatted(StringUtils.truncate(resource, 200)));
+								.formatted(StringUtils.truncate(StorageKey.of(resource), 200)));
 		}
 	}
 

@@ -20,6 +20,8 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	private static final Pattern TABLE = Pattern
 		.compile("[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?");
 
+	private static final Duration MAX_RETENTION = Duration.ofDays(36_500);
+
 	public JdbcLockStoreSettings {
 		if (!TABLE.matcher(table).matches()) {
 			throw new IllegalArgumentException(
@@ -34,8 +36,9 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 					"'poolSize' must be 2 to 64, one of them for renewals, or 0 for no pool of its own, but is "
 							+ poolSize);
 		}
-		if (retention.compareTo(Duration.ofMinutes(1)) < 0) {
-			throw new IllegalArgumentException("'retention' must be at least one minute but is " + retention);
+		if (retention.compareTo(Duration.ofMinutes(1)) < 0 || retention.compareTo(MAX_RETENTION) > 0) {
+			throw new IllegalArgumentException(
+					"'retention' must be at least one minute and at most 100 years but is " + retention);
 		}
 	}
 

@@ -280,7 +280,7 @@ final class LockConnections implements AutoCloseable {
 		try (Connection connection = dataSource.getConnection()) {
 			DatabaseMetaData metaData = connection.getMetaData();
 			return new Database(JdbcLockDialect.of(metaData, this.settings.table()),
-					withoutParameters(metaData.getURL()) + ", table " + this.settings.table());
+					withoutCredentials(metaData.getURL()) + ", table " + this.settings.table());
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.notConnected(ex);
@@ -288,13 +288,15 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * What comes after the address may be a password.
+	 * Without what may be a password: it may come after the address, before it, or within
+	 * parentheses.
 	 */
-	private static String withoutParameters(@Nullable String url) {
+	static String withoutCredentials(@Nullable String url) {
 		if (url == null) {
 			return "jdbc";
 		}
-		return url.replaceFirst("[?;].*$", "").replaceFirst("//[^/@]*@", "//");
+		String address = url.contains(":h2:") ? url : url.replaceFirst("//[^?]*@", "//");
+		return address.replaceFirst("[?;].*$", "").replaceAll("(?i)((?:user|password[0-9]?)=)[^,)]*", "$1…");
 	}
 
 	Duration commandTimeout() {

@@ -201,12 +201,18 @@ final class LettuceConnections extends DedicatedConnections {
 
 	/**
 	 * A half-open connection would time out for a quarter of an hour, and one to a
-	 * demoted master be refused for ever: a new one may work.
+	 * demoted master be refused for ever: a new one may work. Any other refusal is an
+	 * answer: a new connection would meet it as well, and the old one has renewals of
+	 * others on it.
 	 */
 	@Override
 	void failed(StoreException failure) {
-		boolean readOnly = failure.effect() == Effect.NONE && String.valueOf(failure.getMessage()).contains("READONLY");
-		if (readOnly || this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
+		String code = RedisErrors.serverCode(failure);
+		if (code != null) {
+			answered();
+		}
+		if ((code != null) ? RedisErrors.isOfAReplica(code)
+				: this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
 			connectAgain(true);
 		}
 	}

@@ -21,6 +21,9 @@ final class RedisErrors {
 	private static final Set<String> PASSING = Set.of("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
 			"MOVED", "ASK", "BUSY", "NOREPLICAS", "OOM", "MISCONF", "NOSCRIPT", "UNBLOCKED");
 
+	/** The server is, or has become, a replica. */
+	private static final Set<String> OF_A_REPLICA = Set.of("READONLY", "MASTERDOWN");
+
 	private static final Set<String> SERVER_ERRORS = Set.of("io.lettuce.core.RedisCommandExecutionException",
 			"redis.clients.jedis.exceptions.JedisDataException");
 
@@ -71,6 +74,10 @@ final class RedisErrors {
 		}
 		Matcher matcher = SERVER_CODE.matcher(message);
 		return matcher.matches() ? matcher.group(1) : null;
+	}
+
+	static boolean isOfAReplica(String code) {
+		return OF_A_REPLICA.contains(code);
 	}
 
 	static StoreException translate(String operation, RuntimeException ex) {

@@ -1,6 +1,7 @@
 package io.dlock.fencing.jdbc;
 
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +12,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.LongStream;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
@@ -23,11 +26,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.dlock.LockHandle;
@@ -361,7 +368,11 @@ abstract class AbstractFencingGuardTests {
 			assertThatExceptionOfType(StaleTokenException.class)
 				.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> this.guard.check(name, token - 1)))
 				.satisfies((ex) -> assertThat(ex.resource()).isEqualTo(name))
-				.satisfies((ex) -> assertThat(ex.getMessage()).hasSizeLessThan(600));
+				.satisfies(
+						(ex) -> assertThat(ex.getMessage()).hasSizeLessThan(600).doesNotContainPattern("\\p{Cntrl}"));
+			assertThatIllegalStateException().isThrownBy(() -> this.guard.check(name, token))
+				.satisfies(
+						(ex) -> assertThat(ex.getMessage()).hasSizeLessThan(600).doesNotContainPattern("\\p{Cntrl}"));
 		}
 	}
 
@@ -409,6 +420,78 @@ abstract class AbstractFencingGuardTests {
 			.withMessageContaining("none on this database");
 		check(1);
 		assertThat(this.pool.getHikariPoolMXBean().getActiveConnections()).as("connections not given back").isZero();
+	}
+
+	/**
+	 * Such a connection looks as if it were in a transaction, and would be rolled back.
+	 */
+	@Test
+	void transactionOfAnotherDatabaseIsNoticedThoughNoConnectionIsInAutoCommitMode() {
+		this.pool.close();
+		this.pool = manualPool();
+		FencingGuard onManual = new FencingGuard(this.pool);
+		SimpleDriverDataSource other = new SimpleDriverDataSource(new org.h2.Driver(), "jdbc:h2:mem:");
+		TransactionTemplate transactionOfOther = new TransactionTemplate(new DataSourceTransactionManager(other));
+		transactionOfOther.executeWithoutResult((status) -> {
+			refusedWithoutTransaction(onManual);
+			JdbcClient.create(this.pool).sql("SELECT 1").query(Integer.class).single();
+			refusedWithoutTransaction(onManual);
+		});
+		TransactionTemplate own = new TransactionTemplate(new DataSourceTransactionManager(this.pool));
+		own.executeWithoutResult((status) -> onManual.check(this.resource, TOKEN));
+		transactionOfOther.executeWithoutResult(
+				(status) -> own.executeWithoutResult((nested) -> onManual.check(this.resource, TOKEN + 1)));
+		assertThatExceptionOfType(StaleTokenException.class)
+			.isThrownBy(() -> own.executeWithoutResult((status) -> onManual.check(this.resource, TOKEN)));
+	}
+
+	private HikariDataSource manualPool() {
+		HikariDataSource manual = new HikariDataSource();
+		manual.setJdbcUrl(url());
+		manual.setUsername(username());
+		manual.setPassword(password());
+		manual.setAutoCommit(false);
+		return manual;
+	}
+
+	private void refusedWithoutTransaction(FencingGuard unprotected) {
+		assertThatIllegalStateException().isThrownBy(() -> unprotected.check(this.resource, TOKEN))
+			.withMessageContaining("none on this database");
+	}
+
+	/**
+	 * JPA and Hibernate do so.
+	 */
+	@Test
+	void checkTakesPartInATransactionThatLendsItsConnection() {
+		TransactionTemplate lending = new TransactionTemplate(new LendingTransactionManager(this.pool));
+		lending.executeWithoutResult((status) -> this.guard.check(this.resource, TOKEN + 1));
+		lending.executeWithoutResult((status) -> {
+			this.guard.check(this.resource, TOKEN + 9);
+			status.setRollbackOnly();
+		});
+		check(TOKEN + 1);
+		refused(TOKEN, TOKEN + 1);
+		SimpleDriverDataSource other = new SimpleDriverDataSource(new org.h2.Driver(), "jdbc:h2:mem:");
+		try (HikariDataSource manual = manualPool()) {
+			new TransactionTemplate(new LendingTransactionManager(other))
+				.executeWithoutResult((status) -> refusedWithoutTransaction(new FencingGuard(manual)));
+		}
+	}
+
+	/**
+	 * JTA binds no connection; the pool hands out those of the transaction.
+	 */
+	@Test
+	void checkTakesPartInATransactionThatBindsNoConnection() {
+		try (HikariDataSource manual = manualPool()) {
+			FencingGuard onManual = new FencingGuard(manual);
+			TransactionTemplate unbound = new TransactionTemplate(new LendingTransactionManager(null));
+			assertThatNoException().isThrownBy(() -> unbound.executeWithoutResult((status) -> {
+				onManual.check(this.resource, TOKEN);
+				onManual.check(this.resource, TOKEN);
+			}));
+		}
 	}
 
 	@Test
@@ -467,6 +550,72 @@ abstract class AbstractFencingGuardTests {
 		try (Connection connection = this.pool.getConnection()) {
 			assertThat(connection.getAutoCommit()).isTrue();
 		}
+	}
+
+	/**
+	 * Binds the connection of its transactions as a transaction manager of an object
+	 * mapper does, or nothing.
+	 */
+	private static final class LendingTransactionManager extends AbstractPlatformTransactionManager {
+
+		private final DataSource dataSource;
+
+		LendingTransactionManager(DataSource dataSource) {
+			this.dataSource = dataSource;
+		}
+
+		@Override
+		protected Object doGetTransaction() {
+			return new Object();
+		}
+
+		@Override
+		protected void doBegin(Object transaction, TransactionDefinition definition) {
+			if (this.dataSource == null) {
+				return;
+			}
+			try {
+				Connection connection = this.dataSource.getConnection();
+				connection.setAutoCommit(false);
+				TransactionSynchronizationManager.bindResource(this.dataSource, new ConnectionHolder(connection));
+			}
+			catch (SQLException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+			end(Connection::commit);
+		}
+
+		@Override
+		protected void doRollback(DefaultTransactionStatus status) {
+			end(Connection::rollback);
+		}
+
+		private void end(SqlAction action) {
+			if (this.dataSource == null) {
+				return;
+			}
+			ConnectionHolder holder = (ConnectionHolder) TransactionSynchronizationManager
+				.unbindResource(this.dataSource);
+			try (Connection connection = holder.getConnection()) {
+				action.on(connection);
+				connection.setAutoCommit(true);
+			}
+			catch (SQLException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+	}
+
+	@FunctionalInterface
+	private interface SqlAction {
+
+		void on(Connection connection) throws SQLException;
+
 	}
 
 }

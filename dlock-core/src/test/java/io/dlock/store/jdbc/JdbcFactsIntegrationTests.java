@@ -5,11 +5,18 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
+import io.dlock.LockSettings;
+import io.dlock.StoreReport;
+import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.StoreFacts;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.PostgresServer;
@@ -38,6 +45,49 @@ class JdbcFactsIntegrationTests {
 			execute(connection, "SET default_transaction_read_only = on");
 			assertThat(JdbcFacts.ofPostgreSql(connection).warnings())
 				.anySatisfy((warning) -> assertThat(warning).contains("read-only"));
+		}
+	}
+
+	/**
+	 * What the health shows.
+	 */
+	@Test
+	void r19StandbyTakesNoLockAndSaysWhatItIs() {
+		try (PostgresServer primary = PostgresServer.start()) {
+			HikariDataSource onPrimary = pool(primary);
+			new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
+				.execute(onPrimary);
+			assertThat(check(onPrimary)).satisfies((report) -> {
+				assertThat(report.failure()).isNull();
+				assertThat(report.role()).isEqualTo("primary");
+			});
+			try (PostgresServer standby = primary.startStandby(primary.port(), Map.of())) {
+				assertThat(check(pool(standby))).satisfies((report) -> {
+					assertThat(report.failure()).contains("read-only transaction");
+					assertThat(report.server()).startsWith("PostgreSQL ");
+					assertThat(report.role()).isEqualTo("standby");
+					assertThat(report.warnings())
+						.anySatisfy((warning) -> assertThat(warning).isEqualTo("This is a standby: it takes no locks"));
+				});
+			}
+		}
+	}
+
+	private static HikariDataSource pool(PostgresServer server) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(server.jdbcUrl());
+		pool.setUsername(server.username());
+		pool.setPassword(server.password());
+		return pool;
+	}
+
+	private static StoreReport check(HikariDataSource pool) {
+		LockSettings settings = LockSettings.defaults();
+		try (pool;
+				JdbcLockStore store = new JdbcLockStore(pool,
+						JdbcLockStoreSettings.defaults().withCommandTimeout(settings.commandTimeout()));
+				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings)) {
+			return registry.console().check();
 		}
 	}
 

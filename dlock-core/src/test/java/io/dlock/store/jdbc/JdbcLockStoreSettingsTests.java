@@ -36,6 +36,7 @@ class JdbcLockStoreSettingsTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.settings.withPoolSize(-1));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.settings.withPoolSize(65));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.settings.withRetention(Duration.ofSeconds(59)));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.settings.withRetention(Duration.ofDays(36_501)));
 	}
 
 }

@@ -1,21 +1,30 @@
 package io.dlock.store.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.test.RedisServer;
+import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 
@@ -62,6 +71,70 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
 			.satisfies((ex) -> assertThat(ex.isLasting()).isFalse());
 		assertThat(flag).as("the flag is kept").isTrue();
+	}
+
+	/**
+	 * With the connection the renewals of others would be cut off.
+	 */
+	@Test
+	void r30RefusalsAreAnswersAndKeepTheConnection() {
+		granted(acquire("warm-up", LEASE));
+		assertThat(store().release(key(), "warm-up")).isTrue();
+		List<String> before = connections();
+		assertThat(before).isNotEmpty();
+		onServer((connection) -> connection.stringCommands()
+			.set(RedisKeys.of("dlock", key()).lock(), "something else".getBytes(StandardCharsets.UTF_8)));
+		for (int i = 0; i < 10; i++) {
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire("a", LEASE))
+				.withMessageContaining("WRONGTYPE");
+		}
+		assertThat(connections()).containsAll(before);
+	}
+
+	/**
+	 * The ids of those of all stores.
+	 */
+	private List<String> connections() {
+		List<String> ids = new ArrayList<>();
+		onServer((connection) -> connection.serverCommands()
+			.getClientList()
+			.stream()
+			.filter((client) -> "dlock".equals(client.getName()))
+			.forEach((client) -> ids.add(client.get("id"))));
+		return ids;
+	}
+
+	/**
+	 * As after a failover: the address leads to the new master, but the connection is
+	 * that to the old one, which is a replica now.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "yes", "no" })
+	void f17ConnectionToADemotedMasterIsReplaced(String servesStaleData) {
+		try (RedisServer master = RedisServer.start();
+				RedisServer demoted = RedisServer.start("--replica-serve-stale-data", servesStaleData);
+				TcpProxy address = TcpProxy.to(demoted.host(), demoted.port())) {
+			RedisConnectionFactory factory = createConnectionFactory("127.0.0.1", address.port());
+			try (RedisLockStore store = new RedisLockStore(factory,
+					RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
+				AcquireCommand command = new AcquireCommand(key(), "a", LEASE, "holder", "");
+				assertThat(store.acquire(command)).isInstanceOf(Granted.class);
+				RedisConnectionFactory administrator = createConnectionFactory(demoted.host(), demoted.port());
+				try (RedisConnection connection = administrator.getConnection()) {
+					connection.serverCommands().replicaOf("127.0.0.1", 1);
+				}
+				finally {
+					destroy(administrator);
+				}
+				address.redirect(master.host(), master.port());
+				Awaitility.await()
+					.ignoreException(StoreException.class)
+					.untilAsserted(() -> assertThat(store.acquire(command)).isInstanceOf(Granted.class));
+			}
+			finally {
+				destroy(factory);
+			}
+		}
 	}
 
 	@Override

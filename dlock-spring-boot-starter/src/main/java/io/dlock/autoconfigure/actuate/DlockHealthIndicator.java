@@ -151,9 +151,9 @@ final class DlockHealthIndicator implements HealthIndicator {
 			}
 			try {
 				Answer answer = this.task.get();
-				long use = (answer.report.failure() == null) ? interval.toNanos()
-						: Math.min(interval.toNanos(), LONGEST_USE_OF_A_FAILURE.toNanos());
-				return System.nanoTime() - answer.nanos >= use;
+				Duration age = Duration.ofNanos(System.nanoTime() - answer.nanos);
+				return age.compareTo(interval) >= 0
+						|| (answer.report.failure() != null && age.compareTo(LONGEST_USE_OF_A_FAILURE) >= 0);
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();

@@ -1,0 +1,44 @@
+package io.dlock.engine;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * How many locks of each name are held and waited for.
+ */
+final class CountsByName {
+
+	/** Of requests without a name. */
+	private static final String NO_NAME = "";
+
+	private final LeaseKeeper keeper;
+
+	private final LocalQueues queues;
+
+	CountsByName(LeaseKeeper keeper, LocalQueues queues) {
+		this.keeper = keeper;
+		this.queues = queues;
+	}
+
+	Map<String, Integer> held() {
+		return count(this.keeper.leases().stream().map((lease) -> lease.holder().turn()));
+	}
+
+	Map<String, Integer> waiting() {
+		return count(this.queues.waiting().stream());
+	}
+
+	private static Map<String, Integer> count(Stream<Turn> turns) {
+		Map<String, Integer> counts = new HashMap<>();
+		turns.forEach((turn) -> counts.merge(name(turn), 1, Integer::sum));
+		return counts;
+	}
+
+	private static String name(Turn turn) {
+		Acquisition acquisition = turn.acquisition();
+		String name = (acquisition != null) ? acquisition.request().name() : null;
+		return (name != null) ? name : NO_NAME;
+	}
+
+}

@@ -1,0 +1,61 @@
+package io.dlock.autoconfigure;
+
+import java.util.Arrays;
+import java.util.Objects;
+
+import javax.sql.DataSource;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+
+/**
+ * There is a {@link DataSource} for everybody, or one for the locks.
+ */
+class AnyDataSource extends AnyNestedCondition {
+
+	AnyDataSource() {
+		super(ConfigurationPhase.REGISTER_BEAN);
+	}
+
+	@ConditionalOnBean(DataSource.class)
+	static class ForEverybody {
+
+	}
+
+	@Conditional(OnDlockDataSource.class)
+	static class ForTheLocks {
+
+	}
+
+	/**
+	 * The conditions of Boot do not see what is no candidate for others.
+	 */
+	static class OnDlockDataSource extends SpringBootCondition implements ConfigurationCondition {
+
+		@Override
+		public ConfigurationPhase getConfigurationPhase() {
+			return ConfigurationPhase.REGISTER_BEAN;
+		}
+
+		@Override
+		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			ListableBeanFactory beans = Objects.requireNonNull(context.getBeanFactory());
+			boolean found = Arrays
+				.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, DataSource.class, true, false))
+				.anyMatch((name) -> beans.findAnnotationOnBean(name, DlockDataSource.class, false) != null);
+			return new ConditionOutcome(found,
+					ConditionMessage.forCondition("@DlockDataSource").because(found ? "found" : "not found"));
+		}
+
+	}
+
+}
