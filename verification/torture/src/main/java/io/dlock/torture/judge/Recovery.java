@@ -87,6 +87,7 @@ final class Recovery {
 		List<Attempt> grants = byReturn(run.attempts());
 		Map<Client, Long> witnesses = new HashMap<>();
 		run.attempts().forEach((attempt) -> witnesses.merge(attempt.client(), attempt.invoked(), Math::min));
+		Wanted wanted = new Wanted(run);
 		Intervals outages = run.timeline().outages();
 		List<Long> samples = new ArrayList<>();
 		for (Interval outage : outages.all()) {
@@ -99,9 +100,9 @@ final class Recovery {
 						|| took > run.limits().commandTimeout();
 				if (gap && !outages.intersects(outage.to() + 1, first.returned())
 						&& isWitnessed(run, witnesses, outage.to(), first.returned())) {
-					long wanted = Wanted.between(run, outage.to(), first.returned());
-					if (wanted < first.returned()) {
-						samples.add(first.client().running(wanted, first.returned()));
+					long since = wanted.between(outage.to(), first.returned());
+					if (since < first.returned()) {
+						samples.add(first.client().running(since, first.returned()));
 					}
 				}
 			}

@@ -1,6 +1,8 @@
 package io.dlock.torture.judge;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 import io.dlock.torture.judge.Occupation.Cause;
@@ -10,27 +12,42 @@ import io.dlock.torture.judge.Occupation.Cause;
  */
 final class Wanted {
 
-	private Wanted() {
+	private final Run run;
+
+	private final Map<Integer, Intervals> ownFaults = new HashMap<>();
+
+	private final List<Taken> taken;
+
+	Wanted(Run run) {
+		this.run = run;
+		this.taken = run.attempts().stream().flatMap((attempt) -> taken(attempt, run.limits())).toList();
+	}
+
+	private static Stream<Taken> taken(Attempt attempt, Run.Limits limits) {
+		if (attempt.isGranted()) {
+			return Stream.of(new Taken(attempt, attempt.returned(), end(attempt)));
+		}
+		return Occupation.of(attempt, limits)
+			.stream()
+			.filter((occupation) -> occupation.cause() == Cause.UNKNOWN)
+			.map((occupation) -> new Taken(attempt, occupation.since(), occupation.until()));
 	}
 
 	/**
 	 * Look for the first call that nothing but the store kept from its lock.
-	 * @param run the run
 	 * @param from the begin
 	 * @param to the end, which is a grant
 	 * @return when such a call was under way for the first time; not before the end if
 	 * there was none
 	 */
-	static long between(Run run, long from, long to) {
-		List<Taken> taken = run.attempts()
-			.stream()
-			.flatMap((attempt) -> taken(run, attempt, from, to))
-			.filter((lock) -> lock.since < to && lock.until > from)
+	long between(long from, long to) {
+		List<Taken> inTheWay = this.taken.stream()
+			.filter((lock) -> lock.since < to && lock.until > from && isTaken(lock, from))
 			.toList();
-		return run.attempts()
+		return this.run.attempts()
 			.stream()
 			.filter((attempt) -> attempt.invoked() < to && underWayUntil(attempt) > from)
-			.mapToLong((attempt) -> free(attempt.key(), Math.max(from, attempt.invoked()), taken))
+			.mapToLong((attempt) -> free(attempt.key(), Math.max(from, attempt.invoked()), inTheWay))
 			.min()
 			.orElse(from);
 	}
@@ -39,18 +56,13 @@ final class Wanted {
 	 * A client in trouble of its own may have been granted a lock without knowing, and
 	 * can not give it back. The others can.
 	 */
-	private static Stream<Taken> taken(Run run, Attempt attempt, long from, long to) {
-		if (attempt.isGranted()) {
-			return Stream.of(new Taken(attempt.key(), attempt.returned(), end(attempt)));
+	private boolean isTaken(Taken lock, long time) {
+		if (lock.attempt.isGranted()) {
+			return true;
 		}
-		Intervals own = run.timeline().ownFaults(attempt.client().header().client());
-		if (attempt.invoked() >= to || !own.intersects(attempt.invoked(), Math.max(from, attempt.invoked()))) {
-			return Stream.empty();
-		}
-		return Occupation.of(attempt, run.limits())
-			.stream()
-			.filter((occupation) -> occupation.cause() == Cause.UNKNOWN)
-			.map((occupation) -> new Taken(attempt.key(), occupation.since(), occupation.until()));
+		long invoked = lock.attempt.invoked();
+		return this.ownFaults.computeIfAbsent(lock.attempt.client().header().client(), this.run.timeline()::ownFaults)
+			.intersects(invoked, Math.max(time, invoked));
 	}
 
 	private static long underWayUntil(Attempt attempt) {
@@ -66,7 +78,7 @@ final class Wanted {
 		while (moved) {
 			moved = false;
 			for (Taken lock : taken) {
-				if (lock.key == key && lock.since <= free && lock.until > free) {
+				if (lock.attempt.key() == key && lock.since <= free && lock.until > free) {
 					free = lock.until;
 					moved = true;
 				}
@@ -83,11 +95,11 @@ final class Wanted {
 	/**
 	 * A lock that could not be had.
 	 *
-	 * @param key the key
+	 * @param attempt who had it, or may have had it
 	 * @param since when it was taken
 	 * @param until when it was free again
 	 */
-	private record Taken(int key, long since, long until) {
+	private record Taken(Attempt attempt, long since, long until) {
 
 	}
 
