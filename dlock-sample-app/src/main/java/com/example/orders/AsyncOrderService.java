@@ -10,28 +10,36 @@ import org.springframework.transaction.support.TransactionOperations;
 import io.dlock.DistributedLocked;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.OnLost;
+import io.dlock.fencing.jdbc.FencingGuard;
 
 /**
  * As {@link OrderService}, with the same lock, but no thread waits for it or for the
- * order: the lock is held until the returned future completes.
+ * order: the lock is held until the returned future completes. Who loses it is told at
+ * once; the transaction, on another thread, is rolled back because that thread has the
+ * handle.
  */
 @Service
 class AsyncOrderService {
 
 	private final Stock stock;
 
+	private final FencingGuard fence;
+
 	private final TransactionOperations transactions;
 
 	private final AsyncTaskExecutor executor;
 
-	AsyncOrderService(Stock stock, TransactionOperations transactions,
+	AsyncOrderService(Stock stock, FencingGuard fence, TransactionOperations transactions,
 			@Qualifier("applicationTaskExecutor") AsyncTaskExecutor executor) {
 		this.stock = stock;
+		this.fence = fence;
 		this.transactions = transactions;
 		this.executor = executor;
 	}
 
-	@DistributedLocked(name = "stock", key = "#order.product", waitTime = "10s", reason = "place an order")
+	@DistributedLocked(name = "stock", key = "#order.product", waitTime = "${orders.wait-time}",
+			onLost = OnLost.INTERRUPT, reason = "place an order")
 	CompletableFuture<PlacedOrder> place(Order order) {
 		LockHandle handle = LockHandle.current().orElseThrow();
 		return this.executor.submitCompletable(() -> sell(order, handle));
@@ -43,7 +51,10 @@ class AsyncOrderService {
 	private PlacedOrder sell(Order order, LockHandle handle) {
 		LockContext.Binding binding = LockContext.bind(handle);
 		try {
-			return this.transactions.execute((transaction) -> this.stock.sell(order));
+			return this.transactions.execute((transaction) -> {
+				this.fence.check();
+				return this.stock.sell(order);
+			});
 		}
 		finally {
 			binding.close();
