@@ -97,7 +97,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.clock = clock;
 		this.events = new LockEvents(this.threads);
 		this.keeper = new LeaseKeeper(store, clock, this.threads, this.events);
-		this.revoker = new Revoker(store, clock, this.threads);
+		this.revoker = new Revoker(store, clock, this.threads, settings.commandTimeout());
 		this.releaser = new LeaseReleaser(store, this.keeper, this.revoker, this.threads, settings.releaseMode());
 		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), this.releaser);
 		this.turns = new StoreTurns(store, this.threads, this.queues, settings.maxPollInterval());

@@ -28,6 +28,9 @@ final class Revoker {
 
 	private static final Duration MAX_PAUSE = Duration.ofMillis(500);
 
+	/** What is to be revoked is free soon after the store is back. */
+	private static final int PAUSES_PER_TIMEOUT = 2;
+
 	private final LockStore store;
 
 	private final MachineClock clock;
@@ -38,12 +41,17 @@ final class Revoker {
 
 	private final AtomicBoolean scheduled = new AtomicBoolean();
 
-	private volatile Backoff backoff = new Backoff(MAX_PAUSE);
+	private final Duration maxPause;
 
-	Revoker(LockStore store, MachineClock clock, EngineThreads threads) {
+	private volatile Backoff backoff;
+
+	Revoker(LockStore store, MachineClock clock, EngineThreads threads, Duration commandTimeout) {
 		this.store = store;
 		this.clock = clock;
 		this.threads = threads;
+		Duration pause = commandTimeout.dividedBy(PAUSES_PER_TIMEOUT);
+		this.maxPause = (pause.compareTo(MAX_PAUSE) < 0) ? pause : MAX_PAUSE;
+		this.backoff = new Backoff(this.maxPause);
 	}
 
 	/**
@@ -55,7 +63,7 @@ final class Revoker {
 	 */
 	void revoke(String key, String owner, Unresolved requests, Duration lease) {
 		this.pending.add(new Revocation(key, owner, requests, lease));
-		this.backoff = new Backoff(MAX_PAUSE);
+		this.backoff = new Backoff(this.maxPause);
 		schedule(0);
 	}
 

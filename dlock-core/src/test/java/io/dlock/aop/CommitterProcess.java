@@ -1,21 +1,13 @@
 package io.dlock.aop;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
 import io.dlock.aop.TransactionalInstance.Database;
+import io.dlock.test.JavaProcess;
 
 /**
  * Another instance, which adds one to a counter and waits on the way to its commit until
@@ -39,35 +31,15 @@ final class CommitterProcess implements AutoCloseable {
 
 	}
 
-	private final Process process;
+	private final JavaProcess process;
 
-	private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
-
-	private CommitterProcess(Process process) {
+	private CommitterProcess(JavaProcess process) {
 		this.process = process;
-		Thread reader = new Thread(this::read, "committer-output");
-		reader.setDaemon(true);
-		reader.start();
 	}
 
 	static CommitterProcess start(Database database, Duration lease, String id, Place place) throws IOException {
-		List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx96m",
-				"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-				CommitterProcess.class.getName(), database.url(), database.username(), database.password(),
-				database.schema(), Long.toString(lease.toMillis()), id, place.name());
-		return new CommitterProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
-	}
-
-	private void read() {
-		try (BufferedReader reader = new BufferedReader(
-				new InputStreamReader(this.process.getInputStream(), StandardCharsets.UTF_8))) {
-			for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-				this.lines.add(line);
-			}
-		}
-		catch (IOException ex) {
-			this.lines.add("closed: " + ex);
-		}
+		return new CommitterProcess(JavaProcess.start(CommitterProcess.class, database.url(), database.username(),
+				database.password(), database.schema(), Long.toString(lease.toMillis()), id, place.name()));
 	}
 
 	/**
@@ -75,39 +47,24 @@ final class CommitterProcess implements AutoCloseable {
 	 * @return the rest of the line
 	 */
 	String await(String beginning) throws InterruptedException {
-		List<String> others = new ArrayList<>();
-		while (true) {
-			String line = this.lines.poll(60, TimeUnit.SECONDS);
-			if (line == null) {
-				throw new IllegalStateException("No '" + beginning + "' but " + others);
-			}
-			if (line.startsWith(beginning)) {
-				return line.substring(beginning.length()).trim();
-			}
-			others.add(line);
-		}
+		return this.process.await(beginning);
 	}
 
 	void freeze() throws IOException, InterruptedException {
-		signal("STOP");
+		this.process.signal("STOP");
 	}
 
 	/**
 	 * Wake up, and go on where it was.
 	 */
 	void goOn() throws IOException, InterruptedException {
-		this.process.getOutputStream().write('\n');
-		this.process.getOutputStream().flush();
-		signal("CONT");
-	}
-
-	private void signal(String signal) throws IOException, InterruptedException {
-		new ProcessBuilder("sh", "-c", "kill -" + signal + " " + this.process.pid()).inheritIO().start().waitFor();
+		this.process.say("");
+		this.process.signal("CONT");
 	}
 
 	@Override
 	public void close() throws InterruptedException {
-		this.process.destroyForcibly().waitFor();
+		this.process.close();
 	}
 
 	public static void main(String[] args) {

@@ -52,6 +52,20 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 		assertThat(this.store.releases.get()).isGreaterThanOrEqualTo(6);
 	}
 
+	/**
+	 * With pauses of half a second, the default of long command timeouts, this would take
+	 * ten seconds.
+	 */
+	@Test
+	void r25RevocationIsTriedTwiceInACommandTimeoutHoweverLongTheOutageIs() {
+		this.store.lostAcquireReplies.set(1);
+		this.store.lostReleases.set(Integer.MAX_VALUE);
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
+		Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> this.store.releases.get() > 40);
+		this.store.lostReleases.set(0);
+		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
+	}
+
 	@Test
 	void r25AcquireThatArrivesAfterItsRevocationIsRevokedToo() {
 		this.store.stuckAcquires.set(1);

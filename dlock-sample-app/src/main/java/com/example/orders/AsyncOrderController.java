@@ -7,6 +7,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
+import reactor.core.publisher.Mono;
 
 @RestController
 class AsyncOrderController {
@@ -21,6 +22,12 @@ class AsyncOrderController {
 	@ResponseStatus(HttpStatus.CREATED)
 	CompletableFuture<PlacedOrder> place(@RequestBody Order order) {
 		return this.orders.place(order);
+	}
+
+	@PostMapping("/orders/reactive")
+	@ResponseStatus(HttpStatus.CREATED)
+	Mono<PlacedOrder> placeReactively(@RequestBody Order order) {
+		return this.orders.placeReactively(order);
 	}
 
 }

@@ -6,18 +6,18 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.support.TransactionOperations;
+import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.OnLost;
+import io.dlock.ReactiveLockContext;
 import io.dlock.fencing.jdbc.FencingGuard;
 
 /**
  * As {@link OrderService}, with the same lock, but no thread waits for it or for the
- * order: the lock is held until the returned future completes. Who loses it is told at
- * once; the transaction, on another thread, is rolled back because that thread has the
- * handle.
+ * order: the lock is held until the returned future or {@code Mono} completes.
  */
 @Service
 class AsyncOrderService {
@@ -38,11 +38,24 @@ class AsyncOrderService {
 		this.executor = executor;
 	}
 
+	/**
+	 * Should the lock be lost, the customer is told at once. The transaction goes on on
+	 * its own thread, which has the handle, and is rolled back.
+	 */
 	@DistributedLocked(name = "stock", key = "#order.product", waitTime = "${orders.wait-time}",
 			onLost = OnLost.INTERRUPT, reason = "place an order")
 	CompletableFuture<PlacedOrder> place(Order order) {
 		LockHandle handle = LockHandle.current().orElseThrow();
 		return this.executor.submitCompletable(() -> sell(order, handle));
+	}
+
+	/**
+	 * The work is done on a thread of Reactor that may block.
+	 */
+	@DistributedLocked(name = "stock", key = "#order.product", waitTime = "${orders.wait-time}",
+			reason = "place an order")
+	Mono<PlacedOrder> placeReactively(Order order) {
+		return ReactiveLockContext.currentHandle().map((handle) -> sell(order, handle));
 	}
 
 	/**

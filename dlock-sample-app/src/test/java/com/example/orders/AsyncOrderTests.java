@@ -17,19 +17,21 @@ import org.springframework.test.web.servlet.assertj.MvcTestResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Orders of both kinds exclude each other.
+ * Synchronous, asynchronous and reactive orders exclude each other.
  */
 @SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:async-orders", "orders.work-time=5ms" })
 @AutoConfigureMockMvc
 class AsyncOrderTests {
 
-	private static final int ORDERS = 20;
+	private static final List<String> KINDS = List.of("/orders", "/orders/async", "/orders/reactive");
+
+	private static final int ORDERS = 21;
 
 	@Autowired
 	private MockMvcTester mvc;
 
 	@Test
-	void asynchronousAndSynchronousOrdersExcludeEachOther() {
+	void ordersOfAllKindsExcludeEachOther() {
 		assertThat(this.mvc.put()
 			.uri("/stock/book")
 			.contentType(MediaType.APPLICATION_JSON)
@@ -37,8 +39,7 @@ class AsyncOrderTests {
 		ExecutorService customers = Executors.newFixedThreadPool(ORDERS);
 		try {
 			List<CompletableFuture<MvcTestResult>> answers = IntStream.range(0, ORDERS)
-				.mapToObj((i) -> CompletableFuture.supplyAsync(() -> order((i % 2 == 0) ? "/orders" : "/orders/async"),
-						customers))
+				.mapToObj((i) -> CompletableFuture.supplyAsync(() -> order(KINDS.get(i % KINDS.size())), customers))
 				.toList();
 			answers.forEach((answer) -> assertThat(answer.join()).hasStatus(201)
 				.bodyJson()
@@ -49,7 +50,7 @@ class AsyncOrderTests {
 		}
 		assertThat(this.mvc.get().uri("/stock/book")).bodyJson()
 			.isLenientlyEqualTo("{\"stock\": 0, \"sold\": " + ORDERS + "}");
-		assertThat(order("/orders/async")).hasStatus(409);
+		assertThat(KINDS).allSatisfy((kind) -> assertThat(order(kind)).hasStatus(409));
 	}
 
 	private MvcTestResult order(String path) {

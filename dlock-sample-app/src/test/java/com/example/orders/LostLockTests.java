@@ -37,7 +37,7 @@ class LostLockTests {
 	private StockService stock;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/orders", "/orders/async" })
+	@ValueSource(strings = { "/orders", "/orders/async", "/orders/reactive" })
 	void r48OrderWhoseLockIsTakenAwaySellsNothing(String path) {
 		this.stock.set("pen", 100);
 		CompletableFuture<MvcTestResult> order = CompletableFuture.supplyAsync(() -> order(path));

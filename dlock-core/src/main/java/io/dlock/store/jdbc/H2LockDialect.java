@@ -32,7 +32,7 @@ final class H2LockDialect extends JdbcLockDialect {
 			      CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS VARCHAR)))
 			    a (lock_key, owner, lease, holder, reason, entry, reservation, releasing)
 			  ON l.lock_key = a.lock_key
-			  WHEN MATCHED AND (l.lease_until <= %2$s OR l.owner IN (a.owner, a.reservation)
+			  WHEN MATCHED AND (l.lease_until <= %2$s OR l.owner IN ('', a.owner, a.reservation)
 			      OR (l.owner = a.releasing AND l.waiting = '')) THEN UPDATE SET
 			    token = CASE WHEN l.owner = a.owner THEN l.token ELSE GREATEST(l.token + 1, %3$s) END,
 			    acquired_at = CASE WHEN l.owner = a.owner THEN l.acquired_at ELSE %2$s END,
@@ -79,7 +79,7 @@ final class H2LockDialect extends JdbcLockDialect {
 				"""
 						SELECT lock_key, holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
 						  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros
-						FROM %s WHERE lease_until > %s AND owner NOT LIKE '>%%'
+						FROM %s WHERE lease_until > %s AND owner <> '' AND owner NOT LIKE '>%%'
 						"""
 					.formatted(table, NOW),
 				"""

@@ -51,7 +51,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 			  lease_until = IF(owner = VALUES(owner), VALUES(lease_until), lease_until)
 			""";
 
-	private static final String GRANTABLE = "(lease_until <= UTC_TIMESTAMP(6) OR owner = ? OR (owner = ? AND waiting = ''))";
+	private static final String GRANTABLE = "(lease_until <= UTC_TIMESTAMP(6) OR owner IN ('', ?) OR (owner = ? AND waiting = ''))";
 
 	private static final String READ_BACK = """
 			SELECT owner, token, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lease_until), holder, waiting
@@ -134,7 +134,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 				"""
 						SELECT lock_key, holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
 						  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros
-						FROM %s WHERE lease_until > UTC_TIMESTAMP(6) AND owner NOT LIKE '>%%'
+						FROM %s WHERE lease_until > UTC_TIMESTAMP(6) AND owner <> '' AND owner NOT LIKE '>%%'
 						"""
 					.formatted(table),
 				"""

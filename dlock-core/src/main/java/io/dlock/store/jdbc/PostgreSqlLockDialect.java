@@ -65,7 +65,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 			  holder = EXCLUDED.holder,
 			  reason = EXCLUDED.reason,
 			  waiting = replace(l.waiting, ?, '')
-			WHERE l.lease_until <= clock_timestamp() OR l.owner IN (EXCLUDED.owner, ?) OR (l.owner = ? AND l.waiting = '')
+			WHERE l.lease_until <= clock_timestamp() OR l.owner IN ('', EXCLUDED.owner, ?) OR (l.owner = ? AND l.waiting = '')
 			RETURNING token
 			""";
 
@@ -130,7 +130,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				"""
 						SELECT lock_key, holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
 						  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros
-						FROM %s WHERE lease_until > clock_timestamp() AND owner NOT LIKE '>%%'
+						FROM %s WHERE lease_until > clock_timestamp() AND owner <> '' AND owner NOT LIKE '>%%'
 						"""
 					.formatted(table),
 				"""

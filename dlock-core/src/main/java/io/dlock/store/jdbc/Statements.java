@@ -1,7 +1,8 @@
 package io.dlock.store.jdbc;
 
 /**
- * The statements with one shape in all dialects.
+ * The statements with one shape in all dialects. A lock that was released has no owner,
+ * which makes it free even if the clock of the server is set back behind its release.
  *
  * @param renew binds lease µs, key, owner
  * @param release binds key, owner

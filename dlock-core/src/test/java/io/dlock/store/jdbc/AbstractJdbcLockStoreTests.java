@@ -373,15 +373,24 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 		store().release(key() + "/free", "a");
 		store().sweep();
 		assertThat(rows()).isEqualTo(2);
-		makeRowsOld();
+		moveLeases(-2);
 		store().sweep();
 		assertThat(rows()).isZero();
 	}
 
 	/**
-	 * Move all leases two days into the past.
+	 * Move the ends of all leases, as if the clock of the server had been set.
 	 */
-	abstract void makeRowsOld() throws SQLException;
+	abstract void moveLeases(int days) throws SQLException;
+
+	@Test
+	void releasedLockIsFreeAlsoWhenTheClockOfTheServerIsSetBack() throws SQLException {
+		granted(acquire("a", LEASE));
+		store().release(key(), "a");
+		moveLeases(2);
+		assertThat(store().find(key())).isEmpty();
+		granted(acquire("b", LEASE));
+	}
 
 	private int rows() throws SQLException {
 		try (Connection connection = this.application.getConnection();

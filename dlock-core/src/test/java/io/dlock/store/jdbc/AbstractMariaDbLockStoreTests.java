@@ -65,8 +65,8 @@ abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTest
 	}
 
 	@Override
-	void makeRowsOld() throws SQLException {
-		execute("UPDATE dlock_lock SET lease_until = lease_until - INTERVAL 2 DAY");
+	void moveLeases(int days) throws SQLException {
+		execute("UPDATE dlock_lock SET lease_until = lease_until + INTERVAL %d DAY".formatted(days));
 	}
 
 	@Test

@@ -55,8 +55,8 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	@Override
-	void makeRowsOld() throws SQLException {
-		execute("UPDATE dlock_lock SET lease_until = DATEADD('DAY', -2, lease_until)");
+	void moveLeases(int days) throws SQLException {
+		execute("UPDATE dlock_lock SET lease_until = DATEADD('DAY', %d, lease_until)".formatted(days));
 	}
 
 	/**

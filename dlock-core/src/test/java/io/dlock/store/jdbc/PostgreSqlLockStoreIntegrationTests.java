@@ -65,8 +65,8 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	}
 
 	@Override
-	void makeRowsOld() throws SQLException {
-		execute("UPDATE dlock_lock SET lease_until = lease_until - interval '2 days'");
+	void moveLeases(int days) throws SQLException {
+		execute("UPDATE dlock_lock SET lease_until = lease_until + %d * interval '1 day'".formatted(days));
 	}
 
 	/**

@@ -222,11 +222,11 @@ public final class Campaign implements AutoCloseable {
 	}
 
 	/**
-	 * The shared keys, for each client one to warm up with, and one for each of its
+	 * The shared keys, for each client those to warm up with, and one for each of its
 	 * threads.
 	 */
 	private int keys() {
-		return this.options.keys() + this.options.clients() * (1 + this.options.threads());
+		return this.options.keys() + this.options.clients() * (Keys.WARM_UP + this.options.threads());
 	}
 
 	private <T extends AutoCloseable> T open(T resource) {

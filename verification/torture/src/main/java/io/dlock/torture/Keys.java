@@ -5,8 +5,11 @@ package io.dlock.torture;
  */
 public final class Keys {
 
-	/** The name of the key that clients lock before they begin. */
-	public static final String WARM_UP = "torture-warm-up";
+	/**
+	 * How many keys each client locks before it begins: enough for all nodes of a cluster
+	 * to get some.
+	 */
+	static final int WARM_UP = 16;
 
 	/** The number of the first private key. */
 	static final int FIRST_PRIVATE = 100_000;
@@ -22,6 +25,16 @@ public final class Keys {
 
 	public static boolean isPrivate(int key) {
 		return key >= FIRST_PRIVATE;
+	}
+
+	/**
+	 * A key that a client locks before it begins.
+	 * @param client the number of the client
+	 * @param call the number of the call
+	 * @return the name of the key
+	 */
+	public static String warmUp(int client, int call) {
+		return "torture-warm-up-" + client + "-" + call % WARM_UP;
 	}
 
 	public static String name(int key) {

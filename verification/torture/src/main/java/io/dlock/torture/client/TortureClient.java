@@ -93,12 +93,13 @@ public final class TortureClient {
 	}
 
 	/**
-	 * The first calls of a JVM load classes and connect: that says nothing about locks.
-	 * They have a key of their own, and are not written down.
+	 * The first calls of a JVM load classes and connect, to each node of a cluster when
+	 * it is needed: that says nothing about locks. They have keys of their own, and are
+	 * not written down.
 	 */
 	private void warmUp() {
 		for (int i = 0; i < WARM_UP_CALLS; i++) {
-			LockCall call = new LockCall(warmUpKey(), this.options.lease(), Duration.ZERO, true, i % 3 == 0);
+			LockCall call = new LockCall(warmUpKey(i), this.options.lease(), Duration.ZERO, true, i % 3 == 0);
 			if (this.contender.acquire(call) instanceof Outcome.Granted granted) {
 				granted.holding().onLost(() -> {
 				});
@@ -117,8 +118,8 @@ public final class TortureClient {
 	 * of its own: that is not a leak, so it belongs to the baseline.
 	 */
 	private void waitForAnotherProcess() {
-		LockCall call = new LockCall(warmUpKey(), this.options.lease(), this.options.lease(), true, false);
-		LockCall waiting = new LockCall(warmUpKey(), this.options.lease(), this.options.lease().dividedBy(2), true,
+		LockCall call = new LockCall(warmUpKey(0), this.options.lease(), this.options.lease(), true, false);
+		LockCall waiting = new LockCall(warmUpKey(0), this.options.lease(), this.options.lease().dividedBy(2), true,
 				false);
 		try (Contender other = Contenders.connect(this.options)) {
 			if (other.acquire(call) instanceof Outcome.Granted granted) {
@@ -130,8 +131,8 @@ public final class TortureClient {
 		}
 	}
 
-	private String warmUpKey() {
-		return Keys.WARM_UP + "-" + this.options.client();
+	private String warmUpKey(int call) {
+		return Keys.warmUp(this.options.client(), call);
 	}
 
 	private void start() {
