@@ -44,13 +44,12 @@ import org.springframework.core.annotation.AliasFor;
  * type that {@code ReactiveAdapterRegistry} knows has completed, failed or was cancelled
  * (also by {@code orTimeout}), or until a Kotlin {@code suspend} function or the
  * collection of its {@code Flow} has ended. Neither acquiring nor releasing blocks the
- * caller, and its result completes after the release. A stage method runs on a thread of
- * its own when the lock is granted, with {@code @Async} on the thread of that; a reactive
- * one when it is subscribed to, once for each subscription, on Reactor's
- * {@code boundedElastic}, with its handle in the {@link ReactiveLockContext}. Exceptions,
- * also those of a bad key, come through the result. What returns before its work is done
- * and does not tell when it is, such as a {@code Future}, a {@code Callable} or a
- * {@code DeferredResult}, is refused at start-up.
+ * caller, and its result completes after the release. The method runs on a thread of its
+ * own when the lock is granted, with {@code @Async} on the thread of that; a reactive one
+ * when it is subscribed to, once for each subscription, with its handle in the
+ * {@link ReactiveLockContext}. Exceptions, also those of a bad key, come through the
+ * result. What returns before its work is done and does not tell when it is, such as a
+ * {@code Future}, a {@code Callable} or a {@code DeferredResult}, is refused at start-up.
  * <p>
  * <strong>What is not guaranteed.</strong> A call from within the same object does not
  * pass the proxy and is not locked, except in AspectJ mode. A lease lock can be lost, for

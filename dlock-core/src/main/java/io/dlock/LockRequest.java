@@ -1,6 +1,7 @@
 package io.dlock;
 
 import java.time.Duration;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
@@ -57,7 +58,7 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	public LockRequest {
 		checkKey(key);
 		if (lease != null) {
-			checkLease("'lease' of lock '" + abbreviate(key) + "'", lease);
+			checkLease(() -> "'lease' of lock '" + abbreviate(key) + "'", lease);
 		}
 		if (waitTime != null && waitTime.isNegative()) {
 			throw new IllegalArgumentException(
@@ -67,10 +68,10 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 			throw new IllegalArgumentException("'name' of lock '%s' must not be blank".formatted(abbreviate(key)));
 		}
 		if (minHold != null && !minHold.isZero()) {
-			checkLease("'minHold' of lock '" + abbreviate(key) + "'", minHold);
+			checkLease(() -> "'minHold' of lock '" + abbreviate(key) + "'", minHold);
 		}
 		if (maxHold != null) {
-			checkLease("'maxHold' of lock '" + abbreviate(key) + "'", maxHold);
+			checkLease(() -> "'maxHold' of lock '" + abbreviate(key) + "'", maxHold);
 		}
 		checkLimits(key, lease, minHold, maxHold);
 	}
@@ -111,13 +112,19 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		return builder;
 	}
 
-	static void checkLease(String what, Duration lease) {
+	/**
+	 * Check that a lock can be held that long.
+	 * @param what what is checked, for the message: each call of a locked method comes
+	 * here
+	 * @param lease the duration
+	 */
+	static void checkLease(Supplier<String> what, Duration lease) {
 		if (lease.isNegative() || lease.isZero()) {
-			throw new IllegalArgumentException("%s must be positive but is %s".formatted(what, lease));
+			throw new IllegalArgumentException("%s must be positive but is %s".formatted(what.get(), lease));
 		}
 		if (lease.compareTo(MAX_LEASE) > 0) {
 			throw new IllegalArgumentException(
-					"%s must not be longer than %s but is %s".formatted(what, MAX_LEASE, lease));
+					"%s must not be longer than %s but is %s".formatted(what.get(), MAX_LEASE, lease));
 		}
 	}
 

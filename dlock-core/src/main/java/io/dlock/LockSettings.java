@@ -1,6 +1,8 @@
 package io.dlock;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +44,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 			ReleaseMode.SYNC, "pid-" + ProcessHandle.current().pid(), null);
 
 	public LockSettings {
-		LockRequest.checkLease("'lease'", lease);
+		LockRequest.checkLease(() -> "'lease'", lease);
 		if (waitTime.isNegative()) {
 			throw new IllegalArgumentException("'waitTime' must not be negative but is " + waitTime);
 		}
@@ -58,7 +60,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 		if (instance.isBlank()) {
 			throw new IllegalArgumentException("'instance' must not be blank");
 		}
-		requireLongEnough("The default lease", lease, commandTimeout);
+		requireLongEnough(() -> "The default lease", lease, commandTimeout);
 		if (maxHold != null && maxHold.compareTo(lease) < 0) {
 			throw new IllegalArgumentException("'maxHold' is %d ms, shorter than the default lease of %d ms"
 				.formatted(maxHold.toMillis(), lease.toMillis()));
@@ -81,7 +83,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 * @return the command timeout
 	 */
 	public static Duration commandTimeoutFor(Duration lease) {
-		LockRequest.checkLease("'lease'", lease);
+		LockRequest.checkLease(() -> "'lease'", lease);
 		Duration tenth = lease.dividedBy(10);
 		return (tenth.compareTo(MAX_DEFAULT_COMMAND_TIMEOUT) < 0) ? tenth : MAX_DEFAULT_COMMAND_TIMEOUT;
 	}
@@ -212,8 +214,8 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	 */
 	public void validate(LockRequest request) {
 		if (request.lease() != null) {
-			requireLongEnough("The lease of lock '" + LockRequest.abbreviate(request.key()) + "'", request.lease(),
-					this.commandTimeout);
+			requireLongEnough(() -> "The lease of lock '" + LockRequest.abbreviate(request.key()) + "'",
+					request.lease(), this.commandTimeout);
 		}
 		Duration longest = maxHoldOf(request);
 		if (longest != null) {
@@ -227,11 +229,15 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 		}
 	}
 
-	private static void requireLongEnough(String what, Duration lease, Duration commandTimeout) {
-		if (lease.compareTo(commandTimeout.multipliedBy(MIN_COMMANDS_PER_LEASE)) < 0) {
+	/**
+	 * Without the decimals of {@link Duration#multipliedBy}: each request is checked.
+	 */
+	private static void requireLongEnough(Supplier<String> what, Duration lease, Duration commandTimeout) {
+		if (TimeUnit.NANOSECONDS.convert(lease) / MIN_COMMANDS_PER_LEASE < TimeUnit.NANOSECONDS
+			.convert(commandTimeout)) {
 			throw new IllegalArgumentException(
 					"%s is %d ms, shorter than %d command timeouts of %d ms: a failed renewal could not be repeated in time. Use a lease of at least %d ms or a command timeout of at most %d ms"
-						.formatted(what, lease.toMillis(), MIN_COMMANDS_PER_LEASE, commandTimeout.toMillis(),
+						.formatted(what.get(), lease.toMillis(), MIN_COMMANDS_PER_LEASE, commandTimeout.toMillis(),
 								commandTimeout.toMillis() * MIN_COMMANDS_PER_LEASE,
 								lease.toMillis() / MIN_COMMANDS_PER_LEASE));
 		}

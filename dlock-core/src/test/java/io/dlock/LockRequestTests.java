@@ -1,7 +1,9 @@
 package io.dlock;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 
+import com.sun.management.ThreadMXBean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -51,6 +53,31 @@ class LockRequestTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.lease(Duration.ofSeconds(-1)).build());
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.lease(Duration.ofDays(366)).build());
 		assertThat(builder.lease(Duration.ofDays(365)).build().lease()).isEqualTo(Duration.ofDays(365));
+	}
+
+	/**
+	 * Each call of a locked method makes a request. What to say of a bad one is nothing
+	 * that a good one should pay for.
+	 */
+	@Test
+	void limitsOfARequestCostNothing() {
+		LockSettings settings = LockSettings.defaults();
+		long bytes = bytesOf(() -> settings.validate(LockRequest.builder("key").build()));
+		assertThat(bytesOf(() -> settings.validate(LockRequest.builder("key")
+			.lease(Duration.ofSeconds(30))
+			.minHold(Duration.ofSeconds(1))
+			.maxHold(Duration.ofMinutes(1))
+			.build()))).isLessThan(bytes + 300);
+	}
+
+	private static long bytesOf(Runnable action) {
+		ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+		action.run();
+		long before = threads.getCurrentThreadAllocatedBytes();
+		for (int i = 0; i < 1000; i++) {
+			action.run();
+		}
+		return (threads.getCurrentThreadAllocatedBytes() - before) / 1000;
 	}
 
 	@Test

@@ -15,9 +15,10 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Where a method that returns a stage runs once its lock is granted: virtual threads, or
- * on Java 17 as many threads as there are bodies that run. There is no limit, because who
- * waits for a thread while it holds a lock may wait for those who wait for that lock.
+ * Where a method that returns a stage or a publisher runs once its lock is granted:
+ * virtual threads, or on Java 17 as many threads as there are bodies that run. There is
+ * no limit, because who waits for a thread while it holds a lock may wait for those who
+ * wait for that lock. So it is no scheduler of Reactor's either.
  */
 final class BodyThreads {
 

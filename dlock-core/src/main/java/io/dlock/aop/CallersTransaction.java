@@ -44,8 +44,17 @@ final class CallersTransaction implements TransactionSynchronization {
 		return (CallersTransaction) TransactionSynchronizationManager.getResource(CallersTransaction.class);
 	}
 
+	/**
+	 * An inner transaction finds the locks as if the methods had been synchronous: held
+	 * by its thread.
+	 */
 	@Override
 	public void suspend() {
+		this.locks.bindToThread();
+		unbind();
+	}
+
+	private void unbind() {
 		if (bound() == this) {
 			TransactionSynchronizationManager.unbindResource(CallersTransaction.class);
 		}
@@ -54,11 +63,12 @@ final class CallersTransaction implements TransactionSynchronization {
 	@Override
 	public void resume() {
 		TransactionSynchronizationManager.bindResource(CallersTransaction.class, this);
+		this.locks.unbindFromThread();
 	}
 
 	@Override
 	public void afterCompletion(int status) {
-		suspend();
+		unbind();
 		this.locks.transactionDone(status == STATUS_ROLLED_BACK);
 	}
 

@@ -2,7 +2,6 @@ package io.dlock.aop;
 
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
@@ -12,7 +11,6 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
-import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 
 import io.dlock.LockHandle;
@@ -92,20 +90,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			future.cancel(false);
 		}
 		// also when the lock is there at once: where the method runs is no matter of luck
-		future.whenComplete((granted, failure) -> continueElsewhere(() -> answered(granted, failure)));
-	}
-
-	/**
-	 * The threads of the library must not run what is of others, and who holds a lock
-	 * must not wait for a thread that somebody keeps.
-	 */
-	private static void continueElsewhere(Runnable task) {
-		try {
-			Schedulers.boundedElastic().schedule(task);
-		}
-		catch (RejectedExecutionException ex) {
-			task.run();
-		}
+		future.whenComplete((granted, failure) -> BodyThreads.executeOrRun(() -> answered(granted, failure)));
 	}
 
 	private void answered(@Nullable LockHandle granted, @Nullable Throwable failure) {
@@ -176,7 +161,22 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			this.value = next;
 		}
 		else {
+			pass(next);
+		}
+	}
+
+	private void pass(Object next) {
+		try {
 			this.subscriber.onNext(next);
+		}
+		catch (Throwable ex) {
+			// against the rules, or what Reactor lets through; no reason to keep the lock
+			try {
+				this.upstream.cancel();
+			}
+			finally {
+				end(ex);
+			}
 		}
 	}
 
@@ -200,15 +200,10 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	@Override
 	public void cancel() {
 		this.cancelled = true;
-		this.upstream.cancel();
-		CompletableFuture<LockHandle> waiting = this.acquired;
-		if (this.phase.compareAndSet(Phase.ACQUIRING, Phase.ENDED)) {
-			if (waiting != null) {
-				waiting.cancel(false);
-			}
-			this.observation.cancelled();
+		try {
+			this.upstream.cancel();
 		}
-		else {
+		finally {
 			giveUp();
 		}
 	}
@@ -217,20 +212,28 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	 * Nobody waits any more. While the method itself runs, it keeps its lock.
 	 */
 	private void giveUp() {
-		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
+		if (this.phase.compareAndSet(Phase.ACQUIRING, Phase.ENDED)) {
+			CompletableFuture<LockHandle> waiting = this.acquired;
+			if (waiting != null) {
+				waiting.cancel(false);
+			}
+			this.observation.cancelled();
+		}
+		else if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
 			release(this.handle);
 			this.observation.cancelled();
 			discardValue();
 		}
 	}
 
-	/**
-	 * The cancellation does not wait for a thread, of which the work may keep all.
-	 */
 	private void lose() {
 		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
-			this.upstream.cancel();
-			continueElsewhere(() -> releaseAndTell(null));
+			try {
+				this.upstream.cancel();
+			}
+			finally {
+				BodyThreads.executeOrRun(() -> releaseAndTell(null));
+			}
 		}
 	}
 
@@ -265,7 +268,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 				tell(outcome);
 			}
 			else {
-				continueElsewhere(() -> tell(outcome));
+				// what follows may block, which the threads of the library must not
+				BodyThreads.executeOrRun(() -> tell(outcome));
 			}
 		});
 	}

@@ -53,28 +53,30 @@ final class SpringTransactions implements LockedTransactions {
 		this.commits = commits;
 	}
 
-	/**
-	 * A thread that holds the key already does not begin to hold it inside the
-	 * transaction.
-	 */
 	@Override
 	public void checkEntry(Method method, String key) {
-		if (this.inside == InsideTransaction.IGNORE) {
-			return;
-		}
-		boolean unsynchronized = UnsynchronizedTransactions.isInside();
-		if (!unsynchronized && !isInside()) {
-			return;
-		}
-		if (unsynchronized || this.inside == InsideTransaction.FAIL) {
-			if (held(key) == 0) {
-				throw refusal(method, unsynchronized ? NO_SYNCHRONIZATION : "");
-			}
+		failIfRefused(method, key);
+		if (this.inside != InsideTransaction.DEFER || !isInside()) {
 			return;
 		}
 		TransactionLocks kept = CallersTransaction.locks();
 		if (kept != null && held(key) == 0) {
 			kept.bindToThread(key);
+		}
+	}
+
+	/**
+	 * A thread that holds the key already does not begin to hold it inside the
+	 * transaction.
+	 */
+	private void failIfRefused(Method method, String key) {
+		if (this.inside == InsideTransaction.IGNORE) {
+			return;
+		}
+		boolean unsynchronized = UnsynchronizedTransactions.isInside();
+		boolean refused = unsynchronized || (this.inside == InsideTransaction.FAIL && isInside());
+		if (refused && held(key) == 0) {
+			throw refusal(method, unsynchronized ? NO_SYNCHRONIZATION : "");
 		}
 	}
 
@@ -134,14 +136,15 @@ final class SpringTransactions implements LockedTransactions {
 
 	@Override
 	public LockKeeping enterLater(LockedOperation operation, Method method, String key) {
-		checkEntry(method, key);
+		failIfRefused(method, key);
 		if (this.inside != InsideTransaction.DEFER || !isInside()) {
 			return LockKeeping.NONE;
 		}
-		if (held(key) == 0) {
+		TransactionLocks locks = CallersTransaction.join();
+		if (held(key) == 0 && !locks.keeps(key)) {
 			warn(method);
 		}
-		return CallersTransaction.join().call(key, isLossTold(operation));
+		return locks.call(key, isLossTold(operation));
 	}
 
 	@Override

@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockContext;
@@ -19,6 +21,8 @@ import io.dlock.LockHandle;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
 final class TransactionLocks {
+
+	private static final Log logger = LogFactory.getLog(TransactionLocks.class);
 
 	/** The last call for each key. */
 	private final Map<String, Call> calls = new HashMap<>();
@@ -45,14 +49,27 @@ final class TransactionLocks {
 
 	/**
 	 * Let the calling thread, whose transaction this is, hold what is kept for it.
+	 */
+	synchronized void bindToThread() {
+		this.calls.keySet().forEach(this::bindToThread);
+	}
+
+	/**
+	 * Let the calling thread, whose transaction this is, hold what is kept for it, unless
+	 * a call with it still goes on.
 	 * @param key the key it is about to lock
 	 */
 	synchronized void bindToThread(String key) {
 		Call last = this.calls.get(key);
 		LockHandle handle = (last != null && last.idle.isDone()) ? find(key) : null;
-		if (handle != null) {
+		if (handle != null && LockContext.find((held) -> held == handle) == null) {
 			this.bindings.add(LockContext.bind(handle));
 		}
+	}
+
+	synchronized void unbindFromThread() {
+		this.bindings.forEach(LockContext.Binding::close);
+		this.bindings.clear();
 	}
 
 	private synchronized @Nullable LockHandle find(String key) {
@@ -62,6 +79,10 @@ final class TransactionLocks {
 			}
 		}
 		return null;
+	}
+
+	boolean keeps(String key) {
+		return find(key) != null;
 	}
 
 	synchronized List<LockHandle> handles() {
@@ -81,11 +102,23 @@ final class TransactionLocks {
 		synchronized (this) {
 			this.done = true;
 			this.rolledBack = nothingWritten;
-			this.bindings.forEach(LockContext.Binding::close);
+			unbindFromThread();
 			ending = List.copyOf(this.kept);
 			this.kept.clear();
 		}
-		ending.forEach((bound) -> bound.transactionDone(nothingWritten));
+		ending.forEach((bound) -> end(bound, nothingWritten));
+	}
+
+	/**
+	 * What goes wrong with one does not concern the others.
+	 */
+	private static void end(TransactionBoundHandle bound, boolean nothingWritten) {
+		try {
+			bound.transactionDone(nothingWritten);
+		}
+		catch (Throwable ex) {
+			logger.warn("The release of a lock after its transaction failed", ex);
+		}
 	}
 
 	/**
@@ -111,6 +144,10 @@ final class TransactionLocks {
 			this.idle = this.before.thenCombine(this.ended, (first, second) -> null);
 		}
 
+		/**
+		 * As long as the call before goes on, this one waits for the lock as anybody
+		 * would, and no longer.
+		 */
 		@Override
 		public CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer,
 				Function<@Nullable LockHandle, CompletableFuture<LockHandle>> registry) {
@@ -120,28 +157,41 @@ final class TransactionLocks {
 					this.ended.complete(null);
 				}
 			});
+			if (this.before.isDone()) {
+				ask(shared(outer), registry, acquired);
+				return acquired;
+			}
+			CompletableFuture<LockHandle> waiting = ask(null, registry, acquired);
 			this.before.thenRun(() -> {
-				if (!acquired.isDone()) {
-					ask(outer, registry, acquired);
+				LockHandle shared = shared(outer);
+				if (shared != null && !acquired.isDone() && waiting.cancel(false)) {
+					ask(shared, registry, acquired);
 				}
 			});
 			return acquired;
 		}
 
-		private void ask(@Nullable LockHandle outer,
+		private @Nullable LockHandle shared(@Nullable LockHandle outer) {
+			LockHandle keptHere = find(this.key);
+			return (keptHere != null) ? keptHere : outer;
+		}
+
+		private CompletableFuture<LockHandle> ask(@Nullable LockHandle outer,
 				Function<@Nullable LockHandle, CompletableFuture<LockHandle>> registry,
 				CompletableFuture<LockHandle> acquired) {
-			LockHandle keptHere = find(this.key);
 			CompletableFuture<LockHandle> asked;
 			try {
-				asked = registry.apply((keptHere != null) ? keptHere : outer);
+				asked = registry.apply(outer);
 			}
 			catch (Throwable ex) {
 				acquired.completeExceptionally(ex);
-				return;
+				return acquired;
 			}
 			acquired.whenComplete((handle, failure) -> asked.cancel(false));
 			asked.whenComplete((handle, failure) -> {
+				if (asked.isCancelled()) {
+					return;
+				}
 				if (failure != null) {
 					acquired.completeExceptionally(LockedCall.unwrapped(failure));
 				}
@@ -149,6 +199,7 @@ final class TransactionLocks {
 					handle.releaseAsync();
 				}
 			});
+			return asked;
 		}
 
 		@Override

@@ -60,8 +60,21 @@ final class AsyncAcquisition {
 	 * Go on: at the start, at a signal or after a pause.
 	 */
 	private void workOnIt() {
-		if (!this.registry.threads().work(this::run) && this.phase.compareAndSet(Phase.WAITING, Phase.DONE)) {
-			fail(new LockRegistryClosedException(this.acquisition.request().key()));
+		try {
+			if (!this.registry.threads().work(this::run)) {
+				giveUp(new LockRegistryClosedException(this.acquisition.request().key()));
+			}
+		}
+		catch (OutOfMemoryError ex) {
+			// who signals has other things to do, and the next in the queue may be able
+			// to
+			giveUp(ex);
+		}
+	}
+
+	private void giveUp(Throwable reason) {
+		if (this.phase.compareAndSet(Phase.WAITING, Phase.DONE)) {
+			fail(reason);
 		}
 	}
 

@@ -36,26 +36,42 @@ final class EngineThreads implements AutoCloseable {
 	/** More events than these have not been told yet: news that can be missed is. */
 	private static final int MAX_EVENTS = 1000;
 
+	/** Until it is tried again to start a thread. */
+	private static final long PAUSE_WITHOUT_THREAD = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private final ThreadFactory factory;
+
 	private final ScheduledThreadPoolExecutor timer;
 
-	private final ThreadPoolExecutor renewals = lasting("dlock-renewal");
+	private final ThreadPoolExecutor renewals;
 
-	private final ThreadPoolExecutor workers = pool("dlock-worker", WORKERS);
+	private final ThreadPoolExecutor workers;
 
-	private final ThreadPoolExecutor revocations = lasting("dlock-revoker");
+	private final ThreadPoolExecutor revocations;
 
-	private final ThreadPoolExecutor releases = pool("dlock-release", RELEASERS);
+	private final ThreadPoolExecutor releases;
 
-	private final ThreadPoolExecutor listeners = pool("dlock-listener", LISTENERS);
+	private final ThreadPoolExecutor listeners;
 
-	private final ThreadPoolExecutor events = pool("dlock-events", 1);
+	private final ThreadPoolExecutor events;
 
 	EngineThreads() {
-		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
-		this.timer.setRemoveOnCancelPolicy(true);
+		this(Thread::new);
 	}
 
-	private static ThreadPoolExecutor pool(String name, int size) {
+	EngineThreads(ThreadFactory factory) {
+		this.factory = factory;
+		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
+		this.timer.setRemoveOnCancelPolicy(true);
+		this.renewals = lasting("dlock-renewal");
+		this.workers = pool("dlock-worker", WORKERS);
+		this.revocations = lasting("dlock-revoker");
+		this.releases = pool("dlock-release", RELEASERS);
+		this.listeners = pool("dlock-listener", LISTENERS);
+		this.events = pool("dlock-events", 1);
+	}
+
+	private ThreadPoolExecutor pool(String name, int size) {
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(size, size, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
 				daemons(name));
 		pool.allowCoreThreadTimeOut(true);
@@ -65,14 +81,15 @@ final class EngineThreads implements AutoCloseable {
 	/**
 	 * A thread that stays once it was started: the machine may have none left later.
 	 */
-	private static ThreadPoolExecutor lasting(String name) {
+	private ThreadPoolExecutor lasting(String name) {
 		return new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons(name));
 	}
 
-	private static ThreadFactory daemons(String name) {
+	private ThreadFactory daemons(String name) {
 		AtomicInteger count = new AtomicInteger();
 		return (task) -> {
-			Thread thread = new Thread(task, name + "-" + count.incrementAndGet());
+			Thread thread = this.factory.newThread(task);
+			thread.setName(name + "-" + count.incrementAndGet());
 			thread.setDaemon(true);
 			return thread;
 		};
@@ -107,10 +124,20 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	private void later(ThreadPoolExecutor pool, Runnable work, long delayNanos) {
-		boolean accepted = (delayNanos > 0) ? schedule(() -> execute(pool, work), delayNanos) != null
-				: execute(pool, work);
+		boolean accepted = (delayNanos > 0) ? schedule(() -> later(pool, work, 0), delayNanos) != null
+				: executeInTheEnd(pool, work);
 		if (!accepted) {
 			logger.debug("The lock registry is closed");
+		}
+	}
+
+	private boolean executeInTheEnd(ThreadPoolExecutor pool, Runnable work) {
+		try {
+			return execute(pool, work);
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("No thread could be started, will try again", ex);
+			return schedule(() -> later(pool, work, 0), PAUSE_WITHOUT_THREAD) != null;
 		}
 	}
 
@@ -122,6 +149,7 @@ final class EngineThreads implements AutoCloseable {
 	 * Do some work, which may block.
 	 * @param work the work
 	 * @return {@code false} if the registry is closed
+	 * @throws OutOfMemoryError if there is no thread and none could be started
 	 */
 	boolean work(Runnable work) {
 		return execute(this.workers, work);
@@ -130,20 +158,27 @@ final class EngineThreads implements AutoCloseable {
 	/**
 	 * Release something in the store.
 	 * @param work the work
-	 * @return {@code false} if the caller has to do it, because too many are outstanding
-	 * or the registry is closed
+	 * @return {@code false} if the caller has to do it, because too many are outstanding,
+	 * there is no thread or the registry is closed
 	 */
 	boolean release(Runnable work) {
-		return this.releases.getQueue().size() < MAX_RELEASES && execute(this.releases, work);
+		return this.releases.getQueue().size() < MAX_RELEASES && releaseSoon(work);
 	}
 
 	/**
 	 * Release something in the store, for a caller that can not wait.
 	 * @param work the work
-	 * @return {@code false} if the registry is closed
+	 * @return {@code false} if the caller has to do it, because there is no thread or the
+	 * registry is closed
 	 */
 	boolean releaseSoon(Runnable work) {
-		return execute(this.releases, work);
+		try {
+			return execute(this.releases, work);
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("No thread could be started to release a lock", ex);
+			return false;
+		}
 	}
 
 	/**
@@ -197,14 +232,31 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	private static boolean execute(ThreadPoolExecutor pool, Runnable work) {
+		Runnable task = guarded(work);
 		try {
-			pool.execute(guarded(work));
+			pool.execute(task);
 			return true;
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The lock registry is closed", ex);
 			return false;
 		}
+		catch (OutOfMemoryError ex) {
+			if (leaveToOthers(pool, task)) {
+				return true;
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * No thread could be started, which a pool tries to do as long as it may have more:
+	 * one that it has can do the task as well. It looks into the queue once more before
+	 * it ends.
+	 */
+	private static boolean leaveToOthers(ThreadPoolExecutor pool, Runnable task) {
+		pool.getQueue().add(task);
+		return pool.getPoolSize() > 0 || !pool.getQueue().remove(task);
 	}
 
 	/**

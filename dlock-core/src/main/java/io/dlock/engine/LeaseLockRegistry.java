@@ -66,7 +66,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final MachineClock clock;
 
-	private final EngineThreads threads = new EngineThreads();
+	private final EngineThreads threads;
 
 	private final LockEvents events;
 
@@ -92,9 +92,14 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	LeaseLockRegistry(LockStore store, LockSettings settings, MachineClock clock) {
+		this(store, settings, clock, new EngineThreads());
+	}
+
+	LeaseLockRegistry(LockStore store, LockSettings settings, MachineClock clock, EngineThreads threads) {
 		this.store = store;
 		this.settings = settings;
 		this.clock = clock;
+		this.threads = threads;
 		this.events = new LockEvents(this.threads);
 		this.keeper = new LeaseKeeper(store, clock, this.threads, this.events);
 		this.revoker = new Revoker(store, clock, this.threads, settings.commandTimeout());

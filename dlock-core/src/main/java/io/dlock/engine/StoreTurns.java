@@ -76,7 +76,7 @@ final class StoreTurns implements AutoCloseable {
 	 */
 	void listen() {
 		if (this.address == null && this.opening.compareAndSet(false, true)) {
-			this.threads.work(this::open);
+			this.threads.workLater(this::open, 0);
 		}
 	}
 
@@ -123,7 +123,7 @@ final class StoreTurns implements AutoCloseable {
 	 * @param queuedAt the address that is queued
 	 */
 	void leave(String storageKey, MailboxAddress queuedAt) {
-		this.threads.work(() -> {
+		this.threads.workLater(() -> {
 			try {
 				this.store.leave(storageKey, queuedAt);
 			}
@@ -131,7 +131,7 @@ final class StoreTurns implements AutoCloseable {
 				logger.debug("Could not leave the queue of lock '" + storageKey + "', which is passed over in "
 						+ queuedAt.patience().toMillis() + " ms", ex);
 			}
-		});
+		}, 0);
 	}
 
 	@Override

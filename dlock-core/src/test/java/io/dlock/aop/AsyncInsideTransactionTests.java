@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -22,6 +23,7 @@ import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
@@ -47,6 +49,11 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 
 		@DistributedLocked("'counter'")
 		public CompletableFuture<String> stageUnlessBusy() {
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked("#key")
+		public CompletableFuture<String> stageOf(String key) {
 			return CompletableFuture.completedFuture("done");
 		}
 
@@ -168,6 +175,21 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void r47LockIsReleasedEvenIfTheReleaseOfAnotherEndsWithAnError() {
+		startWith(InsideTransaction.DEFER);
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Released && event.key().equals("other")) {
+				throw new StackOverflowError("of the listener");
+			}
+		});
+		inTransaction(() -> {
+			this.async.stageOf("other").join();
+			this.async.stageOf(KEY).join();
+		});
+		nothingIsLeft();
+	}
+
+	@Test
 	void r47CancelledWaitLeavesNothing() {
 		startWith(InsideTransaction.DEFER);
 		try (LockHandle other = this.registry.acquireAsync(LockRequest.of(KEY)).join()) {
@@ -225,6 +247,23 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void r47CallWaitsForTheOneBeforeNoLongerThanItsWaitTime() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			CompletableFuture<String> first = begun(this.async.stage(() -> this.body));
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> this.async.stageUnlessBusy().get(10, TimeUnit.SECONDS))
+				.withCauseInstanceOf(LockBusyException.class);
+			CompletableFuture<String> patient = this.async.stage(() -> CompletableFuture.completedFuture("next"));
+			this.body.complete("done");
+			assertThat(first.join()).isEqualTo("done");
+			assertThat(patient.join()).isEqualTo("next");
+			assertThat(this.async.stageUnlessBusy().join()).isEqualTo("done");
+		});
+		nothingIsLeft();
+	}
+
+	@Test
 	void r47SynchronousMethodSharesTheLockThatTheTransactionKeeps() {
 		startWith(InsideTransaction.DEFER);
 		inTransaction(() -> {
@@ -253,6 +292,21 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void r47SynchronousMethodIsExcludedWhileALaterStageGoesOn() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.async.stageUnlessBusy().join();
+			CompletableFuture<String> result = this.async.stage(() -> this.body);
+			assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.work.run(this::insert));
+			this.body.complete("done");
+			result.join();
+			this.work.run(this::insert);
+		});
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	@Test
 	void r47InnerTransactionEndsTheLocksThatWereTakenInIt() {
 		startWith(InsideTransaction.DEFER);
 		inTransaction(() -> {
@@ -267,6 +321,28 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 				.isEqualTo("done");
 			assertThat(isHeld()).isTrue();
 		});
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47InnerTransactionSharesTheLockOfTheSuspendedOne() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.async.stageUnlessBusy().join();
+			for (int i = 0; i < 2; i++) {
+				inNewTransaction(() -> {
+					this.work.run(this::insert);
+					assertThat(this.async.stageUnlessBusy().join()).isEqualTo("done");
+				});
+				assertThat(isHeld()).isTrue();
+			}
+			CompletableFuture<String> result = this.async.stage(() -> this.body);
+			assertThatExceptionOfType(LockBusyException.class).as("the stage goes on")
+				.isThrownBy(() -> this.work.run(this::insert));
+			this.body.complete("done");
+			assertThat(result.join()).isEqualTo("done");
+		});
+		assertThat(entries()).isEqualTo(2);
 		nothingIsLeft();
 	}
 

@@ -41,7 +41,7 @@ class InterruptibleBodyTests {
 			for (int round = 0; round < ROUNDS; round++) {
 				Consumer<? super LockHandle> next = listener.getAndSet(null);
 				while (next == null) {
-					Thread.onSpinWait();
+					Thread.yield();
 					next = listener.getAndSet(null);
 				}
 				spin(ThreadLocalRandom.current().nextInt(200));
@@ -58,7 +58,7 @@ class InterruptibleBodyTests {
 				interrupted.addAndGet(Thread.currentThread().isInterrupted() ? 1 : 0);
 			}));
 			while (told.get() == round) {
-				Thread.onSpinWait();
+				Thread.yield();
 			}
 			strays += Thread.interrupted() ? 1 : 0;
 		}

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -120,6 +121,11 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 		}
 
 		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
+		public <T> Mono<T> interrupted(String key, Supplier<Mono<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
 		public Flux<Integer> interruptedStream(String key) {
 			return Flux.<Integer>generate((sink) -> sink.next(1)).doOnCancel(() -> this.seen.add("cancelled"));
 		}
@@ -189,14 +195,14 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 		Awaitility.await().until(() -> this.registry.isRunning());
 		this.store.release("key", "elsewhere");
 		Awaitility.await().until(() -> thread.get() != null);
-		assertThat(thread.get()).startsWith("boundedElastic-");
+		assertThat(thread.get()).startsWith("dlock-body-");
 	}
 
 	@Test
 	void methodRunsWhereItMayBlockEvenIfTheLockIsGrantedAtOnce() {
 		try (LockHandle handle = this.registry.acquire("key")) {
 			assertThat(this.work.mono("key", () -> Mono.just(Thread.currentThread().getName())).block())
-				.startsWith("boundedElastic-");
+				.startsWith("dlock-body-");
 		}
 	}
 
@@ -292,6 +298,17 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
+	void r49SubscriberThatThrowsAnErrorReleases() {
+		List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
+		this.work.flux("key", () -> Flux.interval(Duration.ofMillis(1))).subscribe((value) -> {
+			throw new NoClassDefFoundError("com/example/Missing");
+		}, failures::add);
+		Awaitility.await().until(() -> !failures.isEmpty());
+		assertThat(failures).singleElement().isInstanceOf(NoClassDefFoundError.class);
+		assertThat(isFree()).isTrue();
+	}
+
+	@Test
 	void badKeyIsAnError() {
 		Mono<String> mono = this.work.mono(" ", () -> Mono.just("never"));
 		assertThatIllegalArgumentException().isThrownBy(mono::block);
@@ -305,6 +322,20 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 		Awaitility.await().until(() -> sink.currentSubscriberCount() == 1);
 		subscription.dispose();
 		assertThat(sink.currentSubscriberCount()).isZero();
+		Awaitility.await().until(this::isFree);
+	}
+
+	@Test
+	void r49CancelReleasesEvenIfTheSourceThrowsWhenCancelled() {
+		CountDownLatch subscribed = new CountDownLatch(1);
+		Disposable subscription = this.work.flux("key", () -> Flux.create((sink) -> {
+			sink.onCancel(() -> {
+				throw new IllegalStateException("of the source");
+			});
+			subscribed.countDown();
+		})).subscribe();
+		Awaitility.await().until(() -> subscribed.getCount() == 0);
+		assertThatIllegalStateException().isThrownBy(subscription::dispose).withMessage("of the source");
 		Awaitility.await().until(this::isFree);
 	}
 
@@ -467,6 +498,30 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 		assertThat(catchThrowable(this.work.interrupted("key")::block)).isInstanceOf(LockLostException.class);
 		assertThat(catchThrowable(this.work.interruptedStream("key")::blockLast)).isInstanceOf(LockLostException.class);
 		assertThat(this.work.getSeen()).containsExactly("cancelled", "cancelled");
+	}
+
+	@Test
+	void lossIsToldEvenIfTheSourceThrowsWhenCancelled() {
+		Mono<String> mono = this.work.interrupted("key", () -> Mono.create((sink) -> sink.onCancel(() -> {
+			throw new IllegalStateException("of the source");
+		})));
+		assertThat(catchThrowable(() -> mono.block(Duration.ofSeconds(10)))).isInstanceOf(LockLostException.class);
+	}
+
+	/**
+	 * Whoever blocks may keep all threads of a scheduler, and wait for a method that has
+	 * got its lock.
+	 */
+	@Test
+	void noMethodWaitsForAThreadOfReactor() {
+		int threads = Schedulers.DEFAULT_BOUNDED_ELASTIC_SIZE;
+		CountDownLatch together = new CountDownLatch(threads);
+		List<String> results = Flux.range(0, threads).flatMap((i) -> Mono.fromCallable(() -> {
+			together.countDown();
+			together.await(20, TimeUnit.SECONDS);
+			return this.work.mono("key" + i, () -> Mono.just("done")).block(Duration.ofSeconds(10));
+		}).subscribeOn(Schedulers.boundedElastic()), threads).collectList().block();
+		assertThat(results).hasSize(threads).containsOnly("done");
 	}
 
 }

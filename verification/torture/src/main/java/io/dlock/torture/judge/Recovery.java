@@ -78,7 +78,8 @@ final class Recovery {
 	 * got a lock: the next fault of the store came later, and some client had no trouble
 	 * of its own. Faults in which locks were granted until the end say nothing about
 	 * recovery, unless there was a gap after them. A time in which everybody waited for
-	 * locks that were held is not one of recovery.
+	 * locks that were held, or that a client in trouble of its own may have been granted
+	 * without knowing, is not one of recovery.
 	 * @param run the run
 	 * @return nanoseconds
 	 */
@@ -86,6 +87,7 @@ final class Recovery {
 		List<Attempt> grants = byReturn(run.attempts());
 		Map<Client, Long> witnesses = new HashMap<>();
 		run.attempts().forEach((attempt) -> witnesses.merge(attempt.client(), attempt.invoked(), Math::min));
+		Wanted wanted = new Wanted(run);
 		Intervals outages = run.timeline().outages();
 		List<Long> samples = new ArrayList<>();
 		for (Interval outage : outages.all()) {
@@ -98,8 +100,10 @@ final class Recovery {
 						|| took > run.limits().commandTimeout();
 				if (gap && !outages.intersects(outage.to() + 1, first.returned())
 						&& isWitnessed(run, witnesses, outage.to(), first.returned())) {
-					long wanted = Wanted.between(run.attempts(), outage.to(), first.returned());
-					samples.add(first.client().running(wanted, first.returned()));
+					long since = wanted.between(outage.to(), first.returned());
+					if (since < first.returned()) {
+						samples.add(first.client().running(since, first.returned()));
+					}
 				}
 			}
 		}

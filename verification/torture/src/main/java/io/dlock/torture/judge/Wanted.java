@@ -1,31 +1,68 @@
 package io.dlock.torture.judge;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import io.dlock.torture.judge.Occupation.Cause;
 
 /**
- * From when on somebody wanted a lock that nobody held.
+ * From when on somebody wanted a lock that nobody held, or could hold without knowing it.
  */
 final class Wanted {
 
-	private Wanted() {
+	private final Run run;
+
+	private final Map<Integer, Intervals> ownFaults = new HashMap<>();
+
+	private final List<Taken> taken;
+
+	Wanted(Run run) {
+		this.run = run;
+		this.taken = run.attempts().stream().flatMap((attempt) -> taken(attempt, run.limits())).toList();
+	}
+
+	private static Stream<Taken> taken(Attempt attempt, Run.Limits limits) {
+		if (attempt.isGranted()) {
+			return Stream.of(new Taken(attempt, attempt.returned(), end(attempt)));
+		}
+		return Occupation.of(attempt, limits)
+			.stream()
+			.filter((occupation) -> occupation.cause() == Cause.UNKNOWN)
+			.map((occupation) -> new Taken(attempt, occupation.since(), occupation.until()));
 	}
 
 	/**
 	 * Look for the first call that nothing but the store kept from its lock.
-	 * @param attempts the calls to acquire
 	 * @param from the begin
 	 * @param to the end, which is a grant
-	 * @return when such a call was under way for the first time
+	 * @return when such a call was under way for the first time; not before the end if
+	 * there was none
 	 */
-	static long between(List<Attempt> attempts, long from, long to) {
-		List<Attempt> holds = attempts.stream()
-			.filter((attempt) -> attempt.isGranted() && attempt.returned() < to && end(attempt) > from)
+	long between(long from, long to) {
+		List<Taken> inTheWay = this.taken.stream()
+			.filter((lock) -> lock.since < to && lock.until > from && isTaken(lock, from))
 			.toList();
-		return attempts.stream()
+		return this.run.attempts()
+			.stream()
 			.filter((attempt) -> attempt.invoked() < to && underWayUntil(attempt) > from)
-			.mapToLong((attempt) -> free(attempt.key(), Math.max(from, attempt.invoked()), holds))
+			.mapToLong((attempt) -> free(attempt.key(), Math.max(from, attempt.invoked()), inTheWay))
 			.min()
 			.orElse(from);
+	}
+
+	/**
+	 * A client in trouble of its own may have been granted a lock without knowing, and
+	 * can not give it back. The others can.
+	 */
+	private boolean isTaken(Taken lock, long time) {
+		if (lock.attempt.isGranted()) {
+			return true;
+		}
+		long invoked = lock.attempt.invoked();
+		return this.ownFaults.computeIfAbsent(lock.attempt.client().header().client(), this.run.timeline()::ownFaults)
+			.intersects(invoked, Math.max(time, invoked));
 	}
 
 	private static long underWayUntil(Attempt attempt) {
@@ -35,14 +72,14 @@ final class Wanted {
 	/**
 	 * When a key is free from a time on. Holds of a key follow each other.
 	 */
-	private static long free(int key, long from, List<Attempt> holds) {
+	private static long free(int key, long from, List<Taken> taken) {
 		long free = from;
 		boolean moved = true;
 		while (moved) {
 			moved = false;
-			for (Attempt hold : holds) {
-				if (hold.key() == key && hold.returned() <= free && end(hold) > free) {
-					free = end(hold);
+			for (Taken lock : taken) {
+				if (lock.attempt.key() == key && lock.since <= free && lock.until > free) {
+					free = lock.until;
 					moved = true;
 				}
 			}
@@ -53,6 +90,17 @@ final class Wanted {
 	private static long end(Attempt hold) {
 		long released = (hold.released() != 0) ? hold.released() : hold.end();
 		return hold.isLost() ? Math.min(released, hold.lossKnown()) : released;
+	}
+
+	/**
+	 * A lock that could not be had.
+	 *
+	 * @param attempt who had it, or may have had it
+	 * @param since when it was taken
+	 * @param until when it was free again
+	 */
+	private record Taken(Attempt attempt, long since, long until) {
+
 	}
 
 }

@@ -128,6 +128,16 @@ class RecoveryTests {
 	}
 
 	@Test
+	void i8StoreIsHealedAndTheOnlyLockThatIsWantedMayBeHeldByAClientThatCanNotGiveItBack() {
+		this.run.fault(1000, 2000, "F5", "store");
+		this.run.attempt(0, 0, 950).then(1100, Event.UNKNOWN);
+		this.run.attempt(1, 0, 1500).waiting(3000).granted(2450, 2).held(2451, 2460, 2, 3400).released(2461);
+		assertThat(this.run.judge().figures().recovery().afterHeal()).containsExactly(450.0);
+		this.run.fault(900, 2800, "F9", "link-0");
+		assertThat(this.run.judge().figures().recovery().afterHeal()).isEmpty();
+	}
+
+	@Test
 	void i8GapAfterFaultIsCountedWhateverWasGrantedDuringIt() {
 		this.run.fault(1000, 2000, "F7", "store");
 		this.run.attempt(0, 0, 1500).granted(1950, 1).held(1951, 1960, 1, 2900).released(1961);

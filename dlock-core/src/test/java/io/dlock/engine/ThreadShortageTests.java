@@ -1,0 +1,137 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockEvent;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.LockStoreException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * No thread can be started, as in a container that may have no more of them: what is held
+ * or waited for is not left behind for ever.
+ */
+@Timeout(60)
+class ThreadShortageTests {
+
+	private volatile boolean noThreads;
+
+	private final TroubledStore store = new TroubledStore();
+
+	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
+			LockSettings.defaults().withCommandTimeout(Duration.ofMillis(50)).withShutdownTimeout(Duration.ZERO),
+			MachineClock.SYSTEM, new EngineThreads(this::newThread));
+
+	private Thread newThread(Runnable task) {
+		return new Thread(task) {
+
+			@Override
+			public synchronized void start() {
+				if (ThreadShortageTests.this.noThreads) {
+					throw new OutOfMemoryError("unable to create native thread");
+				}
+				super.start();
+			}
+
+		};
+	}
+
+	/**
+	 * JUnit ends the whole run at the error itself.
+	 */
+	private static <T> T withoutError(Supplier<T> call) {
+		try {
+			return call.get();
+		}
+		catch (OutOfMemoryError ex) {
+			throw new AssertionError("It is the caller who gets the error", ex);
+		}
+	}
+
+	private LockHandle acquireShortly(String key) {
+		return this.registry.acquire(LockRequest.builder(key).lease(Duration.ofMillis(300)).renew(false).build());
+	}
+
+	@AfterEach
+	void nothingIsLeft() {
+		this.noThreads = false;
+		this.registry.close();
+		assertThat(this.registry.queues().size()).as("local queues").isZero();
+		assertThat(this.registry.keeper().size()).as("kept leases").isZero();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void releaseIsDoneByItsCaller() {
+		LockHandle handle = this.registry.acquire("key");
+		this.noThreads = true;
+		assertThat(withoutError(handle::releaseAsync)).isCompleted();
+		assertThat(this.store.memory.find("key")).isEmpty();
+		assertThat(this.registry.keeper().size()).isZero();
+	}
+
+	@Test
+	void requestFailsAndLeavesTheQueue() {
+		this.noThreads = true;
+		CompletableFuture<LockHandle> request = withoutError(() -> this.registry.acquireAsync(LockRequest.of("key")));
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(request::get)
+			.withCauseInstanceOf(OutOfMemoryError.class);
+		assertThat(this.registry.queues().size()).isZero();
+		this.registry.acquire("key").release();
+	}
+
+	@Test
+	void requestWhoseTurnComesIsServedByTheThreadThatIsThere() {
+		LockHandle held = this.registry.acquire("key");
+		CompletableFuture<LockHandle> request = this.registry.acquireAsync(LockRequest.of("key"));
+		this.noThreads = true;
+		held.release();
+		assertThat(request).succeedsWithin(Duration.ofSeconds(10)).satisfies(LockHandle::release);
+	}
+
+	@Test
+	void lossIsToldToOthersThanTheListenerForWhichThereIsNoThread() {
+		List<String> told = Collections.synchronizedList(new ArrayList<>());
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				told.add(event.key());
+			}
+		});
+		LockHandle first = acquireShortly("first");
+		Awaitility.await().until(() -> told.contains("first"));
+		LockHandle second = acquireShortly("second");
+		second.onLost((lost) -> told.add("listener"));
+		this.noThreads = true;
+		Awaitility.await().until(() -> told.contains("second"));
+		assertThat(told).containsExactly("first", "second");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(second::release);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(first::release);
+	}
+
+	@Test
+	void revocationIsRepeatedUntilThereIsAThread() {
+		this.store.lostAcquireReplies.set(1);
+		this.noThreads = true;
+		LockRequest request = LockRequest.builder("key").waitTime(Duration.ZERO).build();
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(request));
+		this.noThreads = false;
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+	}
+
+}
