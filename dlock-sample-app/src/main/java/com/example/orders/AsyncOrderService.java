@@ -50,7 +50,7 @@ class AsyncOrderService {
 	}
 
 	/**
-	 * The work is done on a thread of Reactor that may block.
+	 * The work is done on a thread of dlock, which may block.
 	 */
 	@DistributedLocked(name = "stock", key = "#order.product", waitTime = "${orders.wait-time}",
 			reason = "place an order")
