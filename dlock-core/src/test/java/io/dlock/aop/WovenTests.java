@@ -65,6 +65,11 @@ class WovenTests {
 	}
 
 	@Nested
+	class AsyncTransactions extends AsyncInsideTransactionTests {
+
+	}
+
+	@Nested
 	class Commits extends CommitCheckTests {
 
 	}
@@ -86,6 +91,11 @@ class WovenTests {
 
 	@Nested
 	class Examples extends AsyncExampleTests {
+
+	}
+
+	@Nested
+	class Observed extends ObservedCallTests {
 
 	}
 

@@ -16,6 +16,7 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExcep
 
 import io.dlock.LockBusyException;
 import io.dlock.LockException;
+import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockStoreException;
 import io.dlock.fencing.StaleTokenException;
@@ -54,6 +55,15 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 	ProblemDetail stale(StaleTokenException ex) {
 		return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT,
 				"This came too late: others have changed the stock since. Look at it and try again");
+	}
+
+	/**
+	 * The transaction is rolled back, unless the lock was lost right after its commit.
+	 */
+	@ExceptionHandler
+	ProblemDetail lost(LockLostException ex) {
+		return ProblemDetail.forStatusAndDetail(HttpStatus.INTERNAL_SERVER_ERROR,
+				"The lock of the product was lost meanwhile. Look at the stock before you try again");
 	}
 
 	/**

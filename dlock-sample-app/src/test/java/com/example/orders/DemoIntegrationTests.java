@@ -46,6 +46,12 @@ class DemoIntegrationTests {
 				postgres.username(), "SPRING_DATASOURCE_PASSWORD", postgres.password()));
 	}
 
+	@Test
+	void aspectJ() throws Exception {
+		run("h2", Map.of("SPRING_PROFILES_ACTIVE", "aspectj", "JAVA_TOOL_OPTIONS",
+				"-javaagent:" + System.getProperty("orders.test.aspectj-agent")));
+	}
+
 	private static void run(String backend, Map<String, String> addresses) throws IOException, InterruptedException {
 		Path output = Path.of("target", "demo-" + backend + ".log");
 		ProcessBuilder demo = new ProcessBuilder("./demo", backend).redirectErrorStream(true)

@@ -37,6 +37,9 @@ class OutageIntegrationTests {
 	@Autowired
 	private MockMvcTester mvc;
 
+	@Autowired
+	private StockReport report;
+
 	@DynamicPropertySource
 	static void redis(DynamicPropertyRegistry properties) {
 		properties.add("spring.data.redis.host", REDIS::host);
@@ -58,6 +61,8 @@ class OutageIntegrationTests {
 			.bodyText()
 			.doesNotContain("127.0.0.1", "stock:pen");
 		assertThat(output).contains("stock was refused, because the locks could not be reached");
+		this.report.write();
+		assertThat(output).contains("stock-report ran without its lock");
 		REDIS.restart();
 		Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(order()).hasStatus(201));
 	}

@@ -1,0 +1,67 @@
+package com.example.orders;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
+
+import io.dlock.LockInfo;
+import io.dlock.LockRegistry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of an order whose lock is taken away from it.
+ */
+@SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:lost;LOCK_TIMEOUT=20000", "orders.work-time=1s",
+		"orders.report-cron=-", "dlock.endpoint.forced-release=true" })
+@AutoConfigureMockMvc
+class LostLockTests {
+
+	@Autowired
+	private MockMvcTester mvc;
+
+	@Autowired
+	private LockRegistry locks;
+
+	@Autowired
+	private StockService stock;
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/orders", "/orders/async", "/orders/reactive" })
+	void r48OrderWhoseLockIsTakenAwaySellsNothing(String path) {
+		this.stock.set("pen", 100);
+		CompletableFuture<MvcTestResult> order = CompletableFuture.supplyAsync(() -> order(path));
+		LockInfo lock = Awaitility.await().until(() -> this.locks.find("stock:pen"), Optional::isPresent).orElseThrow();
+		assertThat(this.mvc.delete().uri("/actuator/dlocks?key=stock:pen&token={token}", lock.token())).hasStatusOk();
+		assertThat(order("/orders")).as("the next order")
+			.hasStatus(201)
+			.bodyJson()
+			.isLenientlyEqualTo("{\"stockLeft\": 99}");
+		assertThat(order).succeedsWithin(Duration.ofSeconds(20))
+			.satisfies((answer) -> assertThat(answer).hasStatus(500)
+				.bodyJson()
+				.extractingPath("$.detail")
+				.asString()
+				.contains("was lost"));
+		assertThat(this.mvc.get().uri("/stock/pen")).bodyJson().isLenientlyEqualTo("{\"stock\": 99, \"sold\": 1}");
+	}
+
+	private MvcTestResult order(String path) {
+		return this.mvc.post()
+			.uri(path)
+			.contentType(MediaType.APPLICATION_JSON)
+			.content("{\"product\": \"pen\", \"quantity\": 1}")
+			.exchange();
+	}
+
+}
