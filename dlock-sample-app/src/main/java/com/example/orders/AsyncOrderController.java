@@ -24,6 +24,12 @@ class AsyncOrderController {
 		return this.orders.place(order);
 	}
 
+	@PostMapping("/orders/background")
+	@ResponseStatus(HttpStatus.CREATED)
+	CompletableFuture<PlacedOrder> placeInBackground(@RequestBody Order order) {
+		return this.orders.placeInBackground(order);
+	}
+
 	@PostMapping("/orders/reactive")
 	@ResponseStatus(HttpStatus.CREATED)
 	Mono<PlacedOrder> placeReactively(@RequestBody Order order) {

@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.support.TransactionOperations;
 import reactor.core.publisher.Mono;
@@ -47,6 +48,16 @@ class AsyncOrderService {
 	CompletableFuture<PlacedOrder> place(Order order) {
 		LockHandle handle = LockHandle.current().orElseThrow();
 		return this.executor.submitCompletable(() -> sell(order, handle));
+	}
+
+	/**
+	 * The thread of {@code @Async} waits for the lock and does the work.
+	 */
+	@Async
+	@DistributedLocked(name = "stock", key = "#order.product", waitTime = "${orders.wait-time}",
+			reason = "place an order")
+	CompletableFuture<PlacedOrder> placeInBackground(Order order) {
+		return CompletableFuture.completedFuture(sell(order, LockHandle.current().orElseThrow()));
 	}
 
 	/**

@@ -3,10 +3,12 @@ package com.example.orders;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 @SpringBootApplication(proxyBeanMethods = false)
 @EnableConfigurationProperties(OrdersProperties.class)
+@EnableAsync
 @EnableScheduling
 class OrdersApplication {
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -20,9 +21,12 @@ class Stock {
 
 	private final OrdersProperties properties;
 
-	Stock(JdbcClient jdbc, OrdersProperties properties) {
+	private final ApplicationEventPublisher events;
+
+	Stock(JdbcClient jdbc, OrdersProperties properties, ApplicationEventPublisher events) {
 		this.jdbc = jdbc;
 		this.properties = properties;
+		this.events = events;
 	}
 
 	PlacedOrder sell(Order order) {
@@ -33,7 +37,9 @@ class Stock {
 		pay(this.properties.workTime());
 		int stockLeft = stock - order.quantity();
 		write(order.product(), stockLeft);
-		return insert(order, stockLeft);
+		PlacedOrder placed = insert(order, stockLeft);
+		this.events.publishEvent(placed);
+		return placed;
 	}
 
 	StockLevel level(String product) {

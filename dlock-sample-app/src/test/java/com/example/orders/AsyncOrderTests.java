@@ -23,9 +23,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 @AutoConfigureMockMvc
 class AsyncOrderTests {
 
-	private static final List<String> KINDS = List.of("/orders", "/orders/async", "/orders/reactive");
+	private static final List<String> KINDS = List.of("/orders", "/orders/async", "/orders/background",
+			"/orders/reactive");
 
-	private static final int ORDERS = 21;
+	private static final int ORDERS = 20;
 
 	@Autowired
 	private MockMvcTester mvc;
