@@ -85,9 +85,14 @@ public interface LockRegistry {
 	 * thread: it is not reentrant, it is not {@link LockHandle#current()}, and any thread
 	 * may release it.
 	 * <p>
+	 * The future completes within the wait time, whatever the store does; 150 ms later at
+	 * the latest if the store still has to answer a call, and after one command timeout
+	 * if the request does not wait. A lock that the store grants later is released again.
+	 * <p>
 	 * Cancelling the future gives up the request; a lock that is granted at that moment
 	 * is released again. Dependent stages run on a thread of the library unless an
-	 * executor is given to them; they must not block it.
+	 * executor is given to them. They may block: a lock is delivered late only if 256 of
+	 * them block at once.
 	 * @param request the key and how to hold it
 	 * @return a future that completes with the handle, or exceptionally with what
 	 * {@link #acquire(LockRequest)} would have thrown
@@ -162,9 +167,9 @@ public interface LockRegistry {
 	Optional<LockInfo> find(String key);
 
 	/**
-	 * Check that a request can be honoured by this registry: its lease is at least four
-	 * command timeouts of the store, so that a renewal has time to fail and be repeated,
-	 * and at most its {@code maxHold}.
+	 * Check that a request can be honoured by this registry: a lease that is renewed is
+	 * at least four command timeouts of the store, so that a renewal has time to fail and
+	 * be repeated, and a lease is at most its {@code maxHold}.
 	 * @param request the request to check
 	 * @throws IllegalArgumentException if it can not; the message says which value to
 	 * change

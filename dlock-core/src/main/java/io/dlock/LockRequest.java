@@ -45,6 +45,12 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	public static final int MAX_KEY_LENGTH = 65_536;
 
 	/**
+	 * The shortest lease. Part of a lease is the margin for clocks that differ, so that a
+	 * shorter one would be over before the answer of the store arrives.
+	 */
+	public static final Duration MIN_LEASE = Duration.ofMillis(10);
+
+	/**
 	 * The longest lease: what is held longer is not a lock but a state, and belongs in a
 	 * table of yours.
 	 */
@@ -68,10 +74,10 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 			throw new IllegalArgumentException("'name' of lock '%s' must not be blank".formatted(abbreviate(key)));
 		}
 		if (minHold != null && !minHold.isZero()) {
-			checkLease(() -> "'minHold' of lock '" + abbreviate(key) + "'", minHold);
+			checkDuration(() -> "'minHold' of lock '" + abbreviate(key) + "'", minHold);
 		}
 		if (maxHold != null) {
-			checkLease(() -> "'maxHold' of lock '" + abbreviate(key) + "'", maxHold);
+			checkDuration(() -> "'maxHold' of lock '" + abbreviate(key) + "'", maxHold);
 		}
 		checkLimits(key, lease, minHold, maxHold);
 	}
@@ -119,6 +125,14 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	 * @param lease the duration
 	 */
 	static void checkLease(Supplier<String> what, Duration lease) {
+		checkDuration(what, lease);
+		if (lease.compareTo(MIN_LEASE) < 0) {
+			throw new IllegalArgumentException(
+					"%s must be at least %d ms but is %s".formatted(what.get(), MIN_LEASE.toMillis(), lease));
+		}
+	}
+
+	private static void checkDuration(Supplier<String> what, Duration lease) {
 		if (lease.isNegative() || lease.isZero()) {
 			throw new IllegalArgumentException("%s must be positive but is %s".formatted(what.get(), lease));
 		}

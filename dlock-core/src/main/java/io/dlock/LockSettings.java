@@ -215,12 +215,12 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	/**
 	 * Check that a request fits these settings.
 	 * @param request the request
-	 * @throws IllegalArgumentException if its lease is shorter than
+	 * @throws IllegalArgumentException if its lease is renewed and shorter than
 	 * {@value #MIN_COMMANDS_PER_LEASE} command timeouts, or its lease or {@code minHold}
 	 * is longer than its {@code maxHold}
 	 */
 	public void validate(LockRequest request) {
-		if (request.lease() != null) {
+		if (request.lease() != null && request.renew()) {
 			requireLongEnough(() -> "The lease of lock '" + LockRequest.abbreviate(request.key()) + "'",
 					request.lease(), this.commandTimeout);
 		}

@@ -14,12 +14,12 @@ public enum ReleaseMode {
 	SYNC,
 
 	/**
-	 * Before the store is asked, which another thread does right away. Saves the caller a
-	 * round trip. The price: other processes see the lock as held for a moment longer, so
-	 * that one that does not wait may find it busy although {@code release()} has
-	 * returned; and if this process is killed in that moment, the lock is held until its
-	 * lease ends. If very many releases are outstanding, {@code release()} waits for its
-	 * own.
+	 * Before the store has answered, on a store to which a release can be sent without a
+	 * waiting thread: Redis with Lettuce. On every other store a release is
+	 * {@link #SYNC}. Saves the caller a round trip. The price: other processes see the
+	 * lock as held for a moment longer, so that a try of theirs may find it busy although
+	 * {@code release()} has returned; and if this process is killed in that moment, the
+	 * lock is held until its lease ends.
 	 */
 	ASYNC
 

@@ -16,7 +16,6 @@ import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
-import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 
@@ -57,8 +56,6 @@ final class Acquisition {
 	private @Nullable Moment failingSince;
 
 	private AcquireResult.@Nullable Refused refused;
-
-	private @Nullable MailboxAddress queuedAt;
 
 	Acquisition(LockRequest request, Duration waitTime, LeaseLockRegistry registry) {
 		this.request = request;
@@ -110,26 +107,52 @@ final class Acquisition {
 		Moment sent = this.clock.now();
 		String currentOwner = owner();
 		AcquireResult result = acquire(turn, currentOwner, sent);
-		turn.tellOthers(this.failure);
 		if (!(result instanceof AcquireResult.Granted granted)) {
+			if (this.failure == null || !Thread.currentThread().isInterrupted()) {
+				// an interrupt of this thread says nothing about the store
+				turn.tell(answer());
+			}
 			return null;
 		}
 		Unresolved before = this.unresolved;
 		// should anything go wrong from here on, the lock that is ours now is revoked
 		this.unresolved = Unresolved.add(before, sent);
+		if (granted.token() > Lease.MAX_STORE_TOKEN) {
+			return giveBack(turn, sent, new StoreException(Effect.NONE, true,
+					"The clock of the store is beyond the year 2255, so that it has no fencing tokens left; set it right and remove the tokens of the locks",
+					null));
+		}
 		Lease granting = new Lease(new Lease.Grant(turn, currentOwner, granted.token(), sent, before), this.clock,
 				this.registry.keeper());
 		if (granting.isStale()) {
-			abandon();
-			this.owner = OwnerIds.next();
-			failed(new StoreException(Effect.NONE, false,
-					"The store answered so late that hardly anything is left of the lease", null), sent);
-			return null;
+			return giveBack(turn, sent, new StoreException(Effect.NONE, false,
+					"The store answered so late that hardly anything is left of the lease", null));
 		}
 		begin(granting.holder());
 		keep(granting);
 		this.unresolved = null;
 		return granting.holder();
+	}
+
+	/**
+	 * Revoke a grant that is of no use. The next call has an owner of its own, which the
+	 * revocation does not concern.
+	 */
+	private @Nullable Hold giveBack(Turn turn, Moment sent, StoreException reason) {
+		abandon();
+		this.owner = OwnerIds.next();
+		failed(reason, sent);
+		turn.tell(answer());
+		return null;
+	}
+
+	/**
+	 * What the last call to the store has told, unless it granted the lock.
+	 */
+	private Answer answer() {
+		StoreException failed = this.failure;
+		return (failed != null) ? Answer.failed(failed)
+				: Answer.refused((this.refused != null) ? this.refused.holder() : null);
 	}
 
 	private String owner() {
@@ -164,7 +187,7 @@ final class Acquisition {
 			turn.predecessorGone();
 			this.failure = null;
 			this.failingSince = null;
-			note(result, queueing ? mailbox : null);
+			note(result, turn, queueing ? mailbox : null);
 			return result;
 		}
 		catch (StoreException ex) {
@@ -176,18 +199,17 @@ final class Acquisition {
 		return null;
 	}
 
-	private void note(AcquireResult result, @Nullable MailboxAddress queued) {
-		if (!(result instanceof AcquireResult.Refused refusal)) {
-			this.refused = null;
-			this.queuedAt = null;
+	private void note(AcquireResult result, Turn turn, @Nullable MailboxAddress queued) {
+		this.refused = (result instanceof AcquireResult.Refused refusal) ? refusal : null;
+		if (this.refused == null) {
 			return;
 		}
-		this.refused = refusal;
+		MailboxAddress before = turn.queuedAt();
 		if (queued != null) {
-			if (this.queuedAt != null && !queued.equals(this.queuedAt)) {
-				this.registry.turns().leave(StorageKey.of(this.request.key()), this.queuedAt);
+			if (before != null && !queued.equals(before)) {
+				this.registry.turns().leave(turn.storageKey(), before);
 			}
-			this.queuedAt = queued;
+			turn.queuedAt(queued);
 		}
 		else if (!this.deadline.isOver()) {
 			this.registry.turns().listen();
@@ -211,20 +233,31 @@ final class Acquisition {
 	 */
 	@Nullable LockException giveUp() {
 		if (this.failure != null && (this.failure.isLasting() || isFailingTooLong() || this.deadline.isOver())) {
-			return new LockStoreException(this.request.key(), "acquire", consequence(), this.failure);
+			return storeFailed(this.failure);
 		}
-		return this.deadline.isOver() ? busy() : null;
+		return this.deadline.isOver() ? busy((this.refused != null) ? this.refused.holder() : null) : null;
 	}
 
 	/**
-	 * The wait ended behind others of this process: the lock is busy, or nobody can tell
-	 * because the first of them gets no answer.
-	 * @param turn the place in the local queue
+	 * The wait ended behind others of this process, the first of which has an answer.
+	 * @param answer what the first has learnt of the lock
 	 * @return the exception for the caller
 	 */
-	LockException giveUpInQueue(Turn turn) {
-		StoreException outage = turn.storeFailure();
-		return (outage != null) ? new LockStoreException(this.request.key(), "acquire", consequence(), outage) : busy();
+	LockException giveUp(Answer answer) {
+		return (answer.failure() != null) ? storeFailed(answer.failure()) : busy(answer.holder());
+	}
+
+	/**
+	 * The wait ended, and the store has not answered yet.
+	 * @return the exception for the caller
+	 */
+	LockException giveUpUnanswered() {
+		return storeFailed(new StoreException(Effect.UNKNOWN, false,
+				"No answer of the store within " + this.deadline.elapsed().toMillis() + " ms", null));
+	}
+
+	private LockStoreException storeFailed(StoreException failed) {
+		return new LockStoreException(this.request.key(), "acquire", consequence(), failed);
 	}
 
 	/**
@@ -241,29 +274,27 @@ final class Acquisition {
 				: "The lock is not held";
 	}
 
-	private LockBusyException busy() {
-		String holder = (this.refused != null) ? this.refused.holder() : null;
+	private LockBusyException busy(@Nullable String holder) {
 		return new LockBusyException(this.request.key(), this.deadline.elapsed(), holder);
 	}
 
 	/**
 	 * How long to wait before the next attempt: until the holder's lease ends, but no
-	 * longer than the back-off says, since it may be released or its holder die. Who is
-	 * called by the store when its turn comes looks less often.
+	 * longer than the back-off says, since it may be released or its holder die. A
+	 * process that is called by the store when its turn comes looks less often.
 	 * @param turn the place in the local queue
 	 * @return the pause in nanoseconds, which ends with the wait time at the latest; zero
 	 * if the store has called
 	 */
 	long pauseNanos(Turn turn) {
-		long pause = pauseNanos();
+		long pause = pauseNanos(turn.queuedAt() != null && this.registry.turns().isListening());
 		return turn.isCalled() ? 0 : pause;
 	}
 
-	private long pauseNanos() {
+	private long pauseNanos(boolean willBeCalled) {
 		if (this.backoff == null) {
 			this.backoff = new Backoff(this.registry.settings().maxPollInterval());
 		}
-		boolean willBeCalled = this.queuedAt != null && this.registry.turns().isListening();
 		long pause = willBeCalled ? this.backoff.longestNanos() : this.backoff.nextNanos();
 		if (this.refused != null) {
 			long leaseEnd = TimeUnit.NANOSECONDS.convert(this.refused.remaining()) + TimeUnit.MILLISECONDS.toNanos(1);
@@ -273,21 +304,35 @@ final class Acquisition {
 	}
 
 	/**
-	 * Give up whatever the store may have granted, and the place in its queue, in the
-	 * background. To be called when the place in the local queue has been given up.
+	 * Give up whatever the store may have granted, in the background.
 	 */
-	void abandon() {
+	private void abandon() {
 		if (this.unresolved != null) {
 			this.registry.revoker().revoke(this.request.key(), owner(), this.unresolved, this.terms.lease());
 			this.unresolved = null;
 		}
-		if (this.queuedAt != null) {
-			this.registry.turns().leaveUnlessAwaited(this.request.key(), this.queuedAt);
-			this.queuedAt = null;
+	}
+
+	/**
+	 * Give up the place in the local queue and whatever the store may have granted, and
+	 * with the last request of the key the place in the queue of the store.
+	 * @param turn the place in the local queue
+	 */
+	void leave(Turn turn) {
+		turn.end();
+		abandon();
+		MailboxAddress left = turn.leftStoreQueue();
+		if (left != null) {
+			turn.leftStoreQueue(null);
+			this.registry.turns().leave(turn.storageKey(), left);
 		}
 	}
 
-	private String holder() {
+	/**
+	 * The calling thread, for people.
+	 * @return the instance and the thread
+	 */
+	String holder() {
 		LockSettings settings = this.registry.settings();
 		return abbreviate(settings.instance() + " [" + this.requester.getName() + "]");
 	}

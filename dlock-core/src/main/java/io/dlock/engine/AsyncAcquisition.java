@@ -1,5 +1,6 @@
 package io.dlock.engine;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
@@ -13,8 +14,13 @@ import io.dlock.LockRequest;
 
 /**
  * Acquires a lock without a waiting thread: a worker calls the store, the timer wakes it.
+ * The timer also ends the request when its time is over, whatever the workers and the
+ * store do; the call that is under way then ends what it has begun.
  */
 final class AsyncAcquisition {
+
+	/** The time beyond the wait time in which the store may answer the last call. */
+	private static final Duration PATIENCE = Duration.ofMillis(150);
 
 	private final LeaseLockRegistry registry;
 
@@ -22,15 +28,17 @@ final class AsyncAcquisition {
 
 	private final CompletableFuture<LockHandle> future = new CompletableFuture<>();
 
-	/** Who moves it from waiting to something else has the request for itself. */
+	/** The request belongs to the thread that moves it from waiting to trying. */
 	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.TRYING);
 
-	/** Somebody woke it since it last looked. */
+	/** A signal has come since the last look. */
 	private volatile boolean signalled;
 
 	private volatile @Nullable Turn turn;
 
 	private volatile @Nullable Future<?> alarm;
+
+	private volatile @Nullable Future<?> limit;
 
 	AsyncAcquisition(LockRequest request, LeaseLockRegistry registry) {
 		this.registry = registry;
@@ -40,11 +48,32 @@ final class AsyncAcquisition {
 	@SuppressWarnings("FutureReturnValueIgnored") // it is this future that a caller
 													// cancels
 	CompletableFuture<LockHandle> start() {
-		this.future.whenComplete((handle, ex) -> onCompletion());
 		this.turn = this.registry.queues().join(this.acquisition, this::signal);
 		this.phase.set(Phase.WAITING);
-		workOnIt();
+		this.future.whenComplete((handle, ex) -> onCompletion());
+		try {
+			setLimit();
+			workOnIt();
+		}
+		catch (OutOfMemoryError ex) {
+			giveUp(ex);
+		}
 		return this.future;
+	}
+
+	/**
+	 * A request that does not wait asks once, and has the time of a command for that.
+	 */
+	private void setLimit() {
+		Deadline deadline = this.acquisition.deadline();
+		if (!deadline.isForever()) {
+			long waitNanos = deadline.remainingNanos();
+			Duration commandTimeout = this.registry.settings().commandTimeout();
+			Duration patience = (waitNanos > 0 && commandTimeout.compareTo(PATIENCE) > 0) ? PATIENCE : commandTimeout;
+			this.limit = this.registry.threads()
+				.schedule(() -> this.registry.threads().callback(this::endInTime),
+						Math.max(0, waitNanos) + patience.toNanos());
+		}
 	}
 
 	/**
@@ -66,8 +95,7 @@ final class AsyncAcquisition {
 			}
 		}
 		catch (OutOfMemoryError ex) {
-			// who signals has other things to do, and the next in the queue may be able
-			// to
+			// the caller has other things to do, and the next in the queue may succeed
 			giveUp(ex);
 		}
 	}
@@ -79,11 +107,40 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * The future was completed: by us, or by a caller who gave up.
+	 * End the request: now, or when the call under way is answered.
+	 * @return the phase up to now
+	 */
+	private Phase end() {
+		return this.phase.getAndUpdate((current) -> switch (current) {
+			case WAITING -> Phase.DONE;
+			case TRYING -> Phase.ABANDONED;
+			default -> current;
+		});
+	}
+
+	/**
+	 * The time is over, and no answer has come.
+	 */
+	private void endInTime() {
+		Turn current = this.turn;
+		Answer answer = (current != null) ? current.latestAnswer() : null;
+		LockException reason = (answer != null) ? this.acquisition.giveUp(answer) : this.acquisition.giveUpUnanswered();
+		Phase before = end();
+		if (before == Phase.WAITING) {
+			fail(reason);
+		}
+		else if (before == Phase.TRYING) {
+			tell(reason);
+		}
+	}
+
+	/**
+	 * The future was completed: by us, or by a caller that gave up.
 	 */
 	private void onCompletion() {
-		cancelAlarm();
-		if (this.phase.compareAndSet(Phase.WAITING, Phase.DONE)) {
+		cancel(this.alarm);
+		cancel(this.limit);
+		if (end() == Phase.WAITING) {
 			leave();
 		}
 	}
@@ -94,29 +151,30 @@ final class AsyncAcquisition {
 			return;
 		}
 		this.signalled = false;
-		cancelAlarm();
+		cancel(this.alarm);
 		try {
 			attempt(current);
 		}
 		catch (Throwable ex) {
-			this.phase.set(Phase.DONE);
-			fail(ex);
+			if (this.phase.getAndSet(Phase.DONE) == Phase.TRYING) {
+				fail(ex);
+			}
+			else {
+				leave();
+			}
 		}
 	}
 
 	private void attempt(Turn current) {
 		this.registry.failIfClosed(this.acquisition.request().key());
 		if (!current.isFirst()) {
-			if (this.acquisition.deadline().isOver()) {
-				throw this.acquisition.giveUpInQueue(current);
-			}
-			pause(this.acquisition.deadline().remainingNanos());
+			waitInQueue(current);
 			return;
 		}
 		Hold hold = this.acquisition.attempt(current);
 		if (hold != null) {
 			this.phase.set(Phase.DONE);
-			deliver(this.registry.deliver(hold, this.acquisition.deadline()));
+			this.registry.threads().callback(() -> deliver(hold));
 			return;
 		}
 		LockException reason = this.acquisition.giveUp();
@@ -127,35 +185,71 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * Wait for the alarm or a signal. The alarm comes first, as long as nobody else can
-	 * set or cancel it. Should it ring at once, that is a signal.
+	 * Wait until this is the first, or for the answer that the first gets once the wait
+	 * time is over.
+	 */
+	private void waitInQueue(Turn current) {
+		long remaining = this.acquisition.deadline().remainingNanos();
+		if (remaining > 0) {
+			pause(remaining);
+			return;
+		}
+		Answer answer = current.stopWaiting();
+		if (answer != null) {
+			throw this.acquisition.giveUp(answer);
+		}
+		if (current.isFirst()) {
+			this.signalled = true;
+		}
+		waitForSignal();
+	}
+
+	/**
+	 * Wait for the alarm or a signal. The alarm comes first, as long as no other thread
+	 * can set or cancel it. Should it ring at once, that is a signal.
 	 */
 	private void pause(long nanos) {
 		this.alarm = this.registry.threads().schedule(this::signal, nanos);
-		this.phase.set(Phase.WAITING);
-		if (this.future.isDone()) {
-			onCompletion();
+		if (this.alarm == null) {
+			this.signalled = true;
 		}
-		if (this.alarm == null || this.signalled) {
+		waitForSignal();
+	}
+
+	private void waitForSignal() {
+		if (!this.phase.compareAndSet(Phase.TRYING, Phase.WAITING)) {
+			cancel(this.alarm);
+			leave();
+		}
+		else if (this.signalled) {
 			workOnIt();
 		}
 	}
 
-	private void cancelAlarm() {
-		Future<?> current = this.alarm;
-		if (current != null) {
-			current.cancel(false);
+	private static void cancel(@Nullable Future<?> scheduled) {
+		if (scheduled != null) {
+			scheduled.cancel(false);
 		}
 	}
 
-	private void deliver(HeldLock handle) {
-		if (!this.future.complete(handle)) {
-			handle.releaseUnused();
+	private void deliver(Hold hold) {
+		try {
+			HeldLock handle = this.registry.deliver(hold, this.acquisition.deadline());
+			if (!this.future.complete(handle)) {
+				handle.releaseUnused();
+			}
+		}
+		catch (Throwable ex) {
+			this.future.completeExceptionally(ex);
 		}
 	}
 
 	private void fail(Throwable reason) {
 		leave();
+		this.registry.threads().callback(() -> tell(reason));
+	}
+
+	private void tell(Throwable reason) {
 		try {
 			this.registry.events().refused(this.acquisition, reason);
 		}
@@ -167,14 +261,17 @@ final class AsyncAcquisition {
 	private void leave() {
 		Turn current = this.turn;
 		if (current != null) {
-			current.end();
+			this.acquisition.leave(current);
 		}
-		this.acquisition.abandon();
 	}
 
+	/**
+	 * Waiting for a signal, being worked on, being worked on although the future is
+	 * complete, or over.
+	 */
 	private enum Phase {
 
-		WAITING, TRYING, DONE
+		WAITING, TRYING, ABANDONED, DONE
 
 	}
 

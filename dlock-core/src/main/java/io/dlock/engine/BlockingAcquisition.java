@@ -1,6 +1,7 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,9 @@ import io.dlock.LockStoreException;
  * calls to the store.
  */
 final class BlockingAcquisition {
+
+	/** The answer is signalled; a wake-up without one does no harm. */
+	private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private final LeaseLockRegistry registry;
 
@@ -55,8 +59,7 @@ final class BlockingAcquisition {
 		}
 		finally {
 			if (hold == null) {
-				turn.end();
-				this.acquisition.abandon();
+				this.acquisition.leave(turn);
 			}
 			if (this.interrupted) {
 				Thread.currentThread().interrupt();
@@ -70,10 +73,7 @@ final class BlockingAcquisition {
 	private @Nullable Hold step(Turn turn) {
 		this.registry.failIfClosed(key());
 		if (!turn.isFirst()) {
-			if (this.acquisition.deadline().isOver()) {
-				throw this.acquisition.giveUpInQueue(turn);
-			}
-			turn.park(this.acquisition.deadline().remainingNanos());
+			waitInQueue(turn);
 			return null;
 		}
 		Hold hold = this.acquisition.attempt(turn);
@@ -91,6 +91,25 @@ final class BlockingAcquisition {
 		}
 		turn.park(this.acquisition.pauseNanos(turn));
 		return null;
+	}
+
+	/**
+	 * Wait until this is the first, or for the answer that the first gets once the wait
+	 * time is over.
+	 */
+	private void waitInQueue(Turn turn) {
+		long remaining = this.acquisition.deadline().remainingNanos();
+		if (remaining > 0) {
+			turn.park(remaining);
+			return;
+		}
+		Answer answer = turn.stopWaiting();
+		if (answer != null) {
+			throw this.acquisition.giveUp(answer);
+		}
+		if (!turn.isFirst()) {
+			turn.park(ANSWER_NANOS);
+		}
 	}
 
 	private void noticeInterrupt(@Nullable Throwable cause) {

@@ -1,9 +1,13 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
@@ -24,14 +28,16 @@ final class EngineThreads implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(EngineThreads.class);
 
-	static final int WORKERS = 4;
+	/** Each of them may be waiting for the answer of the store. */
+	static final int WORKERS = 32;
 
 	private static final int RELEASERS = 4;
 
-	/** More outstanding releases than these are not accepted. */
-	private static final int MAX_RELEASES = 256;
+	/** Each of them may be blocked by code of the user. */
+	static final int CALLBACKS = 256;
 
-	static final int LISTENERS = 4;
+	/** Tasks of a stopping registry under way at once, beside that of its own thread. */
+	private static final int PARALLEL_TASKS = 15;
 
 	/** More events than these have not been told yet: news that can be missed is. */
 	private static final int MAX_EVENTS = 1000;
@@ -51,7 +57,7 @@ final class EngineThreads implements AutoCloseable {
 
 	private final ThreadPoolExecutor releases;
 
-	private final ThreadPoolExecutor listeners;
+	private final ThreadPoolExecutor callbacks;
 
 	private final ThreadPoolExecutor events;
 
@@ -64,10 +70,10 @@ final class EngineThreads implements AutoCloseable {
 		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.renewals = lasting("dlock-renewal");
-		this.workers = pool("dlock-worker", WORKERS);
+		this.workers = growing("dlock-worker", WORKERS);
 		this.revocations = lasting("dlock-revoker");
 		this.releases = pool("dlock-release", RELEASERS);
-		this.listeners = pool("dlock-listener", LISTENERS);
+		this.callbacks = growing("dlock-callback", CALLBACKS);
 		this.events = pool("dlock-events", 1);
 	}
 
@@ -76,6 +82,14 @@ final class EngineThreads implements AutoCloseable {
 				daemons(name));
 		pool.allowCoreThreadTimeOut(true);
 		return pool;
+	}
+
+	/**
+	 * A pool that starts a thread when all it has are busy.
+	 */
+	private ThreadPoolExecutor growing(String name, int size) {
+		return new ThreadPoolExecutor(0, size, 10, TimeUnit.SECONDS, new HandOverQueue(), daemons(name),
+				HandOverQueue::enqueue);
 	}
 
 	/**
@@ -156,17 +170,7 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Release something in the store.
-	 * @param work the work
-	 * @return {@code false} if the caller has to do it, because too many are outstanding,
-	 * there is no thread or the registry is closed
-	 */
-	boolean release(Runnable work) {
-		return this.releases.getQueue().size() < MAX_RELEASES && releaseSoon(work);
-	}
-
-	/**
-	 * Release something in the store, for a caller that can not wait.
+	 * Release a lock in the store, for a caller that cannot wait.
 	 * @param work the work
 	 * @return {@code false} if the caller has to do it, because there is no thread or the
 	 * registry is closed
@@ -182,12 +186,58 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Tell one of those who want to know that a lock is lost. That it can not be told
-	 * concerns nobody else.
+	 * Complete a future of the user, whose dependent stages may block. The calling thread
+	 * does it if there is no thread, or if the registry is closed.
+	 * @param work completes the future
+	 */
+	void callback(Runnable work) {
+		boolean accepted;
+		try {
+			accepted = execute(this.callbacks, work);
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("No thread could be started to complete a future", ex);
+			accepted = false;
+		}
+		if (!accepted) {
+			guarded(work).run();
+		}
+	}
+
+	/**
+	 * Tell a listener that a lock is lost. A failure to do so does not concern the lock.
 	 * @param work calls the listener
 	 */
 	void listener(Runnable work) {
-		tell(this.listeners, work);
+		tell(this.callbacks, work);
+	}
+
+	/**
+	 * Do some work with the calling thread and with workers, as far as there are any.
+	 * @param tasks the tasks
+	 * @param limit when to stop waiting for the workers
+	 */
+	void inParallel(List<Runnable> tasks, Deadline limit) {
+		Queue<Runnable> queue = new ConcurrentLinkedQueue<>(tasks);
+		CountDownLatch done = new CountDownLatch(tasks.size());
+		Runnable worker = () -> {
+			for (Runnable task = queue.poll(); task != null; task = queue.poll()) {
+				guarded(task).run();
+				done.countDown();
+			}
+		};
+		for (int i = 1; i < Math.min(tasks.size(), PARALLEL_TASKS); i++) {
+			workLater(worker, 0);
+		}
+		worker.run();
+		try {
+			if (!done.await(limit.remainingNanos(), TimeUnit.NANOSECONDS)) {
+				logger.debug("The store has not answered all requests of the closing registry");
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	/**
@@ -275,7 +325,7 @@ final class EngineThreads implements AutoCloseable {
 
 	boolean isTerminated() {
 		return this.timer.isTerminated() && this.renewals.isTerminated() && this.workers.isTerminated()
-				&& this.releases.isTerminated() && this.revocations.isTerminated() && this.listeners.isTerminated()
+				&& this.releases.isTerminated() && this.revocations.isTerminated() && this.callbacks.isTerminated()
 				&& this.events.isTerminated();
 	}
 
@@ -286,8 +336,33 @@ final class EngineThreads implements AutoCloseable {
 		this.workers.shutdown();
 		this.releases.shutdown();
 		this.revocations.shutdown();
-		this.listeners.shutdown();
+		this.callbacks.shutdown();
 		this.events.shutdown();
+	}
+
+	/**
+	 * Hands tasks over to idle threads, and queues them only when the pool has as many
+	 * threads as it may have.
+	 */
+	private static final class HandOverQueue extends LinkedTransferQueue<Runnable> {
+
+		@Override
+		public boolean offer(Runnable task) {
+			return tryTransfer(task);
+		}
+
+		static void enqueue(Runnable task, ThreadPoolExecutor pool) {
+			if (pool.isShutdown()) {
+				throw new RejectedExecutionException("The pool is shut down");
+			}
+			pool.getQueue().add(task);
+		}
+
+		@Override
+		public boolean add(Runnable task) {
+			return super.offer(task);
+		}
+
 	}
 
 }

@@ -148,6 +148,14 @@ final class Hold {
 		}
 	}
 
+	/**
+	 * Whether a holder has the lock, by the state alone.
+	 * @return whether it is neither on offer nor released or lost
+	 */
+	boolean isHeld() {
+		return this.state.get() == State.HELD;
+	}
+
 	boolean isLost() {
 		return !isValid() && this.state.get() instanceof Lost;
 	}

@@ -91,6 +91,11 @@ final class KeptLease {
 				|| nanosUntilRenewal() > this.lease.length().toNanos() / TOLERANCE_DIVISOR) {
 			return false;
 		}
+		if (!this.lease.holder().isHeld()) {
+			// on offer or being released: other processes need not wait for that
+			this.renewAt = this.keeper.clock().nanoTime() + this.lease.length().toNanos() / RETRIES_PER_LEASE;
+			return false;
+		}
 		this.renewing = true;
 		return true;
 	}

@@ -34,6 +34,9 @@ final class Lease {
 	/** The public token leaves room for this many holders of one lease. */
 	static final int TOKENS_PER_LEASE = 1024;
 
+	/** The largest token of a store that leaves this room. */
+	static final long MAX_STORE_TOKEN = Long.MAX_VALUE / TOKENS_PER_LEASE - 1;
+
 	/** Of an offer that nobody has taken, so that nobody hears of it. */
 	private static final Loss GIVEN_UP = new Loss(LossType.REFUSED, "it was given up");
 
@@ -67,7 +70,7 @@ final class Lease {
 		this.key = grant.turn().key();
 		this.owner = grant.owner();
 		this.terms = grant.turn().terms();
-		this.firstToken = Math.multiplyExact(grant.storeToken(), TOKENS_PER_LEASE);
+		this.firstToken = grant.storeToken() * TOKENS_PER_LEASE;
 		this.granted = grant.sent();
 		this.sent = grant.sent();
 		this.lastSent = grant.sent();

@@ -443,15 +443,9 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	private void takeAway(List<Lease> leases) {
 		List<Lease> lost = leases.stream().filter((lease) -> this.keeper.end(lease, SHUTDOWN)).toList();
 		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
-		for (Lease lease : lost) {
-			this.releaser.takeAway(lease, limit);
-		}
-		for (Lease lease : this.queues.left()) {
-			if (!limit.isOver()) {
-				this.releaser.releaseLeft(lease);
-			}
-		}
-		// who waited leaves, and what was left to them is to be revoked
+		this.threads.inParallel(
+				lost.stream().<Runnable>map((lease) -> () -> this.releaser.takeAway(lease, limit)).toList(), limit);
+		// waiting requests leave, and give back the leases that were left to them
 		this.queues.awaitNone(limit);
 		this.revoker.flush(limit);
 	}

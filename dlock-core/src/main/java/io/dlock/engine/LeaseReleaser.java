@@ -11,8 +11,7 @@ import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
 
 /**
- * Ends leases: passes them on inside the process, or gives them up in the store, now or a
- * moment later.
+ * Ends leases: passes them on inside the process, or releases them in the store.
  */
 final class LeaseReleaser implements LocalQueues.Leftovers {
 
@@ -51,11 +50,16 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 			keepTaken(hold);
 			return;
 		}
-		if (mayBePassedOn && (turn.endAndPass(lease) || releaseLater(turn, lease))) {
+		if (mayBePassedOn && turn.endAndPass(lease)) {
 			return;
 		}
 		endOf(lease);
-		releaseAndEnd(turn, lease);
+		if (mayBePassedOn && this.mode == ReleaseMode.ASYNC && isSent(lease)) {
+			turn.end();
+		}
+		else {
+			releaseAnd(turn::end, lease);
+		}
 	}
 
 	/**
@@ -109,7 +113,7 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 				release(hold, mayBePassedOn);
 			}
 			finally {
-				released.complete(null);
+				this.threads.callback(() -> released.complete(null));
 			}
 		};
 		if (!this.threads.releaseSoon(work)) {
@@ -119,32 +123,9 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 	}
 
 	/**
-	 * Send the release and do not wait, or let another thread do it, unless somebody of
-	 * this process wants the lock before, whose acquire does that as well.
-	 */
-	private boolean releaseLater(Turn turn, Lease lease) {
-		if (this.mode != ReleaseMode.ASYNC) {
-			return false;
-		}
-		if (sent(lease)) {
-			endOf(lease);
-			turn.end();
-			return true;
-		}
-		if (!turn.endAndLeaveBehind(lease)) {
-			return false;
-		}
-		endOf(lease);
-		if (!this.threads.release(() -> releaseLeft(lease))) {
-			releaseLeft(lease);
-		}
-		return true;
-	}
-
-	/**
 	 * Some stores release without a thread that waits for the answer.
 	 */
-	private boolean sent(Lease lease) {
+	private boolean isSent(Lease lease) {
 		try {
 			return this.store.releaseAsync(lease.key(), lease.owner(), (ex) -> failed(lease, ex));
 		}
@@ -159,27 +140,23 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 		revoke(lease);
 	}
 
-	/**
-	 * Release what was left behind, unless somebody took it.
-	 * @param lease the lease
-	 */
-	void releaseLeft(Lease lease) {
-		Turn turn = lease.holder().turn().takeLeft(lease);
-		if (turn != null) {
-			releaseAndEnd(turn, lease);
-		}
-	}
-
-	private void releaseAndEnd(Turn turn, Lease lease) {
+	private void releaseAnd(Runnable then, Lease lease) {
 		boolean interrupted = Thread.interrupted();
 		try {
 			releaseInStore(lease);
 		}
 		finally {
-			turn.end();
+			then.run();
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}
+		}
+	}
+
+	@Override
+	public void giveBack(Lease lease, boolean inBackground, Runnable then) {
+		if (!inBackground || !this.threads.releaseSoon(() -> releaseAnd(then, lease))) {
+			releaseAnd(then, lease);
 		}
 	}
 
@@ -213,8 +190,7 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 		this.keeper.remove(lease);
 	}
 
-	@Override
-	public void revoke(Lease lease) {
+	private void revoke(Lease lease) {
 		this.revoker.revoke(lease.key(), lease.owner(), new Unresolved(1, lease.lastSent()), lease.length());
 	}
 

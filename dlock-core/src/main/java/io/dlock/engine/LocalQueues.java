@@ -17,9 +17,10 @@ import io.dlock.store.StorageKey;
  * served. A queue exists from the first waiter to the last release and is exact: keys
  * share nothing, and nothing is cached or evicted.
  * <p>
- * Who leaves the first place while others wait leaves its lease to the next: on offer, if
- * it can be passed on, and otherwise to be given up with the next call to the store,
- * which the next has to make anyway.
+ * A turn that leaves the first place while others wait leaves its lease to the next: on
+ * offer, if it can be passed on, and otherwise to be given up with the next call to the
+ * store, which the next has to make anyway. The next is a request that still waits: one
+ * whose wait time is over is neither offered a lease nor waited for.
  */
 final class LocalQueues {
 
@@ -72,38 +73,54 @@ final class LocalQueues {
 	}
 
 	/**
-	 * Give up a place, and what was left to it.
+	 * Give up a place. A lease that was left to it goes to the next, or back to the
+	 * store, and the place is kept until it is there.
 	 * @param turn the place
 	 */
 	void leave(Turn turn) {
 		Departure departure = new Departure();
 		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
+			if (!queue.isFirst(turn)) {
+				queue.remove(turn);
+				return queue;
+			}
 			departure.lease = turn.takeInheritance();
-			departure.heir = queue.remove(turn);
-			departure.settle(this.maxHandOffNanos);
+			departure.heir = queue.pollWaiting(departure.told);
+			if (departure.heir == null && departure.lease != null) {
+				queue.note(null);
+				return queue;
+			}
+			queue.remove(turn);
+			departure.heir = (departure.heir != null) ? departure.heir : queue.pollWatching();
+			departure.settle(queue, this.maxHandOffNanos);
+			turn.leftStoreQueue(queue.isEmpty() ? queue.queuedAt() : null);
 			return queue.isEmpty() ? null : queue;
 		});
 		finish(departure);
+		if (departure.lease != null && departure.heir == null) {
+			this.leftovers.giveBack(departure.lease, turn.isAsynchronous(), () -> leave(turn));
+		}
 	}
 
 	/**
 	 * Give up the first place and leave the lease to the next, if there is one.
 	 * @param turn the first place
 	 * @param lease its lease
-	 * @return {@code false} if nobody waits; the place is kept then
+	 * @return {@code false} if no request waits; the place is kept then
 	 */
 	boolean pass(Turn turn, Lease lease) {
 		LocalQueue current = this.queues.get(turn.storageKey());
 		if (current == null || !current.isAwaited()) {
-			// who comes now is served when the place is given up
+			// a request that comes now is served when the place is given up
 			return false;
 		}
 		Departure departure = new Departure();
 		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
-			if (queue.waiters() > 0) {
+			departure.heir = queue.pollWaiting(departure.told);
+			if (departure.heir != null) {
 				departure.lease = lease;
-				departure.heir = queue.remove(turn);
-				departure.settle(this.maxHandOffNanos);
+				queue.remove(turn);
+				departure.settle(queue, this.maxHandOffNanos);
 			}
 			return queue;
 		});
@@ -111,67 +128,38 @@ final class LocalQueues {
 		return departure.heir != null;
 	}
 
-	/**
-	 * Give up the first place when nobody waits, and leave the lease for who comes next
-	 * or {@link #takeLeft}, whichever is first.
-	 * @param turn the first place
-	 * @param lease its lease
-	 * @return {@code false} if somebody waits by now; nothing has changed then
-	 */
-	boolean leaveBehind(Turn turn, Lease lease) {
-		boolean[] left = new boolean[1];
-		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
-			left[0] = queue.leaveBehind(turn, lease);
-			return queue;
-		});
-		return left[0];
-	}
-
-	/**
-	 * Take what was left behind, to give it up in the store.
-	 * @param lease the lease
-	 * @return the place to keep meanwhile, or {@code null} if somebody else has the lease
-	 */
-	@Nullable Turn takeLeft(Lease lease) {
-		Turn turn = new Turn(this, lease.key(), lease.holder().turn().terms(), () -> {
-		});
-		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
-			queue.takeLeft(turn, lease);
-			return queue;
-		});
-		return turn.isFirst() ? turn : null;
-	}
-
-	/**
-	 * What was left behind and nobody has taken yet.
-	 * @return the leases
-	 */
-	List<Lease> left() {
-		List<Lease> leases = new ArrayList<>();
-		for (String storageKey : this.queues.keySet()) {
-			this.queues.computeIfPresent(storageKey, (key, queue) -> {
-				Lease left = queue.left();
-				if (left != null) {
-					leases.add(left);
-				}
-				return queue;
-			});
-		}
-		return leases;
-	}
-
 	private void finish(Departure departure) {
-		Lease lease = departure.lease;
-		Turn heir = departure.heir;
-		if (lease != null && heir == null) {
-			this.leftovers.revoke(lease);
+		if (departure.lease != null && !departure.passedOn) {
+			this.leftovers.endOf(departure.lease);
 		}
-		if (lease != null && !departure.passedOn) {
-			this.leftovers.endOf(lease);
+		departure.told.forEach(Turn::signal);
+		if (departure.heir != null) {
+			departure.heir.signal();
 		}
-		if (heir != null) {
-			heir.signal();
-		}
+	}
+
+	/**
+	 * End the wait of a request whose wait time is over, unless its turn has come.
+	 * @param turn the place, which from here on only watches for an answer
+	 */
+	void stopWaiting(Turn turn) {
+		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
+			queue.stopWaiting(turn);
+			return queue;
+		});
+	}
+
+	/**
+	 * Tell the requests that watch what the first of their queue has learnt.
+	 * @param storageKey the storage key
+	 */
+	void tellWatchers(String storageKey) {
+		List<Turn> told = new ArrayList<>();
+		this.queues.computeIfPresent(storageKey, (key, queue) -> {
+			queue.tell(told);
+			return queue;
+		});
+		told.forEach(Turn::signal);
 	}
 
 	/**
@@ -268,10 +256,12 @@ final class LocalQueues {
 		void endOf(Lease lease);
 
 		/**
-		 * Nobody is left to give up the lease in the store.
-		 * @param lease the lease
+		 * Release a lease in the store that no request takes over.
+		 * @param lease the lease, which has ended
+		 * @param inBackground whether the calling thread must not wait for the store
+		 * @param then what to do when it is released
 		 */
-		void revoke(Lease lease);
+		void giveBack(Lease lease, boolean inBackground, Runnable then);
 
 	}
 
@@ -279,6 +269,8 @@ final class LocalQueues {
 	 * What happens when a place is given up.
 	 */
 	private static final class Departure {
+
+		private final List<Turn> told = new ArrayList<>(0);
 
 		private @Nullable Lease lease;
 
@@ -290,14 +282,14 @@ final class LocalQueues {
 		 * The inheritance comes first: an heir that finds itself the first without one
 		 * would turn to the store.
 		 */
-		void settle(long maxHandOffNanos) {
+		void settle(LocalQueue queue, long maxHandOffNanos) {
 			if (this.heir == null) {
 				return;
 			}
 			if (this.lease != null) {
 				this.passedOn = this.heir.inherit(this.lease, maxHandOffNanos);
 			}
-			this.heir.becomeFirst();
+			queue.makeFirst(this.heir);
 		}
 
 	}

@@ -89,7 +89,7 @@ final class StoreTurns implements AutoCloseable {
 			this.mailbox = opened;
 			this.address = (opened != null) ? this.listeningAddress : this.pollingAddress;
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			logger.debug("The mailbox could not be opened: waiting requests poll, and it will be tried again", ex);
 			this.address = this.pollingAddress;
 			this.threads.workLater(this::open, RETRY_PAUSE.toNanos());
@@ -102,18 +102,6 @@ final class StoreTurns implements AutoCloseable {
 	private void onTurn(String storageKey) {
 		if (!this.queues.call(storageKey)) {
 			leave(storageKey, this.listeningAddress);
-		}
-	}
-
-	/**
-	 * Leave the queue of a key in the background, unless others of this process wait for
-	 * it, who use the place.
-	 * @param key the key
-	 * @param queuedAt the address that is queued
-	 */
-	void leaveUnlessAwaited(String key, MailboxAddress queuedAt) {
-		if (!this.queues.contains(key)) {
-			leave(StorageKey.of(key), queuedAt);
 		}
 	}
 

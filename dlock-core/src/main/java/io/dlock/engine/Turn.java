@@ -5,11 +5,11 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
-import io.dlock.store.StoreException;
 
 /**
- * A place in the local queue of a key. Who is first may take over the lease of the one
+ * A place in the local queue of a key. The first may take over the lease of the one
  * before or talk to the store, and keeps the place as long as the lock is held.
  */
 final class Turn {
@@ -40,7 +40,11 @@ final class Turn {
 
 	private volatile @Nullable Lease predecessor;
 
-	private volatile @Nullable Outage outage;
+	private volatile @Nullable LocalQueue queue;
+
+	private volatile @Nullable Answer answer;
+
+	private volatile @Nullable MailboxAddress leftStoreQueue;
 
 	/**
 	 * Create a place for a thread that waits, or for a callback.
@@ -99,14 +103,36 @@ final class Turn {
 	 */
 	void granted() {
 		this.granted = true;
+		queuedAt(null);
+		tell(Answer.heldHere(this.acquisition));
 	}
 
 	/**
-	 * Whether somebody waits here for the lock, behind others or for the store.
+	 * Whether a request waits here for the lock, behind others or for the store.
 	 * @return whether the lock is wanted and not held yet
 	 */
 	boolean isWaiting() {
 		return this.acquisition != null && !this.granted;
+	}
+
+	/**
+	 * Whether the wait time of the request is over.
+	 * @return whether it waits no longer
+	 */
+	boolean isExpired() {
+		return this.acquisition != null && this.acquisition.deadline().isOver();
+	}
+
+	boolean isAsynchronous() {
+		return this.thread == null;
+	}
+
+	boolean hasOffer() {
+		return this.offer != null;
+	}
+
+	void joined(LocalQueue joined) {
+		this.queue = joined;
 	}
 
 	/**
@@ -143,9 +169,10 @@ final class Turn {
 	}
 
 	/**
-	 * What was left to this place and has not been used, when the place is given up.
-	 * Called under the lock of the queue.
-	 * @return a lease that somebody has to give up in the store, or {@code null}
+	 * What was left to this place and has not been used, when the place is given up. The
+	 * offer is declined: no request is to find a lease that is on its way back. Called
+	 * under the lock of the queue.
+	 * @return a lease that has to be given up in the store, or {@code null}
 	 */
 	@Nullable Lease takeInheritance() {
 		Hold unclaimed = this.offer;
@@ -173,6 +200,7 @@ final class Turn {
 		}
 		if (!offered.claim()) {
 			giveUpInStore(offered.lease());
+			tell(null);
 			offered = null;
 		}
 		this.offer = null;
@@ -192,31 +220,77 @@ final class Turn {
 	}
 
 	/**
-	 * Join the others of the queue, who share what the first of them learns of the store.
-	 * @param queueOutage the outage of the queue
+	 * Note what the first has learnt of the lock, for all requests of the queue.
+	 * @param known the answer of the store, or {@code null} if the former is out of date
 	 */
-	void share(Outage queueOutage) {
-		this.outage = queueOutage;
-	}
-
-	/**
-	 * Why the first of the queue gets no answer from the store.
-	 * @return the failure, or {@code null} if the store answers
-	 */
-	@Nullable StoreException storeFailure() {
-		Outage current = this.outage;
-		return (current != null) ? current.failure : null;
-	}
-
-	/**
-	 * Tell those who wait behind what became of the last call to the store.
-	 * @param failure the failure, or {@code null} if the store answered
-	 */
-	void tellOthers(@Nullable StoreException failure) {
-		Outage current = this.outage;
-		if (current != null && current.failure != failure) {
-			current.failure = failure;
+	void tell(@Nullable Answer known) {
+		LocalQueue current = this.queue;
+		if (current != null && current.note(known)) {
+			this.queues.tellWatchers(this.storageKey);
 		}
+	}
+
+	/**
+	 * What the queue knows of the lock at the moment.
+	 * @return the latest answer of the store, or {@code null} as long as there is none
+	 */
+	@Nullable Answer latestAnswer() {
+		LocalQueue current = this.queue;
+		return (current != null) ? current.answer() : null;
+	}
+
+	/**
+	 * Stop waiting, as the wait time is over, unless this is the first place by now.
+	 * @return the answer to the request, or {@code null} if it is the first, or if the
+	 * first has no answer yet
+	 */
+	@Nullable Answer stopWaiting() {
+		if (this.answer == null) {
+			this.queues.stopWaiting(this);
+		}
+		return this.answer;
+	}
+
+	/**
+	 * Tell this request the answer. Called under the lock of the queue, which it has
+	 * left.
+	 * @param known the answer
+	 */
+	void told(Answer known) {
+		this.answer = known;
+	}
+
+	/**
+	 * The place of this process in the queue of the store.
+	 * @return the address, or {@code null} if it is not queued there
+	 */
+	@Nullable MailboxAddress queuedAt() {
+		LocalQueue current = this.queue;
+		return (current != null) ? current.queuedAt() : null;
+	}
+
+	void queuedAt(@Nullable MailboxAddress address) {
+		LocalQueue current = this.queue;
+		if (current != null) {
+			current.queuedAt(address);
+		}
+	}
+
+	/**
+	 * Note that no request of this process is left that uses its place in the queue of
+	 * the store. Called under the lock of the queue.
+	 * @param address the place, or {@code null} if there is none
+	 */
+	void leftStoreQueue(@Nullable MailboxAddress address) {
+		this.leftStoreQueue = address;
+	}
+
+	/**
+	 * The place in the queue of the store that has to be given up with this turn.
+	 * @return the address, or {@code null}
+	 */
+	@Nullable MailboxAddress leftStoreQueue() {
+		return this.leftStoreQueue;
 	}
 
 	/**
@@ -272,37 +346,10 @@ final class Turn {
 	/**
 	 * Give up the place and leave the lease to the next in the queue, if there is one.
 	 * @param lease the lease
-	 * @return {@code false} if nobody waits; nothing has changed then
+	 * @return {@code false} if no request waits; nothing has changed then
 	 */
 	boolean endAndPass(Lease lease) {
 		return this.queues.pass(this, lease) && this.ended.compareAndSet(false, true);
-	}
-
-	/**
-	 * Give up the place and leave the lease behind, if nobody waits.
-	 * @param lease the lease
-	 * @return {@code false} if somebody waits by now; nothing has changed then
-	 */
-	boolean endAndLeaveBehind(Lease lease) {
-		return this.queues.leaveBehind(this, lease) && this.ended.compareAndSet(false, true);
-	}
-
-	/**
-	 * Take back what was left behind, to give it up in the store.
-	 * @param lease the lease
-	 * @return the place to keep meanwhile, or {@code null} if somebody else has the lease
-	 */
-	@Nullable Turn takeLeft(Lease lease) {
-		return this.queues.takeLeft(lease);
-	}
-
-	/**
-	 * What the queue of a key knows of the store.
-	 */
-	static final class Outage {
-
-		private volatile @Nullable StoreException failure;
-
 	}
 
 }

@@ -95,7 +95,8 @@ class AsyncAcquisitionTests {
 		assertThat(Thread.getAllStackTraces()
 			.keySet()
 			.stream()
-			.filter((thread) -> thread.getName().startsWith("dlock-worker"))).hasSizeLessThanOrEqualTo(4 * 3);
+			.filter((thread) -> thread.getName().startsWith("dlock-worker")))
+			.hasSizeLessThanOrEqualTo(EngineThreads.WORKERS * 3);
 		this.store.memory.release("key", "elsewhere");
 		CompletableFuture.allOf(waiters.toArray(CompletableFuture[]::new)).get();
 		assertThat(done).hasValue(500);

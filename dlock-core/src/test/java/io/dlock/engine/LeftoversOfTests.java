@@ -10,7 +10,7 @@ final class LeftoversOfTests implements LocalQueues.Leftovers {
 
 	final List<Lease> ended = new ArrayList<>();
 
-	final List<Lease> revoked = new ArrayList<>();
+	final List<Lease> givenBack = new ArrayList<>();
 
 	@Override
 	public void endOf(Lease lease) {
@@ -18,8 +18,9 @@ final class LeftoversOfTests implements LocalQueues.Leftovers {
 	}
 
 	@Override
-	public void revoke(Lease lease) {
-		this.revoked.add(lease);
+	public void giveBack(Lease lease, boolean inBackground, Runnable then) {
+		this.givenBack.add(lease);
+		then.run();
 	}
 
 }

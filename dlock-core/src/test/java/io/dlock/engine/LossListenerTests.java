@@ -137,11 +137,12 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * All four threads of the listeners, so that none that was started before still runs.
+	 * Occupies all threads of the listeners, so that none that was started before still
+	 * runs.
 	 */
 	private static void assertThatListenersRunFor(LockHandle handle) throws Exception {
-		CyclicBarrier all = new CyclicBarrier(EngineThreads.LISTENERS + 1);
-		for (int i = 0; i < EngineThreads.LISTENERS; i++) {
+		CyclicBarrier all = new CyclicBarrier(EngineThreads.CALLBACKS + 1);
+		for (int i = 0; i < EngineThreads.CALLBACKS; i++) {
 			handle.onLost((lost) -> awaitQuietly(all));
 		}
 		all.await();

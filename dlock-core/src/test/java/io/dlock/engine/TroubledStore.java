@@ -74,6 +74,12 @@ final class TroubledStore implements LockStore {
 
 	volatile boolean mailboxesFail;
 
+	/** The next mailbox meets an error of the virtual machine. */
+	volatile boolean mailboxError;
+
+	/** The clock of the store is centuries ahead. */
+	volatile boolean tokensAreTooLarge;
+
 	volatile boolean leavesAreLost;
 
 	volatile boolean down;
@@ -116,6 +122,9 @@ final class TroubledStore implements LockStore {
 		AcquireResult result = this.memory.acquire(command);
 		this.afterAcquire.run();
 		loseReply(this.lostAcquireReplies);
+		if (this.tokensAreTooLarge && result instanceof AcquireResult.Granted) {
+			return new AcquireResult.Granted(Long.MAX_VALUE / 1000);
+		}
 		return result;
 	}
 
@@ -183,6 +192,10 @@ final class TroubledStore implements LockStore {
 	 */
 	@Override
 	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
+		if (this.mailboxError) {
+			this.mailboxError = false;
+			throw new NoClassDefFoundError("com/example/Missing");
+		}
 		if (this.mailboxesFail) {
 			throw new StoreException(Effect.NONE, false, "connection refused", null);
 		}

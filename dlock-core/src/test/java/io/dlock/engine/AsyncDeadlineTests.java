@@ -1,0 +1,143 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.LockStoreException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Asynchronous requests end in time, whatever the store and the stages of the user do.
+ */
+@Timeout(120)
+class AsyncDeadlineTests {
+
+	private final TroubledStore store = new TroubledStore();
+
+	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
+			LockSettings.defaults().withShutdownTimeout(Duration.ZERO));
+
+	private final CountDownLatch done = new CountDownLatch(1);
+
+	@AfterEach
+	void nothingIsLeft() {
+		this.done.countDown();
+		this.registry.close();
+		Awaitility.await().until(() -> this.registry.queues().size() == 0);
+		assertThat(this.registry.keeper().size()).isZero();
+	}
+
+	private CompletableFuture<LockHandle> acquire(String key, Duration waitTime) {
+		return this.registry.acquireAsync(LockRequest.builder(key).waitTime(waitTime).build());
+	}
+
+	@Test
+	void requestsOnAStoppedStoreEndThoughNoWorkerIsFree() {
+		CountDownLatch asking = this.store.holdAcquires(this.done);
+		List<CompletableFuture<LockHandle>> requests = new ArrayList<>();
+		for (int i = 0; i < 10_000; i++) {
+			requests.add(acquire("key " + i, Duration.ofMillis(500)));
+		}
+		assertThat(asking.getCount()).isZero();
+		for (CompletableFuture<LockHandle> request : requests) {
+			assertThat(request).failsWithin(Duration.ofSeconds(30))
+				.withThrowableThat()
+				.withCauseInstanceOf(LockStoreException.class);
+		}
+		assertThat(this.store.acquires).as("those that reached a worker")
+			.hasValueLessThanOrEqualTo(EngineThreads.WORKERS);
+	}
+
+	@Test
+	void lockThatIsGrantedAfterTheDeadlineIsReleased() {
+		this.store.holdAcquires(this.done);
+		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30));
+		this.done.countDown();
+		Awaitility.await().until(() -> this.store.releases.get() == 1 && this.store.memory.find("key").isEmpty());
+	}
+
+	@Test
+	void requestBehindAHolderIsBusyThoughTheStoreIsStopped() throws Exception {
+		LockHandle held = acquire("key", Duration.ZERO).get();
+		this.store.holdAcquires(this.done);
+		for (int i = 0; i < 2 * EngineThreads.WORKERS; i++) {
+			acquire("other " + i, Duration.ofSeconds(100));
+		}
+		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBusyException.class);
+		held.release();
+	}
+
+	@Test
+	void stagesThatBlockKeepNoLockFromOthers() throws Exception {
+		for (int i = 0; i < 2 * EngineThreads.WORKERS; i++) {
+			CountDownLatch attached = new CountDownLatch(1);
+			CountDownLatch blocked = new CountDownLatch(1);
+			this.store.beforeAcquire = () -> AbstractLeaseLockRegistryTests.awaitQuietly(attached);
+			acquire("blocked " + i, Duration.ofSeconds(30)).thenAccept((handle) -> {
+				blocked.countDown();
+				AbstractLeaseLockRegistryTests.awaitQuietly(this.done);
+				handle.release();
+			});
+			attached.countDown();
+			assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+		}
+		LockHandle held = acquire("key", Duration.ZERO).get();
+		CompletableFuture<LockHandle> next = acquire("key", Duration.ofSeconds(30));
+		Awaitility.await().until(() -> this.registry.queues().waiters("key") == 1);
+		held.release();
+		assertThat(next).succeedsWithin(Duration.ofSeconds(30)).satisfies(LockHandle::release);
+		this.done.countDown();
+		Awaitility.await().until(() -> this.registry.heldLocks() == 0);
+	}
+
+	@Test
+	void offeredLeaseIsNotRenewed() {
+		Duration lease = Duration.ofMillis(400);
+		LeaseLockRegistry shortly = new LeaseLockRegistry(this.store,
+				LockSettings.defaults().withLease(lease).withShutdownTimeout(Duration.ZERO));
+		LockHandle first = shortly.acquireAsync(LockRequest.of("key")).join();
+		Turn sleeper = shortly.queues().join("key", new Lease.Terms(lease, true), () -> {
+		});
+		first.release();
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+		assertThat(this.store.renewals).hasValue(0);
+		assertThat(sleeper.claim()).isNull();
+		sleeper.end();
+		shortly.close();
+	}
+
+	@Test
+	void releaseThatWaitsForAThreadIsNotRenewed() {
+		Duration lease = Duration.ofMillis(400);
+		LeaseLockRegistry shortly = new LeaseLockRegistry(this.store,
+				LockSettings.defaults().withLease(lease).withShutdownTimeout(Duration.ZERO));
+		LockHandle[] handles = new LockHandle[10];
+		for (int i = 0; i < handles.length; i++) {
+			handles[i] = shortly.acquireAsync(LockRequest.of("key " + i)).join();
+		}
+		this.store.beforeRelease = () -> AbstractLeaseLockRegistryTests.awaitQuietly(this.done);
+		for (LockHandle handle : handles) {
+			handle.releaseAsync();
+		}
+		Awaitility.await().until(() -> this.store.memory.find("key 9").isEmpty());
+		this.done.countDown();
+		shortly.close();
+	}
+
+}

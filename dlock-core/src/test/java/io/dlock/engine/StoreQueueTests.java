@@ -1,0 +1,110 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.LockStoreException;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * The place of the process in the queues of the store, and requests at the edges of what
+ * a store can do.
+ */
+class StoreQueueTests extends AbstractLeaseLockRegistryTests {
+
+	@Test
+	void lastRequestThatGivesUpLeavesTheQueueOfTheStore() {
+		holdElsewhere("key", LEASE);
+		CompletableFuture<LockHandle> first = this.registry.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
+		Awaitility.await().until(() -> this.store.asked != null && this.store.asked.queueing());
+		CompletableFuture<LockHandle> second = this.registry.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
+		Awaitility.await().until(() -> waitersOf("key") == 1);
+		this.store.beforeAcquire = () -> {
+			throw new StoreException(Effect.NONE, false, "connection refused", null);
+		};
+		first.cancel(false);
+		second.cancel(false);
+		Awaitility.await().until(() -> this.store.leaves.get() == 1);
+		assertThat(this.registry.queues().size()).isZero();
+	}
+
+	@Test
+	void mailboxIsOpenedAgainAfterAnError() {
+		holdElsewhere("key", LEASE);
+		this.store.mailboxError = true;
+		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
+		Awaitility.await().until(() -> !this.store.mailboxError);
+		Awaitility.await().until(() -> this.store.asked != null && this.store.asked.queueing());
+		waiting.cancel(false);
+	}
+
+	@Test
+	void clockOfTheStoreBeyondTheLastTokenIsAFailureOfTheStore() {
+		this.store.tokensAreTooLarge = true;
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire("key"))
+			.withMessageContaining("clock");
+		Awaitility.await().until(() -> isFreeInStore("key"));
+	}
+
+	@Test
+	void leaseThatNoStoreCouldGrantInTimeIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> LockRequest.builder("key").lease(Duration.ofMillis(2)).build())
+			.withMessageContaining("at least 10 ms");
+		LockSettings.defaults().withLease(Duration.ofMillis(10));
+	}
+
+	@Test
+	void leaseThatIsNotRenewedNeedNotOutlastFailedRenewals() throws Exception {
+		Duration lease = this.settings.commandTimeout().multipliedBy(2);
+		LockRequest once = LockRequest.builder("key").lease(lease).renew(false).build();
+		this.registry.acquireAsync(once).get().release();
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.registry.acquire(LockRequest.builder("key").lease(lease).build()));
+	}
+
+	@Test
+	void stoppingRegistryReleasesItsLocksTogether() {
+		int together = 8;
+		List<LockHandle> handles = new ArrayList<>();
+		for (int i = 0; i < together; i++) {
+			handles.add(this.registry.acquireAsync(LockRequest.of("key " + i)).join());
+		}
+		CyclicBarrier all = new CyclicBarrier(together);
+		this.store.beforeRelease = () -> awaitQuietly(all);
+		this.registry.close();
+		assertThat(IntStream.range(0, together).allMatch((i) -> isFreeInStore("key " + i))).isTrue();
+		assertThat(handles).noneMatch(LockHandle::isValid);
+	}
+
+	@Test
+	void cancelledRequestsAreFoundWithoutASearch() throws ExecutionException, InterruptedException {
+		LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).get();
+		List<CompletableFuture<LockHandle>> waiters = new ArrayList<>();
+		for (int i = 0; i < 30_000; i++) {
+			waiters.add(this.registry.acquireAsync(request("key", LEASE, LockRequest.FOREVER)));
+		}
+		for (int i = waiters.size() - 1; i >= 0; i--) {
+			waiters.get(i).cancel(false);
+		}
+		assertThat(waitersOf("key")).isZero();
+		held.release();
+	}
+
+}

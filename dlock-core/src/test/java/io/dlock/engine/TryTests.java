@@ -1,0 +1,210 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockInterruptedException;
+import io.dlock.LockRequest;
+import io.dlock.LockStoreException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Requests that do not wait, and requests whose wait time is over: they have no place in
+ * the queue, and they are told "busy" only if the lock has a holder.
+ */
+class TryTests extends AbstractLeaseLockRegistryTests {
+
+	private final CountDownLatch storeAnswers = new CountDownLatch(1);
+
+	private CompletableFuture<Optional<LockHandle>> tryInOtherThread() {
+		return inOtherThread(() -> this.registry.tryAcquire(noWait("key")).map((handle) -> {
+			handle.release();
+			return handle;
+		}));
+	}
+
+	@Test
+	void tryWaitsForTheAnswerToTheTryBeforeIt() throws Exception {
+		CountDownLatch asking = this.store.holdAcquires(this.storeAnswers);
+		CountDownLatch told = new CountDownLatch(1);
+		CompletableFuture<Boolean> first = inOtherThread(() -> {
+			LockHandle handle = this.registry.acquire(noWait("key"));
+			told.await();
+			handle.release();
+			return true;
+		});
+		asking.await();
+		CompletableFuture<Optional<LockHandle>> second = tryInOtherThread();
+		Awaitility.await().until(() -> this.registry.waitingCalls() == 2);
+		assertThat(second).isNotDone();
+		this.storeAnswers.countDown();
+		assertThat(second.get()).as("the first holds the lock by now").isEmpty();
+		told.countDown();
+		assertThat(first.get()).isTrue();
+		assertThat(this.store.acquires).hasValue(1);
+	}
+
+	@Test
+	void tryAsksItselfIfTheTryBeforeItEndsWithoutAnAnswer() throws Exception {
+		CountDownLatch asking = this.store.holdAcquires(this.storeAnswers);
+		CompletableFuture<LockHandle> first = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				first.complete(this.registry.acquire(noWait("key")));
+			}
+			catch (LockInterruptedException ex) {
+				first.completeExceptionally(ex);
+			}
+		});
+		thread.start();
+		asking.await();
+		CompletableFuture<Optional<LockHandle>> second = tryInOtherThread();
+		Awaitility.await().until(() -> this.registry.waitingCalls() == 2);
+		this.store.beforeAcquire = () -> {
+		};
+		thread.interrupt();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(first::get)
+			.withCauseInstanceOf(LockInterruptedException.class);
+		assertThat(second.get()).isPresent();
+	}
+
+	@Test
+	void tryIsToldTheFailureOfTheTryBeforeIt() throws Exception {
+		CountDownLatch asking = this.store.holdAcquires(this.storeAnswers);
+		CompletableFuture<LockHandle> first = inOtherThread(() -> this.registry.acquire(noWait("key")));
+		asking.await();
+		CompletableFuture<Optional<LockHandle>> second = tryInOtherThread();
+		Awaitility.await().until(() -> this.registry.waitingCalls() == 2);
+		this.store.down = true;
+		this.storeAnswers.countDown();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(first::get)
+			.withCauseInstanceOf(LockStoreException.class);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(second::get)
+			.withCauseInstanceOf(LockStoreException.class);
+		this.store.down = false;
+	}
+
+	@Test
+	void waitThatEndsBeforeTheFirstAnswerIsNotBusy() throws Exception {
+		CountDownLatch asking = this.store.holdAcquires(this.storeAnswers);
+		CompletableFuture<LockHandle> first = this.registry.acquireAsync(request("key", LEASE, Duration.ofSeconds(30)));
+		asking.await();
+		CompletableFuture<LockHandle> second = inOtherThread(
+				() -> this.registry.acquire(request("key", LEASE, Duration.ofMillis(20))));
+		Awaitility.await().until(() -> this.registry.waitingCalls() == 2 && waitersOf("key") == 0);
+		this.store.misconfigured = true;
+		this.storeAnswers.countDown();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(second::get)
+			.withCauseInstanceOf(LockStoreException.class);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(first::get)
+			.withCauseInstanceOf(LockStoreException.class);
+		this.store.misconfigured = false;
+	}
+
+	@Test
+	void tryBehindAHolderIsBusyAtOnceAndNamesIt() {
+		LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).join();
+		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.registry.acquire(noWait("key")))
+			.withMessageContaining("held by test [" + Thread.currentThread().getName() + "]");
+		assertThat(waitersOf("key")).isZero();
+		held.release();
+		assertThat(this.store.acquires).hasValue(1);
+	}
+
+	@Test
+	void leaseIsNotOfferedToARequestWhoseWaitIsOver() {
+		TurnedClock clock = new TurnedClock();
+		try (LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock)) {
+			LockHandle held = turned.acquireAsync(LockRequest.of("key")).join();
+			CompletableFuture<LockHandle> late = inOtherThread(
+					() -> turned.acquire(request("key", LEASE, Duration.ofSeconds(3))));
+			Awaitility.await().until(() -> turned.queues().waiters("key") == 1);
+			clock.pass(Duration.ofSeconds(4));
+			held.release();
+			assertThat(isFreeInStore("key")).as("right after the release").isTrue();
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(late::get)
+				.withCauseInstanceOf(LockBusyException.class);
+			assertThat(this.store.acquires).hasValue(1);
+		}
+	}
+
+	@Test
+	void requestWhoseWaitIsOverIsPassedOver() throws Exception {
+		TurnedClock clock = new TurnedClock();
+		try (LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock)) {
+			LockHandle held = turned.acquireAsync(LockRequest.of("key")).join();
+			CompletableFuture<LockHandle> late = inOtherThread(
+					() -> turned.acquire(request("key", LEASE, Duration.ofSeconds(3))));
+			Awaitility.await().until(() -> turned.queues().waiters("key") == 1);
+			CompletableFuture<LockHandle> next = turned.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
+			clock.pass(Duration.ofSeconds(4));
+			held.release();
+			next.get().release();
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(late::get)
+				.withCauseInstanceOf(LockBusyException.class);
+		}
+	}
+
+	/**
+	 * The interrupted request is the first by then, with the lease of the one before.
+	 */
+	@Test
+	void interruptedHeirLeavesTheLockFree() throws Exception {
+		for (int i = 0; i < 200; i++) {
+			LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).get();
+			CompletableFuture<Void> ended = new CompletableFuture<>();
+			Thread waiter = new Thread(() -> {
+				try {
+					this.registry.acquire(request("key", LEASE, LockRequest.FOREVER)).release();
+				}
+				catch (LockInterruptedException ex) {
+					// as intended
+				}
+				ended.complete(null);
+			});
+			waiter.start();
+			Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> waitersOf("key") == 1);
+			waiter.interrupt();
+			held.release();
+			ended.get();
+			this.registry.acquire(noWait("key")).release();
+		}
+	}
+
+	@Test
+	void pollingThreadsLeaveNothingToBeRevoked() throws Exception {
+		AtomicInteger locks = new AtomicInteger();
+		List<CompletableFuture<Void>> polling = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			polling.add(inOtherThread(() -> {
+				while (locks.get() < 2000) {
+					this.registry.tryAcquire(noWait("key")).ifPresent((handle) -> {
+						locks.incrementAndGet();
+						handle.release();
+					});
+				}
+				return null;
+			}));
+		}
+		for (CompletableFuture<Void> thread : polling) {
+			thread.get();
+		}
+		this.registry.acquire(noWait("key")).release();
+		assertThat(this.store.releases.get()).as("one for each lock, and none by the revoker")
+			.isEqualTo(locks.get() + 1);
+	}
+
+}
