@@ -1,7 +1,9 @@
 package io.dlock;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -26,7 +28,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockContext {
 
-	private static final ThreadLocal<@Nullable Binding> INNERMOST = new ThreadLocal<>();
+	/**
+	 * Empty while nothing is bound: a thread of a pool must not keep a class of ours.
+	 * Guards what it contains, because any thread may close a binding.
+	 */
+	private static final ThreadLocal<AtomicReference<@Nullable Bindings>> BOUND = ThreadLocal
+		.withInitial(AtomicReference::new);
 
 	private LockContext() {
 	}
@@ -37,12 +44,16 @@ public final class LockContext {
 	 * @return the binding, which any thread may close
 	 */
 	public static Binding bind(LockHandle handle) {
-		Binding outer = innermost();
-		if (outer != null) {
-			outer.unlinkClosed();
+		AtomicReference<@Nullable Bindings> bound = BOUND.get();
+		Binding binding = new Binding(Objects.requireNonNull(handle), bound);
+		synchronized (bound) {
+			Bindings bindings = bound.get();
+			if (bindings == null) {
+				bindings = new Bindings();
+				bound.set(bindings);
+			}
+			bindings.add(binding, handle.key());
 		}
-		Binding binding = new Binding(Objects.requireNonNull(handle), outer);
-		INNERMOST.set(binding);
 		return binding;
 	}
 
@@ -51,23 +62,51 @@ public final class LockContext {
 	 * @return the handle, or empty
 	 */
 	public static Optional<LockHandle> current() {
-		Binding binding = innermost();
-		return (binding != null) ? Optional.ofNullable(binding.handle.get()) : Optional.empty();
+		AtomicReference<@Nullable Bindings> bound = BOUND.get();
+		if (bound.get() == null) {
+			return Optional.empty();
+		}
+		synchronized (bound) {
+			Bindings bindings = bound.get();
+			return (bindings != null && bindings.innermost != null) ? Optional.ofNullable(bindings.innermost.handle)
+					: Optional.empty();
+		}
 	}
 
 	/**
-	 * Find the innermost handle bound to the calling thread that matches.
-	 * @param condition what it must match
+	 * Find the innermost handle of a key bound to the calling thread. Takes the same time
+	 * however many others are bound.
+	 * @param key the key
 	 * @return the handle, or {@code null}
 	 */
-	public static @Nullable LockHandle find(Predicate<? super LockHandle> condition) {
-		for (Binding binding = innermost(); binding != null; binding = binding.outer) {
-			LockHandle handle = binding.handle.get();
-			if (handle != null && condition.test(handle)) {
-				return handle;
-			}
+	public static @Nullable LockHandle find(String key) {
+		return find(key, (handle) -> true);
+	}
+
+	/**
+	 * Find the innermost handle of a key bound to the calling thread that matches. Takes
+	 * the same time however many handles of other keys are bound.
+	 * @param key the key
+	 * @param condition what it must match; does not block
+	 * @return the handle, or {@code null}
+	 */
+	public static @Nullable LockHandle find(String key, Predicate<? super LockHandle> condition) {
+		AtomicReference<@Nullable Bindings> bound = BOUND.get();
+		if (bound.get() == null) {
+			return null;
 		}
-		return null;
+		synchronized (bound) {
+			Bindings bindings = bound.get();
+			Binding binding = (bindings != null) ? bindings.innermost(key) : null;
+			while (binding != null) {
+				LockHandle handle = binding.handle;
+				if (handle != null && condition.test(handle)) {
+					return handle;
+				}
+				binding = binding.outerOfKey;
+			}
+			return null;
+		}
 	}
 
 	/**
@@ -75,35 +114,22 @@ public final class LockContext {
 	 * @return the handles, innermost first
 	 */
 	public static List<LockHandle> all() {
-		Binding innermost = innermost();
-		if (innermost == null) {
+		AtomicReference<@Nullable Bindings> bound = BOUND.get();
+		if (bound.get() == null) {
 			return List.of();
 		}
 		List<LockHandle> handles = new ArrayList<>();
-		for (Binding binding = innermost; binding != null; binding = binding.outer) {
-			LockHandle handle = binding.handle.get();
-			if (handle != null) {
-				handles.add(handle);
+		synchronized (bound) {
+			Bindings bindings = bound.get();
+			Binding binding = (bindings != null) ? bindings.innermost : null;
+			while (binding != null) {
+				if (binding.handle != null) {
+					handles.add(binding.handle);
+				}
+				binding = binding.outer;
 			}
 		}
 		return handles;
-	}
-
-	private static @Nullable Binding innermost() {
-		Binding binding = INNERMOST.get();
-		if (binding == null || binding.handle.get() != null) {
-			return binding;
-		}
-		while (binding != null && binding.handle.get() == null) {
-			binding = binding.outer;
-		}
-		if (binding != null) {
-			INNERMOST.set(binding);
-		}
-		else {
-			INNERMOST.remove();
-		}
-		return binding;
 	}
 
 	/**
@@ -111,28 +137,22 @@ public final class LockContext {
 	 */
 	public static final class Binding implements AutoCloseable {
 
-		/** Empty once closed: a thread that never looks again must not keep a handle. */
-		private final AtomicReference<@Nullable LockHandle> handle;
+		private final AtomicReference<@Nullable Bindings> bound;
 
-		/** Changed by the thread of the binding only. */
+		/** {@code null} once closed. */
+		private @Nullable LockHandle handle;
+
 		private @Nullable Binding outer;
 
-		private final Thread thread = Thread.currentThread();
+		private @Nullable Binding inner;
 
-		private Binding(LockHandle handle, @Nullable Binding outer) {
-			this.handle = new AtomicReference<>(handle);
-			this.outer = outer;
-		}
+		private @Nullable Binding outerOfKey;
 
-		/**
-		 * Drop what was closed below this binding, by this or other threads.
-		 */
-		private void unlinkClosed() {
-			for (Binding binding = this; binding != null; binding = binding.outer) {
-				while (binding.outer != null && binding.outer.handle.get() == null) {
-					binding.outer = binding.outer.outer;
-				}
-			}
+		private @Nullable Binding innerOfKey;
+
+		private Binding(LockHandle handle, AtomicReference<@Nullable Bindings> bound) {
+			this.handle = handle;
+			this.bound = bound;
 		}
 
 		/**
@@ -140,10 +160,115 @@ public final class LockContext {
 		 */
 		@Override
 		public void close() {
-			this.handle.set(null);
-			if (Thread.currentThread() == this.thread) {
-				innermost();
+			synchronized (this.bound) {
+				LockHandle closed = this.handle;
+				Bindings bindings = this.bound.get();
+				if (closed == null || bindings == null) {
+					return;
+				}
+				this.handle = null;
+				bindings.remove(this, closed.key());
+				if (bindings.innermost == null) {
+					this.bound.set(null);
+				}
 			}
+		}
+
+	}
+
+	/**
+	 * What is bound to one thread: all of it and that of each key, innermost first.
+	 */
+	private static final class Bindings {
+
+		/** As few as these are looked through: most threads hold one lock or two. */
+		private static final int WITHOUT_INDEX = 8;
+
+		private @Nullable Binding innermost;
+
+		private int size;
+
+		/** The innermost of each key. */
+		private @Nullable Map<String, Binding> index;
+
+		private @Nullable Binding innermost(String key) {
+			if (this.index != null) {
+				return this.index.get(key);
+			}
+			Binding binding = this.innermost;
+			while (binding != null && (binding.handle == null || !binding.handle.key().equals(key))) {
+				binding = binding.outer;
+			}
+			return binding;
+		}
+
+		private void add(Binding binding, String key) {
+			Binding outerOfKey = innermost(key);
+			binding.outerOfKey = outerOfKey;
+			if (outerOfKey != null) {
+				outerOfKey.innerOfKey = binding;
+			}
+			Binding outer = this.innermost;
+			binding.outer = outer;
+			if (outer != null) {
+				outer.inner = binding;
+			}
+			this.innermost = binding;
+			this.size++;
+			if (this.index != null) {
+				this.index.put(key, binding);
+			}
+			else if (this.size > WITHOUT_INDEX) {
+				this.index = index();
+			}
+		}
+
+		private Map<String, Binding> index() {
+			Map<String, Binding> created = new HashMap<>();
+			for (Binding binding = this.innermost; binding != null; binding = binding.outer) {
+				if (binding.handle != null) {
+					created.putIfAbsent(binding.handle.key(), binding);
+				}
+			}
+			return created;
+		}
+
+		private void remove(Binding binding, String key) {
+			removeOfKey(binding, key);
+			Binding inner = binding.inner;
+			Binding outer = binding.outer;
+			if (inner != null) {
+				inner.outer = outer;
+			}
+			else {
+				this.innermost = outer;
+			}
+			if (outer != null) {
+				outer.inner = inner;
+			}
+			// a handle that is kept after its release keeps nothing else
+			binding.inner = null;
+			binding.outer = null;
+			this.size--;
+		}
+
+		private void removeOfKey(Binding binding, String key) {
+			Binding inner = binding.innerOfKey;
+			Binding outer = binding.outerOfKey;
+			if (inner != null) {
+				inner.outerOfKey = outer;
+			}
+			else if (this.index != null && outer != null) {
+				this.index.put(key, outer);
+			}
+			else if (this.index != null) {
+				this.index.remove(key);
+			}
+			if (outer != null) {
+				outer.innerOfKey = inner;
+			}
+			binding.innerOfKey = null;
+			binding.outerOfKey = null;
 		}
 
 	}

@@ -100,7 +100,7 @@ final class LockedCall {
 	 * @return the handle, or {@code null}
 	 */
 	@Nullable LockHandle heldByThread() {
-		return LockContext.find((handle) -> handle.key().equals(key()));
+		return LockContext.find(key());
 	}
 
 	/**

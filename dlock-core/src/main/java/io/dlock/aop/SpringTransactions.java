@@ -60,7 +60,7 @@ final class SpringTransactions implements LockedTransactions {
 			return;
 		}
 		TransactionLocks kept = CallersTransaction.locks();
-		if (kept != null && held(key) == 0) {
+		if (kept != null && !isHeld(key)) {
 			kept.bindToThread(key);
 		}
 	}
@@ -75,7 +75,7 @@ final class SpringTransactions implements LockedTransactions {
 		}
 		boolean unsynchronized = UnsynchronizedTransactions.isInside();
 		boolean refused = unsynchronized || (this.inside == InsideTransaction.FAIL && isInside());
-		if (refused && held(key) == 0) {
+		if (refused && !isHeld(key)) {
 			throw refusal(method, unsynchronized ? NO_SYNCHRONIZATION : "");
 		}
 	}
@@ -92,10 +92,10 @@ final class SpringTransactions implements LockedTransactions {
 	}
 
 	/**
-	 * How often the calling thread holds a key.
+	 * Whether the calling thread holds a key.
 	 */
-	private static long held(String key) {
-		return LockContext.all().stream().filter((lock) -> lock.key().equals(key)).count();
+	private static boolean isHeld(String key) {
+		return LockContext.find(key) != null;
 	}
 
 	@Override
@@ -104,7 +104,7 @@ final class SpringTransactions implements LockedTransactions {
 		if (this.inside != InsideTransaction.DEFER || !isInside()) {
 			return handle;
 		}
-		if (held(handle.key()) < 2) {
+		if (LockContext.find(handle.key(), (other) -> other != handle) == null) {
 			warn(method);
 		}
 		TransactionBoundHandle bound = new TransactionBoundHandle(handle, isLossTold(operation), () -> {
@@ -141,7 +141,7 @@ final class SpringTransactions implements LockedTransactions {
 			return LockKeeping.NONE;
 		}
 		TransactionLocks locks = CallersTransaction.join();
-		if (held(key) == 0 && !locks.keeps(key)) {
+		if (!isHeld(key) && !locks.keeps(key)) {
 			warn(method);
 		}
 		return locks.call(key, isLossTold(operation));

@@ -62,7 +62,7 @@ final class TransactionLocks {
 	synchronized void bindToThread(String key) {
 		Call last = this.calls.get(key);
 		LockHandle handle = (last != null && last.idle.isDone()) ? find(key) : null;
-		if (handle != null && LockContext.find((held) -> held == handle) == null) {
+		if (handle != null && LockContext.find(key, (held) -> held == handle) == null) {
 			this.bindings.add(LockContext.bind(handle));
 		}
 	}

@@ -238,8 +238,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		if (!request.reentrant()) {
 			return null;
 		}
-		HeldLock outer = (HeldLock) LockContext
-			.find((handle) -> handle instanceof HeldLock held && held.belongsTo(this, request.key()));
+		HeldLock outer = (HeldLock) LockContext.find(request.key(),
+				(handle) -> handle instanceof HeldLock held && held.belongsTo(this, request.key()));
 		return (outer != null) ? nested(outer) : null;
 	}
 

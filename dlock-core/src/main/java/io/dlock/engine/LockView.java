@@ -75,7 +75,7 @@ final class LockView implements Lock {
 
 	@Override
 	public void unlock() {
-		LockHandle handle = LockContext.find(
+		LockHandle handle = LockContext.find(this.request.key(),
 				(candidate) -> candidate instanceof HeldLock held && held.belongsTo(this.registry, this.request.key()));
 		if (handle == null) {
 			throw new IllegalMonitorStateException(
