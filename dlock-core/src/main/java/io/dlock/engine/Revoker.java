@@ -1,10 +1,13 @@
 package io.dlock.engine;
 
 import java.time.Duration;
-import java.util.Iterator;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.PriorityBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -19,8 +22,12 @@ import io.dlock.store.StorageKey;
  * lease of that request would be over; earlier only if the one request there was has been
  * found and undone.
  * <p>
- * Works in rounds on a thread of its own. A round ends at the first failure of the store,
- * so that an outage costs one command timeout a round, however much is pending.
+ * Works in rounds on a thread of its own. What the store has not answered yet is tried at
+ * once. A round ends at the first failure, and the next is half a command timeout later,
+ * so that an outage costs one call a round, however much is pending. What the store has
+ * answered, but might find later, is repeated whenever it has become a quarter older, so
+ * that a request is undone within a quarter of the time that it was late. All repetitions
+ * together are ten calls a second at most.
  */
 final class Revoker {
 
@@ -31,27 +38,52 @@ final class Revoker {
 	/** What is to be revoked is free soon after the store is back. */
 	private static final int PAUSES_PER_TIMEOUT = 2;
 
+	private static final int AGE_DIVISOR = 4;
+
+	private static final long REPETITION_NANOS = Duration.ofMillis(100).toNanos();
+
 	private final LockStore store;
 
 	private final MachineClock clock;
 
-	private final EngineThreads threads;
-
-	private final Queue<Revocation> pending = new ConcurrentLinkedQueue<>();
-
-	private final AtomicBoolean scheduled = new AtomicBoolean();
+	private final LeaseAlarm alarm;
 
 	private final Duration maxPause;
 
-	private volatile Backoff backoff;
+	private final Queue<Revocation> unanswered = new ConcurrentLinkedQueue<>();
+
+	private final Queue<Revocation> answered = new PriorityBlockingQueue<>();
+
+	private final AtomicInteger pending = new AtomicInteger();
+
+	/** While the store does not answer. */
+	private volatile @Nullable Backoff backoff;
+
+	private volatile long nextRound;
+
+	private volatile long nextRepetition;
 
 	Revoker(LockStore store, MachineClock clock, EngineThreads threads, Duration commandTimeout) {
+		this(store, clock, threads::schedule, (round) -> threads.revocationLater(round, 0), commandTimeout);
+	}
+
+	/**
+	 * Create a revoker.
+	 * @param store the store
+	 * @param clock the clock
+	 * @param scheduler tells when something is due
+	 * @param thread runs the rounds, one after the other
+	 * @param commandTimeout the command timeout of the store
+	 */
+	Revoker(LockStore store, MachineClock clock, LeaseAlarm.Scheduler scheduler, Consumer<Runnable> thread,
+			Duration commandTimeout) {
 		this.store = store;
 		this.clock = clock;
-		this.threads = threads;
+		this.alarm = new LeaseAlarm(scheduler, clock, () -> thread.accept(this::round));
 		Duration pause = commandTimeout.dividedBy(PAUSES_PER_TIMEOUT);
 		this.maxPause = (pause.compareTo(MAX_PAUSE) < 0) ? pause : MAX_PAUSE;
-		this.backoff = new Backoff(this.maxPause);
+		this.nextRound = clock.nanoTime();
+		this.nextRepetition = this.nextRound;
 	}
 
 	/**
@@ -62,44 +94,74 @@ final class Revoker {
 	 * @param lease the lease it asked for
 	 */
 	void revoke(String key, String owner, Unresolved requests, Duration lease) {
-		this.pending.add(new Revocation(key, owner, requests, lease));
-		this.backoff = new Backoff(this.maxPause);
-		schedule(0);
+		this.pending.incrementAndGet();
+		this.unanswered.add(new Revocation(key, owner, requests, lease, this.clock.nanoTime()));
+		this.alarm.wakeIn(nanosUntilDue());
 	}
 
-	private void schedule(long delayNanos) {
-		if (this.scheduled.compareAndSet(false, true)) {
-			this.threads.revocationLater(this::round, delayNanos);
-		}
+	private long nanosUntilDue() {
+		long now = this.clock.nanoTime();
+		long pause = Math.max(0, this.nextRound - now);
+		return this.unanswered.isEmpty() ? Math.max(pause, nanosUntilRepetition(now)) : pause;
+	}
+
+	private long nanosUntilRepetition(long now) {
+		Revocation next = this.answered.peek();
+		return (next != null) ? Math.max(next.due() - now, this.nextRepetition - now) : LeaseAlarm.NEVER;
 	}
 
 	private void round() {
-		this.scheduled.set(false);
 		try {
-			attemptAll(null);
+			while (nanosUntilDue() <= 0) {
+				attemptNext();
+			}
 		}
 		finally {
-			if (!this.pending.isEmpty()) {
-				schedule(this.backoff.nextNanos());
-			}
+			this.alarm.wakeIn(nanosUntilDue());
 		}
 	}
 
-	private void attemptAll(@Nullable Deadline limit) {
-		boolean answering = true;
-		for (Iterator<Revocation> all = this.pending.iterator(); all.hasNext();) {
-			Revocation revocation = all.next();
-			answering &= limit == null || !limit.isOver();
-			try {
-				if (isOver(revocation) || (answering && isUndone(revocation))) {
-					all.remove();
-				}
+	/**
+	 * A repetition comes first, and the others after it, so that what fails again and
+	 * again holds up neither.
+	 */
+	private void attemptNext() {
+		boolean repetition = nanosUntilRepetition(this.clock.nanoTime()) <= 0;
+		Revocation revocation = repetition ? this.answered.poll() : this.unanswered.poll();
+		if (revocation == null) {
+			return;
+		}
+		if (isOver(revocation)) {
+			this.pending.decrementAndGet();
+			return;
+		}
+		boolean answering = attempt(revocation);
+		if (repetition) {
+			this.nextRepetition = (answering ? this.clock.nanoTime() : this.nextRound) + REPETITION_NANOS;
+		}
+	}
+
+	/**
+	 * Ask the store.
+	 * @return whether it has answered
+	 */
+	private boolean attempt(Revocation revocation) {
+		try {
+			if (isUndone(revocation)) {
+				this.pending.decrementAndGet();
 			}
-			catch (RuntimeException ex) {
-				logger.debug("Could not revoke an acquisition of lock '" + StorageKey.of(revocation.key())
-						+ "', will try again", ex);
-				answering = false;
+			else {
+				this.answered.add(revocation.due(nextAttempt(revocation)));
 			}
+			this.backoff = null;
+			return true;
+		}
+		catch (Throwable ex) {
+			logger.debug("Could not revoke an acquisition of lock '" + StorageKey.of(revocation.key())
+					+ "', will try again", ex);
+			pause();
+			this.unanswered.add(revocation);
+			return false;
 		}
 	}
 
@@ -112,7 +174,26 @@ final class Revoker {
 	}
 
 	private boolean isOver(Revocation revocation) {
-		return this.clock.elapsedNanos(revocation.requests().lastSent()) > revocation.lease().toNanos();
+		return age(revocation) > revocation.lease().toNanos();
+	}
+
+	private long age(Revocation revocation) {
+		return this.clock.elapsedNanos(revocation.requests().lastSent());
+	}
+
+	private long nextAttempt(Revocation revocation) {
+		long age = age(revocation);
+		long pause = Math.max(this.maxPause.toNanos(), age / AGE_DIVISOR);
+		return this.clock.nanoTime() + Math.min(pause, revocation.lease().toNanos() - age + 1);
+	}
+
+	private void pause() {
+		Backoff current = this.backoff;
+		if (current == null) {
+			current = new Backoff(this.maxPause);
+			this.backoff = current;
+		}
+		this.nextRound = this.clock.nanoTime() + current.nextNanos();
 	}
 
 	/**
@@ -120,11 +201,34 @@ final class Revoker {
 	 * @param limit when to stop trying: what is left ends with its lease
 	 */
 	void flush(Deadline limit) {
-		attemptAll(limit);
+		boolean answering = true;
+		for (Revocation revocation : takeAll()) {
+			if (isOver(revocation)) {
+				this.pending.decrementAndGet();
+			}
+			else if (answering && !limit.isOver()) {
+				answering = attempt(revocation);
+			}
+			else {
+				this.unanswered.add(revocation);
+			}
+		}
+		this.alarm.wakeIn(nanosUntilDue());
+	}
+
+	private List<Revocation> takeAll() {
+		List<Revocation> all = new ArrayList<>();
+		for (Revocation next = this.unanswered.poll(); next != null; next = this.unanswered.poll()) {
+			all.add(next);
+		}
+		for (Revocation next = this.answered.poll(); next != null; next = this.answered.poll()) {
+			all.add(next);
+		}
+		return all;
 	}
 
 	int size() {
-		return this.pending.size();
+		return this.pending.get();
 	}
 
 	/**
@@ -134,8 +238,19 @@ final class Revoker {
 	 * @param owner its owner
 	 * @param requests its unanswered requests
 	 * @param lease the lease it asked for
+	 * @param due when to try again
 	 */
-	private record Revocation(String key, String owner, Unresolved requests, Duration lease) {
+	private record Revocation(String key, String owner, Unresolved requests, Duration lease,
+			long due) implements Comparable<Revocation> {
+
+		Revocation due(long next) {
+			return new Revocation(this.key, this.owner, this.requests, this.lease, next);
+		}
+
+		@Override
+		public int compareTo(Revocation other) {
+			return Long.signum(this.due - other.due);
+		}
 
 	}
 

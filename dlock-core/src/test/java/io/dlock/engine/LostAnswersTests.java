@@ -66,6 +66,24 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
 	}
 
+	/**
+	 * The store is asked once for each, and then ten times a second for all together.
+	 */
+	@Test
+	void r25RevocationsThatFindNothingCostLittle() {
+		this.store.stuckAcquires.set(100);
+		for (int i = 0; i < 100; i++) {
+			String key = "key-" + i;
+			assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait(key)));
+		}
+		Awaitility.await().until(() -> this.store.releases.get() >= 100);
+		long start = System.nanoTime();
+		int before = this.store.releases.get();
+		Awaitility.await().until(() -> this.store.releases.get() >= before + 15);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(1200));
+		this.store.stuck.clear();
+	}
+
 	@Test
 	void r25AcquireThatArrivesAfterItsRevocationIsRevokedToo() {
 		this.store.stuckAcquires.set(1);

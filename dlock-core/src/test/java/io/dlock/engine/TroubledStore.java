@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +54,9 @@ final class TroubledStore implements LockStore {
 
 	final Queue<AcquireCommand> stuck = new ConcurrentLinkedQueue<>();
 
+	/** The keys that were renewed together. */
+	final Queue<List<String>> renewedTogether = new ConcurrentLinkedQueue<>();
+
 	/** The acquire that came last. */
 	volatile @Nullable AcquireCommand asked;
 
@@ -98,6 +102,9 @@ final class TroubledStore implements LockStore {
 	volatile Runnable beforeRelease = () -> {
 	};
 
+	/** Keys on a node that does not answer. */
+	volatile Predicate<String> unreachable = (key) -> false;
+
 	volatile Runnable beforeList = () -> {
 	};
 
@@ -131,6 +138,7 @@ final class TroubledStore implements LockStore {
 	@Override
 	public List<RenewResult> renew(List<RenewCommand> leases) {
 		this.renewals.addAndGet(leases.size());
+		this.renewedTogether.add(leases.stream().map(RenewCommand::key).toList());
 		this.beforeRenew.run();
 		if (this.renewalsThrow) {
 			throw new NoClassDefFoundError("a store with a bug");
@@ -138,8 +146,12 @@ final class TroubledStore implements LockStore {
 		if (this.down || this.renewalsAreNotSent) {
 			return leases.stream().map((lease) -> RenewResult.UNKNOWN).toList();
 		}
-		List<RenewResult> results = this.memory.renew(leases);
+		List<RenewResult> results = leases.stream().map(this::renew).toList();
 		return this.renewalsFail ? leases.stream().map((lease) -> RenewResult.UNKNOWN).toList() : results;
+	}
+
+	private RenewResult renew(RenewCommand lease) {
+		return this.unreachable.test(lease.key()) ? RenewResult.UNKNOWN : this.memory.renew(List.of(lease)).get(0);
 	}
 
 	@Override
@@ -150,6 +162,9 @@ final class TroubledStore implements LockStore {
 		this.releases.incrementAndGet();
 		this.beforeRelease.run();
 		failIfDown();
+		if (this.unreachable.test(key)) {
+			throw new StoreException(Effect.UNKNOWN, false, "no answer in time", null);
+		}
 		loseReply(this.lostReleases);
 		boolean released = this.memory.release(key, owner);
 		loseReply(this.lostReleaseReplies);

@@ -1,0 +1,185 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.Future;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How often the store is asked, on a clock that a test turns.
+ */
+class RevokerTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+	private static final Duration HOUR = Duration.ofHours(1);
+
+	private final TurnedClock clock = new TurnedClock();
+
+	private final TroubledStore store = new TroubledStore(new MemoryLockStore(this.clock::nanoTime));
+
+	private final Revoker revoker = new Revoker(this.store, this.clock, this::schedule, Runnable::run, TIMEOUT);
+
+	private @Nullable Runnable scheduled;
+
+	private long scheduledAt;
+
+	private @Nullable Future<?> schedule(Runnable task, long delayNanos) {
+		this.scheduled = task;
+		this.scheduledAt = this.clock.nanoTime() + delayNanos;
+		return null;
+	}
+
+	/**
+	 * Let time pass, and do what is due meanwhile.
+	 * @return how often the store was asked
+	 */
+	private int pass(Duration time) {
+		int before = this.store.releases.get();
+		long end = this.clock.nanoTime() + time.toNanos();
+		while (this.scheduled != null && this.scheduledAt - end <= 0) {
+			Runnable task = this.scheduled;
+			this.scheduled = null;
+			this.clock.pass(Duration.ofNanos(Math.max(0, this.scheduledAt - this.clock.nanoTime())));
+			task.run();
+		}
+		this.clock.pass(Duration.ofNanos(end - this.clock.nanoTime()));
+		return this.store.releases.get() - before;
+	}
+
+	private AcquireCommand request(String key) {
+		return new AcquireCommand(key, "owner of " + key, HOUR, "test", "");
+	}
+
+	private void revoke(String key, int requests) {
+		this.revoker.revoke(key, "owner of " + key, new Unresolved(requests, this.clock.now()), HOUR);
+	}
+
+	private boolean isFree(String key) {
+		return this.store.memory.find(key).isEmpty();
+	}
+
+	/**
+	 * They were 5,200 to 8,000 calls a second for an hour.
+	 */
+	@Test
+	void revocationsThatFindNothingCostTenCallsASecond() {
+		int many = 2000;
+		for (int i = 0; i < many; i++) {
+			revoke("key-" + i, 1);
+		}
+		assertThat(pass(Duration.ofMillis(100))).as("at once").isEqualTo(many);
+		for (int minute = 0; minute < 60; minute++) {
+			assertThat(pass(Duration.ofMinutes(1))).isLessThanOrEqualTo(601);
+		}
+		pass(Duration.ofMinutes(1));
+		assertThat(this.revoker.size()).isZero();
+		assertThat(pass(HOUR)).isZero();
+	}
+
+	@Test
+	void r25RevocationIsRepeatedUntilItsLeaseIsOverAndLessOftenTheOlderItIs() {
+		revoke("key", 1);
+		assertThat(pass(Duration.ofMillis(10))).isOne();
+		assertThat(pass(Duration.ofSeconds(10))).isBetween(8, 20);
+		assertThat(pass(Duration.ofMinutes(10))).isBetween(10, 25);
+		assertThat(pass(Duration.ofMinutes(48))).isBetween(4, 10);
+		assertThat(this.revoker.size()).isOne();
+		assertThat(pass(Duration.ofMinutes(2))).isLessThanOrEqualTo(1);
+		assertThat(this.revoker.size()).isZero();
+	}
+
+	@Test
+	void r25RequestThatArrivesLateIsUndoneWithinAQuarterOfItsDelay() {
+		revoke("key", 2);
+		pass(Duration.ofMinutes(4));
+		this.store.memory.acquire(request("key"));
+		pass(Duration.ofMinutes(1).plusMillis(100));
+		assertThat(isFree("key")).isTrue();
+		assertThat(this.revoker.size()).as("the other one may arrive yet").isOne();
+	}
+
+	@Test
+	void r25RevocationThatIsNewDoesNotWaitForThoseThatAreRepeated() {
+		revoke("old", 1);
+		pass(Duration.ofMinutes(30));
+		this.store.memory.acquire(request("new"));
+		revoke("new", 1);
+		assertThat(pass(Duration.ofMillis(10))).isOne();
+		assertThat(isFree("new")).isTrue();
+		assertThat(this.revoker.size()).isOne();
+	}
+
+	@Test
+	void r25EverythingIsFreeHalfATimeoutAfterTheStoreIsBack() {
+		this.store.down = true;
+		for (int i = 0; i < 100; i++) {
+			this.store.memory.acquire(request("key-" + i));
+			revoke("key-" + i, 1);
+		}
+		pass(Duration.ofMinutes(1));
+		assertThat(pass(Duration.ofMinutes(30))).as("one call a round").isBetween(1800 * 2, 1800 * 4);
+		this.store.down = false;
+		pass(TIMEOUT.dividedBy(2));
+		assertThat(this.revoker.size()).isZero();
+		assertThat(isFree("key-0") && isFree("key-99")).isTrue();
+	}
+
+	@Test
+	void revocationsOfANodeThatIsDownHoldUpNoOthers() {
+		this.store.unreachable = (key) -> key.startsWith("down");
+		for (int i = 0; i < 10; i++) {
+			revoke("down-" + i, 1);
+			revoke("late-" + i, 1);
+		}
+		pass(Duration.ofSeconds(10));
+		for (int i = 0; i < 10; i++) {
+			this.store.memory.acquire(request("late-" + i));
+		}
+		pass(Duration.ofMinutes(1));
+		for (int i = 0; i < 10; i++) {
+			assertThat(isFree("late-" + i)).isTrue();
+		}
+		assertThat(this.revoker.size()).isEqualTo(10);
+	}
+
+	@Test
+	void b14RevocationSurvivesAnyThrowable() {
+		this.store.memory.acquire(request("key"));
+		this.store.releasesThrow = true;
+		revoke("key", 1);
+		pass(Duration.ofSeconds(5));
+		this.store.releasesThrow = false;
+		pass(TIMEOUT);
+		assertThat(isFree("key")).isTrue();
+		assertThat(this.revoker.size()).isZero();
+	}
+
+	@Test
+	void flushTriesEverythingOnceMoreAndStopsAtAFailure() {
+		for (int i = 0; i < 20; i++) {
+			revoke("key-" + i, 1);
+		}
+		pass(Duration.ofMinutes(10));
+		for (int i = 0; i < 20; i++) {
+			this.store.memory.acquire(request("key-" + i));
+		}
+		this.store.down = true;
+		int before = this.store.releases.get();
+		this.revoker.flush(Deadline.after(this.clock, TIMEOUT));
+		assertThat(this.store.releases.get() - before).isOne();
+		this.store.down = false;
+		this.revoker.flush(Deadline.after(this.clock, Duration.ZERO));
+		assertThat(this.revoker.size()).isEqualTo(20);
+		this.revoker.flush(Deadline.after(this.clock, TIMEOUT));
+		assertThat(this.revoker.size()).isZero();
+		assertThat(isFree("key-0") && isFree("key-19")).isTrue();
+	}
+
+}
