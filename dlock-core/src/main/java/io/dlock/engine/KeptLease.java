@@ -16,7 +16,7 @@ import io.dlock.store.RenewResult;
 /**
  * What there is to do for a lease: renew it in time, and notice when it is over.
  */
-final class KeptLease {
+final class KeptLease implements Comparable<KeptLease> {
 
 	/** Renewed every third of the lease, so that two renewals may fail. */
 	private static final int RENEWALS_PER_LEASE = 3;
@@ -36,6 +36,9 @@ final class KeptLease {
 
 	private long renewAt;
 
+	/** When it ends unless it is renewed. Does not change while it waits for that. */
+	private volatile long endsAt;
+
 	private boolean renewing;
 
 	private boolean ended;
@@ -44,6 +47,7 @@ final class KeptLease {
 		this.lease = lease;
 		this.keeper = keeper;
 		this.renewAt = lease.sent().nanos() + lease.length().toNanos() / RENEWALS_PER_LEASE;
+		this.endsAt = lease.sent().nanos() + lease.length().toNanos();
 	}
 
 	Lease lease() {
@@ -97,7 +101,23 @@ final class KeptLease {
 			return false;
 		}
 		this.renewing = true;
+		this.endsAt = this.lease.sent().nanos() + this.lease.length().toNanos();
 		return true;
+	}
+
+	/**
+	 * Whether it is still worthwhile, after a wait for others.
+	 */
+	synchronized boolean isToBeRenewed() {
+		return !this.ended && !this.lease.isOver();
+	}
+
+	/**
+	 * Those that end first are renewed first.
+	 */
+	@Override
+	public int compareTo(KeptLease other) {
+		return Long.signum(this.endsAt - other.endsAt);
 	}
 
 	/**

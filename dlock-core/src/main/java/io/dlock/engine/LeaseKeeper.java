@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,12 +24,25 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 
 /**
- * Keeps the leases of this process: renews what is due, all of it in one call to the
- * store, and declares lost what is over.
+ * Keeps the leases of this process: renews what is due, many leases in one call to the
+ * store and those first that end first, and declares lost what is over.
  */
 final class LeaseKeeper implements LeaseWatch {
 
 	private static final Log logger = LogFactory.getLog(LeaseKeeper.class);
+
+	/** As many as a store renews well within its command timeout. */
+	private static final int RENEWALS_AT_ONCE = 1000;
+
+	/** More at once if a part of the store does not answer. */
+	private static final int GROWTH_WITHOUT_ANSWER = 10;
+
+	private static final int MOST_RENEWALS_AT_ONCE = 100_000;
+
+	/** To look at all leases takes the timer a tenth of its time at most. */
+	private static final long LOOK_PAUSE_PER_LEASE = Duration.ofNanos(1000).toNanos();
+
+	private static final long MAX_LOOK_PAUSE = Duration.ofMillis(100).toNanos();
 
 	private static final long PAUSE_AFTER_FAILURE = Duration.ofMillis(100).toNanos();
 
@@ -43,7 +56,7 @@ final class LeaseKeeper implements LeaseWatch {
 
 	private final Map<Lease, KeptLease> kept = new ConcurrentHashMap<>();
 
-	private final Queue<KeptLease> due = new ConcurrentLinkedQueue<>();
+	private final Queue<KeptLease> due = new PriorityBlockingQueue<>();
 
 	private final LeaseAlarm alarm;
 
@@ -93,7 +106,7 @@ final class LeaseKeeper implements LeaseWatch {
 				next = Math.min(next, PAUSE_AFTER_FAILURE);
 			}
 		}
-		wakeIn(next);
+		wakeIn(Math.max(next, Math.min(MAX_LOOK_PAUSE, this.kept.size() * LOOK_PAUSE_PER_LEASE)));
 	}
 
 	@Override
@@ -166,24 +179,51 @@ final class LeaseKeeper implements LeaseWatch {
 		}
 	}
 
+	/**
+	 * What becomes due meanwhile and ends earlier goes before what is left. If only a
+	 * part of the store answers, as when a node of a cluster is down, each call takes as
+	 * long as its timeout: few calls are to do then.
+	 */
 	private void renewDue() {
 		this.renewalScheduled.set(false);
-		List<KeptLease> batch = new ArrayList<>();
-		for (KeptLease lease = this.due.poll(); lease != null; lease = this.due.poll()) {
-			if (!lease.lease().isOver()) {
-				batch.add(lease);
+		int atOnce = RENEWALS_AT_ONCE;
+		List<KeptLease> next = nextDue(atOnce);
+		while (!next.isEmpty()) {
+			List<RenewResult> results = renewTogether(next);
+			atOnce = isAnsweredInPart(results) ? Math.min(atOnce * GROWTH_WITHOUT_ANSWER, MOST_RENEWALS_AT_ONCE)
+					: RENEWALS_AT_ONCE;
+			next = nextDue(atOnce);
+		}
+	}
+
+	private List<KeptLease> nextDue(int limit) {
+		List<KeptLease> next = new ArrayList<>();
+		while (next.size() < limit) {
+			KeptLease lease = this.due.poll();
+			if (lease == null) {
+				return next;
+			}
+			if (lease.isToBeRenewed()) {
+				next.add(lease);
 			}
 		}
-		if (batch.isEmpty()) {
-			return;
-		}
+		return next;
+	}
+
+	private List<RenewResult> renewTogether(List<KeptLease> leases) {
 		Moment sent = this.clock.now();
-		batch.forEach((lease) -> lease.lease().renewing(sent));
-		List<RenewResult> results = renew(batch);
-		for (int i = 0; i < batch.size(); i++) {
-			answer(batch.get(i), results.get(i), sent);
+		leases.forEach((lease) -> lease.lease().renewing(sent));
+		List<RenewResult> results = renew(leases);
+		for (int i = 0; i < leases.size(); i++) {
+			answer(leases.get(i), results.get(i), sent);
 		}
-		this.events.renewed(batch, results);
+		this.events.renewed(leases, results);
+		return results;
+	}
+
+	private static boolean isAnsweredInPart(List<RenewResult> results) {
+		return results.contains(RenewResult.UNKNOWN)
+				&& results.stream().anyMatch((result) -> result != RenewResult.UNKNOWN);
 	}
 
 	private static void answer(KeptLease lease, RenewResult result, Moment sent) {
@@ -222,6 +262,10 @@ final class LeaseKeeper implements LeaseWatch {
 
 	int size() {
 		return this.kept.size();
+	}
+
+	int due() {
+		return this.due.size();
 	}
 
 	private void signalEmptied() {

@@ -1,0 +1,266 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Many leases are renewed together.
+ */
+class RenewalBatchTests extends AbstractHandOffTests {
+
+	private final CountDownLatch blocking = new CountDownLatch(1);
+
+	private LockHandle acquire(String key, Duration lease) {
+		return this.registry.acquire(LockRequest.builder(key).lease(lease).build());
+	}
+
+	private List<LockHandle> acquire(String name, int many, Duration lease) {
+		List<LockHandle> handles = new ArrayList<>();
+		for (int i = 0; i < many; i++) {
+			handles.add(acquire(name + "-" + i, lease));
+		}
+		return handles;
+	}
+
+	/** What is left of a lease that was renewed at that time before now. */
+	private static Duration left(Duration lease, Duration age) {
+		return lease.minus(lease.dividedBy(100)).minusMillis(2).minus(age);
+	}
+
+	private void lookAfterAll() {
+		this.registry.keeper().wakeIn(0);
+	}
+
+	/**
+	 * Acquire a lock whose renewal holds up all others until the latch opens.
+	 */
+	private LockHandle holdUpRenewals() {
+		LockHandle first = acquire("first", Duration.ofMinutes(1));
+		CountDownLatch renewing = new CountDownLatch(1);
+		this.store.beforeRenew = () -> {
+			renewing.countDown();
+			AbstractLeaseLockRegistryTests.awaitQuietly(this.blocking);
+		};
+		this.clock.pass(Duration.ofSeconds(20));
+		lookAfterAll();
+		AbstractLeaseLockRegistryTests.awaitQuietly(renewing);
+		this.store.renewedTogether.clear();
+		return first;
+	}
+
+	private void awaitDue(int many) {
+		lookAfterAll();
+		Awaitility.await().until(() -> {
+			lookAfterAll();
+			return this.registry.keeper().due() == many;
+		});
+	}
+
+	/**
+	 * A lease of 800 milliseconds was lost beside 60,000 of 12 seconds, and of 100,000
+	 * leases that the store had renewed 61,000 were declared lost.
+	 */
+	@Test
+	void r5LeasesThatEndFirstAreRenewedFirstAndEachCallCountsForItself() {
+		LockHandle first = holdUpRenewals();
+		List<LockHandle> others = acquire("other", 2500, Duration.ofSeconds(12));
+		this.clock.pass(Duration.ofSeconds(2));
+		LockHandle earliest = acquire("earliest", Duration.ofSeconds(6));
+		this.clock.pass(Duration.ofMillis(2500));
+		awaitDue(2501);
+		LockHandle urgent = acquire("urgent", Duration.ofSeconds(3));
+		List<Duration> noted = new ArrayList<>();
+		this.store.beforeRenew = () -> {
+			if (this.store.renewedTogether.size() == 1) {
+				this.clock.pass(Duration.ofSeconds(1));
+				awaitDue(1502);
+			}
+			noted.add(earliest.remaining());
+			this.clock.pass(Duration.ofMillis(100));
+		};
+		this.blocking.countDown();
+		Awaitility.await().until(() -> this.store.renewals.get() == 2503 && others.stream().allMatch(this::isRenewed));
+		assertThat(this.store.renewedTogether).extracting(List::size).containsExactly(1000, 1000, 502);
+		assertThat(this.store.renewedTogether).extracting((keys) -> keys.get(0)).startsWith("earliest", "urgent");
+		assertThat(noted.get(1)).as("noted before the next call").isEqualTo(left(Duration.ofSeconds(6), millis(1100)));
+		assertThat(earliest.remaining()).isEqualTo(left(Duration.ofSeconds(6), millis(1300)));
+		assertThat(urgent.remaining()).isEqualTo(left(Duration.ofSeconds(3), millis(200)));
+		assertThat(others.stream().filter((other) -> other.remaining().equals(left(Duration.ofSeconds(12), millis(100)))))
+			.hasSize(502);
+		others.forEach(LockHandle::release);
+		List.of(first, earliest, urgent).forEach(LockHandle::release);
+	}
+
+	private static Duration millis(long millis) {
+		return Duration.ofMillis(millis);
+	}
+
+	private boolean isRenewed(LockHandle handle) {
+		return handle.remaining().compareTo(Duration.ofSeconds(8)) > 0;
+	}
+
+	/**
+	 * Every call takes as long as its timeout, because some of its keys are on a node
+	 * that is down.
+	 */
+	@Test
+	void nodeThatIsDownCostsTheLeasesOfOthersNothing() {
+		LockHandle first = holdUpRenewals();
+		List<LockHandle> others = acquire("other", 12_000, Duration.ofSeconds(12));
+		this.clock.pass(Duration.ofMillis(4500));
+		awaitDue(12_000);
+		this.store.unreachable = (key) -> key.endsWith("0");
+		this.store.beforeRenew = () -> this.clock.pass(Duration.ofSeconds(1));
+		this.blocking.countDown();
+		Awaitility.await().until(() -> this.store.renewedTogether.size() >= 3 && this.registry.keeper().due() == 0);
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(others.stream().filter((other) -> other.remaining().toSeconds() > 5).count())
+				.isGreaterThanOrEqualTo(10_800));
+		assertThat(this.store.renewedTogether.stream().limit(2)).extracting(List::size).containsExactly(1000, 10_000);
+		this.store.unreachable = (key) -> false;
+		this.store.beforeRenew = () -> {
+		};
+		others.forEach(LockHandle::release);
+		first.release();
+	}
+
+	@Test
+	void callThatIsNotAnsweredCostsTheOthersNothing() {
+		LockHandle first = holdUpRenewals();
+		List<LockHandle> lost = acquire("lost", 1000, Duration.ofSeconds(12));
+		this.clock.pass(millis(1));
+		List<LockHandle> others = acquire("other", 1000, Duration.ofSeconds(12));
+		this.clock.pass(Duration.ofMillis(4500));
+		awaitDue(2000);
+		this.store.unreachable = (key) -> key.startsWith("lost");
+		this.blocking.countDown();
+		Awaitility.await().until(() -> others.stream().allMatch(this::isRenewed));
+		assertThat(lost).noneMatch(this::isRenewed).allMatch(LockHandle::isValid);
+		assertThat(this.store.renewedTogether).extracting(List::size).startsWith(1000, 1000);
+		this.store.unreachable = (key) -> false;
+		lost.forEach(LockHandle::release);
+		others.forEach(LockHandle::release);
+		first.release();
+	}
+
+	@Test
+	void leaseThatIsReleasedWhileItWaitsForItsRenewalIsNotRenewed() {
+		LockHandle first = holdUpRenewals();
+		LockHandle released = acquire("released", Duration.ofSeconds(12));
+		LockHandle other = acquire("other", Duration.ofSeconds(12));
+		this.clock.pass(Duration.ofMillis(4500));
+		awaitDue(2);
+		released.release();
+		this.blocking.countDown();
+		Awaitility.await().until(() -> isRenewed(other));
+		assertThat(this.store.renewedTogether).containsExactly(List.of("other"));
+		other.release();
+		first.release();
+	}
+
+	/**
+	 * Two rounds of 31 leases each of which gets an answer of its own.
+	 */
+	@Test
+	void r27EachLeaseGetsItsOwnAnswer() {
+		List<LockHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 31; i++) {
+			handles.add(acquire("key-" + i, LEASE));
+			this.clock.pass(millis(1));
+		}
+		handles.subList(0, 5).forEach(this::takeAway);
+		renewAll(handles.subList(5, 12));
+		assertThat(handles.subList(0, 5)).noneMatch(LockHandle::isValid);
+		assertThat(handles.subList(5, 12)).allMatch((handle) -> handle.isValid() && handle.remaining().toSeconds() < 7);
+		assertThat(handles.subList(12, 31)).allMatch((handle) -> handle.remaining().equals(left(LEASE, Duration.ZERO)));
+		handles.subList(8, 12).forEach(this::takeAway);
+		handles.subList(28, 31).forEach(this::takeAway);
+		renewAll(handles.subList(12, 20));
+		assertThat(handles.subList(5, 8)).allMatch((handle) -> handle.remaining().equals(left(LEASE, Duration.ZERO)));
+		assertThat(handles.subList(8, 12)).noneMatch(LockHandle::isValid);
+		assertThat(handles.subList(12, 20)).allMatch((handle) -> handle.isValid() && handle.remaining().toSeconds() < 7);
+		assertThat(handles.subList(20, 28)).allMatch((handle) -> handle.remaining().equals(left(LEASE, Duration.ZERO)));
+		assertThat(handles.subList(28, 31)).noneMatch(LockHandle::isValid);
+		handles.forEach((handle) -> {
+			if (handle.isValid()) {
+				handle.release();
+			}
+			else {
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+			}
+		});
+	}
+
+	private void takeAway(LockHandle handle) {
+		this.store.memory.release(handle.key(), this.registry.ownerOf(handle).orElseThrow());
+	}
+
+	/**
+	 * Let all leases become due, and note the answers to all.
+	 */
+	private void renewAll(List<LockHandle> unreachable) {
+		List<String> keys = unreachable.stream().map(LockHandle::key).toList();
+		this.store.unreachable = keys::contains;
+		this.store.renewedTogether.clear();
+		int before = this.store.renewals.get();
+		int leases = this.registry.keeper().size();
+		this.clock.pass(Duration.ofMillis(3400));
+		Awaitility.await().until(() -> {
+			lookAfterAll();
+			return this.store.renewals.get() >= before + leases;
+		});
+		Awaitility.await().until(() -> this.registry.heldLocksByName().getOrDefault("", 0) == this.registry.heldLocks());
+		CountDownLatch noted = new CountDownLatch(1);
+		this.registry.threads().renewal(noted::countDown);
+		AbstractLeaseLockRegistryTests.awaitQuietly(noted);
+		assertThat(this.store.renewedTogether).hasSizeGreaterThanOrEqualTo(1);
+	}
+
+	@Test
+	void longestTimeIsLookedAtInTimeAndNotWithTheNextRenewal() {
+		HeldLock handle = (HeldLock) this.registry
+			.acquire(LockRequest.builder("key").lease(LEASE).maxHold(LEASE.plusSeconds(1)).build());
+		for (int i = 0; i < 2; i++) {
+			this.clock.pass(Duration.ofSeconds(4));
+			Awaitility.await().until(() -> {
+				lookAfterAll();
+				return handle.hold().lease().validNanosLeft() > Duration.ofSeconds(9).toNanos();
+			});
+		}
+		KeptLease kept = new KeptLease(handle.hold().lease(), this.registry.keeper());
+		assertThat(Duration.ofNanos(kept.nanosUntilDue())).isEqualTo(Duration.ofSeconds(3));
+		handle.release();
+	}
+
+	/**
+	 * The lease in the store ends with its last renewal.
+	 */
+	@Test
+	void r25ReleaseOfARenewedLeaseIsRepeatedUntilThatIsOver() {
+		LockHandle handle = this.registry.acquire(request());
+		this.clock.pass(Duration.ofSeconds(4));
+		Awaitility.await().until(() -> {
+			lookAfterAll();
+			return handle.remaining().compareTo(Duration.ofSeconds(9)) > 0;
+		});
+		this.store.down = true;
+		handle.release();
+		this.clock.pass(Duration.ofSeconds(7));
+		this.store.down = false;
+		Awaitility.await().until(() -> this.registry.revoker().size() == 0);
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+}
