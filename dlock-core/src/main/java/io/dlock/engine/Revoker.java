@@ -157,8 +157,9 @@ final class Revoker {
 			return true;
 		}
 		catch (Throwable ex) {
-			logger.debug("Could not revoke an acquisition of lock '" + StorageKey.of(revocation.key())
-					+ "', will try again", ex);
+			logger.debug(
+					"Could not revoke an acquisition of lock '" + StorageKey.of(revocation.key()) + "', will try again",
+					ex);
 			pause();
 			this.unanswered.add(revocation);
 			return false;

@@ -97,7 +97,8 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		assertThat(noted.get(1)).as("noted before the next call").isEqualTo(left(Duration.ofSeconds(6), millis(1100)));
 		assertThat(earliest.remaining()).isEqualTo(left(Duration.ofSeconds(6), millis(1300)));
 		assertThat(urgent.remaining()).isEqualTo(left(Duration.ofSeconds(3), millis(200)));
-		assertThat(others.stream().filter((other) -> other.remaining().equals(left(Duration.ofSeconds(12), millis(100)))))
+		assertThat(
+				others.stream().filter((other) -> other.remaining().equals(left(Duration.ofSeconds(12), millis(100)))))
 			.hasSize(502);
 		others.forEach(LockHandle::release);
 		List.of(first, earliest, urgent).forEach(LockHandle::release);
@@ -126,8 +127,9 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		this.blocking.countDown();
 		Awaitility.await().until(() -> this.store.renewedTogether.size() >= 3 && this.registry.keeper().due() == 0);
 		Awaitility.await()
-			.untilAsserted(() -> assertThat(others.stream().filter((other) -> other.remaining().toSeconds() > 5).count())
-				.isGreaterThanOrEqualTo(10_800));
+			.untilAsserted(
+					() -> assertThat(others.stream().filter((other) -> other.remaining().toSeconds() > 5).count())
+						.isGreaterThanOrEqualTo(10_800));
 		assertThat(this.store.renewedTogether.stream().limit(2)).extracting(List::size).containsExactly(1000, 10_000);
 		this.store.unreachable = (key) -> false;
 		this.store.beforeRenew = () -> {
@@ -190,7 +192,8 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		renewAll(handles.subList(12, 20));
 		assertThat(handles.subList(5, 8)).allMatch((handle) -> handle.remaining().equals(left(LEASE, Duration.ZERO)));
 		assertThat(handles.subList(8, 12)).noneMatch(LockHandle::isValid);
-		assertThat(handles.subList(12, 20)).allMatch((handle) -> handle.isValid() && handle.remaining().toSeconds() < 7);
+		assertThat(handles.subList(12, 20))
+			.allMatch((handle) -> handle.isValid() && handle.remaining().toSeconds() < 7);
 		assertThat(handles.subList(20, 28)).allMatch((handle) -> handle.remaining().equals(left(LEASE, Duration.ZERO)));
 		assertThat(handles.subList(28, 31)).noneMatch(LockHandle::isValid);
 		handles.forEach((handle) -> {
@@ -221,7 +224,8 @@ class RenewalBatchTests extends AbstractHandOffTests {
 			lookAfterAll();
 			return this.store.renewals.get() >= before + leases;
 		});
-		Awaitility.await().until(() -> this.registry.heldLocksByName().getOrDefault("", 0) == this.registry.heldLocks());
+		Awaitility.await()
+			.until(() -> this.registry.heldLocksByName().getOrDefault("", 0) == this.registry.heldLocks());
 		CountDownLatch noted = new CountDownLatch(1);
 		this.registry.threads().renewal(noted::countDown);
 		AbstractLeaseLockRegistryTests.awaitQuietly(noted);
