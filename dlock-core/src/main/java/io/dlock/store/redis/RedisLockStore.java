@@ -2,6 +2,7 @@ package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -37,6 +38,12 @@ import io.dlock.store.StoredLock;
 public final class RedisLockStore implements LockStore {
 
 	private static final Log logger = LogFactory.getLog(RedisLockStore.class);
+
+	/**
+	 * How many renewals are sent before their answers are waited for, so that these come
+	 * within the command timeout.
+	 */
+	private static final int RENEWALS_AT_ONCE = 1000;
 
 	private final DedicatedConnections connections;
 
@@ -104,6 +111,24 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public List<RenewResult> renew(List<RenewCommand> leases) {
+		List<RenewResult> results = new ArrayList<>(leases.size());
+		int atOnce = RENEWALS_AT_ONCE;
+		boolean answering = true;
+		while (answering && results.size() < leases.size()) {
+			int end = Math.min(results.size() + atOnce, leases.size());
+			List<RenewResult> next = renewTogether(leases.subList(results.size(), end));
+			results.addAll(next);
+			answering = next.stream().anyMatch((result) -> result != RenewResult.UNKNOWN);
+			if (next.contains(RenewResult.UNKNOWN)) {
+				// a node of a cluster is down: spend one more timeout and not one each
+				atOnce = leases.size();
+			}
+		}
+		results.addAll(Collections.nCopies(leases.size() - results.size(), RenewResult.UNKNOWN));
+		return results;
+	}
+
+	private List<RenewResult> renewTogether(List<RenewCommand> leases) {
 		try {
 			List<byte[][]> runs = leases.stream().map(this::renewal).toList();
 			List<Object> answers = execute("renew",
