@@ -8,8 +8,10 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariCredentialsProvider;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
+import com.zaxxer.hikari.util.Credentials;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
@@ -36,6 +38,10 @@ final class LockPools {
 	 * connection is valid; a statement ends with the validation timeout.
 	 */
 	private static final String VALIDATION = "SELECT 1";
+
+	/** HikariCP's switch for pools that override the getters of user and password. */
+	private static final boolean OVERRIDDEN_GETTERS = Boolean
+		.getBoolean("com.zaxxer.hikari.legacy.supportUserPassDataSourceOverride");
 
 	private final DataSource application;
 
@@ -68,7 +74,9 @@ final class LockPools {
 	 */
 	HikariDataSource open(int size, Consumer<HikariConfig> adaptation) {
 		HikariConfig config = new HikariConfig();
-		hikari().copyStateTo(config);
+		HikariDataSource pool = hikari();
+		pool.copyStateTo(config);
+		config.setCredentialsProvider(() -> credentials(pool));
 		config.setPoolName("dlock");
 		config.setMaximumPoolSize(size);
 		config.setMinimumIdle(1);
@@ -84,6 +92,18 @@ final class LockPools {
 		config.setConnectionInitSql(null);
 		adaptation.accept(config);
 		return new HikariDataSource(config);
+	}
+
+	/**
+	 * What a pool would connect with now, found as HikariCP does: passwords are changed
+	 * and tokens expire while it runs.
+	 */
+	private static Credentials credentials(HikariDataSource pool) {
+		HikariCredentialsProvider provider = pool.getCredentialsProvider();
+		if (provider != null) {
+			return provider.getCredentials();
+		}
+		return OVERRIDDEN_GETTERS ? Credentials.of(pool.getUsername(), pool.getPassword()) : pool.getCredentials();
 	}
 
 	/**
@@ -113,8 +133,33 @@ final class LockPools {
 	 * @return whether it has none
 	 */
 	static boolean isEmpty(DataSource dataSource) {
-		HikariPoolMXBean pool = (dataSource instanceof HikariDataSource hikari) ? hikari.getHikariPoolMXBean() : null;
+		HikariPoolMXBean pool = poolOf(dataSource);
 		return pool != null && pool.getTotalConnections() == 0;
+	}
+
+	/**
+	 * Whether all connections that a pool may have are in use.
+	 * @param dataSource the pool, or anything else
+	 * @return whether it is known to have none for another user
+	 */
+	static boolean isExhausted(DataSource dataSource) {
+		HikariPoolMXBean pool = poolOf(dataSource);
+		return pool != null && pool.getActiveConnections() >= ((HikariDataSource) dataSource).getMaximumPoolSize();
+	}
+
+	private static @Nullable HikariPoolMXBean poolOf(DataSource dataSource) {
+		return (HIKARI && dataSource instanceof HikariDataSource hikari) ? hikari.getHikariPoolMXBean() : null;
+	}
+
+	/**
+	 * Drop all connections of a pool, those in use when they are given back.
+	 * @param dataSource the pool
+	 */
+	static void evictAll(DataSource dataSource) {
+		HikariPoolMXBean pool = poolOf(dataSource);
+		if (pool != null) {
+			pool.softEvictConnections();
+		}
 	}
 
 	/**
