@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public final class LockStoreException extends LockException {
+public sealed class LockStoreException extends LockException permits LockCongestedException {
 
 	/**
 	 * Create the exception.

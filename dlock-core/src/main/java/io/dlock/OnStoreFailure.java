@@ -24,9 +24,11 @@ public enum OnStoreFailure {
 	/**
 	 * Run the method <strong>without its lock</strong>, at the same time as others: for
 	 * methods for which doing nothing is worse than doing it twice. The call first waits
-	 * for the store, for the wait time. There is no {@link LockHandle#current()} of this
-	 * lock in the method. A warning names the method, once a minute at the most, and
-	 * {@link LockEvent.StoreFailed#failOpen()} tells the listeners of each call.
+	 * for the store, for the wait time. A {@link LockCongestedException} is thrown all
+	 * the same: this process was too busy to ask, and others may hold the lock. There is
+	 * no {@link LockHandle#current()} of this lock in the method. A warning names the
+	 * method, once a minute at the most, and {@link LockEvent.StoreFailed#failOpen()}
+	 * tells the listeners of each call.
 	 */
 	PROCEED,
 

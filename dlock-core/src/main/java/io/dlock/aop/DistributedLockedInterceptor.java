@@ -102,7 +102,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			return busy(operation, invocation, ex);
 		}
 		catch (LockStoreException ex) {
-			observation.refused(ex, operation.outage().isFailOpen());
+			observation.refused(ex, operation.outage().isFailOpen(ex));
 			return operation.outage().instead(invocation, ex);
 		}
 		return proceed(operation, invocation, enter(handle, operation, invocation, observation), observation);

@@ -175,7 +175,7 @@ final class LockedCall {
 			throws Throwable {
 		Throwable reason = unwrapped(failure);
 		if (reason instanceof LockStoreException || reason instanceof LockBusyException) {
-			observation.refused(reason, this.operation.outage().isFailOpen());
+			observation.refused(reason, this.operation.outage().isFailOpen(reason));
 		}
 		CallObservation.Scope scope = observation.open();
 		try {

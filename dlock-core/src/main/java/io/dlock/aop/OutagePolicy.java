@@ -12,6 +12,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
+import io.dlock.LockCongestedException;
 import io.dlock.LockStoreException;
 import io.dlock.OnStoreFailure;
 
@@ -56,6 +57,16 @@ final class OutagePolicy {
 	}
 
 	/**
+	 * Whether the method runs without its lock after a failure. The store of a congested
+	 * process works, and others may hold the lock.
+	 * @param failure why there is no lock
+	 * @return whether it runs
+	 */
+	boolean isFailOpen(Throwable failure) {
+		return isFailOpen() && !(failure instanceof LockCongestedException);
+	}
+
+	/**
 	 * What is done instead when the store failed.
 	 * @param invocation the call, which holds no lock
 	 * @param ex the failure
@@ -63,7 +74,7 @@ final class OutagePolicy {
 	 * @throws Throwable the failure, or what the method or its fallback threw
 	 */
 	@Nullable Object instead(MethodInvocation invocation, LockStoreException ex) throws Throwable {
-		if (isFailOpen()) {
+		if (isFailOpen(ex)) {
 			warn(ex);
 			return invocation.proceed();
 		}

@@ -7,6 +7,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
+import io.dlock.LockCongestedException;
 import io.dlock.LockException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
@@ -16,6 +17,7 @@ import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 
@@ -219,7 +221,10 @@ final class Acquisition {
 	private void failed(StoreException ex, Moment sent) {
 		this.failure = ex;
 		this.refused = null;
-		if (this.failingSince == null) {
+		if (ex instanceof StoreCongestedException) {
+			this.failingSince = null;
+		}
+		else if (this.failingSince == null) {
 			this.failingSince = sent;
 		}
 		if (ex.effect() == Effect.UNKNOWN) {
@@ -257,7 +262,9 @@ final class Acquisition {
 	}
 
 	private LockStoreException storeFailed(StoreException failed) {
-		return new LockStoreException(this.request.key(), "acquire", consequence(), failed);
+		return (failed instanceof StoreCongestedException)
+				? new LockCongestedException(this.request.key(), "acquire", consequence(), failed)
+				: new LockStoreException(this.request.key(), "acquire", consequence(), failed);
 	}
 
 	/**

@@ -13,10 +13,12 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
+import io.dlock.LockCongestedException;
 import io.dlock.LockStoreException;
 import io.dlock.OnStoreFailure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * How an outage is logged.
@@ -49,6 +51,20 @@ class OutagePolicyTests {
 		finally {
 			logger.detachAppender(log);
 		}
+	}
+
+	/**
+	 * The store works, and somebody else may hold the lock.
+	 */
+	@Test
+	void a5MethodNeverRunsWithoutItsLockBecauseTheProcessIsCongested() {
+		OutagePolicy policy = new OutagePolicy(OnStoreFailure.PROCEED, "Orders.pay", null, this.nanos::get);
+		LockCongestedException congested = new LockCongestedException("orders:42", "acquire", "The lock is not held",
+				null);
+		assertThatExceptionOfType(LockCongestedException.class).isThrownBy(() -> policy.instead(new Call(), congested))
+			.isSameAs(congested);
+		assertThat(policy.isFailOpen(congested)).as("told to listeners").isFalse();
+		assertThat(policy.isFailOpen(failure())).isTrue();
 	}
 
 	private static LockStoreException failure() {

@@ -1,0 +1,22 @@
+package io.dlock.store;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The command was not sent, because this process asks for more at once than its
+ * connections to the store carry. The store answers.
+ *
+ * @since 0.1
+ */
+public final class StoreCongestedException extends StoreException {
+
+	/**
+	 * Create the exception.
+	 * @param message what was waited for, and for how long
+	 * @param cause what the driver or the pool said, or {@code null}
+	 */
+	public StoreCongestedException(String message, @Nullable Throwable cause) {
+		super(Effect.NONE, false, message, cause);
+	}
+
+}
