@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
@@ -66,6 +67,27 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @return the SQL
 	 */
 	abstract String sessionSetup(Duration commandTimeout);
+
+	/**
+	 * What the server calls the session of a connection, and nothing else ever.
+	 * @param connection an auto-commit connection
+	 * @return the session; empty if the server cannot tell
+	 * @throws SQLException if there is no answer
+	 */
+	String session(Connection connection) throws SQLException {
+		return "";
+	}
+
+	/**
+	 * End sessions, whatever they do.
+	 * @param connection an auto-commit connection of another session
+	 * @param sessions the sessions
+	 * @return those that were still there when this was asked
+	 * @throws SQLException if there is no answer
+	 */
+	Collection<String> endSessions(Connection connection, Collection<String> sessions) throws SQLException {
+		return List.of();
+	}
 
 	/**
 	 * The server gives up a little before the client: its answer says that nothing

@@ -75,7 +75,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 				from += next.size();
 			}
 			catch (SQLException ex) {
-				if (!isSlowOrBlocked(ex) || isOver()) {
+				if (!SqlErrors.isSlowOrBlocked(ex) || isOver()) {
 					throw ex;
 				}
 				logger.debug("The database rolled back the renewal of " + next.size() + " locks", ex);
@@ -92,16 +92,12 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 			answer(first.holding(), renewed ? RenewResult.RENEWED : RenewResult.REFUSED);
 		}
 		catch (SQLException ex) {
-			if (!isSlowOrBlocked(ex)) {
+			if (!SqlErrors.isSlowOrBlocked(ex)) {
 				throw ex;
 			}
 			logger.debug("Another session blocks the renewal of lock '" + first.key() + "'", ex);
 			answer(first.holding(), RenewResult.UNKNOWN);
 		}
-	}
-
-	private static boolean isSlowOrBlocked(SQLException ex) {
-		return SqlErrors.isRolledBack(ex) && !SqlErrors.isConflict(ex);
 	}
 
 	private void answer(Holding holding, RenewResult result) {

@@ -4,7 +4,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.concurrent.Semaphore;
+import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -20,8 +20,10 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.jdbc.LockPlaces.Place;
 
 /**
  * Where the store gets its connections from: a small pool of its own, like the
@@ -39,11 +41,15 @@ final class LockConnections implements AutoCloseable {
 
 	private final LockPools pools;
 
+	private final AbandonedSessions abandoned;
+
 	private final ReentrantLock opening = new ReentrantLock();
 
 	private volatile boolean closed;
 
 	private volatile @Nullable Opened opened;
+
+	private volatile long refreshed = System.nanoTime();
 
 	/** Guarded by the lock for opening. */
 	private long poolOpened;
@@ -52,6 +58,7 @@ final class LockConnections implements AutoCloseable {
 		this.application = outsideTransactions(dataSource);
 		this.settings = settings;
 		this.pools = new LockPools(this.application, settings);
+		this.abandoned = new AbandonedSessions(this::endSessions, halfTimeout());
 	}
 
 	/**
@@ -73,28 +80,72 @@ final class LockConnections implements AutoCloseable {
 	 * @return what the work returned
 	 */
 	<T> T execute(boolean renewal, String operation, Work<T> work) {
-		long begin = System.nanoTime();
 		Opened current = open();
-		current.enter(renewal, halfTimeout());
-		try (AutoCommitConnection connection = connect(current, renewal, begin)) {
-			return run(current, connection.get(), operation, work);
-		}
-		finally {
-			current.leave(renewal);
+		try (Place place = current.enter(renewal)) {
+			return execute(current, place, renewal, operation, work);
 		}
 	}
 
-	private static <T> T run(Opened current, Connection connection, String operation, Work<T> work) {
+	private <T> T execute(Opened current, Place place, boolean renewal, String operation, Work<T> work) {
+		try (AutoCommitConnection connection = connect(current, renewal, System.nanoTime())) {
+			return run(current, place, connection.get(), operation, work);
+		}
+	}
+
+	private <T> T run(Opened current, Place place, Connection connection, String operation, Work<T> work) {
+		String session = identify(current, connection);
 		try {
-			return repeatOnConflict(current.dialect(), connection, work);
+			T result = repeatOnConflict(current.dialect(), connection, work);
+			place.answered();
+			return result;
 		}
 		catch (SQLException ex) {
 			StoreException failure = SqlErrors.translate(operation, ex);
 			if (failure.effect() == Effect.UNKNOWN) {
+				this.abandoned.add(session, place);
 				LockPools.evict(current.dataSource(), connection);
+			}
+			else {
+				place.answered();
+				leaveIfReadOnly(current, connection, ex);
 			}
 			throw failure;
 		}
+	}
+
+	private String identify(Opened current, Connection connection) {
+		if (current.places() == null) {
+			return "";
+		}
+		try {
+			return this.abandoned.identify(current.dialect(), connection);
+		}
+		catch (SQLException ex) {
+			LockPools.evict(current.dataSource(), connection);
+			throw SqlErrors.notConnected(ex);
+		}
+	}
+
+	/**
+	 * A server that became read-only keeps its connections, while the address may lead to
+	 * another one by now.
+	 */
+	private void leaveIfReadOnly(Opened current, Connection connection, SQLException ex) {
+		if (!SqlErrors.isReadOnly(ex)) {
+			return;
+		}
+		if (current.places() == null) {
+			LockPools.evict(current.dataSource(), connection);
+		}
+		else if (System.nanoTime() - this.refreshed > this.settings.commandTimeout().toNanos()) {
+			this.refreshed = System.nanoTime();
+			LockPools.evictAll(current.dataSource());
+		}
+	}
+
+	private Collection<String> endSessions(Collection<String> sessions) {
+		return execute(open(), Place.uncounted(), true, "end sessions",
+				(dialect, connection) -> dialect.endSessions(connection, sessions));
 	}
 
 	private static <T> T repeatOnConflict(JdbcLockDialect dialect, Connection connection, Work<T> work)
@@ -113,9 +164,9 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * The time for a call is one for all of it: half of it for a place among the
-	 * connections, half for the connection, and what these took is not there for the
-	 * work. It would be of no use without any, though. Nobody waits for a renewal.
+	 * The time for a call that has a place is one for all of it: half of it for the
+	 * connection, and what that took is not there for the work. It would be of no use
+	 * without any, though. Nobody waits for a renewal.
 	 */
 	private Duration timeLeft(boolean renewal, long begin) {
 		Duration timeout = this.settings.commandTimeout();
@@ -135,7 +186,9 @@ final class LockConnections implements AutoCloseable {
 		}
 		catch (SQLException ex) {
 			replaceIfEmpty(current);
-			throw SqlErrors.notConnected(ex);
+			throw LockPools.isExhausted(current.dataSource())
+					? new StoreCongestedException("No connection became free (" + ex.getMessage() + ")", ex)
+					: SqlErrors.notConnected(ex);
 		}
 		try {
 			return new AutoCommitConnection(connection, timeLeft(renewal, begin));
@@ -184,7 +237,7 @@ final class LockConnections implements AutoCloseable {
 	 * @return whether there can be another one for a mailbox
 	 */
 	boolean areOwn() {
-		return open().others() != null;
+		return open().places() != null;
 	}
 
 	private Opened open() {
@@ -237,7 +290,7 @@ final class LockConnections implements AutoCloseable {
 		try {
 			Database database = ask(probe);
 			return new Opened(database.dialect(), ownPool(database.dialect()),
-					new Semaphore(this.settings.poolSize() - 1), database.description());
+					new LockPlaces(this.settings.poolSize(), this.settings.commandTimeout()), database.description());
 		}
 		finally {
 			LockPools.close(probe);
@@ -258,7 +311,7 @@ final class LockConnections implements AutoCloseable {
 	 * pool begins with short pauses.
 	 */
 	private void replaceIfEmpty(Opened current) {
-		if (current.others() == null || !this.opening.tryLock()) {
+		if (current.places() == null || !this.opening.tryLock()) {
 			return;
 		}
 		try {
@@ -310,11 +363,12 @@ final class LockConnections implements AutoCloseable {
 
 	@Override
 	public void close() {
+		this.abandoned.close();
 		this.opening.lock();
 		try {
 			this.closed = true;
 			Opened current = this.opened;
-			if (current != null && current.others() != null) {
+			if (current != null && current.places() != null) {
 				LockPools.close(current.dataSource());
 			}
 		}
@@ -350,38 +404,19 @@ final class LockConnections implements AutoCloseable {
 	 *
 	 * @param dialect the dialect
 	 * @param dataSource where connections come from
-	 * @param others how many connections may be used by other things than renewals, or
-	 * {@code null} if the pool is not ours to divide
+	 * @param places the places among the connections, or {@code null} if the pool is not
+	 * ours to divide
 	 * @param description the database, for people
 	 */
-	private record Opened(JdbcLockDialect dialect, DataSource dataSource, @Nullable Semaphore others,
+	private record Opened(JdbcLockDialect dialect, DataSource dataSource, @Nullable LockPlaces places,
 			String description) {
 
 		Opened with(DataSource other) {
-			return new Opened(this.dialect, other, this.others, this.description);
+			return new Opened(this.dialect, other, this.places, this.description);
 		}
 
-		void enter(boolean renewal, Duration timeout) {
-			if (this.others == null || renewal) {
-				return;
-			}
-			try {
-				if (this.others.tryAcquire(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
-					return;
-				}
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-				throw new StoreException(Effect.NONE, false, "Interrupted while waiting for a lock connection", ex);
-			}
-			throw new StoreException(Effect.NONE, false, "No lock connection became free within " + timeout.toMillis()
-					+ " ms: the database is slow or the pool of the locks too small", null);
-		}
-
-		void leave(boolean renewal) {
-			if (this.others != null && !renewal) {
-				this.others.release();
-			}
+		Place enter(boolean renewal) {
+			return (this.places != null) ? this.places.enter(renewal) : Place.uncounted();
 		}
 
 	}

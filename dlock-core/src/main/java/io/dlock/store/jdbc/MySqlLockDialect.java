@@ -6,6 +6,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -94,6 +95,15 @@ final class MySqlLockDialect extends JdbcLockDialect {
 			ON l.lock_key = due.lock_key AND l.owner = due.owner AND l.lease_until > UTC_TIMESTAMP(6)
 			""";
 
+	/**
+	 * The number alone is another session's some time after a restart; this has the port
+	 * of the client as well.
+	 */
+	private static final String SESSION = "SELECT CONCAT(id, ' ', host) FROM information_schema.processlist WHERE id = ";
+
+	/** The session ended by itself. */
+	private static final int NO_SUCH_SESSION = 1094;
+
 	/** Three round trips for each of these. */
 	private static final int RENEWALS_AT_ONCE = 2000;
 
@@ -157,6 +167,42 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	String sessionSetup(Duration commandTimeout) {
 		long seconds = Math.max(1, commandTimeout.toSeconds());
 		return "SET SESSION innodb_lock_wait_timeout = %d, SESSION lock_wait_timeout = %d".formatted(seconds, seconds);
+	}
+
+	@Override
+	String session(Connection connection) throws SQLException {
+		return session(connection, "CONNECTION_ID()");
+	}
+
+	private static String session(Connection connection, String id) throws SQLException {
+		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(SESSION + id)) {
+			String session = row.next() ? row.getString(1) : null;
+			return (session != null) ? session : "";
+		}
+	}
+
+	@Override
+	Collection<String> endSessions(Connection connection, Collection<String> sessions) throws SQLException {
+		Set<String> left = new HashSet<>();
+		for (String session : sessions) {
+			String id = session.substring(0, session.indexOf(' '));
+			if (session.equals(session(connection, id))) {
+				left.add(session);
+				kill(connection, id);
+			}
+		}
+		return left;
+	}
+
+	private static void kill(Connection connection, String id) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("KILL " + id);
+		}
+		catch (SQLException ex) {
+			if (ex.getErrorCode() != NO_SUCH_SESSION) {
+				throw ex;
+			}
+		}
 	}
 
 	@Override

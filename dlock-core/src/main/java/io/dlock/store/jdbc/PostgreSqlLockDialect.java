@@ -7,6 +7,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -14,6 +16,7 @@ import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
 import org.springframework.util.ClassUtils;
 
 import io.dlock.store.LockStore.AcquireCommand;
@@ -100,6 +103,9 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 			  WHERE l.lock_key = due.lock_key AND l.owner = due.owner AND l.lease_until > clock_timestamp())
 			""";
 
+	/** The number alone is another session's some time after a restart. */
+	private static final String SESSION = "pid || ' ' || extract(epoch FROM backend_start)";
+
 	private static final int RENEWALS_AT_ONCE = 1000;
 
 	private final String acquire;
@@ -157,6 +163,38 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 		long millis = serverLimit(commandTimeout).toMillis();
 		return "SET synchronous_commit = on; SET lock_timeout = %d; SET statement_timeout = %d".formatted(millis,
 				millis);
+	}
+
+	/**
+	 * Behind a pooler a session belongs to one client after the other.
+	 */
+	@Override
+	String session(Connection connection) throws SQLException {
+		if (!PGJDBC || !connection.isWrapperFor(PGConnection.class)) {
+			return "";
+		}
+		String query = "SELECT pid, " + SESSION + " FROM pg_stat_get_activity(pg_backend_pid())";
+		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(query)) {
+			boolean ours = row.next() && row.getInt(1) == connection.unwrap(PGConnection.class).getBackendPID();
+			String session = ours ? row.getString(2) : null;
+			return (session != null) ? session : "";
+		}
+	}
+
+	@Override
+	Collection<String> endSessions(Connection connection, Collection<String> sessions) throws SQLException {
+		String query = "SELECT %1$s, pg_terminate_backend(pid) FROM pg_stat_activity WHERE %1$s = ANY(?)"
+			.formatted(SESSION);
+		try (PreparedStatement statement = connection.prepareStatement(query)) {
+			statement.setArray(1, array(connection, "text", sessions.stream()));
+			try (ResultSet row = statement.executeQuery()) {
+				Collection<String> left = new ArrayList<>();
+				while (row.next()) {
+					left.add(row.getString(1));
+				}
+				return left;
+			}
+		}
 	}
 
 	@Override

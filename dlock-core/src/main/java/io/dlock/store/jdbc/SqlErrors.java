@@ -29,8 +29,10 @@ final class SqlErrors {
 	 */
 	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
 
-	/** Statement or lock timeout that the server enforced, or a read-only server. */
-	private static final Set<String> ROLLED_BACK = Set.of("57014", "55P03", "HYT00", "25006");
+	/** Statement or lock timeout that the server enforced. */
+	private static final Set<String> ROLLED_BACK = Set.of("57014", "55P03", "HYT00");
+
+	private static final String READ_ONLY = "25006";
 
 	/** MySQL: the server runs with --read-only or in a read-only transaction. */
 	private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1792, 1836);
@@ -53,7 +55,7 @@ final class SqlErrors {
 		if (isRolledBack(ex)) {
 			return new RolledBackException(message, ex);
 		}
-		if (isLasting(state(ex))) {
+		if (isLasting(ex)) {
 			return new StoreException(Effect.NONE, true, message, ex);
 		}
 		return new StoreException(Effect.UNKNOWN, false, message, ex);
@@ -61,12 +63,31 @@ final class SqlErrors {
 
 	static boolean isRolledBack(SQLException ex) {
 		return isConflict(ex) || ex.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT || ROLLED_BACK.contains(state(ex))
-				|| MYSQL_READ_ONLY.contains(ex.getErrorCode());
+				|| isReadOnly(ex);
+	}
+
+	/**
+	 * Whether the server writes nothing, as a standby or by its settings. Another
+	 * connection may lead to another server.
+	 */
+	static boolean isReadOnly(SQLException ex) {
+		return READ_ONLY.equals(state(ex)) || MYSQL_READ_ONLY.contains(ex.getErrorCode());
+	}
+
+	/**
+	 * Whether a single row was in the way, or too many at once.
+	 */
+	static boolean isSlowOrBlocked(SQLException ex) {
+		return isRolledBack(ex) && !isConflict(ex) && !isReadOnly(ex);
 	}
 
 	static StoreException notConnected(SQLException ex) {
-		return new StoreException(Effect.NONE, isLasting(state(ex)),
+		return new StoreException(Effect.NONE, isLasting(ex),
 				"There is no connection to the lock database (" + ex.getMessage() + ")", ex);
+	}
+
+	static boolean isLasting(SQLException ex) {
+		return isLasting(state(ex));
 	}
 
 	/** Syntax error or access violation, wrong credentials, data that does not fit. */

@@ -1,0 +1,213 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.StoreException;
+import io.dlock.store.jdbc.LockPlaces.Place;
+
+/**
+ * Ends the sessions of connections that were dropped without an answer: the database may
+ * work on in them, in a commit for as long as that takes, whatever their client does.
+ * Each keeps its place until the database says that it is gone, so that a slow database
+ * is not flooded with sessions. Not asked for by the drivers' ways to cancel a statement:
+ * after those nobody knows whether the session is still there.
+ */
+final class AbandonedSessions implements Runnable, AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(AbandonedSessions.class);
+
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+
+	/** What the server calls the session of a connection; empty if it cannot tell. */
+	private final Map<Connection, String> known = Collections.synchronizedMap(new WeakHashMap<>());
+
+	private final UnaryOperator<Collection<String>> server;
+
+	private final Duration longestPause;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final Map<String, Place> abandoned = new HashMap<>();
+
+	private @Nullable Thread thread;
+
+	private boolean closed;
+
+	/**
+	 * Create an empty set.
+	 * @param server ends sessions, on a connection of its own, and returns those that are
+	 * still there
+	 * @param longestPause how long to wait at the most before the server is asked again
+	 */
+	AbandonedSessions(UnaryOperator<Collection<String>> server, Duration longestPause) {
+		this.server = server;
+		this.longestPause = longestPause;
+	}
+
+	/**
+	 * What the server calls the session of a connection, which is asked for once.
+	 * @param dialect the dialect
+	 * @param connection a connection of the store's own pool
+	 * @return the session, empty if the server cannot tell
+	 * @throws SQLException if there is no answer
+	 */
+	String identify(JdbcLockDialect dialect, Connection connection) throws SQLException {
+		Connection physical = connection.unwrap(Connection.class);
+		String session = this.known.get(physical);
+		if (session == null) {
+			session = ask(dialect, connection);
+			this.known.put(physical, session);
+		}
+		return session;
+	}
+
+	/**
+	 * Locks do not depend on what the user may see of sessions.
+	 */
+	private static String ask(JdbcLockDialect dialect, Connection connection) throws SQLException {
+		try {
+			return dialect.session(connection);
+		}
+		catch (SQLException ex) {
+			if (!SqlErrors.isLasting(ex)) {
+				throw ex;
+			}
+			logger.debug("The database does not tell which session a connection has", ex);
+			return "";
+		}
+	}
+
+	/**
+	 * End a session in the background.
+	 * @param session the session
+	 * @param place what it keeps as long as it is there
+	 */
+	void add(String session, Place place) {
+		if (session.isEmpty()) {
+			return;
+		}
+		this.lock.lock();
+		try {
+			if (this.closed) {
+				return;
+			}
+			if (this.thread == null) {
+				this.thread = start();
+			}
+			place.keep();
+			this.abandoned.put(session, place);
+		}
+		catch (OutOfMemoryError ex) {
+			// without a thread the place would never come back
+			logger.debug("No thread could be started", ex);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private Thread start() {
+		Thread starting = new Thread(this, "dlock-sessions");
+		starting.setDaemon(true);
+		starting.start();
+		return starting;
+	}
+
+	@Override
+	public void run() {
+		Duration pause = FIRST_PAUSE;
+		for (List<String> sessions = next(); !sessions.isEmpty(); sessions = next()) {
+			if (end(sessions)) {
+				pause = FIRST_PAUSE;
+			}
+			else {
+				LockSupport.parkNanos(this, pause.toNanos());
+				pause = pause.multipliedBy(2);
+				pause = (pause.compareTo(this.longestPause) < 0) ? pause : this.longestPause;
+			}
+		}
+	}
+
+	/**
+	 * The sessions to end.
+	 * @return none if the thread is to end
+	 */
+	private List<String> next() {
+		this.lock.lock();
+		try {
+			if (this.closed || this.abandoned.isEmpty()) {
+				this.thread = null;
+				return List.of();
+			}
+			return List.copyOf(this.abandoned.keySet());
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * End sessions.
+	 * @return whether all of them are gone
+	 */
+	private boolean end(List<String> sessions) {
+		try {
+			Collection<String> left = this.server.apply(sessions);
+			sessions.stream().filter((session) -> !left.contains(session)).forEach(this::gone);
+			return left.isEmpty();
+		}
+		catch (StoreException ex) {
+			logger.debug("Could not end " + sessions.size() + " sessions that were given up", ex);
+			if (ex.isLasting()) {
+				// nothing will ever be known of them
+				sessions.forEach(this::gone);
+			}
+			return false;
+		}
+		catch (RuntimeException | Error ex) {
+			logger.warn("Could not end sessions that were given up", ex);
+			return false;
+		}
+	}
+
+	private void gone(String session) {
+		this.lock.lock();
+		try {
+			Place place = this.abandoned.remove(session);
+			if (place != null) {
+				place.giveBack();
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public void close() {
+		this.lock.lock();
+		try {
+			this.closed = true;
+			LockSupport.unpark(this.thread);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+}

@@ -1,0 +1,132 @@
+package io.dlock.store.jdbc;
+
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.StoreCongestedException;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+
+/**
+ * The places among the connections of the store's own pool. Each call needs one, and a
+ * session that the database may still work for keeps that of its call. First come, first
+ * served: a thread that takes one lock after the other would otherwise keep the rest
+ * waiting.
+ */
+final class LockPlaces {
+
+	private final Semaphore renewals = new Semaphore(1);
+
+	private final Semaphore others;
+
+	private final Duration timeout;
+
+	private volatile long answered = System.nanoTime();
+
+	/**
+	 * Create the places.
+	 * @param size how many there are, of which one is for renewals only
+	 * @param timeout how long a call may take
+	 */
+	LockPlaces(int size, Duration timeout) {
+		this.others = new Semaphore(size - 1, true);
+		this.timeout = timeout;
+	}
+
+	/**
+	 * Wait for a place: for the command timeout if the database answers, and for half of
+	 * it if not.
+	 * @param renewal whether this is a renewal, for which one is reserved
+	 * @return the place
+	 * @throws StoreCongestedException if the database answers and there is none
+	 * @throws StoreException if there is none because the database does not answer
+	 */
+	Place enter(boolean renewal) {
+		if (renewal && this.renewals.tryAcquire()) {
+			return new Place(this.renewals, this);
+		}
+		long half = this.timeout.toNanos() / 2;
+		try {
+			if (this.others.tryAcquire(half, TimeUnit.NANOSECONDS)
+					|| (isAnswering() && this.others.tryAcquire(half, TimeUnit.NANOSECONDS))) {
+				return new Place(this.others, this);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new StoreException(Effect.NONE, false, "Interrupted while waiting for a lock connection", ex);
+		}
+		if (isAnswering()) {
+			throw new StoreCongestedException(
+					"No lock connection became free within " + this.timeout.toMillis()
+							+ " ms: too many locks at once, or too few connections for them (dlock.jdbc.pool-size)",
+					null);
+		}
+		throw new StoreException(Effect.NONE, false, "The database has answered no call for " + this.timeout.toMillis()
+				+ " ms, and all lock connections wait", null);
+	}
+
+	/**
+	 * A call may take the command timeout, so that only a longer silence means anything.
+	 */
+	private boolean isAnswering() {
+		return System.nanoTime() - this.answered < this.timeout.toNanos();
+	}
+
+	/**
+	 * A place, which is left when it is closed unless it is kept.
+	 */
+	static final class Place implements AutoCloseable {
+
+		private final Semaphore places;
+
+		private final @Nullable LockPlaces all;
+
+		private boolean kept;
+
+		private Place(Semaphore places, @Nullable LockPlaces all) {
+			this.places = places;
+			this.all = all;
+		}
+
+		/**
+		 * A place among connections that are not counted.
+		 * @return the place
+		 */
+		static Place uncounted() {
+			return new Place(new Semaphore(0), null);
+		}
+
+		/**
+		 * Note that the database has answered the call.
+		 */
+		void answered() {
+			if (this.all != null) {
+				this.all.answered = System.nanoTime();
+			}
+		}
+
+		/**
+		 * Do not leave the place with the call, but when it is given back.
+		 */
+		void keep() {
+			this.kept = true;
+		}
+
+		void giveBack() {
+			this.places.release();
+		}
+
+		@Override
+		public void close() {
+			if (!this.kept) {
+				giveBack();
+			}
+		}
+
+	}
+
+}

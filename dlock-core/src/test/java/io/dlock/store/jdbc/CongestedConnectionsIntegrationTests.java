@@ -1,0 +1,182 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreCongestedException;
+import io.dlock.store.StoreException;
+import io.dlock.test.PostgresServer;
+import io.dlock.test.TcpProxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * More calls at once than the own connections carry: who knows that the database answers
+ * must not believe that it failed.
+ */
+class CongestedConnectionsIntegrationTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(4);
+
+	private final PostgresServer server = PostgresServer.shared();
+
+	private final TcpProxy proxy = TcpProxy.to(this.server.host(), this.server.port());
+
+	private final HikariDataSource application = new HikariDataSource();
+
+	private final HikariDataSource admin = new HikariDataSource();
+
+	private final ExecutorService callers = Executors.newCachedThreadPool();
+
+	private final String key = "congested/" + UUID.randomUUID();
+
+	@BeforeEach
+	void connect() {
+		configure(this.application, this.proxy.port());
+		configure(this.admin, this.server.port());
+		new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
+			.execute(this.admin);
+	}
+
+	private void configure(HikariDataSource pool, int port) {
+		pool.setJdbcUrl(this.server.jdbcUrl(port));
+		pool.setUsername(this.server.username());
+		pool.setPassword(this.server.password());
+		pool.setMaximumPoolSize(4);
+		pool.setMinimumIdle(0);
+	}
+
+	@AfterEach
+	void disconnect() {
+		this.callers.shutdownNow();
+		this.application.close();
+		this.admin.close();
+		this.proxy.close();
+	}
+
+	/**
+	 * A row that somebody has locked holds the only place for longer than half of the
+	 * command timeout, which was all that was waited for.
+	 */
+	@Test
+	void a5PlaceIsWaitedForAsLongAsACallMayTake() throws Exception {
+		try (JdbcLockStore store = store(TIMEOUT); Connection blocker = lockRow(store)) {
+			Future<?> blocked = this.callers.submit(() -> attempt(store, this.key));
+			awaitBlocked(1);
+			assertThat(attempt(store, this.key + "/other")).isNull();
+			assertThat(blocked.get()).as("ended by the server").isInstanceOf(RolledBackException.class);
+			blocker.rollback();
+		}
+	}
+
+	@Test
+	void a5CallThatFindsNoPlaceWhileTheDatabaseAnswersIsCongestedAndNotFailed() throws Exception {
+		try (JdbcLockStore store = store(TIMEOUT); Connection blocker = lockRow(store)) {
+			List<Future<StoreException>> blocked = new ArrayList<>();
+			for (int i = 0; i < 4; i++) {
+				blocked.add(this.callers.submit((Callable<StoreException>) () -> attempt(store, this.key)));
+			}
+			List<StoreException> failures = new ArrayList<>();
+			for (Future<StoreException> call : blocked) {
+				failures.add(call.get());
+			}
+			assertThat(failures).doesNotContainNull()
+				.allSatisfy((failure) -> assertThat(failure).isInstanceOfAny(RolledBackException.class,
+						StoreCongestedException.class))
+				.anySatisfy((failure) -> assertThat(failure).isInstanceOf(StoreCongestedException.class));
+			blocker.rollback();
+			assertThat(attempt(store, this.key)).isNull();
+		}
+	}
+
+	@Test
+	void a5CallsAtADatabaseThatFellSilentAreFailedAndNotCongested() throws Exception {
+		Duration timeout = Duration.ofSeconds(1);
+		try (JdbcLockStore store = store(timeout)) {
+			store.verify();
+			this.proxy.blackHole(true);
+			Awaitility.await()
+				.until(() -> attempt(store, this.key), (failure) -> !(failure instanceof StoreCongestedException));
+			for (int i = 0; i < 3; i++) {
+				assertThat(attempt(store, this.key)).isNotNull().isNotInstanceOf(StoreCongestedException.class);
+			}
+			this.proxy.blackHole(false);
+			Awaitility.await()
+				.atMost(timeout.multipliedBy(8))
+				.untilAsserted(() -> assertThat(attempt(store, this.key)).isNull());
+		}
+	}
+
+	/**
+	 * The connections are the application's.
+	 */
+	@Test
+	void a5PoolOfTheApplicationThatIsUsedUpIsCongestion() throws SQLException {
+		this.application.setMaximumPoolSize(1);
+		this.application.setConnectionTimeout(500);
+		try (JdbcLockStore store = new JdbcLockStore(this.application,
+				JdbcLockStoreSettings.defaults().withCommandTimeout(TIMEOUT).withPoolSize(0))) {
+			store.verify();
+			try (Connection used = this.application.getConnection()) {
+				assertThat(used.isClosed()).isFalse();
+				assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> acquire(store, this.key));
+			}
+			assertThat(acquire(store, this.key)).isInstanceOf(Granted.class);
+		}
+	}
+
+	private JdbcLockStore store(Duration timeout) {
+		return new JdbcLockStore(this.application,
+				JdbcLockStoreSettings.defaults().withCommandTimeout(timeout).withPoolSize(2));
+	}
+
+	private Connection lockRow(JdbcLockStore store) throws SQLException {
+		assertThat(acquire(store, this.key)).isInstanceOf(Granted.class);
+		Connection blocker = this.admin.getConnection();
+		blocker.setAutoCommit(false);
+		try (Statement statement = blocker.createStatement()) {
+			statement.execute("SELECT * FROM dlock_lock WHERE lock_key = '" + this.key + "' FOR UPDATE");
+		}
+		return blocker;
+	}
+
+	private void awaitBlocked(int calls) {
+		JdbcClient client = JdbcClient.create(this.admin);
+		Awaitility.await()
+			.until(() -> client.sql("SELECT count(*) FROM pg_locks WHERE NOT granted")
+				.query(Integer.class)
+				.single() >= calls);
+	}
+
+	private static StoreException attempt(JdbcLockStore store, String key) {
+		return catchThrowableOfType(StoreException.class, () -> acquire(store, key));
+	}
+
+	private static AcquireResult acquire(JdbcLockStore store, String key) {
+		return store.acquire(new AcquireCommand(key, "a", Duration.ofMinutes(1), "", ""));
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.dlock.store.jdbc;
+
+import java.time.Duration;
+import java.util.List;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
+import io.dlock.test.MariaDbServer;
+import io.dlock.test.PostgresServer;
+import io.dlock.test.TcpProxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A primary that is made a standby without a restart keeps its connections, while the
+ * address leads to the new primary.
+ */
+class DemotedDatabaseIntegrationTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+	private static final Duration LEASE = Duration.ofSeconds(20);
+
+	@Test
+	void b2LocksAreBackWithinThreeTimeoutsOnPostgreSql() throws Exception {
+		PostgresServer next = PostgresServer.shared();
+		try (PostgresServer old = PostgresServer.start();
+				TcpProxy proxy = TcpProxy.to(old.host(), old.port());
+				HikariDataSource oldAdmin = pool(old.jdbcUrl(), old.username(), old.password());
+				HikariDataSource nextAdmin = pool(next.jdbcUrl(), next.username(), next.password())) {
+			for (HikariDataSource admin : List.of(oldAdmin, nextAdmin)) {
+				create(admin, "schema-postgresql.sql");
+			}
+			try (HikariDataSource application = pool(old.jdbcUrl(proxy.port()), old.username(), old.password())) {
+				followsThePrimary(application, () -> {
+					run(oldAdmin, "ALTER SYSTEM SET default_transaction_read_only = on");
+					JdbcClient.create(oldAdmin).sql("SELECT pg_reload_conf()").query().listOfRows();
+				}, () -> proxy.redirect(next.host(), next.port()));
+			}
+		}
+	}
+
+	@Test
+	void b2LocksAreBackWithinThreeTimeoutsOnMariaDb() throws Exception {
+		MariaDbServer next = MariaDbServer.shared();
+		try (MariaDbServer old = MariaDbServer.start();
+				TcpProxy proxy = TcpProxy.to(old.host(), old.port());
+				HikariDataSource oldAdmin = pool(old.mariaDbUrl(), old.username(), old.password());
+				HikariDataSource nextAdmin = pool(next.mariaDbUrl(), next.username(), next.password())) {
+			for (HikariDataSource admin : List.of(oldAdmin, nextAdmin)) {
+				create(admin, "schema-mysql.sql");
+				run(admin, "CREATE USER IF NOT EXISTS demoted@'%' IDENTIFIED BY 'shop'");
+				run(admin, "GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_test.* TO demoted@'%'");
+			}
+			for (String url : List.of(old.mariaDbUrl(proxy.port()), old.mysqlUrl(proxy.port()))) {
+				run(oldAdmin, "SET GLOBAL read_only = 0");
+				proxy.redirect(old.host(), old.port());
+				try (HikariDataSource application = pool(url, "demoted", "shop")) {
+					followsThePrimary(application, () -> run(oldAdmin, "SET GLOBAL read_only = 1"),
+							() -> proxy.redirect(next.host(), next.port()));
+				}
+			}
+		}
+	}
+
+	private void followsThePrimary(HikariDataSource application, Runnable demotion, Runnable failover)
+			throws Exception {
+		try (JdbcLockStore store = new JdbcLockStore(application,
+				JdbcLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
+			Awaitility.await().ignoreException(StoreException.class).untilAsserted(store::verify);
+			RenewCommand held = new RenewCommand("demoted/held", "a", LEASE);
+			acquire(store, held.key());
+			demotion.run();
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(store.renew(List.of(held))).containsExactly(RenewResult.UNKNOWN));
+			failover.run();
+			Awaitility.await()
+				.atMost(TIMEOUT.multipliedBy(3))
+				.untilAsserted(() -> assertThat(store.renew(List.of(held))).containsExactly(RenewResult.REFUSED));
+			acquire(store, "demoted/free");
+		}
+	}
+
+	private static void acquire(JdbcLockStore store, String key) {
+		assertThat(store.acquire(new AcquireCommand(key, "a", LEASE, "", ""))).isInstanceOf(Granted.class);
+		assertThat(store.release(key, "a")).isTrue();
+	}
+
+	private static HikariDataSource pool(String url, String username, String password) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(url);
+		pool.setUsername(username);
+		pool.setPassword(password);
+		pool.setMaximumPoolSize(2);
+		pool.setMinimumIdle(0);
+		return pool;
+	}
+
+	private static void create(HikariDataSource admin, String schema) {
+		new ResourceDatabasePopulator(new ClassPathResource(schema, JdbcLockStore.class)).execute(admin);
+	}
+
+	private static void run(HikariDataSource admin, String sql) {
+		JdbcClient.create(admin).sql(sql).update();
+	}
+
+}

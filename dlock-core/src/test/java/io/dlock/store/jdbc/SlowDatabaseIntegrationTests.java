@@ -1,0 +1,143 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreException;
+import io.dlock.test.MariaDbServer;
+import io.dlock.test.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A database whose statements take longer than the command timeout keeps the sessions of
+ * those that were given up: the locks must not take all there are.
+ */
+class SlowDatabaseIntegrationTests {
+
+	private static final int POOL_SIZE = 6;
+
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+	/**
+	 * No timeout of PostgreSQL ends a commit that waits for a standby.
+	 */
+	@Test
+	void b1CommitsThatWaitForAStandbyTakeNoMoreSessionsThanThePoolHas() throws Exception {
+		try (PostgresServer server = PostgresServer.start();
+				HikariDataSource admin = pool(server.jdbcUrl(), server.username(), server.password())) {
+			create(admin, "schema-postgresql.sql");
+			run(admin, "CREATE ROLE shop LOGIN PASSWORD 'shop'");
+			run(admin, "GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock TO shop");
+			staysWithinThePool(admin, server.jdbcUrl(), "shop",
+					"SELECT count(*) FROM pg_stat_activity WHERE usename = 'shop'", () -> standby(admin, "away"),
+					() -> standby(admin, ""));
+		}
+	}
+
+	private static void standby(HikariDataSource admin, String name) {
+		run(admin, "ALTER SYSTEM SET synchronous_standby_names = '" + name + "'");
+		JdbcClient.create(admin).sql("SELECT pg_reload_conf()").query().listOfRows();
+	}
+
+	/**
+	 * A statement that waits for a table waits for a second at the least, longer than the
+	 * client.
+	 */
+	@Test
+	void b1StatementsThatWaitForATableTakeNoMoreSessionsThanThePoolHas() throws Exception {
+		MariaDbServer server = MariaDbServer.shared();
+		try (HikariDataSource admin = pool(server.mariaDbUrl(), server.username(), server.password());
+				Connection blocker = admin.getConnection();
+				Statement statement = blocker.createStatement()) {
+			create(admin, "schema-mysql.sql");
+			run(admin, "CREATE USER IF NOT EXISTS slow@'%' IDENTIFIED BY 'shop'");
+			run(admin, "GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock TO slow@'%'");
+			staysWithinThePool(admin, server.mariaDbUrl(), "slow",
+					"SELECT count(*) FROM information_schema.processlist WHERE user = 'slow'",
+					() -> statement.execute("LOCK TABLES dlock_lock WRITE"), () -> statement.execute("UNLOCK TABLES"));
+		}
+	}
+
+	private void staysWithinThePool(HikariDataSource admin, String url, String user, String sessions, Action slow,
+			Action fast) throws Exception {
+		ExecutorService callers = Executors.newFixedThreadPool(8);
+		try (HikariDataSource pool = pool(url, user, "shop");
+				JdbcLockStore store = new JdbcLockStore(pool,
+						JdbcLockStoreSettings.defaults().withCommandTimeout(TIMEOUT).withPoolSize(POOL_SIZE))) {
+			Awaitility.await().ignoreException(StoreException.class).untilAsserted(() -> acquire(store));
+			slow.run();
+			for (int i = 0; i < 8; i++) {
+				callers.execute(() -> {
+					while (!callers.isShutdown()) {
+						try {
+							acquire(store);
+						}
+						catch (StoreException ex) {
+							// as long as the database is slow
+						}
+					}
+				});
+			}
+			JdbcClient client = JdbcClient.create(admin);
+			Awaitility.await()
+				.during(Duration.ofSeconds(5))
+				.atMost(Duration.ofSeconds(20))
+				.untilAsserted(() -> assertThat(client.sql(sessions).query(Integer.class).single())
+					.isLessThanOrEqualTo(POOL_SIZE + 2));
+			fast.run();
+			Awaitility.await().ignoreException(StoreException.class).untilAsserted(() -> acquire(store));
+		}
+		finally {
+			callers.shutdown();
+			fast.run();
+			callers.awaitTermination(10, TimeUnit.SECONDS);
+		}
+	}
+
+	private static void acquire(JdbcLockStore store) {
+		assertThat(store.acquire(new AcquireCommand("slow/" + UUID.randomUUID(), "a", Duration.ofSeconds(20), "", "")))
+			.isInstanceOf(Granted.class);
+	}
+
+	private static HikariDataSource pool(String url, String username, String password) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(url);
+		pool.setUsername(username);
+		pool.setPassword(password);
+		pool.setMaximumPoolSize(2);
+		pool.setMinimumIdle(0);
+		return pool;
+	}
+
+	private static void create(HikariDataSource admin, String schema) {
+		new ResourceDatabasePopulator(new ClassPathResource(schema, JdbcLockStore.class)).execute(admin);
+	}
+
+	private static void run(HikariDataSource admin, String sql) {
+		JdbcClient.create(admin).sql(sql).update();
+	}
+
+	@FunctionalInterface
+	private interface Action {
+
+		void run() throws SQLException;
+
+	}
+
+}
