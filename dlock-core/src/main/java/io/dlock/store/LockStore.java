@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <li>Every decision is atomic and is taken by the store's own clock. No time of the
  * calling machine is sent or compared.</li>
  * <li>{@link #acquire} is idempotent by owner: if the key is held by this owner already
- * the answer is granted, with the same token and the lease started anew.</li>
+ * the answer is granted, with the same token and the lease started anew unless it lasts
+ * longer: a request may arrive late.</li>
  * <li>Tokens of a key rise from owner to owner, also after the store lost its data or
  * cleaned up: {@code max(stored + 1, store clock in µs)}.</li>
  * <li>{@link #renew} and {@link #release} change nothing unless the owner holds the

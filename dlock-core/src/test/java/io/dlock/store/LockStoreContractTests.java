@@ -118,6 +118,33 @@ public abstract class LockStoreContractTests {
 				(refused) -> assertThat(refused.remaining()).isGreaterThan(Duration.ofSeconds(10)));
 	}
 
+	/**
+	 * A request whose answer was lost may be repeated, or arrive, when the lease was
+	 * renewed.
+	 */
+	@Test
+	void r6RepeatedAcquireNeverShortensTheLease() {
+		long token = granted(acquire("a", SHORT));
+		renew("a", LEASE);
+		assertThat(granted(acquire("a", SHORT))).isEqualTo(token);
+		assertThat(acquire("b", LEASE)).isInstanceOfSatisfying(Refused.class,
+				(refused) -> assertThat(refused.remaining()).isGreaterThan(Duration.ofSeconds(10)));
+	}
+
+	@Test
+	void leaseOfANewOwnerIsItsOwnHoweverLongTheOneBeforeWas() {
+		acquire("a", Duration.ofHours(1));
+		granted(this.store.acquire(new AcquireCommand(this.key, "b", LEASE, "holder b", "", null, false, "a")));
+		assertThat(acquire("c", LEASE)).isInstanceOfSatisfying(Refused.class,
+				(refused) -> assertThat(refused.remaining()).isBetween(Duration.ofSeconds(10), LEASE));
+		this.store.release(this.key, "b");
+		acquire("d", Duration.ofHours(1));
+		this.store.release(this.key, "d");
+		acquire("e", LEASE);
+		assertThat(acquire("c", LEASE)).isInstanceOfSatisfying(Refused.class,
+				(refused) -> assertThat(refused.remaining()).isBetween(Duration.ofSeconds(10), LEASE));
+	}
+
 	@Test
 	void r11TokensRiseFromOwnerToOwner() {
 		long last = 0;
@@ -231,7 +258,8 @@ public abstract class LockStoreContractTests {
 	void r41KeysThatLookAlikeAreDifferentLocks() {
 		List<String> lookAlikes = List.of("cafe", "CAFE", "café", "cafe\u0301", "cafe ", "cafe  ", " cafe", "cafe\t",
 				"{cafe}", "{cafe", "ca{fe}", "cafe\u0000", "ｃａｆｅ", "cafe%20", "straße", "strasse",
-				"x".repeat(2000) + "a", "x".repeat(2000) + "b", "\ud800", "\udc00", "?");
+				"x".repeat(2000) + "a", "x".repeat(2000) + "b", "x".repeat(2000) + "\u0141",
+				"x".repeat(2000) + "\u0241", "\ud800", "\udc00", "?");
 		for (String lookAlike : lookAlikes) {
 			assertThat(this.store.acquire(new AcquireCommand(this.key + lookAlike, "owner", LEASE, "holder", "reason")))
 				.as(lookAlike)

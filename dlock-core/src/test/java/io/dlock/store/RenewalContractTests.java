@@ -115,6 +115,47 @@ public abstract class RenewalContractTests extends LockStoreContractTests {
 		assertThat(store().find(keys.get(4))).isEmpty();
 	}
 
+	/**
+	 * Every third is taken over from round to round, and no answer is that of a
+	 * neighbour.
+	 */
+	@Test
+	void answersOfALargeBatchAreThoseOfItsLeasesInEveryRound() {
+		List<RenewCommand> batch = new ArrayList<>();
+		for (int i = 0; i < 30; i++) {
+			// not in the order of the keys
+			String each = key() + "/" + (i * 7 % 30);
+			acquire(each, "owner " + i, LEASE);
+			batch.add(new RenewCommand(each, "owner " + i, Duration.ofMinutes(1 + i)));
+		}
+		List<RenewResult> expected = new ArrayList<>(Collections.nCopies(30, RenewResult.RENEWED));
+		for (int round = 0; round < 3; round++) {
+			for (int i = round; i < 30; i += 5) {
+				store().release(batch.get(i).key(), batch.get(i).owner());
+				if (i % 2 == 0) {
+					acquire(batch.get(i).key(), "successor", LEASE);
+				}
+				expected.set(i, RenewResult.REFUSED);
+			}
+			assertThat(store().renew(batch)).isEqualTo(expected);
+		}
+		for (int i = 3; i < 30; i += 5) {
+			assertThat(remaining(batch.get(i).key())).isBetween(Duration.ofMinutes(i), Duration.ofMinutes(1 + i));
+		}
+		for (int i = 0; i < 30; i += 10) {
+			assertThat(remaining(batch.get(i).key())).as("of the successor").isLessThanOrEqualTo(LEASE);
+		}
+	}
+
+	@Test
+	void longerOfTwoRenewalsOfOneLeaseCounts() {
+		acquire("a", LEASE);
+		RenewCommand longer = renewal("a", Duration.ofHours(1));
+		assertThat(store().renew(List.of(renewal("a", LEASE), longer, renewal("a", LEASE))))
+			.containsOnly(RenewResult.RENEWED);
+		assertThat(remaining(key())).isGreaterThan(Duration.ofMinutes(59));
+	}
+
 	@Test
 	void manyLeasesAreRenewedAndAnsweredInOrder() {
 		List<RenewCommand> batch = new ArrayList<>();

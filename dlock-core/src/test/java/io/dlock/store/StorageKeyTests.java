@@ -44,6 +44,15 @@ class StorageKeyTests {
 	}
 
 	@Test
+	void r53LongKeysThatDifferInOneHalfOfACharacterAreKeptApart() {
+		String prefix = "x".repeat(600);
+		assertThat(List.of("\u0141", "\u0241", "\u0142", "A", "\ud841", "\ud941")
+			.stream()
+			.map((last) -> StorageKey.of(prefix + last))
+			.distinct()).hasSize(6);
+	}
+
+	@Test
 	void storedKeyOfAnyKeyIsAsciiAndNoTwoAreTheSame() {
 		Random random = new Random(17);
 		Map<String, String> seen = new HashMap<>();

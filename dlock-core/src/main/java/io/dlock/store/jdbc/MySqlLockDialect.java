@@ -35,8 +35,10 @@ final class MySqlLockDialect extends JdbcLockDialect {
 
 	/**
 	 * Assignments run from left to right, so the owner is decided on the old lease and
-	 * all that follows on the new owner; the lease comes last. {@code VALUES()} is
-	 * deprecated in MySQL, but what replaces it MariaDB does not know.
+	 * all that follows on the new owner; the lease comes last. An owner that has not
+	 * acquired just now held the lock before, and its lease is never shortened.
+	 * {@code VALUES()} is deprecated in MySQL, but what replaces it MariaDB does not
+	 * know.
 	 */
 	private static final String ACQUIRE = """
 			INSERT INTO %1$s (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
@@ -49,7 +51,8 @@ final class MySqlLockDialect extends JdbcLockDialect {
 			  renewals = IF(owner = VALUES(owner), 0, renewals),
 			  holder = IF(owner = VALUES(owner), VALUES(holder), holder),
 			  reason = IF(owner = VALUES(owner), VALUES(reason), reason),
-			  lease_until = IF(owner = VALUES(owner), VALUES(lease_until), lease_until)
+			  lease_until = IF(owner <> VALUES(owner) OR (acquired_at <> VALUES(acquired_at) AND lease_until > VALUES(lease_until)),
+			    lease_until, VALUES(lease_until))
 			""";
 
 	private static final String GRANTABLE = "(lease_until <= UTC_TIMESTAMP(6) OR owner IN ('', ?) OR (owner = ? AND waiting = ''))";

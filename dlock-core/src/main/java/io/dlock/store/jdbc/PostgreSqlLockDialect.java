@@ -63,7 +63,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 			  token = CASE WHEN l.owner = EXCLUDED.owner THEN l.token ELSE greatest(l.token + 1, %2$s) END,
 			  acquired_at = CASE WHEN l.owner = EXCLUDED.owner THEN l.acquired_at ELSE clock_timestamp() END,
 			  owner = EXCLUDED.owner,
-			  lease_until = %3$s,
+			  lease_until = greatest(CASE WHEN l.owner = EXCLUDED.owner THEN l.lease_until END, %3$s),
 			  renewals = 0,
 			  holder = EXCLUDED.holder,
 			  reason = EXCLUDED.reason,

@@ -81,7 +81,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 		MailboxAddress mailbox = command.mailbox();
 		long until = now + command.lease().toNanos();
 		if (held != null && held.owner.equals(command.owner())) {
-			return held.until(until);
+			return held.until(Math.max(held.until, until));
 		}
 		boolean free = held == null || held.isOver(now)
 				|| (mailbox != null && held.owner.equals(mailbox.reservation()));

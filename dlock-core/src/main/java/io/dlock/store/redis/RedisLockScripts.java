@@ -50,19 +50,30 @@ final class RedisLockScripts {
 			""";
 
 	/**
+	 * Starts a lease anew unless it lasts longer: a request may arrive late.
+	 */
+	private static final String LENGTHEN = """
+			local function lengthen(lease)
+				if redis.call('PTTL', KEYS[1]) < tonumber(lease) then
+					redis.call('PEXPIRE', KEYS[1], lease)
+				end
+			end
+			""";
+
+	/**
 	 * ARGV: owner, lease in ms, holder, reason, and if there is any, mailbox or empty,
 	 * owner to release or empty, and 1 to queue. Answers {1, token} or {0, remaining ms,
 	 * holder}. The token is a hybrid logical clock (Kulkarni et al., 2014) in
 	 * microseconds. One command reads and writes the fence: the server spends most of the
 	 * script's time on its commands.
 	 */
-	static final RedisLockScript ACQUIRE = new RedisLockScript(PASS + WITHOUT + """
+	static final RedisLockScript ACQUIRE = new RedisLockScript(LENGTHEN + PASS + WITHOUT + """
 			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
 			local owner = held[1]
 			local waiting = held[2] or ''
 			local mailbox = ARGV[5] or ''
 			if owner == ARGV[1] then
-				redis.call('PEXPIRE', KEYS[1], ARGV[2])
+				lengthen(ARGV[2])
 				return {1, redis.call('HGET', KEYS[1], 'token')}
 			end
 			if owner and owner == ARGV[6] then
@@ -94,13 +105,11 @@ final class RedisLockScripts {
 	/**
 	 * ARGV: owner, lease in ms. Answers 1 if the owner holds the lock.
 	 */
-	static final RedisLockScript RENEW = new RedisLockScript("""
+	static final RedisLockScript RENEW = new RedisLockScript(LENGTHEN + """
 			if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then
 				return 0
 			end
-			if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
-				redis.call('PEXPIRE', KEYS[1], ARGV[2])
-			end
+			lengthen(ARGV[2])
 			return 1
 			""");
 

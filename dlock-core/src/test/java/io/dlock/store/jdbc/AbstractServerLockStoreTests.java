@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -106,6 +107,34 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 		this.proxy.resetCounters();
 		assertThat(this.behindProxy.renew(batch)).hasSize(10_000).containsOnly(RenewResult.REFUSED);
 		assertThat(this.proxy.roundTrips()).isLessThanOrEqualTo(20);
+	}
+
+	/**
+	 * A lease that is refused is not asked for again by itself: not if there is no such
+	 * key, and not if it was released, is over, or another owner took it.
+	 */
+	@Test
+	void leasesThatAreRefusedForAnyReasonAreAnsweredWithTheOthers() {
+		List<RenewCommand> batch = new ArrayList<>();
+		List<RenewResult> expected = new ArrayList<>();
+		for (int i = 0; i < 40; i++) {
+			AcquireCommand first = new AcquireCommand(key() + "/" + i, "a", (i % 4 == 1) ? Duration.ofMillis(1) : LEASE,
+					"holder", "");
+			granted(store().acquire(first));
+			if (i % 4 > 1) {
+				store().release(first.key(), "a");
+			}
+			if (i % 4 == 3) {
+				granted(store().acquire(new AcquireCommand(first.key(), "successor", LEASE, "holder", "")));
+			}
+			batch.add(new RenewCommand(first.key(), "a", LEASE));
+			expected.add((i % 4 == 0) ? RenewResult.RENEWED : RenewResult.REFUSED);
+		}
+		Awaitility.await().until(() -> store().find(key() + "/37").isEmpty());
+		awaitSilence();
+		this.proxy.resetCounters();
+		assertThat(this.behindProxy.renew(batch)).isEqualTo(expected);
+		assertThat(this.proxy.roundTrips()).isLessThanOrEqualTo(3);
 	}
 
 	@Test

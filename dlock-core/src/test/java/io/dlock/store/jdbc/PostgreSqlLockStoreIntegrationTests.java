@@ -5,6 +5,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
@@ -13,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.TcpProxy;
@@ -90,6 +93,22 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 		granted(waiting.get());
 		assertThat(acquire("b", LEASE)).isInstanceOfSatisfying(Refused.class,
 				(refused) -> assertThat(refused.remaining()).isGreaterThan(Duration.ofMillis(400)));
+	}
+
+	@Test
+	void r6RenewalThatWaitedForTheRowDoesNotShortenTheLease() throws Exception {
+		granted(acquire("a", LEASE));
+		try (Connection blocker = application().getConnection(); Statement statement = blocker.createStatement()) {
+			blocker.setAutoCommit(false);
+			statement.execute("SELECT * FROM dlock_lock WHERE lock_key = '" + key() + "' FOR UPDATE");
+			CompletableFuture<RenewResult> renewed = CompletableFuture
+				.supplyAsync(() -> renew("a", Duration.ofSeconds(5)));
+			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> renewed.get(300, TimeUnit.MILLISECONDS));
+			blocker.commit();
+			assertThat(renewed.get()).isEqualTo(RenewResult.RENEWED);
+		}
+		assertThat(acquire("b", LEASE)).isInstanceOfSatisfying(Refused.class,
+				(refused) -> assertThat(refused.remaining()).isGreaterThan(Duration.ofSeconds(10)));
 	}
 
 	@Test
