@@ -38,7 +38,7 @@ record FenceDialect(String raise, @Nullable String read, int attempts) {
 
 	private static final String H2 = """
 			SELECT token FROM FINAL TABLE (
-			  MERGE INTO %s f USING (VALUES (CAST(? AS VARCHAR), CAST(? AS BIGINT))) n (resource, token)
+			  MERGE INTO %s f USING (VALUES (CAST(? AS VARCHAR_CASESENSITIVE), CAST(? AS BIGINT))) n (resource, token)
 			  ON f.resource = n.resource
 			  WHEN MATCHED THEN UPDATE SET token = GREATEST(f.token, n.token)
 			  WHEN NOT MATCHED THEN INSERT (resource, token) VALUES (n.resource, n.token))

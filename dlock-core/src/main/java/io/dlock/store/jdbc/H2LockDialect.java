@@ -23,13 +23,16 @@ final class H2LockDialect extends JdbcLockDialect {
 
 	private static final String NOW = "CURRENT_TIMESTAMP(6)";
 
+	/** With {@code IGNORECASE} a {@code VARCHAR} is compared without regard to case. */
+	private static final String TEXT = "VARCHAR_CASESENSITIVE";
+
 	private static final String NOW_MICROS = "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)";
 
 	private static final String ACQUIRE = """
 			SELECT token FROM FINAL TABLE (
 			  MERGE INTO %1$s l
-			  USING (VALUES (CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS BIGINT), CAST(? AS VARCHAR), CAST(? AS VARCHAR),
-			      CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS VARCHAR)))
+			  USING (VALUES (CAST(? AS %4$s), CAST(? AS %4$s), CAST(? AS BIGINT), CAST(? AS %4$s), CAST(? AS %4$s),
+			      CAST(? AS %4$s), CAST(? AS %4$s), CAST(? AS %4$s)))
 			    a (lock_key, owner, lease, holder, reason, entry, reservation, releasing)
 			  ON l.lock_key = a.lock_key
 			  WHEN MATCHED AND (l.lease_until <= %2$s OR l.owner IN ('', a.owner, a.reservation)
@@ -50,6 +53,12 @@ final class H2LockDialect extends JdbcLockDialect {
 
 	private static final String HOLDER = """
 			SELECT DATEDIFF('MICROSECOND', %2$s, lease_until), owner, holder, waiting FROM %1$s WHERE lock_key = ?
+			""";
+
+	private static final String KEY_COLUMN = """
+			SELECT data_type, collation_name FROM information_schema.columns
+			WHERE LOWER(table_schema) = LOWER(COALESCE(?, SCHEMA())) AND LOWER(table_name) = LOWER(?)
+			  AND LOWER(column_name) = 'lock_key'
 			""";
 
 	private final String acquire;
@@ -90,7 +99,7 @@ final class H2LockDialect extends JdbcLockDialect {
 						""".formatted(table, NOW, Statements.SWEEP_BATCH), """
 						SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > %s FOR UPDATE
 						""".formatted(table, NOW)));
-		this.acquire = ACQUIRE.formatted(table, NOW, NOW_MICROS);
+		this.acquire = ACQUIRE.formatted(table, NOW, NOW_MICROS, TEXT);
 		this.holder = HOLDER.formatted(table, NOW);
 	}
 
@@ -104,7 +113,7 @@ final class H2LockDialect extends JdbcLockDialect {
 	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
-			Parameters.bind(statement, key, command);
+			Parameters.bind(statement, key, command, false);
 			statement.setString(6, Parameters.entry(command.mailbox()));
 			statement.setString(7, Parameters.reservation(command));
 			statement.setString(8, Parameters.releasing(command));
@@ -141,6 +150,16 @@ final class H2LockDialect extends JdbcLockDialect {
 	@Override
 	StoreFacts facts(Connection connection) throws SQLException {
 		return JdbcFacts.ofH2(connection);
+	}
+
+	@Override
+	void verify(Connection connection, LockTable table) throws SQLException {
+		table.ask(connection, KEY_COLUMN, (row) -> {
+			boolean ignoresCase = row.getString(1).equals("VARCHAR_IGNORECASE");
+			if (ignoresCase || !row.getString(2).equals("OFF")) {
+				throw table.wrongCollation("lock_key", row.getString(ignoresCase ? 1 : 2), MIXES_KEYS, null);
+			}
+		});
 	}
 
 	@Override

@@ -5,7 +5,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -18,6 +21,10 @@ import io.dlock.store.StoreFacts;
 final class JdbcFacts {
 
 	private static final Set<String> OFF = Set.of("0", "OFF", "off", "NO");
+
+	private static final String MYSQL_SETTINGS = """
+			SHOW VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format', 'wsrep_on', 'group_replication_single_primary_mode')
+			""";
 
 	private JdbcFacts() {
 	}
@@ -58,9 +65,35 @@ final class JdbcFacts {
 			warnings.add("innodb_flush_log_at_trx_commit is " + values[2]
 					+ ": a crash may give away a lock that is held. It has to be 1");
 		}
+		warnings.addAll(clocksOfMySql(settingsOfMySql(connection)));
 		String product = values[0].contains("MariaDB") ? "MariaDB " : "MySQL ";
 		return new StoreFacts(product + values[0].replaceFirst("-.*", ""), readOnly ? "read-only" : "primary",
 				warnings);
+	}
+
+	/**
+	 * The settings of MySQL and MariaDB that do not exist everywhere.
+	 */
+	static Map<String, String> settingsOfMySql(Connection connection) throws SQLException {
+		Map<String, String> settings = new HashMap<>();
+		try (Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery(MYSQL_SETTINGS)) {
+			while (row.next()) {
+				settings.put(row.getString(1).toLowerCase(Locale.ROOT), row.getString(2));
+			}
+		}
+		return settings;
+	}
+
+	/**
+	 * Whether the server may be one of several that take writes, as with Galera and with
+	 * group replication that has no single primary.
+	 */
+	static List<String> clocksOfMySql(Map<String, String> settings) {
+		boolean many = "ON".equals(settings.get("wsrep_on"))
+				|| "OFF".equals(settings.get("group_replication_single_primary_mode"));
+		return many ? List.of("Each server of this cluster takes locks by its own clock, so that two may grant the same lock: "
+				+ "all applications have to use the same server for their locks") : List.of();
 	}
 
 	static StoreFacts ofH2(Connection connection) throws SQLException {

@@ -30,6 +30,11 @@ import io.dlock.store.jdbc.JdbcRenewal.Due;
  */
 abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDialect, H2LockDialect {
 
+	/** What a collation does that is not a binary one. */
+	static final String MIXES_KEYS = "which takes different keys for the same";
+
+	private static final String OTHER_DATABASE = "Use PostgreSQL, MySQL, MariaDB or H2 for the locks, or Redis.";
+
 	private static final int QUEUE_ATTEMPTS = 3;
 
 	private final Statements statements;
@@ -53,12 +58,30 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	static JdbcLockDialect of(DatabaseMetaData metaData, String table) throws SQLException {
 		String product = metaData.getDatabaseProductName();
 		return switch (product) {
-			case "PostgreSQL" -> new PostgreSqlLockDialect(table);
-			case "MySQL", "MariaDB" -> new MySqlLockDialect(table);
+			case "PostgreSQL" -> PostgreSqlLockDialect.of(metaData.getConnection(), table);
+			case "MySQL", "MariaDB" -> MySqlLockDialect.of(metaData.getDatabaseProductVersion(), table);
 			case "H2" -> new H2LockDialect(table);
 			default -> throw new StoreMisconfiguredException("dlock does not know the database '" + product + "'.",
-					"Use PostgreSQL, MySQL, MariaDB or H2 for the locks, or Redis.", null);
+					OTHER_DATABASE, null);
 		};
+	}
+
+	/**
+	 * Refuse a database that speaks the language of another one but has many nodes, each
+	 * with its own clock: a lease that one node grants is over earlier by the clock of
+	 * the next.
+	 * @param version what the database says it is
+	 * @param names what such databases call themselves
+	 */
+	static void refuseManyClocks(String version, String... names) {
+		for (String name : names) {
+			if (version.contains(name)) {
+				throw new StoreMisconfiguredException(
+						"The lock database has a clock on each node (%s), so that two nodes may grant the same lock."
+							.formatted(version),
+						OTHER_DATABASE, null);
+			}
+		}
 	}
 
 	/**
@@ -226,10 +249,10 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	/**
 	 * Check what the lock relies on beyond the columns of the table.
 	 * @param connection an auto-commit connection
+	 * @param table the lock table
 	 * @throws SQLException if the database does not answer
 	 */
-	void verify(Connection connection) throws SQLException {
-	}
+	abstract void verify(Connection connection, LockTable table) throws SQLException;
 
 	/**
 	 * How many leases one call renews at the most.

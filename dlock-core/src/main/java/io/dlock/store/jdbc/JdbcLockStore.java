@@ -1,7 +1,6 @@
 package io.dlock.store.jdbc;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -213,18 +212,9 @@ public final class JdbcLockStore implements LockStore {
 	@Override
 	public void verify() {
 		this.connections.execute(false, "check the lock table", (dialect, connection) -> {
-			String select = "SELECT lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting FROM "
-					+ this.settings.table() + " WHERE 1 = 0";
-			try (PreparedStatement statement = connection.prepareStatement(select)) {
-				statement.executeQuery().close();
-			}
-			catch (SQLException ex) {
-				if (SqlErrors.isMissingTableOrColumn(ex)) {
-					throw missingTable(ex);
-				}
-				throw ex;
-			}
-			dialect.verify(connection);
+			LockTable table = new LockTable(this.settings.table());
+			table.verifyColumns(connection);
+			dialect.verify(connection, table);
 			return true;
 		});
 		boolean losesFractions = losesFractions();
@@ -254,15 +244,6 @@ public final class JdbcLockStore implements LockStore {
 
 	private static boolean isWhole(Instant time) {
 		return time.equals(time.truncatedTo(ChronoUnit.MILLIS));
-	}
-
-	private StoreMisconfiguredException missingTable(SQLException cause) {
-		return new StoreMisconfiguredException(
-				"The lock table '%s' is missing or has other columns (%s).".formatted(this.settings.table(),
-						String.valueOf(cause.getMessage()).replaceAll("\\s+", " ").trim()),
-				"Create it with the script schema-<database>.sql of dlock-core (package io.dlock.store.jdbc), "
-						+ "or set dlock.jdbc.initialize-schema=always.",
-				cause);
 	}
 
 	@Override

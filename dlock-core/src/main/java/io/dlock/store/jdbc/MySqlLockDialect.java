@@ -9,10 +9,12 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import org.jspecify.annotations.Nullable;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
@@ -28,6 +30,11 @@ import io.dlock.store.jdbc.JdbcRenewal.Due;
  * afterwards is read back, which is the one additional round trip.
  */
 final class MySqlLockDialect extends JdbcLockDialect {
+
+	private static final Log logger = LogFactory.getLog(MySqlLockDialect.class);
+
+	/** Three round trips for each of these. */
+	private static final int RENEWALS_AT_ONCE = 2000;
 
 	private static final String NOW_MICROS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 
@@ -56,6 +63,12 @@ final class MySqlLockDialect extends JdbcLockDialect {
 			""";
 
 	private static final String GRANTABLE = "(lease_until <= UTC_TIMESTAMP(6) OR owner IN ('', ?) OR (owner = ? AND waiting = ''))";
+
+	/**
+	 * A proxy that sends reads to replicas sends this to the primary, because it ends so.
+	 * It locks no row all the same: those of an inner query are only read.
+	 */
+	private static final String ON_PRIMARY = "SELECT * FROM (%s LIMIT " + RENEWALS_AT_ONCE + ") held FOR UPDATE";
 
 	private static final String READ_BACK = """
 			SELECT owner, token, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lease_until), holder, waiting
@@ -93,7 +106,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	 * renewed, whoever has done it.
 	 */
 	private static final String READ_BACK_MANY = """
-			SELECT due.position, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', l.lease_until) >= @dlock_renewal + due.lease
+			SELECT due.position, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', l.lease_until) >= @dlock_renewal + due.lease AS lasts
 			FROM %2$s STRAIGHT_JOIN %1$s l
 			ON l.lock_key = due.lock_key AND l.owner = due.owner AND l.lease_until > UTC_TIMESTAMP(6)
 			""";
@@ -107,18 +120,16 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	/** The session ended by itself. */
 	private static final int NO_SUCH_SESSION = 1094;
 
-	/** Three round trips for each of these. */
-	private static final int RENEWALS_AT_ONCE = 2000;
-
 	private static final String TABLE_FACTS = """
-			SELECT t.engine, c.collation_name, c.table_name
+			SELECT t.engine, LOWER(c.column_name), c.character_set_name, c.collation_name, c.column_type
 			FROM information_schema.tables t JOIN information_schema.columns c
 			  ON c.table_schema = t.table_schema AND c.table_name = t.table_name
 			WHERE t.table_schema = COALESCE(?, DATABASE()) AND LOWER(t.table_name) = LOWER(?)
-			  AND LOWER(c.column_name) = 'lock_key'
+			  AND LOWER(c.column_name) IN ('lock_key', 'owner', 'waiting', 'holder', 'reason')
+			ORDER BY c.ordinal_position
 			""";
 
-	private final String table;
+	private static final Set<String> FOR_PEOPLE = Set.of("holder", "reason");
 
 	private final String acquire;
 
@@ -128,7 +139,18 @@ final class MySqlLockDialect extends JdbcLockDialect {
 
 	private final String readBackMany;
 
-	MySqlLockDialect(String table) {
+	/**
+	 * Look what database this is.
+	 * @param version what it says
+	 * @param table the lock table
+	 * @return the dialect
+	 */
+	static MySqlLockDialect of(String version, String table) {
+		refuseManyClocks(version, "TiDB");
+		return new MySqlLockDialect(table);
+	}
+
+	private MySqlLockDialect(String table) {
 		super(new Statements("""
 				UPDATE %s SET lease_until = GREATEST(lease_until, %s), renewals = renewals + 1
 				WHERE lock_key = ? AND owner = ? AND lease_until > UTC_TIMESTAMP(6)
@@ -159,11 +181,10 @@ final class MySqlLockDialect extends JdbcLockDialect {
 						""".formatted(table, Statements.SWEEP_BATCH), """
 						SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > UTC_TIMESTAMP(6) FOR UPDATE
 						""".formatted(table)));
-		this.table = table;
 		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END, GRANTABLE);
-		this.readBack = READ_BACK.formatted(table);
+		this.readBack = ON_PRIMARY.formatted(READ_BACK.formatted(table));
 		this.renewMany = RENEW_MANY.formatted(table, DUE, RENEWALS_AT_ONCE);
-		this.readBackMany = READ_BACK_MANY.formatted(table, DUE);
+		this.readBackMany = ON_PRIMARY.formatted(READ_BACK_MANY.formatted(table, DUE));
 	}
 
 	@Override
@@ -212,7 +233,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
-			Parameters.bind(statement, key, command);
+			Parameters.bind(statement, key, command, false);
 			for (int grantable = 6; grantable <= 10; grantable += 2) {
 				statement.setString(grantable, Parameters.reservation(command));
 				statement.setString(grantable + 1, Parameters.releasing(command));
@@ -304,30 +325,41 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	void verify(Connection connection) throws SQLException {
-		int dot = this.table.indexOf('.');
-		try (PreparedStatement statement = connection.prepareStatement(TABLE_FACTS)) {
-			statement.setString(1, (dot < 0) ? null : this.table.substring(0, dot));
-			statement.setString(2, this.table.substring(dot + 1));
-			try (ResultSet row = statement.executeQuery()) {
-				if (row.next()) {
-					verify(row.getString(1), row.getString(2));
-				}
-			}
+	void verify(Connection connection, LockTable table) throws SQLException {
+		table.ask(connection, TABLE_FACTS, (row) -> verify(table, row));
+		Map<String, String> settings = JdbcFacts.settingsOfMySql(connection);
+		verifyBinaryLog(settings);
+		JdbcFacts.clocksOfMySql(settings).forEach(logger::warn);
+	}
+
+	private static void verify(LockTable table, ResultSet row) throws SQLException {
+		if (!"InnoDB".equalsIgnoreCase(row.getString(1))) {
+			throw table.refusal("The lock table '%s' uses the engine %s, which does not lock rows."
+				.formatted(table.name(), row.getString(1)), "ENGINE = InnoDB");
+		}
+		String column = row.getString(2);
+		String collation = row.getString(4);
+		if (FOR_PEOPLE.contains(column) && !"utf8mb4".equals(row.getString(3))) {
+			throw table.wrongCollation(column, collation, "which does not know every character",
+					"MODIFY %s VARCHAR(255) CHARACTER SET utf8mb4 NOT NULL".formatted(column));
+		}
+		if (!FOR_PEOPLE.contains(column) && collation != null && !collation.endsWith("_bin")) {
+			throw table.wrongCollation(column, collation, MIXES_KEYS, "MODIFY %s %s CHARACTER SET ascii COLLATE ascii_bin NOT NULL"
+				.formatted(column, row.getString(5)));
 		}
 	}
 
-	private void verify(String engine, @Nullable String collation) {
-		if (!"InnoDB".equalsIgnoreCase(engine)) {
+	/**
+	 * InnoDB writes nothing then in READ COMMITTED, and in a higher isolation a replica
+	 * would renew other locks than its primary.
+	 */
+	private static void verifyBinaryLog(Map<String, String> settings) {
+		if ("ON".equals(settings.get("log_bin")) && "STATEMENT".equals(settings.get("binlog_format"))) {
 			throw new StoreMisconfiguredException(
-					"The lock table '%s' uses the engine %s, which does not lock rows.".formatted(this.table, engine),
-					"Create it with the script schema-mysql.sql of dlock-core (ENGINE = InnoDB).", null);
-		}
-		if (collation != null && !collation.endsWith("_bin")) {
-			throw new StoreMisconfiguredException(
-					"The column lock_key of the lock table '%s' has the collation %s, which takes different keys for the same."
-						.formatted(this.table, collation),
-					"Create it with the script schema-mysql.sql of dlock-core (COLLATE ascii_bin).", null);
+					"The binary log of the lock database has the format STATEMENT, in which no lock can be taken.",
+					"Set binlog_format = ROW or MIXED in the configuration of the server, "
+							+ "or SET GLOBAL binlog_format = ROW and restart the application.",
+					null);
 		}
 	}
 

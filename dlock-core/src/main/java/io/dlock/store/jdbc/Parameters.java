@@ -14,6 +14,9 @@ import io.dlock.store.MailboxAddress;
  */
 final class Parameters {
 
+	/** The columns for people have room for this many characters. */
+	private static final int TEXT_LENGTH = 255;
+
 	/** Stands for a mailbox or an owner where there is none. */
 	static final String NOBODY = "-";
 
@@ -22,13 +25,41 @@ final class Parameters {
 
 	/**
 	 * Bind the first five parameters of an acquire: key, owner, lease, holder, reason.
+	 * @param asciiOnly whether the database does not store every character
 	 */
-	static void bind(PreparedStatement statement, String key, AcquireCommand command) throws SQLException {
+	static void bind(PreparedStatement statement, String key, AcquireCommand command, boolean asciiOnly)
+			throws SQLException {
 		statement.setString(1, key);
 		statement.setString(2, command.owner());
 		statement.setLong(3, micros(command.lease()));
-		statement.setString(4, command.holder());
-		statement.setString(5, command.reason());
+		statement.setString(4, text(command.holder(), asciiOnly));
+		statement.setString(5, text(command.reason(), asciiOnly));
+	}
+
+	/**
+	 * What a person is told must not keep a lock from being taken: it is written with the
+	 * characters that the database stores, as far as the column has room.
+	 */
+	static String text(String text, boolean asciiOnly) {
+		if (text.length() <= TEXT_LENGTH && text.chars().allMatch((c) -> c > 0 && c < 128)) {
+			return text;
+		}
+		StringBuilder written = new StringBuilder();
+		for (int codePoint : text.codePoints().toArray()) {
+			String next = written(codePoint, asciiOnly);
+			if (written.length() + next.length() > TEXT_LENGTH) {
+				break;
+			}
+			written.append(next);
+		}
+		return written.toString();
+	}
+
+	private static String written(int codePoint, boolean asciiOnly) {
+		if (codePoint == 0 || Character.getType(codePoint) == Character.SURROGATE) {
+			return "?";
+		}
+		return (asciiOnly && codePoint > 127) ? "\\u{%x}".formatted(codePoint) : Character.toString(codePoint);
 	}
 
 	/**

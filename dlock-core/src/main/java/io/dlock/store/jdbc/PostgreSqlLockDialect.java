@@ -108,13 +108,47 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 
 	private static final int RENEWALS_AT_ONCE = 1000;
 
+	/**
+	 * Answers if the order of the keys is that of a library which changes with its next
+	 * version, and not that of the bytes.
+	 */
+	private static final String FOREIGN_COLLATION = """
+			WITH found AS (
+			  SELECT CASE c.collprovider WHEN 'd' THEN d.datcollate ELSE c.collname END AS name,
+			    CASE c.collprovider WHEN 'd' THEN coalesce(to_jsonb(d) ->> 'datlocprovider', 'c')
+			      ELSE c.collprovider::text END AS provider
+			  FROM pg_attribute a JOIN pg_collation c ON c.oid = a.attcollation
+			    JOIN pg_class t ON t.oid = a.attrelid
+			    JOIN pg_database d ON d.datname = current_database()
+			  WHERE a.attname = 'lock_key' AND t.oid = to_regclass(concat_ws('.', ?, ?)))
+			SELECT name FROM found WHERE provider <> 'b' AND NOT (provider = 'c' AND name IN ('C', 'POSIX'))
+			""";
+
+	private final boolean asciiOnly;
+
 	private final String acquire;
 
 	private final String holder;
 
 	private final String renewMany;
 
-	PostgreSqlLockDialect(String table) {
+	/**
+	 * Look what database this is.
+	 * @param connection a connection
+	 * @param table the lock table
+	 * @return the dialect
+	 * @throws SQLException if the database does not answer
+	 */
+	static PostgreSqlLockDialect of(Connection connection, String table) throws SQLException {
+		try (Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery("SELECT version(), current_setting('server_encoding')")) {
+			row.next();
+			refuseManyClocks(row.getString(1), "CockroachDB", "-YB-", "Yugabyte");
+			return new PostgreSqlLockDialect(table, !"UTF8".equals(row.getString(2)));
+		}
+	}
+
+	private PostgreSqlLockDialect(String table, boolean asciiOnly) {
 		super(new Statements("""
 				UPDATE %s SET lease_until = greatest(lease_until, %s), renewals = renewals + 1
 				WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp()
@@ -150,6 +184,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 						""".formatted(table, Statements.SWEEP_BATCH), """
 						SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp() FOR UPDATE
 						""".formatted(table)));
+		this.asciiOnly = asciiOnly;
 		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END);
 		this.holder = HOLDER.formatted(table);
 		this.renewMany = RENEW_MANY.formatted(table);
@@ -201,7 +236,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
-			Parameters.bind(statement, key, command);
+			Parameters.bind(statement, key, command, this.asciiOnly);
 			statement.setLong(6, Parameters.micros(command.lease()));
 			statement.setString(7, Parameters.entry(command.mailbox()));
 			statement.setString(8, Parameters.reservation(command));
@@ -277,7 +312,12 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	void verify(Connection connection) throws SQLException {
+	void verify(Connection connection, LockTable table) throws SQLException {
+		table.ask(connection, FOREIGN_COLLATION, (row) -> {
+			throw table.wrongCollation("lock_key", row.getString(1),
+					"which changes with the operating system: its index may then miss a lock, and there are two",
+					"ALTER COLUMN lock_key TYPE VARCHAR(512) COLLATE \"C\"");
+		});
 		try (Statement statement = connection.createStatement();
 				ResultSet row = statement.executeQuery("SELECT current_setting('synchronous_commit')")) {
 			if (row.next() && "off".equals(row.getString(1))) {

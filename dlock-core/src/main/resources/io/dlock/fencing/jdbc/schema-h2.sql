@@ -1,4 +1,5 @@
+-- The resource is compared exactly also in a database with IGNORECASE=TRUE.
 CREATE TABLE IF NOT EXISTS dlock_fence (
-  resource VARCHAR(512) NOT NULL PRIMARY KEY,
-  token    BIGINT       NOT NULL
+  resource VARCHAR_CASESENSITIVE(512) NOT NULL PRIMARY KEY,
+  token    BIGINT                     NOT NULL
 );

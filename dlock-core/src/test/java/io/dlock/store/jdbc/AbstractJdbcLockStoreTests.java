@@ -325,6 +325,29 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 	}
 
 	/**
+	 * It is refused at start-up, and not with the first long key or reason.
+	 */
+	@Test
+	void tableWithAColumnThatIsTooShortIsRefused() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_short");
+		execute(script("dlock_short").replaceAll("(reason +VARCHAR)\\(255\\)", "$1(254)"));
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_short"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("The column reason of the lock table 'dlock_short' has room for 254 characters");
+		store.close();
+	}
+
+	@Test
+	void textForPeopleNeverKeepsALockFromBeingTaken() {
+		String text = "zamówił \ud83d\udd12 \u0000\ud800…".repeat(50);
+		granted(store().acquire(new AcquireCommand(key(), "a", LEASE, text, text)));
+		assertThat(store().find(key())).hasValueSatisfying((lock) -> {
+			assertThat(lock.reason()).startsWith("zamówił \ud83d\udd12 ??…zam").hasSizeBetween(250, 255);
+			assertThat(lock.holder()).isEqualTo(lock.reason());
+		});
+	}
+
+	/**
 	 * A lease that is rounded ends before its holder thinks.
 	 */
 	@Test

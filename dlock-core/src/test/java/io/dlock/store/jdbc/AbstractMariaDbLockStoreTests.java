@@ -1,13 +1,20 @@
 package io.dlock.store.jdbc;
 
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.MariaDbServer;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
  * The contract on MariaDB, for both drivers and both meanings of an update count.
@@ -70,6 +77,37 @@ abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTest
 	}
 
 	@Test
+	void textColumnThatDoesNotKnowEveryCharacterIsRefused() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_latin");
+		execute("CREATE TABLE dlock_latin LIKE dlock_lock");
+		execute("ALTER TABLE dlock_latin MODIFY reason VARCHAR(255) CHARACTER SET latin1 NOT NULL");
+		JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("dlock_latin"));
+		StoreMisconfiguredException refused = catchThrowableOfType(StoreMisconfiguredException.class, store::verify);
+		assertThat(refused.description()).contains("column reason", "latin1");
+		execute(refused.action().replaceFirst(".*(?=ALTER TABLE)", ""));
+		store.verify();
+		store.close();
+	}
+
+	/**
+	 * A proxy in front of a primary and its replicas lets replicas answer what only
+	 * reads.
+	 */
+	@Test
+	void readsThatDecideGoToThePrimary() {
+		BoundValues observed = new BoundValues();
+		JdbcLockStore store = new JdbcLockStore(observed.observe(application()), settings().withPoolSize(0));
+		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(1));
+		granted(store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
+		store.acquire(new AcquireCommand(key(), "b", LEASE, "holder", "", address, true, null));
+		store.renew(List.of(new RenewCommand(key(), "a", LEASE)));
+		store.release(key(), "a");
+		assertThat(observed.executions()).filteredOn((sql) -> sql.startsWith("SELECT"))
+			.hasSizeGreaterThan(2)
+			.allSatisfy((sql) -> assertThat(sql.strip()).endsWith("FOR UPDATE"));
+	}
+
+	@Test
 	void r41TableWithACollationThatMixesKeysIsRefused() throws SQLException {
 		refused("dlock_collation", "CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "InnoDB", "collation");
 	}
@@ -82,7 +120,7 @@ abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTest
 	private void refused(String table, String collation, String engine, String message) throws SQLException {
 		execute("DROP TABLE IF EXISTS " + table);
 		execute("""
-				CREATE TABLE %s (lock_key VARCHAR(200) %s PRIMARY KEY, owner VARCHAR(64), token BIGINT,
+				CREATE TABLE %s (lock_key VARCHAR(512) %s PRIMARY KEY, owner VARCHAR(64), token BIGINT,
 				acquired_at DATETIME(6), lease_until DATETIME(6), renewals BIGINT, holder VARCHAR(255),
 				reason VARCHAR(255), waiting VARCHAR(4096)) ENGINE = %s
 				""".formatted(table, collation, engine));

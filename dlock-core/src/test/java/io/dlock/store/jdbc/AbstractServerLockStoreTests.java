@@ -65,7 +65,7 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 		pool.setMinimumIdle(1);
 		this.behindProxy = new JdbcLockStore(pool,
 				settings().withCommandTimeout(Duration.ofMillis(500)).withPoolSize(2));
-		this.behindProxy.verify();
+		Awaitility.await().ignoreException(StoreException.class).untilAsserted(this.behindProxy::verify);
 	}
 
 	@AfterEach

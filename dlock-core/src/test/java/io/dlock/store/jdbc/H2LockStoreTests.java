@@ -2,8 +2,10 @@ package io.dlock.store.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
@@ -13,10 +15,13 @@ import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Refused;
@@ -25,6 +30,7 @@ import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreMisconfiguredException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -74,6 +80,41 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 			.ignoreExceptionsMatching((ex) -> ex instanceof StoreException && !ex.getMessage().contains("dlock_lock"))
 			.untilAsserted(() -> assertThatExceptionOfType(StoreException.class).isThrownBy(store::verify)
 				.withMessageMatching("(?is).*table.*dlock_lock.*missing.*"));
+	}
+
+	@Test
+	void r41KeysAreComparedExactlyInADatabaseThatIgnoresCase() throws SQLException {
+		HikariDataSource ignoring = pool("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;IGNORECASE=TRUE");
+		new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(ignoring);
+		try (JdbcLockStore store = new JdbcLockStore(ignoring, settings())) {
+			store.verify();
+			for (String each : List.of("Order", "order")) {
+				granted(store.acquire(new AcquireCommand(each, "a", LEASE, "holder", "")));
+				assertThat(store.acquire(new AcquireCommand(each, "b", LEASE, "holder", "")))
+					.isInstanceOf(Refused.class);
+			}
+			assertThat(store.release("order", "a")).isTrue();
+			assertThat(store.find("Order")).isPresent();
+		}
+		try (Connection connection = ignoring.getConnection(); Statement statement = connection.createStatement()) {
+			statement.execute("DELETE FROM dlock_lock");
+			statement.execute("ALTER TABLE dlock_lock ALTER COLUMN lock_key VARCHAR(512) NOT NULL");
+			try (JdbcLockStore store = new JdbcLockStore(ignoring, settings())) {
+				assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+					.withMessageContaining("VARCHAR_IGNORECASE");
+			}
+		}
+	}
+
+	@Test
+	void r41DatabaseWithACollationIsRefused() {
+		HikariDataSource collated = pool(
+				"jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;COLLATION=ENGLISH STRENGTH PRIMARY");
+		new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(collated);
+		try (JdbcLockStore store = new JdbcLockStore(collated, settings())) {
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+				.withMessageContaining("ENGLISH");
+		}
 	}
 
 	private AcquireResult ask(JdbcLockStore store, String owner, @Nullable MailboxAddress mailbox) {

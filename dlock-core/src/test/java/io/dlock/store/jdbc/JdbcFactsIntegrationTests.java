@@ -122,6 +122,15 @@ class JdbcFactsIntegrationTests {
 	}
 
 	@Test
+	void r33ClusterOfManyClocksIsWarnedOf() {
+		assertThat(JdbcFacts.clocksOfMySql(Map.of("wsrep_on", "ON"))).singleElement().asString().contains("own clock");
+		assertThat(JdbcFacts.clocksOfMySql(Map.of("group_replication_single_primary_mode", "OFF"))).hasSize(1);
+		assertThat(JdbcFacts
+			.clocksOfMySql(Map.of("wsrep_on", "OFF", "group_replication_single_primary_mode", "ON", "log_bin", "ON")))
+			.isEmpty();
+	}
+
+	@Test
 	void r19H2(@TempDir Path directory) throws SQLException {
 		String url = "jdbc:h2:file:" + directory.resolve("locks");
 		try (Connection connection = DriverManager.getConnection(url)) {

@@ -11,17 +11,24 @@ import java.util.concurrent.TimeoutException;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 
@@ -167,6 +174,72 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 		assertThat(store().find(key())).isEmpty();
 		assertThat(store.find(key())).isPresent();
 		store.close();
+	}
+
+	/**
+	 * An index in the order of a library does not find its rows any more when the next
+	 * version of the library has another order, and lets a second row in.
+	 */
+	@Test
+	void r41KeyInTheOrderOfTheOperatingSystemIsRefused() throws SQLException {
+		String foreign = JdbcClient.create(application())
+			.sql("SELECT collname FROM pg_collation WHERE collprovider IN ('c', 'i') AND collcollate IS DISTINCT FROM 'C' "
+					+ "AND collcollate IS DISTINCT FROM 'POSIX' AND collencoding IN (-1, 6) LIMIT 1")
+			.query(String.class)
+			.single();
+		execute("DROP TABLE IF EXISTS dlock_foreign");
+		execute("CREATE TABLE dlock_foreign (LIKE dlock_lock INCLUDING ALL)");
+		JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("dlock_foreign"));
+		store.verify();
+		execute("ALTER TABLE dlock_foreign ALTER COLUMN lock_key TYPE VARCHAR(512) COLLATE \"" + foreign + "\"");
+		StoreMisconfiguredException refused = catchThrowableOfType(StoreMisconfiguredException.class, store::verify);
+		assertThat(refused.description()).contains("lock_key", "dlock_foreign", foreign);
+		execute(refused.action().replaceFirst(".*(?=ALTER TABLE)", ""));
+		store.verify();
+		store.close();
+	}
+
+	@Test
+	void r41KeyInTheOrderOfTheDatabaseIsAcceptedIfThatIsTheOrderOfTheBytes() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_default");
+		execute("CREATE TABLE dlock_default (LIKE dlock_lock INCLUDING ALL)");
+		execute("ALTER TABLE dlock_default ALTER COLUMN lock_key TYPE VARCHAR(512) COLLATE \"default\"");
+		JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("dlock_default"));
+		store.verify();
+		store.close();
+	}
+
+	@Test
+	void databaseThatDoesNotStoreEveryCharacterTakesEveryLock() throws SQLException {
+		execute("DROP DATABASE IF EXISTS dlock_latin1 (FORCE)");
+		execute("CREATE DATABASE dlock_latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+		HikariDataSource latin1 = pool(url().replaceFirst("/[^/]+$", "/dlock_latin1"));
+		new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(latin1);
+		try (JdbcLockStore store = new JdbcLockStore(latin1, settings())) {
+			store.verify();
+			granted(store.acquire(new AcquireCommand(key(), "a", LEASE, "zamówił…", "ł".repeat(255))));
+			assertThat(store.find(key())).hasValueSatisfying((lock) -> {
+				assertThat(lock.holder()).isEqualTo("zam\\u{f3}wi\\u{142}\\u{2026}");
+				assertThat(lock.reason()).startsWith("\\u{142}\\u{142}").hasSizeLessThanOrEqualTo(255);
+			});
+		}
+	}
+
+	/**
+	 * They speak the language of PostgreSQL, but each of their nodes has its own clock.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu)", "PostgreSQL 15.2-YB-2025.1.0.0-b0 on x86" })
+	void r33DatabaseWithAClockOnEachNodeIsRefused(String version) throws SQLException {
+		execute("CREATE SCHEMA IF NOT EXISTS dlock_other");
+		execute("CREATE OR REPLACE FUNCTION dlock_other.version() RETURNS text LANGUAGE sql AS $$ SELECT '" + version
+				+ "' $$");
+		HikariDataSource other = pool(url() + "?options=-c%20search_path=dlock_other,pg_catalog,public");
+		try (JdbcLockStore store = new JdbcLockStore(other, settings())) {
+			assertThatExceptionOfType(StoreMisconfiguredException.class)
+				.isThrownBy(() -> store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")))
+				.withMessageContaining(version);
+		}
 	}
 
 	/**

@@ -1,0 +1,115 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
+import java.sql.SQLException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.StoreMisconfiguredException;
+
+/**
+ * The lock table, as it is found at start-up.
+ *
+ * @param name the name, a validated identifier with or without a schema
+ */
+record LockTable(String name) {
+
+	private static final String[] COLUMNS = { "lock_key", "owner", "token", "acquired_at", "lease_until", "renewals",
+			"holder", "reason", "waiting" };
+
+	/** How many characters the columns must have room for; zero if that does not matter. */
+	private static final int[] LENGTHS = { 512, 32, 0, 0, 0, 0, 255, 255, 4096 };
+
+	/**
+	 * Check that all columns are there and as long as need be.
+	 * @param connection an auto-commit connection
+	 * @throws SQLException if the database does not answer
+	 */
+	void verifyColumns(Connection connection) throws SQLException {
+		String select = "SELECT " + String.join(", ", COLUMNS) + " FROM " + this.name + " WHERE 1 = 0";
+		try (PreparedStatement statement = connection.prepareStatement(select);
+				ResultSet nothing = statement.executeQuery()) {
+			ResultSetMetaData columns = nothing.getMetaData();
+			for (int i = 0; i < COLUMNS.length; i++) {
+				if (columns.getPrecision(i + 1) < LENGTHS[i]) {
+					throw refusal("The column %s of the lock table '%s' has room for %d characters and needs %d."
+						.formatted(COLUMNS[i], this.name, columns.getPrecision(i + 1), LENGTHS[i]), null);
+				}
+			}
+		}
+		catch (SQLException ex) {
+			if (SqlErrors.isMissingTableOrColumn(ex)) {
+				throw missing(ex);
+			}
+			throw ex;
+		}
+	}
+
+	private StoreMisconfiguredException missing(SQLException cause) {
+		return new StoreMisconfiguredException(
+				"The lock table '%s' is missing or has other columns (%s).".formatted(this.name,
+						String.valueOf(cause.getMessage()).replaceAll("\\s+", " ").trim()),
+				"Create it with the script schema-<database>.sql of dlock-core (package io.dlock.store.jdbc), "
+						+ "or set dlock.jdbc.initialize-schema=always.",
+				cause);
+	}
+
+	/**
+	 * Ask the database's catalogue about this table.
+	 * @param connection an auto-commit connection
+	 * @param query binds the schema or {@code null} and the name
+	 * @param rows takes each row
+	 * @throws SQLException if the database does not answer
+	 */
+	void ask(Connection connection, String query, Rows rows) throws SQLException {
+		int dot = this.name.indexOf('.');
+		try (PreparedStatement statement = connection.prepareStatement(query)) {
+			statement.setString(1, (dot < 0) ? null : this.name.substring(0, dot));
+			statement.setString(2, this.name.substring(dot + 1));
+			try (ResultSet row = statement.executeQuery()) {
+				while (row.next()) {
+					rows.take(row);
+				}
+			}
+		}
+	}
+
+	/**
+	 * A column that the lock cannot rely on.
+	 * @param column the column
+	 * @param collation its collation
+	 * @param consequence what that leads to
+	 * @param alteration what to append to {@code ALTER TABLE}, or {@code null}
+	 * @return the exception to throw
+	 */
+	StoreMisconfiguredException wrongCollation(String column, String collation, String consequence, @Nullable String alteration) {
+		return refusal("The column %s of the lock table '%s' has the collation %s, %s.".formatted(column, this.name,
+				collation, consequence), alteration);
+	}
+
+	/**
+	 * A table that the lock cannot rely on.
+	 * @param problem why
+	 * @param alteration what to append to {@code ALTER TABLE}, or {@code null}
+	 * @return the exception to throw
+	 */
+	StoreMisconfiguredException refusal(String problem, @Nullable String alteration) {
+		String create = "Create it with the script schema-<database>.sql of dlock-core (package io.dlock.store.jdbc)";
+		return new StoreMisconfiguredException(problem,
+				(alteration != null) ? create + ", or ALTER TABLE " + this.name + " " + alteration : create + ".", null);
+	}
+
+	/**
+	 * Takes the rows of an answer.
+	 */
+	@FunctionalInterface
+	interface Rows {
+
+		void take(ResultSet row) throws SQLException;
+
+	}
+
+}

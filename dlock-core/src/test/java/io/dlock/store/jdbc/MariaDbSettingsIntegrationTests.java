@@ -1,0 +1,74 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.test.MariaDbServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What the settings of a server mean for the locks.
+ */
+@Timeout(120)
+class MariaDbSettingsIntegrationTests {
+
+	private static final JdbcLockStoreSettings SETTINGS = JdbcLockStoreSettings.defaults()
+		.withCommandTimeout(Duration.ofSeconds(10));
+
+	@Test
+	void binaryLogOfStatementsIsRefusedAtOnceAndAnyOtherIsNot() throws SQLException {
+		try (MariaDbServer server = MariaDbServer.start("--log-bin=log", "--binlog-format=STATEMENT");
+				HikariDataSource pool = pool(server)) {
+			new ResourceDatabasePopulator(new ClassPathResource("schema-mysql.sql", JdbcLockStore.class)).execute(pool);
+			try (JdbcLockStore store = new JdbcLockStore(pool, SETTINGS)) {
+				assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+					.withMessageContaining("binlog_format = ROW");
+			}
+			for (String format : new String[] { "MIXED", "ROW" }) {
+				execute(server, "SET GLOBAL binlog_format = " + format);
+				try (JdbcLockStore store = new JdbcLockStore(pool, SETTINGS)) {
+					store.verify();
+					assertThat(store.acquire(new AcquireCommand(format, "a", Duration.ofSeconds(20), "holder", "")))
+						.isInstanceOf(Granted.class);
+				}
+			}
+		}
+	}
+
+	@Test
+	void r33DatabaseWithAClockOnEachNodeIsRefused() {
+		assertThatExceptionOfType(StoreMisconfiguredException.class)
+			.isThrownBy(() -> MySqlLockDialect.of("8.0.11-TiDB-v8.5.0", "dlock_lock"))
+			.withMessageContaining("TiDB");
+	}
+
+	private static HikariDataSource pool(MariaDbServer server) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(server.mariaDbUrl());
+		pool.setUsername(server.username());
+		pool.setPassword(server.password());
+		return pool;
+	}
+
+	private static void execute(MariaDbServer server, String sql) throws SQLException {
+		try (Connection connection = DriverManager.getConnection(server.mariaDbUrl(), server.username(),
+				server.password()); Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+}
