@@ -1,0 +1,73 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.Set;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.store.StoreMisconfiguredException;
+
+/**
+ * What the locks rely on in MySQL and MariaDB.
+ */
+final class MySqlRequirements {
+
+	private static final Log logger = LogFactory.getLog(MySqlRequirements.class);
+
+	private static final String TABLE_FACTS = """
+			SELECT t.engine, LOWER(c.column_name), c.character_set_name, c.collation_name, c.column_type
+			FROM information_schema.tables t JOIN information_schema.columns c
+			  ON c.table_schema = t.table_schema AND c.table_name = t.table_name
+			WHERE t.table_schema = COALESCE(?, DATABASE()) AND LOWER(t.table_name) = LOWER(?)
+			  AND LOWER(c.column_name) IN ('lock_key', 'owner', 'waiting', 'holder', 'reason')
+			ORDER BY c.ordinal_position
+			""";
+
+	private static final Set<String> FOR_PEOPLE = Set.of("holder", "reason");
+
+	private MySqlRequirements() {
+	}
+
+	static void verify(Connection connection, LockTable table) throws SQLException {
+		table.ask(connection, TABLE_FACTS, (row) -> verify(table, row));
+		Map<String, String> settings = JdbcFacts.settingsOfMySql(connection);
+		verifyBinaryLog(settings);
+		JdbcFacts.clocksOfMySql(settings).forEach(logger::warn);
+	}
+
+	private static void verify(LockTable table, ResultSet row) throws SQLException {
+		if (!"InnoDB".equalsIgnoreCase(row.getString(1))) {
+			throw table.refusal("The lock table '%s' uses the engine %s, which does not lock rows."
+				.formatted(table.name(), row.getString(1)), "ENGINE = InnoDB");
+		}
+		String column = row.getString(2);
+		String collation = row.getString(4);
+		if (FOR_PEOPLE.contains(column) && !"utf8mb4".equals(row.getString(3))) {
+			throw table.wrongCollation(column, collation, "which does not know every character",
+					"MODIFY %s VARCHAR(255) CHARACTER SET utf8mb4 NOT NULL".formatted(column));
+		}
+		if (!FOR_PEOPLE.contains(column) && collation != null && !collation.endsWith("_bin")) {
+			throw table.wrongCollation(column, collation, JdbcLockDialect.MIXES_KEYS, "MODIFY %s %s CHARACTER SET ascii COLLATE ascii_bin NOT NULL"
+				.formatted(column, row.getString(5)));
+		}
+	}
+
+	/**
+	 * InnoDB writes nothing then in READ COMMITTED, and in a higher isolation a replica
+	 * would renew other locks than its primary.
+	 */
+	private static void verifyBinaryLog(Map<String, String> settings) {
+		if ("ON".equals(settings.get("log_bin")) && "STATEMENT".equals(settings.get("binlog_format"))) {
+			throw new StoreMisconfiguredException(
+					"The binary log of the lock database has the format STATEMENT, in which no lock can be taken.",
+					"Set binlog_format = ROW or MIXED in the configuration of the server, "
+							+ "or SET GLOBAL binlog_format = ROW and restart the application.",
+					null);
+		}
+	}
+
+}
