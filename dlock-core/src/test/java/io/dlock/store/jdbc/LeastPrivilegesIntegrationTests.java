@@ -41,6 +41,9 @@ class LeastPrivilegesIntegrationTests {
 
 	private static final String PASSWORD = "secret";
 
+	private static final JdbcLockStoreSettings SETTINGS = JdbcLockStoreSettings.defaults()
+		.withCommandTimeout(Duration.ofSeconds(10));
+
 	private final String key = "privileges/" + UUID.randomUUID();
 
 	@Test
@@ -99,7 +102,7 @@ class LeastPrivilegesIntegrationTests {
 		List<String> told = new CopyOnWriteArrayList<>();
 		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
 		try (HikariDataSource pool = pool(url, "shop", PASSWORD);
-				JdbcLockStore store = new JdbcLockStore(pool, JdbcLockStoreSettings.defaults());
+				JdbcLockStore store = new JdbcLockStore(pool, SETTINGS);
 				Mailbox mailbox = store.openMailbox(address, told::add)) {
 			assertThat(mailbox).isNotNull();
 			store.verify();
