@@ -92,8 +92,10 @@ final class JdbcFacts {
 	static List<String> clocksOfMySql(Map<String, String> settings) {
 		boolean many = "ON".equals(settings.get("wsrep_on"))
 				|| "OFF".equals(settings.get("group_replication_single_primary_mode"));
-		return many ? List.of("Each server of this cluster takes locks by its own clock, so that two may grant the same lock: "
-				+ "all applications have to use the same server for their locks") : List.of();
+		return many ? List
+			.of("Each server of this cluster takes locks by its own clock, so that two may grant the same lock: "
+					+ "all applications have to use the same server for their locks")
+				: List.of();
 	}
 
 	static StoreFacts ofH2(Connection connection) throws SQLException {

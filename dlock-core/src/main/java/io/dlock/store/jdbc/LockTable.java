@@ -20,7 +20,9 @@ record LockTable(String name) {
 	private static final String[] COLUMNS = { "lock_key", "owner", "token", "acquired_at", "lease_until", "renewals",
 			"holder", "reason", "waiting" };
 
-	/** How many characters the columns must have room for; zero if that does not matter. */
+	/**
+	 * How many characters the columns must have room for; zero if that does not matter.
+	 */
 	private static final int[] LENGTHS = { 512, 32, 0, 0, 0, 0, 255, 255, 4096 };
 
 	/**
@@ -85,7 +87,8 @@ record LockTable(String name) {
 	 * @param alteration what to append to {@code ALTER TABLE}, or {@code null}
 	 * @return the exception to throw
 	 */
-	StoreMisconfiguredException wrongCollation(String column, String collation, String consequence, @Nullable String alteration) {
+	StoreMisconfiguredException wrongCollation(String column, String collation, String consequence,
+			@Nullable String alteration) {
 		return refusal("The column %s of the lock table '%s' has the collation %s, %s.".formatted(column, this.name,
 				collation, consequence), alteration);
 	}
@@ -99,7 +102,8 @@ record LockTable(String name) {
 	StoreMisconfiguredException refusal(String problem, @Nullable String alteration) {
 		String create = "Create it with the script schema-<database>.sql of dlock-core (package io.dlock.store.jdbc)";
 		return new StoreMisconfiguredException(problem,
-				(alteration != null) ? create + ", or ALTER TABLE " + this.name + " " + alteration : create + ".", null);
+				(alteration != null) ? create + ", or ALTER TABLE " + this.name + " " + alteration : create + ".",
+				null);
 	}
 
 	/**

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;

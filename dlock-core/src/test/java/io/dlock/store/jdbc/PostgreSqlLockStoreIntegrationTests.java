@@ -229,7 +229,8 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	 * They speak the language of PostgreSQL, but each of their nodes has its own clock.
 	 */
 	@ParameterizedTest
-	@ValueSource(strings = { "CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu)", "PostgreSQL 15.2-YB-2025.1.0.0-b0 on x86" })
+	@ValueSource(
+			strings = { "CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu)", "PostgreSQL 15.2-YB-2025.1.0.0-b0 on x86" })
 	void r33DatabaseWithAClockOnEachNodeIsRefused(String version) throws SQLException {
 		execute("CREATE SCHEMA IF NOT EXISTS dlock_other");
 		execute("CREATE OR REPLACE FUNCTION dlock_other.version() RETURNS text LANGUAGE sql AS $$ SELECT '" + version
