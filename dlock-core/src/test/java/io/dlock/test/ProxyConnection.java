@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -28,6 +29,10 @@ final class ProxyConnection {
 	private final AtomicBoolean clientSpokeLast = new AtomicBoolean();
 
 	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private volatile boolean marked;
+
+	private volatile boolean discard;
 
 	private final AtomicInteger openDirections = new AtomicInteger(2);
 
@@ -65,7 +70,10 @@ final class ProxyConnection {
 					this.proxy.countRoundTrip();
 				}
 				this.faults.awaitTurn(replies, this.closed::get);
-				if (!this.faults.discard()) {
+				if (!replies && this.proxy.isMark(new String(buffer, 0, length, StandardCharsets.ISO_8859_1))) {
+					this.marked = true;
+				}
+				if (!this.faults.discard() && !this.discard) {
 					pass(out, buffer, length, replies);
 				}
 			}
@@ -92,6 +100,10 @@ final class ProxyConnection {
 			to(replies).shutdownOutput();
 			throw new IOException("Cut");
 		}
+	}
+
+	void discardIfMarked() {
+		this.discard = this.marked;
 	}
 
 	private Socket to(boolean replies) {

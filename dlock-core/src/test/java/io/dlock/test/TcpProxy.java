@@ -25,6 +25,8 @@ public final class TcpProxy implements AutoCloseable {
 
 	private final AtomicLong roundTrips = new AtomicLong();
 
+	private volatile String mark = "";
+
 	private final ProxyFaults faults = new ProxyFaults();
 
 	private TcpProxy(String host, int port) {
@@ -164,6 +166,22 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
+	 * Remember the connections on which clients send the given text from now on, in one
+	 * piece.
+	 * @param request the text, of ASCII characters
+	 */
+	public void mark(String request) {
+		this.mark = request;
+	}
+
+	/**
+	 * Swallow all bytes, in both directions, of the connections that are marked by now.
+	 */
+	public void discardMarked() {
+		this.connections.forEach(ProxyConnection::discardIfMarked);
+	}
+
+	/**
 	 * Reset every open connection.
 	 */
 	public void cutAll() {
@@ -229,6 +247,11 @@ public final class TcpProxy implements AutoCloseable {
 		Thread thread = new Thread(task, "tcp-proxy-" + port() + "-" + name);
 		thread.setDaemon(true);
 		thread.start();
+	}
+
+	boolean isMark(String request) {
+		String wanted = this.mark;
+		return !wanted.isEmpty() && request.contains(wanted);
 	}
 
 	void countRoundTrip() {

@@ -164,7 +164,15 @@ final class JedisConnections extends DedicatedConnections {
 
 		@Override
 		public Optional<JedisClientConfigBuilderCustomizer> getClientConfigCustomizer() {
-			return this.application.getClientConfigCustomizer();
+			// only a subscription reads without the read timeout
+			JedisClientConfigBuilderCustomizer silence = (builder) -> builder.blockingSocketTimeoutMillis(
+					Math.toIntExact(RedisMailboxes.longestSilence(this.commandTimeout).toMillis()));
+			return Optional.of(this.application.getClientConfigCustomizer()
+				.<JedisClientConfigBuilderCustomizer>map((customizer) -> (builder) -> {
+					customizer.customize(builder);
+					silence.customize(builder);
+				})
+				.orElse(silence));
 		}
 
 		@Override

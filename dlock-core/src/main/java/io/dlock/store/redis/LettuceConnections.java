@@ -22,10 +22,6 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
-import io.lettuce.core.resource.NettyCustomizer;
-import io.netty.bootstrap.Bootstrap;
-import io.netty.channel.Channel;
-import io.netty.handler.flush.FlushConsolidationHandler;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -107,7 +103,8 @@ final class LettuceConnections extends DedicatedConnections {
 		ClientResources shared = application.getClientResources().orElse(null);
 		ClientResources.Builder builder = (shared != null) ? shared.mutate() : ClientResources.builder();
 		return builder.reconnectDelay(delay.get())
-			.nettyCustomizer(new FlushesTogether((shared != null) ? shared.nettyCustomizer() : null))
+			.nettyCustomizer(new LettuceChannels((shared != null) ? shared.nettyCustomizer() : null,
+					RedisMailboxes.longestSilence(commandTimeout)))
 			.build();
 	}
 
@@ -253,32 +250,6 @@ final class LettuceConnections extends DedicatedConnections {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-	}
-
-	/**
-	 * What several threads send at once goes out in one system call.
-	 *
-	 * @param application what the application does with its connections
-	 */
-	private record FlushesTogether(@Nullable NettyCustomizer application) implements NettyCustomizer {
-
-		@Override
-		public void afterBootstrapInitialized(Bootstrap bootstrap) {
-			if (this.application != null) {
-				this.application.afterBootstrapInitialized(bootstrap);
-			}
-		}
-
-		@Override
-		public void afterChannelInitialized(Channel channel) {
-			if (this.application != null) {
-				this.application.afterChannelInitialized(channel);
-			}
-			channel.pipeline()
-				.addFirst(new FlushConsolidationHandler(FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES,
-						true));
-		}
-
 	}
 
 	/**

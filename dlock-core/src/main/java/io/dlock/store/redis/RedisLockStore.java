@@ -217,6 +217,7 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public void close() {
+		this.mailboxes.close();
 		this.connections.close();
 	}
 

@@ -2,10 +2,16 @@ package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.SyncTaskExecutor;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
 import org.springframework.util.backoff.FixedBackOff;
@@ -18,14 +24,27 @@ import io.dlock.store.StoreException.Effect;
 /**
  * Messages to waiting processes: one channel for each, {@code dlock:mail:<address>}, over
  * publish and subscribe, which needs no configuration of the server.
+ * <p>
+ * A process also sends beats to its own channel. A subscription that hears nothing is
+ * dead, and its client opens it again: a connection on which nothing is sent does not
+ * break by itself.
  */
 final class RedisMailboxes {
+
+	private static final Log logger = LogFactory.getLog(RedisMailboxes.class);
+
+	/** No storage key is empty. */
+	private static final byte[] BEAT = {};
+
+	private static final int BEATS_IN_SILENCE = 3;
 
 	private final DedicatedConnections connections;
 
 	private final String channelPrefix;
 
 	private final Duration commandTimeout;
+
+	private volatile boolean closed;
 
 	RedisMailboxes(DedicatedConnections connections, String prefix, Duration commandTimeout) {
 		this.connections = connections;
@@ -34,37 +53,85 @@ final class RedisMailboxes {
 	}
 
 	/**
-	 * Subscribe. The connection is opened again when it breaks; what was sent meanwhile
-	 * is gone.
+	 * How long a subscription may hear nothing before it counts as dead.
+	 * @param commandTimeout the command timeout
+	 * @return the time, in which several beats are due
+	 */
+	static Duration longestSilence(Duration commandTimeout) {
+		return commandTimeout.multipliedBy(2 * BEATS_IN_SILENCE);
+	}
+
+	/**
+	 * Subscribe. The connection is opened again when it breaks or falls silent; what was
+	 * sent meanwhile is gone.
 	 * @param address the address
 	 * @param onTurn whom to tell
 	 * @return the subscription
 	 */
 	Mailbox open(MailboxAddress address, Consumer<String> onTurn) {
+		String channel = this.channelPrefix + address.value();
+		SimpleAsyncTaskExecutor threads = threads();
 		RedisMessageListenerContainer container = new RedisMessageListenerContainer();
 		container.setConnectionFactory(this.connections.factory());
 		container.setTaskExecutor(new SyncTaskExecutor());
-		container.setSubscriptionExecutor(subscriber());
+		container.setSubscriptionExecutor(threads);
 		container.setMaxSubscriptionRegistrationWaitingTime(this.commandTimeout.multipliedBy(2).toMillis());
 		container.setRecoveryBackoff(new FixedBackOff(this.commandTimeout.toMillis(), FixedBackOff.UNLIMITED_ATTEMPTS));
 		container.afterPropertiesSet();
-		container.addMessageListener(
-				(message, pattern) -> onTurn.accept(new String(message.getBody(), StandardCharsets.US_ASCII)),
-				ChannelTopic.of(this.channelPrefix + address.value()));
+		container.addMessageListener((message, pattern) -> {
+			if (message.getBody().length > 0) {
+				onTurn.accept(new String(message.getBody(), StandardCharsets.US_ASCII));
+			}
+		}, ChannelTopic.of(channel));
 		try {
 			container.start();
+			beat(channel);
 		}
 		catch (RuntimeException ex) {
 			close(container);
 			throw new StoreException(Effect.NONE, false, "Could not subscribe to Redis (" + ex.getMessage() + ")", ex);
 		}
+		beatAgain(container, channel, threads);
 		return () -> close(container);
 	}
 
-	private static SimpleAsyncTaskExecutor subscriber() {
+	/**
+	 * On a thread for each beat: one that waits in between would be one more in every
+	 * process.
+	 */
+	private void beatAgain(RedisMessageListenerContainer container, String channel, Executor threads) {
+		Duration pause = longestSilence(this.commandTimeout).dividedBy(BEATS_IN_SILENCE);
+		CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS, threads).execute(() -> {
+			if (this.closed || !container.isRunning()) {
+				return;
+			}
+			try {
+				beat(channel);
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not send a beat to the subscription of this process", ex);
+			}
+			beatAgain(container, channel, threads);
+		});
+	}
+
+	private void beat(String channel) {
+		try (RedisConnection connection = this.connections.factory().getConnection()) {
+			connection.publish(channel.getBytes(StandardCharsets.US_ASCII), BEAT);
+		}
+	}
+
+	private static SimpleAsyncTaskExecutor threads() {
 		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("dlock-mailbox-");
 		executor.setDaemon(true);
 		return executor;
+	}
+
+	/**
+	 * End the beats, which need the connections.
+	 */
+	void close() {
+		this.closed = true;
 	}
 
 	private static void close(RedisMessageListenerContainer container) {

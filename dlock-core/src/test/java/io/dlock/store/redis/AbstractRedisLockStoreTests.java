@@ -3,14 +3,22 @@ package io.dlock.store.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +26,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
@@ -25,6 +34,7 @@ import io.dlock.store.InspectionContractTests;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
@@ -58,6 +68,8 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	abstract RedisConnectionFactory createConnectionFactory(String host, int port);
 
 	abstract RedisConnectionFactory createClusterConnectionFactory(String host, int port);
+
+	abstract RedisConnectionFactory createSentinelConnectionFactory(RedisSentinelConfiguration configuration);
 
 	/**
 	 * The same as the user that the store is to be, on the shared server behind a proxy.
@@ -233,17 +245,9 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	}
 
 	@Test
-	void clusterTakesRenewalsOfAllSlotsAtOnce() throws Exception {
+	void clusterTakesRenewalsOfAllSlotsAtOnce() {
 		try (RedisServer node = RedisServer.start("--cluster-enabled", "yes")) {
-			RedisConnectionFactory direct = createConnectionFactory(node.host(), node.port());
-			try (RedisConnection connection = direct.getConnection()) {
-				List<byte[]> addSlots = new ArrayList<>(List.of("ADDSLOTS".getBytes()));
-				IntStream.range(0, 16384).forEach((slot) -> addSlots.add(Integer.toString(slot).getBytes()));
-				connection.execute("CLUSTER", addSlots.toArray(byte[][]::new));
-			}
-			finally {
-				destroy(direct);
-			}
+			takeAllSlots(node);
 			RedisConnectionFactory cluster = createClusterConnectionFactory(node.host(), node.port());
 			try (RedisLockStore clustered = new RedisLockStore(cluster, RedisLockStoreSettings.defaults())) {
 				Awaitility.await().ignoreExceptions().until(() -> {
@@ -260,6 +264,128 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 				destroy(cluster);
 			}
 		}
+	}
+
+	/**
+	 * Without an end of the connection that would tell: the network forgot it.
+	 */
+	@Test
+	void b6SubscriptionThatFallsSilentIsOpenedAgain() {
+		subscriptionThatFallsSilentIsOpenedAgain(store(), this.proxy);
+	}
+
+	@Test
+	void b6SubscriptionToAClusterThatFallsSilentIsOpenedAgain() {
+		CompletableFuture<TcpProxy> announced = new CompletableFuture<>();
+		try (RedisServer node = RedisServer.start(Map.of(), (port) -> {
+			announced.complete(TcpProxy.to("127.0.0.1", port));
+			return List.of("--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port",
+					Integer.toString(announced.join().port()));
+		}); TcpProxy address = announced.join()) {
+			takeAllSlots(node);
+			RedisConnectionFactory cluster = createClusterConnectionFactory("127.0.0.1", address.port());
+			try (RedisLockStore clustered = new RedisLockStore(cluster,
+					RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
+				Awaitility.await().ignoreExceptions().until(() -> {
+					clustered.verify();
+					return true;
+				});
+				subscriptionThatFallsSilentIsOpenedAgain(clustered, address);
+			}
+			finally {
+				destroy(cluster);
+			}
+		}
+	}
+
+	private void takeAllSlots(RedisServer node) {
+		RedisConnectionFactory direct = createConnectionFactory(node.host(), node.port());
+		try (RedisConnection connection = direct.getConnection()) {
+			List<byte[]> addSlots = new ArrayList<>(List.of("ADDSLOTS".getBytes()));
+			IntStream.range(0, 16384).forEach((slot) -> addSlots.add(Integer.toString(slot).getBytes()));
+			connection.execute("CLUSTER", addSlots.toArray(byte[][]::new));
+		}
+		finally {
+			destroy(direct);
+		}
+	}
+
+	final void subscriptionThatFallsSilentIsOpenedAgain(LockStore store, TcpProxy proxy) {
+		List<String> told = new CopyOnWriteArrayList<>();
+		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
+		ConditionFactory patiently = Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.ignoreException(StoreException.class);
+		proxy.mark("SUBSCRIBE");
+		try (Mailbox mailbox = patiently.until(() -> store.openMailbox(address, told::add), Objects::nonNull)) {
+			assertThat(mailbox).isNotNull();
+			patiently.until(() -> isTurnTold(store, address, told));
+			proxy.discardMarked();
+			patiently.until(() -> !isTurnTold(store, address, told));
+			patiently.until(() -> isTurnTold(store, address, told));
+			assertThat(told).as("beats are no turns").allMatch((key) -> key.startsWith(key()));
+		}
+	}
+
+	private boolean isTurnTold(LockStore store, MailboxAddress address, List<String> told) {
+		String key = key() + "/" + UUID.randomUUID();
+		granted(store.acquire(new AcquireCommand(key, "a", LEASE, "holder", "")));
+		assertThat(store.acquire(new AcquireCommand(key, "b", LEASE, "holder", "", address, true, null)))
+			.isInstanceOf(Refused.class);
+		assertThat(store.release(key, "a")).isTrue();
+		try {
+			Awaitility.await().atMost(Duration.ofMillis(500)).until(() -> told.contains(key));
+			return true;
+		}
+		catch (ConditionTimeoutException ex) {
+			return false;
+		}
+	}
+
+	@Test
+	void b6SubscriptionToAMasterOfASentinelThatFallsSilentIsOpenedAgain() {
+		try (RedisServer master = RedisServer.start();
+				TcpProxy address = TcpProxy.to(master.host(), master.port());
+				RedisServer sentinel = RedisServer
+					.startSentinel(List.of("sentinel monitor primary 127.0.0.1 " + address.port() + " 1"))) {
+			RedisConnectionFactory factory = createSentinelConnectionFactory(
+					new RedisSentinelConfiguration().master("primary").sentinel(sentinel.host(), sentinel.port()));
+			try (RedisLockStore store = new RedisLockStore(factory,
+					RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
+				Awaitility.await().ignoreExceptions().until(() -> {
+					store.verify();
+					return true;
+				});
+				subscriptionThatFallsSilentIsOpenedAgain(store, address);
+			}
+			finally {
+				destroy(factory);
+			}
+		}
+	}
+
+	@Test
+	void b6QuietSubscriptionHearsBeats() {
+		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
+		try (Mailbox mailbox = Awaitility.await()
+			.ignoreException(StoreException.class)
+			.until(() -> store().openMailbox(address, (key) -> {
+			}), Objects::nonNull)) {
+			assertThat(mailbox).isNotNull();
+			long before = published();
+			Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> published() >= before + 3);
+		}
+	}
+
+	private long published() {
+		AtomicLong calls = new AtomicLong();
+		onServer((connection) -> {
+			String statistics = connection.serverCommands()
+				.info("commandstats")
+				.getProperty("cmdstat_publish", "calls=0,");
+			calls.set(Long.parseLong(statistics.substring("calls=".length(), statistics.indexOf(','))));
+		});
+		return calls.get();
 	}
 
 	@Test

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -63,6 +64,14 @@ class JedisLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 	RedisConnectionFactory createClusterConnectionFactory(String host, int port) {
 		JedisConnectionFactory factory = new JedisConnectionFactory(
 				new RedisClusterConfiguration(List.of(host + ":" + port)));
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	@Override
+	RedisConnectionFactory createSentinelConnectionFactory(RedisSentinelConfiguration configuration) {
+		JedisConnectionFactory factory = new JedisConnectionFactory(configuration);
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.store.AcquireResult.Granted;
@@ -149,6 +150,14 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 	RedisConnectionFactory createClusterConnectionFactory(String host, int port) {
 		LettuceConnectionFactory factory = new LettuceConnectionFactory(
 				new RedisClusterConfiguration(List.of(host + ":" + port)));
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	@Override
+	RedisConnectionFactory createSentinelConnectionFactory(RedisSentinelConfiguration configuration) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(configuration);
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;

@@ -1,0 +1,68 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.lettuce.core.pubsub.PubSubCommandHandler;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.flush.FlushConsolidationHandler;
+import io.netty.handler.timeout.ReadTimeoutHandler;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the sockets of Lettuce do. What several threads send at once goes out in one
+ * system call, and a subscription that hears nothing is closed, so that Lettuce opens it
+ * again and subscribes again.
+ *
+ * @param application what the application does with its connections
+ * @param longestSilence how long a subscription may hear nothing
+ */
+record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSilence) implements NettyCustomizer {
+
+	private static final Log logger = LogFactory.getLog(LettuceChannels.class);
+
+	@Override
+	public void afterBootstrapInitialized(Bootstrap bootstrap) {
+		if (this.application != null) {
+			this.application.afterBootstrapInitialized(bootstrap);
+		}
+	}
+
+	@Override
+	public void afterChannelInitialized(Channel channel) {
+		if (this.application != null) {
+			this.application.afterChannelInitialized(channel);
+		}
+		channel.pipeline()
+			.addFirst(new FlushConsolidationHandler(FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES,
+					true));
+		if (channel.pipeline().get(PubSubCommandHandler.class) != null) {
+			channel.pipeline().addFirst(new EndOfSilence(this.longestSilence));
+		}
+	}
+
+	private static final class EndOfSilence extends ReadTimeoutHandler {
+
+		private final Duration longestSilence;
+
+		EndOfSilence(Duration longestSilence) {
+			super(longestSilence.toMillis(), TimeUnit.MILLISECONDS);
+			this.longestSilence = longestSilence;
+		}
+
+		@Override
+		@SuppressWarnings("FutureReturnValueIgnored") // nothing is to be done after it
+		protected void readTimedOut(ChannelHandlerContext context) {
+			logger.info("The Redis subscription that tells of released locks heard nothing for "
+					+ this.longestSilence.toMillis() + " ms: it is opened again");
+			context.close();
+		}
+
+	}
+
+}
