@@ -120,6 +120,7 @@ final class LettuceScriptConnection implements ScriptConnection {
 			throw new RedisCommandTimeoutException("No answer within the command timeout");
 		}
 		catch (InterruptedException ex) {
+			command.cancel(true);
 			Thread.currentThread().interrupt();
 			throw new RedisCommandInterruptedException(ex);
 		}

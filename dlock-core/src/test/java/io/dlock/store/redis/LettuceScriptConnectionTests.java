@@ -1,0 +1,68 @@
+package io.dlock.store.redis;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.protocol.AsyncCommand;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.ReturnType;
+
+import io.dlock.store.redis.RedisLockScript.Batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What is not waited for any more is given up: Lettuce does not send it, or send it
+ * again, later.
+ */
+class LettuceScriptConnectionTests {
+
+	private final List<AsyncCommand<?, ?, ?>> dispatched = new ArrayList<>();
+
+	private final LettuceScriptConnection connection = new LettuceScriptConnection(neverAnswering(),
+			Duration.ofSeconds(30).toNanos());
+
+	@SuppressWarnings("unchecked")
+	private StatefulConnection<byte[], byte[]> neverAnswering() {
+		return (StatefulConnection<byte[], byte[]>) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { StatefulConnection.class }, (proxy, method, arguments) -> {
+					if (arguments[0] instanceof Collection<?> commands) {
+						commands.forEach((command) -> this.dispatched.add((AsyncCommand<?, ?, ?>) command));
+					}
+					else {
+						this.dispatched.add((AsyncCommand<?, ?, ?>) arguments[0]);
+					}
+					return arguments[0];
+				});
+	}
+
+	@AfterEach
+	void clearFlag() {
+		assertThat(Thread.interrupted()).as("the flag is kept").isTrue();
+	}
+
+	@Test
+	void b8CommandOfAnInterruptedThreadIsCancelled() {
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(RedisCommandInterruptedException.class)
+			.isThrownBy(() -> this.connection.run(new byte[1], false, ReturnType.INTEGER, 1, new byte[1]));
+		assertThat(this.dispatched).singleElement().satisfies((command) -> assertThat(command.isCancelled()).isTrue());
+	}
+
+	@Test
+	void b8BatchOfAnInterruptedThreadIsCancelled() {
+		Thread.currentThread().interrupt();
+		byte[][] run = { new byte[1] };
+		List<Object> answers = this.connection.runAll(new Batch(RedisLockScripts.RENEW, false, List.of(run, run, run)));
+		assertThat(answers).hasSize(3).hasOnlyElementsOfType(RedisCommandInterruptedException.class);
+		assertThat(this.dispatched).hasSize(3).allMatch(AsyncCommand::isCancelled);
+	}
+
+}
