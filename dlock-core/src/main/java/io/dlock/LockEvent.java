@@ -46,6 +46,14 @@ public sealed interface LockEvent {
 	@Nullable String reason();
 
 	/**
+	 * For a log: on one line, whatever the key and the reason have in them.
+	 */
+	private static String text(LockEvent event, String more) {
+		return LockRequest.printable(event.getClass().getSimpleName() + "[key=" + LockRequest.abbreviate(event.key())
+				+ ", name=" + event.name() + ", reason=" + event.reason() + more + "]");
+	}
+
+	/**
 	 * A lock was acquired.
 	 *
 	 * @param key the key
@@ -56,6 +64,11 @@ public sealed interface LockEvent {
 	 */
 	record Acquired(String key, @Nullable String name, @Nullable String reason, long token,
 			Duration waited) implements LockEvent {
+
+		@Override
+		public String toString() {
+			return text(this, ", token=" + this.token + ", waited=" + this.waited);
+		}
 
 	}
 
@@ -68,6 +81,11 @@ public sealed interface LockEvent {
 	 * @param waited how long it was waited for
 	 */
 	record Busy(String key, @Nullable String name, @Nullable String reason, Duration waited) implements LockEvent {
+
+		@Override
+		public String toString() {
+			return text(this, ", waited=" + this.waited);
+		}
 
 	}
 
@@ -84,6 +102,11 @@ public sealed interface LockEvent {
 	record StoreFailed(String key, @Nullable String name, @Nullable String reason, Duration waited,
 			LockStoreException failure, boolean failOpen) implements LockEvent {
 
+		@Override
+		public String toString() {
+			return text(this, ", waited=" + this.waited + ", failure=" + this.failure + ", failOpen=" + this.failOpen);
+		}
+
 	}
 
 	/**
@@ -98,6 +121,11 @@ public sealed interface LockEvent {
 	 */
 	record Renewed(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
 			Duration remaining) implements LockEvent {
+
+		@Override
+		public String toString() {
+			return text(this, ", token=" + this.token + ", held=" + this.held + ", remaining=" + this.remaining);
+		}
 
 	}
 
@@ -116,6 +144,11 @@ public sealed interface LockEvent {
 	record RenewalFailed(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
 			Duration remaining) implements LockEvent {
 
+		@Override
+		public String toString() {
+			return text(this, ", token=" + this.token + ", held=" + this.held + ", remaining=" + this.remaining);
+		}
+
 	}
 
 	/**
@@ -132,6 +165,11 @@ public sealed interface LockEvent {
 	record Released(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
 			Duration remaining) implements LockEvent {
 
+		@Override
+		public String toString() {
+			return text(this, ", token=" + this.token + ", held=" + this.held + ", remaining=" + this.remaining);
+		}
+
 	}
 
 	/**
@@ -147,6 +185,12 @@ public sealed interface LockEvent {
 	 */
 	record Lost(String key, @Nullable String name, @Nullable String reason, long token, Duration held, String cause,
 			LossType type) implements LockEvent {
+
+		@Override
+		public String toString() {
+			return text(this,
+					", token=" + this.token + ", held=" + this.held + ", cause=" + this.cause + ", type=" + this.type);
+		}
 
 	}
 

@@ -12,7 +12,8 @@ public abstract class LockException extends RuntimeException {
 	private final String key;
 
 	LockException(String key, String message, @Nullable Throwable cause) {
-		super(message, cause);
+		// a store may have said it, of what an application wrote
+		super(LockRequest.printable(message), cause);
 		this.key = key;
 	}
 

@@ -21,4 +21,14 @@ import org.jspecify.annotations.Nullable;
  */
 public record LockInfo(String key, String holder, @Nullable String reason, Instant since, Instant until, long token) {
 
+	/**
+	 * For a log: on one line, whatever the key and the reason have in them.
+	 */
+	@Override
+	public String toString() {
+		return LockRequest
+			.printable("LockInfo[key=" + LockRequest.abbreviate(this.key) + ", holder=" + this.holder + ", reason="
+					+ this.reason + ", since=" + this.since + ", until=" + this.until + ", token=" + this.token + "]");
+	}
+
 }

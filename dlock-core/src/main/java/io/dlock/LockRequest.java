@@ -175,7 +175,27 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	 */
 	static String abbreviate(String key) {
 		String shortened = (key.length() <= 200) ? key : key.substring(0, 200) + "… (" + key.length() + " characters)";
-		return UNPRINTABLE.matcher(shortened).replaceAll("?");
+		return printable(shortened);
+	}
+
+	/**
+	 * See that a text does not end the line.
+	 * @param text the text
+	 * @return the text, with question marks for what is no character to print
+	 */
+	static String printable(String text) {
+		return UNPRINTABLE.matcher(text).replaceAll("?");
+	}
+
+	/**
+	 * For a log: on one line, whatever the key and the reason have in them.
+	 */
+	@Override
+	public String toString() {
+		return printable("LockRequest[key=" + abbreviate(this.key) + ", lease=" + this.lease + ", waitTime="
+				+ this.waitTime + ", renew=" + this.renew + ", reentrant=" + this.reentrant + ", reason=" + this.reason
+				+ ", name=" + this.name + ", minHold=" + this.minHold + ", maxHold=" + this.maxHold + ", failOpen="
+				+ this.failOpen + "]");
 	}
 
 	@SuppressWarnings("NullAway") // for callers that are not null-checked

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.store.StorageKey;
 
 /**
  * A handle on a {@link Hold}, the first or a nested one.
@@ -170,7 +171,7 @@ final class HeldLock implements LockHandle {
 
 	@Override
 	public String toString() {
-		return "LockHandle[key=" + key() + ", token=" + token() + ", valid=" + isValid() + "]";
+		return "LockHandle[key=" + StorageKey.of(key()) + ", token=" + token() + ", valid=" + isValid() + "]";
 	}
 
 }

@@ -10,6 +10,7 @@ import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockRequest;
+import io.dlock.store.StorageKey;
 
 /**
  * A key as a {@link Lock}. The handle is not in the view but with the thread that locked
@@ -78,8 +79,8 @@ final class LockView implements Lock {
 		LockHandle handle = LockContext.find(this.request.key(),
 				(candidate) -> candidate instanceof HeldLock held && held.belongsTo(this.registry, this.request.key()));
 		if (handle == null) {
-			throw new IllegalMonitorStateException(
-					"Lock '" + this.request.key() + "' is not held by thread " + Thread.currentThread().getName());
+			throw new IllegalMonitorStateException("Lock '" + StorageKey.of(this.request.key())
+					+ "' is not held by thread " + Thread.currentThread().getName());
 		}
 		handle.release();
 	}
@@ -91,7 +92,7 @@ final class LockView implements Lock {
 
 	@Override
 	public String toString() {
-		return "Lock[" + this.request.key() + "]";
+		return "Lock[" + StorageKey.of(this.request.key()) + "]";
 	}
 
 }

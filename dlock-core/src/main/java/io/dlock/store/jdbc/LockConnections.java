@@ -341,15 +341,17 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Without what may be a password: it may come after the address, before it, or within
-	 * parentheses.
+	 * Without what may be a password. One before the address ends at the last {@code @},
+	 * unless that belongs to the parameters: where that cannot be told, the address is
+	 * not shown either.
 	 */
 	static String withoutCredentials(@Nullable String url) {
 		if (url == null) {
 			return "jdbc";
 		}
-		String address = url.contains(":h2:") ? url : url.replaceFirst("//[^?]*@", "//");
-		return address.replaceFirst("[?;].*$", "").replaceAll("(?i)((?:user|password[0-9]?)=)[^,)]*", "$1…");
+		String address = url.contains(":h2:") ? url
+				: url.replaceFirst("(?s)//(?:.*[?;].*@|.*\\().*", "//…").replaceFirst("(?s)//.*@", "//");
+		return address.replaceFirst("(?s)[?;].*", "");
 	}
 
 	Duration commandTimeout() {

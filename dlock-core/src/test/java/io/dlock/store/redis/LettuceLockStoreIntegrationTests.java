@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,7 @@ import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 
@@ -52,6 +54,33 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 			granted(acquire("b", LEASE));
 			return true;
 		});
+	}
+
+	/**
+	 * Nor is that of a thread that still waits: a connection that broke is an answer.
+	 */
+	@Test
+	void r50AcquireOnAConnectionThatBreaksIsNotSentAgain() {
+		RedisConnectionFactory factory = createApplicationFactory("127.0.0.1", proxy().port());
+		try (RedisLockStore patient = new RedisLockStore(factory,
+				RedisLockStoreSettings.defaults().withCommandTimeout(Duration.ofSeconds(10)))) {
+			assertThat(patient.release(key(), "warm-up")).isFalse();
+			proxy().blackHole(true);
+			proxy().resetCounters();
+			List<CompletableFuture<StoreException>> failures = Stream.of(key() + "/first", key())
+				.map((key) -> CompletableFuture.supplyAsync(() -> catchThrowableOfType(StoreException.class,
+						() -> patient.acquire(new AcquireCommand(key, "a", LEASE, "holder", ""))),
+						(task) -> new Thread(task).start()))
+				.toList();
+			Awaitility.await().until(() -> proxy().roundTrips() > 0);
+			proxy().cutAll();
+			proxy().blackHole(false);
+			assertThat(failures).allSatisfy((failure) -> assertThat(failure).succeedsWithin(Duration.ofSeconds(20))
+				.isNotNull());
+		}
+		finally {
+			destroy(factory);
+		}
 	}
 
 	private void interruptedAcquire(String key) {
