@@ -89,7 +89,7 @@ class DlocksEndpointTests extends AbstractDlocksEndpointTests {
 			HttpResponse<String> response = call("DELETE", "?key=stock:pen&token=" + handle.token());
 			assertThat(response.statusCode()).isEqualTo(403);
 			assertThat(json(response)).containsEntry("outcome", "off");
-			assertThat(response.body()).contains("dlock.endpoint.forced-release=true");
+			assertThat(response.body()).contains("dlock.endpoint.forced-release=when-authorized");
 			assertThat(handle.isValid()).isTrue();
 			assertThat(call("GET", "?key=stock:pen").statusCode()).isEqualTo(200);
 			assertThat(this.audit.events("stock:pen")).singleElement().satisfies((event) -> {

@@ -1,16 +1,13 @@
 package io.dlock.autoconfigure.actuate;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.Principal;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
@@ -44,7 +41,13 @@ public final class DlocksEndpoint {
 
 	private static final int FORBIDDEN = 403;
 
+	private static final ForcedReleaseDescriptor KEYS_HIDDEN = new ForcedReleaseDescriptor("hidden",
+			"Keys are not shown to this caller, so none can be looked up. See dlock.endpoint.show-keys");
+
 	private static final int CONFLICT = 409;
+
+	private static final Answer OTHER_TOKEN = Answer.of(CONFLICT, "other-token",
+			"No lock of that key has the expected token: look again who holds it. Nothing was done");
 
 	private static final int NOT_IMPLEMENTED = 501;
 
@@ -55,6 +58,8 @@ public final class DlocksEndpoint {
 	private final DlocksEndpointProperties properties;
 
 	private final ForcedReleaseAudit audit;
+
+	private final HiddenKeys hidden = new HiddenKeys();
 
 	DlocksEndpoint(LeaseLockRegistry registry, DlocksEndpointProperties properties, ForcedReleaseAudit audit) {
 		this.console = registry.console();
@@ -69,19 +74,20 @@ public final class DlocksEndpoint {
 	 * @param key the only key to show, as it is stored, or {@code null} for all
 	 * @param limit how many locks of the store to list at the most, or {@code null} for
 	 * the default
-	 * @return the locks; status 404 if there are none for the key
+	 * @return the locks; status 404 if there are none for the key, 403 for a key if the
+	 * caller may not see keys: the answer would confirm a guess
 	 */
 	@ReadOperation
 	public WebEndpointResponse<?> locks(SecurityContext securityContext, @Nullable String key,
 			@Nullable Integer limit) {
-		boolean shown = this.properties.showKeys().isShown(securityContext, this.properties.roles());
+		boolean shown = showsKeys(securityContext);
 		try {
 			if (key != null) {
-				return lock(key);
+				return shown ? lock(key) : new WebEndpointResponse<>(KEYS_HIDDEN, FORBIDDEN);
 			}
 			LockList stored = this.console.list((limit != null) ? limit : this.properties.limit());
 			return new WebEndpointResponse<>(
-					describe((local) -> true, stored, shown ? UnaryOperator.identity() : DlocksEndpoint::hash));
+					describe((local) -> true, stored, shown ? UnaryOperator.identity() : this.hidden::hide));
 		}
 		catch (IllegalArgumentException ex) {
 			return new WebEndpointResponse<>(new ForcedReleaseDescriptor("invalid", String.valueOf(ex.getMessage())),
@@ -89,9 +95,10 @@ public final class DlocksEndpoint {
 		}
 	}
 
-	/**
-	 * Who names a key may see it.
-	 */
+	private boolean showsKeys(SecurityContext securityContext) {
+		return this.properties.showKeys().isShown(securityContext, this.properties.roles());
+	}
+
 	private WebEndpointResponse<?> lock(String key) {
 		String storageKey = StorageKey.ofShown(key);
 		LocksDescriptor locks = describe(storageKey::equals, find(key), UnaryOperator.identity());
@@ -132,16 +139,6 @@ public final class DlocksEndpoint {
 				new LocksDescriptor.Store(locks, stored.complete(), stored.problem()));
 	}
 
-	private static String hash(String key) {
-		try {
-			byte[] digest = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
-			return "sha256:" + HexFormat.of().formatHex(digest, 0, 8);
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Every Java platform has SHA-256", ex);
-		}
-	}
-
 	/**
 	 * Take a lock away from its holder.
 	 * @param securityContext who asks
@@ -153,8 +150,9 @@ public final class DlocksEndpoint {
 	@DeleteOperation
 	public WebEndpointResponse<ForcedReleaseDescriptor> forceRelease(SecurityContext securityContext, String key,
 			long token) {
-		LockInfo before = this.properties.forcedRelease() ? holder(key) : null;
-		Answer answer = forceRelease(key, token);
+		Answer refusal = refusal(securityContext);
+		LockInfo before = (refusal == null) ? holder(key) : null;
+		Answer answer = (refusal != null) ? refusal : forceRelease(key, token, showsKeys(securityContext));
 		Principal principal = securityContext.getPrincipal();
 		this.audit.add((principal != null) ? principal.getName() : null, StorageKey.ofShown(key), token,
 				(before != null) ? before.holder() : null, answer.body.outcome());
@@ -170,18 +168,28 @@ public final class DlocksEndpoint {
 		}
 	}
 
-	private Answer forceRelease(String key, long token) {
-		if (!this.properties.forcedRelease()) {
-			return Answer.of(FORBIDDEN, "off", "Forced release is off. Set dlock.endpoint.forced-release=true");
+	private @Nullable Answer refusal(SecurityContext securityContext) {
+		Show allowed = this.properties.forcedRelease();
+		if (allowed == Show.NEVER) {
+			return Answer.of(FORBIDDEN, "off",
+					"Forced release is off. Set dlock.endpoint.forced-release=when-authorized");
 		}
+		return allowed.isShown(securityContext, this.properties.forcedReleaseRoles()) ? null : Answer.of(FORBIDDEN,
+				"unauthorized",
+				"Forced release is for authenticated users that have one of dlock.endpoint.forced-release-roles");
+	}
+
+	/**
+	 * A caller that may not see keys is not told whether a key is held.
+	 */
+	private Answer forceRelease(String key, long token, boolean shown) {
 		try {
 			return switch (this.console.forceRelease(key, token)) {
 				case RELEASED -> Answer.of(WebEndpointResponse.STATUS_OK, "released",
 						"The lock is released. Its holder gets to know at its next renewal, and may go on to write "
 								+ "until then and, if it does not look at its lock, after that: only a fence stops it");
-				case NOT_HELD -> Answer.of(NOT_FOUND, "not-held", "Nobody holds the lock");
-				case OTHER_TOKEN -> Answer.of(CONFLICT, "other-token",
-						"The lock has another token than expected: look again who holds it. Nothing was done");
+				case NOT_HELD -> shown ? Answer.of(NOT_FOUND, "not-held", "Nobody holds the lock") : OTHER_TOKEN;
+				case OTHER_TOKEN -> OTHER_TOKEN;
 			};
 		}
 		catch (LockException ex) {

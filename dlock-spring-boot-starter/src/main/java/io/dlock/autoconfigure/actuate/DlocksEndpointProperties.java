@@ -9,8 +9,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Configuration of the actuator endpoint "dlocks".
  *
- * @param forcedRelease Whether the endpoint may take a lock away from its holder. Without
- * a fence its work and that of the next may mix
+ * @param forcedRelease When the endpoint may take a lock away from its holder. Without a
+ * fence its work and that of the next may mix
+ * @param forcedReleaseRoles Roles that may take a lock away when authorized; none for
+ * every authenticated user
  * @param limit How many locks of the store the endpoint lists, unless a request says
  * otherwise
  * @param showKeys When to show keys, which may be personal data: otherwise a hash of each
@@ -20,7 +22,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @since 0.1
  */
 @ConfigurationProperties("dlock.endpoint")
-public record DlocksEndpointProperties(@DefaultValue("false") boolean forcedRelease, @DefaultValue("100") int limit,
+public record DlocksEndpointProperties(@DefaultValue("never") Show forcedRelease,
+		@DefaultValue Set<String> forcedReleaseRoles, @DefaultValue("100") int limit,
 		@DefaultValue("never") Show showKeys, @DefaultValue Set<String> roles) {
 
 	static final int MAX_LIMIT = 10_000;
@@ -30,6 +33,7 @@ public record DlocksEndpointProperties(@DefaultValue("false") boolean forcedRele
 			throw new IllegalArgumentException(
 					"'dlock.endpoint.limit' must be from 1 to " + MAX_LIMIT + " but is " + limit);
 		}
+		forcedReleaseRoles = Set.copyOf(forcedReleaseRoles);
 		roles = Set.copyOf(roles);
 	}
 

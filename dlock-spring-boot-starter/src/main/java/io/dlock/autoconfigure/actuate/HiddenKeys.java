@@ -1,0 +1,42 @@
+package io.dlock.autoconfigure.actuate;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Hides keys behind a hash with a secret that this process has drawn: without it a guess
+ * could be tried against what is shown. The same key looks the same within a process
+ * only.
+ */
+final class HiddenKeys {
+
+	private static final String ALGORITHM = "HmacSHA256";
+
+	private static final int SHOWN_BYTES = 16;
+
+	private final SecretKeySpec secret;
+
+	HiddenKeys() {
+		byte[] bytes = new byte[32];
+		new SecureRandom().nextBytes(bytes);
+		this.secret = new SecretKeySpec(bytes, ALGORITHM);
+	}
+
+	String hide(String key) {
+		try {
+			Mac mac = Mac.getInstance(ALGORITHM);
+			mac.init(this.secret);
+			byte[] hash = mac.doFinal(key.getBytes(StandardCharsets.UTF_8));
+			return "hidden:" + HexFormat.of().formatHex(hash, 0, SHOWN_BYTES);
+		}
+		catch (GeneralSecurityException ex) {
+			throw new IllegalStateException("Every Java platform has " + ALGORITHM, ex);
+		}
+	}
+
+}
