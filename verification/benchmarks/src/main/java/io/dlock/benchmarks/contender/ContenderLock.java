@@ -12,6 +12,14 @@ public interface ContenderLock {
 	void acquire() throws InterruptedException;
 
 	/**
+	 * Try once, without waiting.
+	 * @return whether the lock is held now
+	 */
+	default boolean tryAcquire() {
+		throw new UnsupportedOperationException("Only the contenders of the scenario of tries need it");
+	}
+
+	/**
 	 * Release the lock.
 	 */
 	void release();

@@ -41,12 +41,19 @@ public enum ContenderType {
 
 	/** Measured where threads of one JVM contend, on either server. */
 	REENTRANT_LOCK("reentrantlock-fair", EnumSet.allOf(Backend.class),
-			(address, lease) -> new ReentrantLockContender());
+			(address, lease) -> new ReentrantLockContender()),
+
+	/** Measured with tries. */
+	STORE("store", EnumSet.allOf(Backend.class), StoreContender::connect),
+
+	/** Measured with tries, beside our memory store. */
+	SEMAPHORE("semaphore", EnumSet.noneOf(Backend.class), (address, lease) -> new SemaphoreContender());
 
 	/**
 	 * Who can be shared by processes.
 	 */
-	public static final Set<ContenderType> DISTRIBUTED = EnumSet.complementOf(EnumSet.of(REENTRANT_LOCK, DLOCK_ASYNC));
+	public static final Set<ContenderType> DISTRIBUTED = EnumSet
+		.complementOf(EnumSet.of(REENTRANT_LOCK, DLOCK_ASYNC, STORE, SEMAPHORE));
 
 	/**
 	 * The libraries that people use instead of ours.
@@ -72,6 +79,20 @@ public enum ContenderType {
 
 	public boolean runsOn(Backend backend) {
 		return this.backends.contains(backend);
+	}
+
+	/**
+	 * Those that need no server.
+	 * @param lease the lease of every lock
+	 * @return the contender, to be closed
+	 */
+	public Contender inMemory(Duration lease) {
+		return switch (this) {
+			case DLOCK -> DlockContender.inMemory(lease);
+			case STORE -> StoreContender.inMemory(lease);
+			case SEMAPHORE -> new SemaphoreContender();
+			default -> throw new UnsupportedOperationException(this.label + " needs a server");
+		};
 	}
 
 	/**

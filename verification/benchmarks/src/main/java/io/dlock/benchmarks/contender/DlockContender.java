@@ -10,10 +10,6 @@ import io.dlock.LockSettings;
 import io.dlock.ReleaseMode;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
-import io.dlock.store.jdbc.JdbcLockStore;
-import io.dlock.store.jdbc.JdbcLockStoreSettings;
-import io.dlock.store.redis.RedisLockStore;
-import io.dlock.store.redis.RedisLockStoreSettings;
 
 /**
  * Us, with the defaults; only the pool is as large as everybody's.
@@ -53,24 +49,19 @@ public final class DlockContender implements Contender {
 		return connect(address, lease, ReleaseMode.ASYNC);
 	}
 
+	static DlockContender inMemory(Duration lease) {
+		return new DlockContender(StoreContender.memory(), lease, ReleaseMode.SYNC);
+	}
+
 	private static DlockContender connect(ServerAddress address, Duration lease, ReleaseMode releaseMode) {
-		Duration timeout = LockSettings.commandTimeoutFor(lease);
-		Connected<LockStore> store = switch (address.backend()) {
-			case REDIS -> Connected.toRedis(address, (factory) -> new RedisLockStore(factory,
-					RedisLockStoreSettings.defaults().withCommandTimeout(timeout)));
-			case POSTGRES -> Connected.toPostgres(address,
-					(pool) -> new JdbcLockStore(pool,
-							JdbcLockStoreSettings.defaults()
-								.withCommandTimeout(timeout)
-								.withPoolSize(ServerAddress.POOL_SIZE)
-								.withRetention(Duration.ofMinutes(1))));
-		};
-		return new DlockContender(store, lease, releaseMode);
+		return new DlockContender(StoreContender.store(address, lease), lease, releaseMode);
 	}
 
 	@Override
 	public ContenderLock open(String key) {
-		return new Held(this.registry, LockRequest.builder(key).waitTime(LockRequest.FOREVER).build());
+		LockRequest.Builder request = LockRequest.builder(key);
+		return new Held(this.registry, request.waitTime(LockRequest.FOREVER).build(),
+				request.waitTime(Duration.ZERO).build());
 	}
 
 	/**
@@ -98,16 +89,25 @@ public final class DlockContender implements Contender {
 
 		private final LockRequest request;
 
+		private final LockRequest trial;
+
 		private @Nullable LockHandle handle;
 
-		Held(LeaseLockRegistry registry, LockRequest request) {
+		Held(LeaseLockRegistry registry, LockRequest request, LockRequest trial) {
 			this.registry = registry;
 			this.request = request;
+			this.trial = trial;
 		}
 
 		@Override
 		public void acquire() {
 			this.handle = this.registry.acquire(this.request);
+		}
+
+		@Override
+		public boolean tryAcquire() {
+			this.handle = this.registry.tryAcquire(this.trial).orElse(null);
+			return this.handle != null;
 		}
 
 		@Override

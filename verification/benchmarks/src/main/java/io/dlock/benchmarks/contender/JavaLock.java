@@ -13,6 +13,11 @@ record JavaLock(Lock lock) implements ContenderLock {
 	}
 
 	@Override
+	public boolean tryAcquire() {
+		return this.lock.tryLock();
+	}
+
+	@Override
 	public void release() {
 		this.lock.unlock();
 	}

@@ -63,7 +63,8 @@ final class RawPostgresContender implements Contender {
 			RawPostgresContender.this.polling.until(this::tryAcquire);
 		}
 
-		private boolean tryAcquire() {
+		@Override
+		public boolean tryAcquire() {
 			try (Connection connection = RawPostgresContender.this.pool.getConnection();
 					PreparedStatement statement = connection.prepareStatement(ACQUIRE)) {
 				statement.setString(1, this.key);

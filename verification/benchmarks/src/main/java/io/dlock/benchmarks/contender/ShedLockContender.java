@@ -70,7 +70,8 @@ final class ShedLockContender implements Contender {
 			ShedLockContender.this.polling.until(this::tryAcquire);
 		}
 
-		private boolean tryAcquire() {
+		@Override
+		public boolean tryAcquire() {
 			Optional<SimpleLock> acquired = ShedLockContender.this.provider.client()
 				.lock(new LockConfiguration(Instant.now(), this.key, ShedLockContender.this.lease, Duration.ZERO));
 			this.lock = acquired.orElse(null);

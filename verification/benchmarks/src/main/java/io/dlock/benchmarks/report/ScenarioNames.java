@@ -14,6 +14,9 @@ public final class ScenarioNames {
 	/** One key, 16 threads of one JVM. */
 	public static final String ONE_KEY_THREADS = "one-key-threads";
 
+	/** One key, 8 threads of one JVM that try and never wait. */
+	public static final String POLLING_TRIES = "polling-tries-8";
+
 	/** One key, 3 JVMs of 4 threads. */
 	public static final String ONE_KEY_JVMS = "one-key-jvms";
 
@@ -31,6 +34,9 @@ public final class ScenarioNames {
 
 	/** The start of an application. */
 	public static final String START_UP = "start-up";
+
+	/** The store of what needs no server, listed among the servers. */
+	public static final String MEMORY = "memory";
 
 	/** What hand-offs are measured in, listed among the contenders. */
 	public static final String ROUND_TRIP = "round trip";

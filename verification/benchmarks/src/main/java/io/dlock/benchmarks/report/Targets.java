@@ -22,6 +22,8 @@ final class Targets {
 
 	private static final String RAW = ContenderType.RAW.label();
 
+	private static final String STORE = ContenderType.STORE.label();
+
 	private Targets() {
 	}
 
@@ -31,21 +33,27 @@ final class Targets {
 	 * @return the name of a contender
 	 */
 	static String reference(String scenario) {
-		return scenario.equals(ScenarioNames.HAND_OFF) ? ROUND_TRIP : RAW;
+		return switch (scenario) {
+			case ScenarioNames.HAND_OFF -> ROUND_TRIP;
+			case ScenarioNames.POLLING_TRIES -> STORE;
+			default -> RAW;
+		};
 	}
 
 	static List<Target> all() {
 		List<Target> targets = new ArrayList<>();
+		targets.add(tries(ScenarioNames.MEMORY, 1 / 3.0, ContenderType.SEMAPHORE.label()));
 		for (Backend backend : Backend.values()) {
 			targets.addAll(uncontended(backend.label(), backend == Backend.REDIS));
 			targets.addAll(contended(backend.label(), backend == Backend.REDIS));
+			targets.add(tries(backend.label(), 1.0, STORE));
 			targets.addAll(scale(backend.label()));
 		}
 		String aspect = "aspect, key from an argument, memory: ";
-		Series nanos = new Series(ScenarioNames.ASPECT, "memory", "lockedByArgument", Metric.NANOS);
+		Series nanos = new Series(ScenarioNames.ASPECT, ScenarioNames.MEMORY, "lockedByArgument", Metric.NANOS);
 		targets.add(Target.atMost(aspect + "ns/call", 1000, median(nanos)));
 		targets.add(Target.atMost(aspect + "B/call", 300,
-				median(new Series(ScenarioNames.ASPECT, "memory", "lockedByArgument", Metric.BYTES))));
+				median(new Series(ScenarioNames.ASPECT, ScenarioNames.MEMORY, "lockedByArgument", Metric.BYTES))));
 		return targets;
 	}
 
@@ -82,6 +90,13 @@ final class Targets {
 						median(new Series(jvms.scenario(), store, DLOCK, Metric.FAIRNESS))),
 				Target.atMost(store + ", one key, 3 JVMs × 4: worst p99 / best peer's", 0.1,
 						vsBestPeer(p99, Comparator.reverseOrder())));
+	}
+
+	private static Target tries(String store, double limit, String other) {
+		Series ours = new Series(ScenarioNames.POLLING_TRIES, store, DLOCK, Metric.THROUGHPUT);
+		Series theirs = new Series(ours.scenario(), store, other, ours.metric());
+		return Target.atLeast(store + ", 8 threads that try: throughput / " + other, limit,
+				(results) -> results.ratio(ours, theirs).map(Summary::median));
 	}
 
 	private static List<Target> scale(String store) {

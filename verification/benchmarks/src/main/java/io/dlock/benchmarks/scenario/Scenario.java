@@ -25,8 +25,9 @@ public interface Scenario {
 	static List<Scenario> all() {
 		return List.of(new OneProcess(ScenarioNames.UNCONTENDED_ONE, OneProcess.Keys.OWN, 1, 1),
 				new OneProcess(ScenarioNames.UNCONTENDED_MANY, OneProcess.Keys.OWN, 32, 16),
-				new OneProcess(ScenarioNames.ONE_KEY_THREADS, OneProcess.Keys.SHARED, 16, 16), new SeveralProcesses(),
-				new HandOff(), new HeldLocks(), new KeysUsedOnce(), new Aspect(), new StartUp());
+				new OneProcess(ScenarioNames.ONE_KEY_THREADS, OneProcess.Keys.SHARED, 16, 16), new PollingTries(),
+				new SeveralProcesses(), new HandOff(), new HeldLocks(), new KeysUsedOnce(), new Aspect(),
+				new StartUp());
 	}
 
 }
