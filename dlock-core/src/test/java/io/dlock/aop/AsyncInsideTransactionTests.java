@@ -62,6 +62,12 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 			return CompletableFuture.completedFuture("done");
 		}
 
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		public CompletableFuture<String> losingMeanwhile() {
+			awaitLoss();
+			return CompletableFuture.completedFuture("done");
+		}
+
 		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
 		public CompletableFuture<String> losingCarelessly() {
 			return CompletableFuture.completedFuture("done");
@@ -384,6 +390,30 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 			Awaitility.await().until(() -> !isHeld());
 		})).withMessageContaining("is rolled back");
 		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48EachLockThatTheTransactionKeepsIsChecked() {
+		startWith(InsideTransaction.DEFER);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
+			this.async.stageOf("before").join();
+			this.async.losing().join();
+			this.async.stageOf("behind").join();
+			insert();
+			Awaitility.await().until(() -> !isHeld());
+		})).withMessageContaining("is rolled back");
+		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r9LossIsToldByTheStageThoughTheTransactionGoesOn() {
+		startWith(InsideTransaction.DEFER);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> inTransaction(() -> assertThat(catchThrowable(this.async.losingMeanwhile()::join))
+				.hasCauseInstanceOf(LockLostException.class)))
+			.withMessageContaining("is rolled back");
 		nothingIsLeft();
 	}
 

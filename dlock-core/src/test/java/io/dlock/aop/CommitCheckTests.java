@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -98,6 +99,27 @@ class CommitCheckTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void r48LossOfALockAroundAValidOneRollsBack() {
+		Work work = start();
+		LockRequest around = LockRequest.builder("around").lease(Duration.ofMillis(400)).renew(false).build();
+		try (LockHandle outer = this.registry.acquire("outermost")) {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.registry.execute(around, (lost) -> {
+					work.run(() -> inTransaction(() -> {
+						insert();
+						Awaitility.await().until(() -> !lost.isValid());
+					}));
+					return "not reached";
+				}))
+				.withMessageContaining("'around'")
+				.withMessageContaining("is rolled back");
+			assertThat(outer.isValid()).isTrue();
+		}
+		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
 	void r48LockThatMayBeLostDoesNotRollBack() {
 		Work work = start();
 		inTransaction(() -> {
@@ -153,6 +175,18 @@ class CommitCheckTests extends AbstractTransactionTests {
 				.withMessageContaining("somebody else says so");
 		}
 		assertThat(entries()).isEqualTo(2);
+	}
+
+	@Test
+	void guardIsNotAskedForALockThatMayBeLost() {
+		List<String> asked = new ArrayList<>();
+		Work work = start((postProcessor) -> postProcessor
+			.setCommitGuard(() -> (transaction, lock) -> asked.add(lock.key())));
+		try (LockHandle outer = this.registry.acquire("outer")) {
+			work.runCarelessly(() -> inTransaction(this::insert));
+			assertThat(outer.isValid()).isTrue();
+		}
+		assertThat(asked).containsExactly("outer");
 	}
 
 	@Test

@@ -113,6 +113,24 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 		assertThat(this.store.find("orders:42")).isEmpty();
 	}
 
+	abstract static class Report {
+
+		@DistributedLocked
+		public String create() {
+			return LockHandle.current().map(LockHandle::key).orElse("none");
+		}
+
+	}
+
+	static class Daily extends Report {
+
+	}
+
+	@Test
+	void inheritedMethodHasALockOfItsOwnInEachClass() {
+		assertThat(bean(Daily.class).create()).isEqualTo(Daily.class.getName() + "#create()");
+	}
+
 	@Test
 	void lockIsReleasedWhenTheMethodThrows() {
 		Orders orders = bean(Orders.class);
@@ -142,6 +160,13 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.any(new Object()))
 			.withMessageContaining("toString");
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.any(new int[1])).withMessageContaining("int[]");
+	}
+
+	@Test
+	void blankKeyIsAnErrorWithANameToo() {
+		Orders orders = bean(Orders.class);
+		assertThatIllegalArgumentException().isThrownBy(() -> orders.pay(new Order(" ", UUID.randomUUID())))
+			.withMessageContaining("blank");
 	}
 
 	@Test

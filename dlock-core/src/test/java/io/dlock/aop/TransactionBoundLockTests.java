@@ -167,6 +167,17 @@ class TransactionBoundLockTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void lockIsNotKeptIfThereIsNoTransactionThough() {
+		Work work = start();
+		transaction(TransactionDefinition.PROPAGATION_SUPPORTS).executeWithoutResult((status) -> {
+			assertThat(TransactionSynchronizationManager.isSynchronizationActive()).isTrue();
+			work.run(() -> assertThat(isHeld()).isTrue());
+			nothingIsLeft();
+		});
+		assertThat(warnings()).isEmpty();
+	}
+
+	@Test
 	void lockThatTheMethodReleasesItselfIsNoError() {
 		Work work = start();
 		inTransaction(() -> {

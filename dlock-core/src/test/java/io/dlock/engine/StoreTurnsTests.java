@@ -6,8 +6,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -113,6 +115,38 @@ class StoreTurnsTests {
 		};
 		there.acquireAsync(patient()).get().release();
 		assertThat(held).hasNullValue();
+	}
+
+	/**
+	 * A driver parks the thread while it waits for the answer, and uses up the wake-up.
+	 */
+	@Test
+	void callThatWakesTheDriverIsNotForgotten() {
+		LeaseLockRegistry there = there(NEVER);
+		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(patient()).join());
+		this.thereStore.afterAcquire = () -> {
+			LockHandle handle = held.get();
+			if (handle != null && Waiting.processes(this.memory, "key") == 1 && held.compareAndSet(handle, null)) {
+				handle.release();
+				LockSupport.parkNanos(1);
+			}
+		};
+		there.acquire(patient()).release();
+		assertThat(held).hasNullValue();
+	}
+
+	@Test
+	void tryThatDoesNotWaitIsNotQueued() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(1);
+		LockHandle other = this.here.acquireAsync(LockRequest.of("other")).get();
+		assertThat(there.tryAcquire("other", Duration.ZERO)).isEmpty();
+		assertThat(this.thereStore.asked.queueing()).isFalse();
+		other.release();
+		held.release();
+		waiter.get().release();
 	}
 
 	@Test
@@ -285,6 +319,49 @@ class StoreTurnsTests {
 		Awaitility.await().until(() -> this.thereStore.leaves.get() == 2);
 		LockHandle next = this.here.acquireAsync(patient()).get();
 		next.release();
+	}
+
+	/**
+	 * A dead holder calls nobody.
+	 */
+	@Test
+	void b50ProcessThatIsNotCalledLooksWhenTheLeaseOfTheHolderIsOver() throws Exception {
+		this.memory.acquire(new AcquireCommand("key", "dead", Duration.ofSeconds(2), "dead", ""));
+		there(NEVER).acquireAsync(patient()).get(40, TimeUnit.SECONDS).release();
+	}
+
+	@Test
+	void callInVainIsAnsweredOnce() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		assertThatCallIsAnsweredOnce();
+		held.release();
+		waiter.get().release();
+	}
+
+	@Test
+	void callInVainIsAnsweredOnceByAThreadToo() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<Long> waiter = CompletableFuture
+			.supplyAsync(() -> there.execute(patient(), LockHandle::token));
+		assertThatCallIsAnsweredOnce();
+		held.release();
+		assertThat(waiter.get()).isGreaterThan(held.token());
+	}
+
+	/**
+	 * A look is tried again at once if the call comes while the process still looks.
+	 */
+	private void assertThatCallIsAnsweredOnce() {
+		awaitQueued(1);
+		int looks = this.thereStore.acquires.get();
+		this.thereStore.call.accept("key");
+		Awaitility.await().until(() -> this.thereStore.acquires.get() > looks);
+		Awaitility.await()
+			.during(Duration.ofMillis(500))
+			.until(() -> this.thereStore.acquires.get() <= looks + 2);
 	}
 
 	@Test

@@ -90,6 +90,10 @@ final class TroubledStore implements LockStore {
 
 	volatile boolean misconfigured;
 
+	/** Calls the process to the store, whether there is something to get or not. */
+	volatile Consumer<String> call = (key) -> {
+	};
+
 	volatile Runnable beforeAcquire = () -> {
 	};
 
@@ -214,6 +218,7 @@ final class TroubledStore implements LockStore {
 		if (this.mailboxesFail) {
 			throw new StoreException(Effect.NONE, false, "connection refused", null);
 		}
+		this.call = onTurn;
 		return this.hasNoMailboxes ? null : this.memory.openMailbox(address, (key) -> {
 			if (!this.messagesAreLost) {
 				onTurn.accept(key);

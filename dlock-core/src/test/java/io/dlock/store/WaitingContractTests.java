@@ -148,6 +148,15 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
+	void whoWaitedAndIsGrantedALockThatIsOverWaitsNoLonger() {
+		store().acquire(new AcquireCommand(key(), "a", Duration.ofSeconds(1), "holder a", ""));
+		refused(ask("b", this.first));
+		Awaitility.await().pollInterval(Duration.ofMillis(10)).until(() -> ask("b", this.first) instanceof Granted);
+		store().release(key(), "b");
+		granted(ask("c", null));
+	}
+
+	@Test
 	void whoLeavesTheQueueIsNotWaitedFor() {
 		ask("a", null);
 		refused(ask("b", this.first));
