@@ -93,6 +93,19 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void r51LockThatIsGrantedWhileTheRegistryStopsIsGivenBack() throws Exception {
+		CountDownLatch answer = new CountDownLatch(1);
+		CountDownLatch asked = this.store.holdAcquires(answer);
+		CompletableFuture<LockHandle> request = inOtherThread(() -> this.registry.acquire("key"));
+		asked.await();
+		this.registry.stop();
+		answer.countDown();
+		assertThatExceptionOfType(Exception.class).isThrownBy(request::get)
+			.withCauseInstanceOf(LockRegistryClosedException.class);
+		Awaitility.await().until(() -> isFreeInStore("key"));
+	}
+
+	@Test
 	void closeEndsTheThreads() {
 		LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.settings);
 		other.acquireAsync(LockRequest.of("key")).join().release();

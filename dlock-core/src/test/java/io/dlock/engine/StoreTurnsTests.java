@@ -121,9 +121,11 @@ class StoreTurnsTests {
 	 * A driver parks the thread while it waits for the answer, and uses up the wake-up.
 	 */
 	@Test
+	@Timeout(20)
 	void callThatWakesTheDriverIsNotForgotten() {
 		LeaseLockRegistry there = there(NEVER);
-		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(patient()).join());
+		LockRequest request = LockRequest.builder("key").lease(NEVER).build();
+		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(request).join());
 		this.thereStore.afterAcquire = () -> {
 			LockHandle handle = held.get();
 			if (handle != null && Waiting.processes(this.memory, "key") == 1 && held.compareAndSet(handle, null)) {
