@@ -68,6 +68,17 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void nobodyOfThisProcessGetsItAfterAnAsynchronousReleaseEither() {
+		LockHandle handle = this.registry.acquire(minHold(LONG).build());
+		CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request("key", LEASE, LEASE));
+		Awaitility.await().until(() -> waitersOf("key") == 1);
+		handle.releaseAsync().join();
+		Awaitility.await().until(() -> this.store.acquires.get() > 1);
+		assertThat(waiter).isNotDone();
+		waiter.cancel(false);
+	}
+
+	@Test
 	void releaseAfterItsTimeIsAReleaseLikeAnyOther() throws Exception {
 		LockHandle handle = this.registry.acquire(minHold(Duration.ofMillis(1)).build());
 		CompletableFuture<LockHandle> waiter = this.registry
