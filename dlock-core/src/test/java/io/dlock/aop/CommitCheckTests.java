@@ -180,8 +180,8 @@ class CommitCheckTests extends AbstractTransactionTests {
 	@Test
 	void guardIsNotAskedForALockThatMayBeLost() {
 		List<String> asked = new ArrayList<>();
-		Work work = start((postProcessor) -> postProcessor
-			.setCommitGuard(() -> (transaction, lock) -> asked.add(lock.key())));
+		Work work = start(
+				(postProcessor) -> postProcessor.setCommitGuard(() -> (transaction, lock) -> asked.add(lock.key())));
 		try (LockHandle outer = this.registry.acquire("outer")) {
 			work.runCarelessly(() -> inTransaction(this::insert));
 			assertThat(outer.isValid()).isTrue();

@@ -263,4 +263,16 @@ class AsyncAcquisitionTests {
 			.withCauseInstanceOf(LockRegistryClosedException.class);
 	}
 
+	@Test
+	void requestThatIsCancelledWhileTheStoreIsAskedLeavesTheQueue() throws Exception {
+		holdElsewhere("key");
+		CountDownLatch answer = new CountDownLatch(1);
+		CountDownLatch asked = this.store.holdAcquires(answer);
+		CompletableFuture<LockHandle> request = acquire("key", LockRequest.FOREVER);
+		asked.await();
+		request.cancel(false);
+		answer.countDown();
+		Awaitility.await().until(() -> this.registry.queues().size() == 0);
+	}
+
 }

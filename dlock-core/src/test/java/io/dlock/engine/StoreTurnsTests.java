@@ -361,9 +361,7 @@ class StoreTurnsTests {
 		int looks = this.thereStore.acquires.get();
 		this.thereStore.call.accept("key");
 		Awaitility.await().until(() -> this.thereStore.acquires.get() > looks);
-		Awaitility.await()
-			.during(Duration.ofMillis(500))
-			.until(() -> this.thereStore.acquires.get() <= looks + 2);
+		Awaitility.await().during(Duration.ofMillis(500)).until(() -> this.thereStore.acquires.get() <= looks + 2);
 	}
 
 	@Test
