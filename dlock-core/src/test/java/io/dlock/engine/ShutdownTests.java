@@ -12,6 +12,8 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
+import io.dlock.LockStoreException;
+import io.dlock.store.StoreException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -103,6 +105,23 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		assertThatExceptionOfType(Exception.class).isThrownBy(request::get)
 			.withCauseInstanceOf(LockRegistryClosedException.class);
 		Awaitility.await().until(() -> isFreeInStore("key"));
+	}
+
+	/**
+	 * What the thread for it has not done yet is done by the one that closes.
+	 */
+	@Test
+	void r51WhatIsToBeRevokedIsRevokedOnceMore() {
+		this.store.lostAcquireReplies.set(1);
+		this.store.beforeRelease = () -> {
+			if (Thread.currentThread().getName().startsWith("dlock-revoker")) {
+				throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
+			}
+		};
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
+		assertThat(isFreeInStore("key")).isFalse();
+		this.registry.close();
+		assertThat(isFreeInStore("key")).isTrue();
 	}
 
 	@Test
