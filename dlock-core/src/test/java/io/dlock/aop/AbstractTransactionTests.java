@@ -71,7 +71,7 @@ abstract class AbstractTransactionTests {
 			body.run();
 		}
 
-		@DistributedLocked(key = "'counter'", lease = "400ms")
+		@DistributedLocked(key = "'counter'", lease = "2s")
 		public void runRenewed(Runnable body) {
 			body.run();
 		}

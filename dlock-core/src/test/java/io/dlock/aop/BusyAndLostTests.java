@@ -127,7 +127,7 @@ class BusyAndLostTests extends AbstractDistributedLockedTests {
 			return "never";
 		}
 
-		@DistributedLocked(key = "'kept'", lease = "300ms")
+		@DistributedLocked(key = "'kept'", lease = "2s")
 		public String renewed(Supplier<String> body) {
 			return body.get();
 		}
@@ -163,7 +163,7 @@ class BusyAndLostTests extends AbstractDistributedLockedTests {
 		Losing losing = bean(Losing.class);
 		long start = System.nanoTime();
 		assertThat(losing.renewed(() -> {
-			Awaitility.await().until(() -> System.nanoTime() - start > Duration.ofMillis(1000).toNanos());
+			Awaitility.await().until(() -> System.nanoTime() - start > Duration.ofMillis(2500).toNanos());
 			return LockHandle.current().orElseThrow().isValid() ? "valid" : "lost";
 		})).isEqualTo("valid");
 	}

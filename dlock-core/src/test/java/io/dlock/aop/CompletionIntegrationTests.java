@@ -51,7 +51,7 @@ class CompletionIntegrationTests {
 
 	private static final int CALLS = 60;
 
-	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
+	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(7);
 
 	/** What the lock protects: it has no other protection. */
 	private static final class Counter {

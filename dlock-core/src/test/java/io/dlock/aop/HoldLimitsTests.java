@@ -36,7 +36,7 @@ class HoldLimitsTests extends AbstractDistributedLockedTests {
 			throw new IllegalStateException("of the body");
 		}
 
-		@DistributedLocked(name = "hanging", lease = "250ms", maxHold = "600ms")
+		@DistributedLocked(name = "hanging", lease = "2s", maxHold = "2500ms")
 		public void hanging() {
 			LockHandle handle = LockHandle.current().orElseThrow();
 			Awaitility.await().until(() -> !handle.isValid());
@@ -70,7 +70,7 @@ class HoldLimitsTests extends AbstractDistributedLockedTests {
 	void methodThatHangsLosesItsLock() {
 		Limited limited = bean(Limited.class);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(limited::hanging)
-			.withMessageContaining("maxHold of 600 ms");
+			.withMessageContaining("maxHold of 2500 ms");
 	}
 
 	static class ShorterThanTheLease {

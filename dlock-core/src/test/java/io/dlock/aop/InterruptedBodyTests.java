@@ -75,7 +75,7 @@ class InterruptedBodyTests {
 			return body.call();
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", maxHold = "400ms", onLost = OnLost.INTERRUPT)
+		@DistributedLocked(key = "#key", lease = "2s", maxHold = "2500ms", onLost = OnLost.INTERRUPT)
 		public String limited(String key, Callable<String> body) throws Exception {
 			return body.call();
 		}
@@ -215,7 +215,7 @@ class InterruptedBodyTests {
 		InterruptedException ex = catchThrowableOfType(InterruptedException.class,
 				() -> bodies.limited("key", InterruptedBodyTests::hang));
 		assertThat(ex.getSuppressed()).singleElement()
-			.satisfies((loss) -> assertThat(loss).hasMessageContaining("maxHold of 400 ms"));
+			.satisfies((loss) -> assertThat(loss).hasMessageContaining("maxHold of 2500 ms"));
 		assertThat(this.store.find("key")).isEmpty();
 	}
 

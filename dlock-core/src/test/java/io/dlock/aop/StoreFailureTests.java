@@ -34,6 +34,7 @@ import io.dlock.observation.LockObservations;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -61,7 +62,8 @@ class StoreFailureTests {
 	void start() {
 		this.dataSource.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
 		createTable();
-		this.store = new JdbcLockStore(this.dataSource, JdbcLockStoreSettings.defaults());
+		this.store = new JdbcLockStore(this.dataSource,
+				JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
 		this.registry = new LeaseLockRegistry(this.store, LockSettings.defaults().withWaitTime(Duration.ZERO));
 		this.registry.addListener(this.events::add);
 	}

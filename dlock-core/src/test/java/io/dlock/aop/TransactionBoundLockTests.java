@@ -90,7 +90,7 @@ class TransactionBoundLockTests extends AbstractTransactionTests {
 		long start = System.nanoTime();
 		inTransaction(() -> {
 			work.runRenewed(this::insert);
-			Awaitility.await().until(() -> System.nanoTime() - start > Duration.ofMillis(1000).toNanos());
+			Awaitility.await().until(() -> System.nanoTime() - start > Duration.ofMillis(2500).toNanos());
 			assertThat(LockHandle.current()).hasValueSatisfying((handle) -> assertThat(handle.isValid()).isTrue());
 		});
 		assertThat(entries()).isOne();

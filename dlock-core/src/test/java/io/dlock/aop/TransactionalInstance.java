@@ -32,6 +32,7 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Patience;
 import io.dlock.test.PostgresServer;
 
 /**
@@ -220,8 +221,8 @@ final class TransactionalInstance implements AutoCloseable {
 	TransactionalInstance(Database database, Duration lease, Customizer customizer) {
 		this.pool = database.pool();
 		LockSettings settings = LockSettings.defaults().withLease(lease).withShutdownTimeout(Duration.ZERO);
-		this.store = new JdbcLockStore(this.pool,
-				JdbcLockStoreSettings.defaults().withCommandTimeout(settings.commandTimeout()));
+		this.store = Patience.connected(new JdbcLockStore(this.pool,
+				JdbcLockStoreSettings.defaults().withCommandTimeout(settings.commandTimeout())));
 		this.registry = new LeaseLockRegistry(this.store, settings);
 		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> {
 			DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(

@@ -32,11 +32,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(120)
 class ForcedReleaseIntegrationTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(6);
+	private static final Duration LEASE = Duration.ofSeconds(12);
 
 	private final LockSettings settings = LockSettings.defaults()
 		.withLease(LEASE)
-		.withCommandTimeout(Duration.ofSeconds(1));
+		.withCommandTimeout(Duration.ofSeconds(3));
 
 	private final String key = "stuck " + UUID.randomUUID();
 

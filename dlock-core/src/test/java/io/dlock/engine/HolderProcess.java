@@ -16,6 +16,7 @@ import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.JavaProcess;
+import io.dlock.test.Patience;
 
 /**
  * Another instance: a process that acquires a lock and holds it until it is told to
@@ -35,14 +36,16 @@ final class HolderProcess {
 			String[] parts = address.split(":");
 			LettuceConnectionFactory factory = new LettuceConnectionFactory(parts[1], Integer.parseInt(parts[2]));
 			factory.afterPropertiesSet();
-			return new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(commandTimeout));
+			return Patience.connected(
+					new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(commandTimeout)));
 		}
 		String[] parts = address.split(" ");
 		HikariDataSource pool = new HikariDataSource();
 		pool.setJdbcUrl(parts[0]);
 		pool.setUsername(parts[1]);
 		pool.setPassword(parts[2]);
-		return new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(commandTimeout));
+		return Patience
+			.connected(new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(commandTimeout)));
 	}
 
 	public static void main(String[] args) throws Exception {

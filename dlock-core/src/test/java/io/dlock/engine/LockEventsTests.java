@@ -42,7 +42,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
 	private static LockRequest.Builder shortLease(String key) {
-		return LockRequest.builder(key).lease(Duration.ofMillis(250)).renew(false);
+		return LockRequest.builder(key).lease(SHORT_LEASE).renew(false);
 	}
 
 	private void awaitEvents(Class<?>... types) {
@@ -135,8 +135,8 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		Lost lost = (Lost) this.events.get(1);
 		assertThat(lost.name()).isEqualTo("nightly");
 		assertThat(lost.token()).isEqualTo(handle.token());
-		assertThat(lost.held()).isBetween(Duration.ofMillis(200), Duration.ofSeconds(30));
-		assertThat(lost.cause()).contains("250 ms ran out");
+		assertThat(lost.held()).isBetween(SHORT_LEASE.minusMillis(100), Duration.ofSeconds(30));
+		assertThat(lost.cause()).contains("2000 ms ran out");
 		assertThat(lost.type()).isEqualTo(LossType.EXPIRED);
 		assertThat(this.events).hasSize(2);
 	}
@@ -171,13 +171,13 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void renewalsAreTold() {
 		this.registry.addListener(this.events::add);
-		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(300), Duration.ZERO));
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> this.events.size() >= 3);
 		handle.release();
 		Renewed first = (Renewed) this.events.get(1);
 		Renewed second = (Renewed) this.events.get(2);
 		assertThat(first.token()).isEqualTo(handle.token());
-		assertThat(first.remaining()).isBetween(Duration.ofMillis(1), Duration.ofMillis(295));
+		assertThat(first.remaining()).isBetween(Duration.ofMillis(1), SHORT_LEASE.minusMillis(5));
 		assertThat(second.held()).isGreaterThan(first.held());
 	}
 
@@ -185,13 +185,13 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	void renewalsThatFailAreToldBeforeTheLoss() {
 		this.registry.addListener(this.events::add);
 		this.store.renewalsFail = true;
-		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(300), Duration.ZERO));
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> this.events.stream().anyMatch(Lost.class::isInstance));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
 		assertThat(this.events).filteredOn(Renewed.class::isInstance).isEmpty();
 		RenewalFailed failed = (RenewalFailed) this.events.get(1);
 		assertThat(failed.token()).isEqualTo(handle.token());
-		assertThat(failed.remaining()).isBetween(Duration.ZERO, Duration.ofMillis(295));
+		assertThat(failed.remaining()).isBetween(Duration.ZERO, SHORT_LEASE.minusMillis(5));
 		assertThat(((Lost) this.events.get(this.events.size() - 1)).type()).isEqualTo(LossType.EXPIRED);
 	}
 
@@ -199,9 +199,9 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	void lossHasItsType() {
 		this.registry.addListener(this.events::add);
 		LockHandle overdue = this.registry
-			.acquireAsync(shortLease("overdue").renew(true).maxHold(Duration.ofMillis(400)).build())
+			.acquireAsync(shortLease("overdue").renew(true).maxHold(SHORT_LEASE.plusMillis(500)).build())
 			.join();
-		LockHandle taken = this.registry.acquireAsync(request("taken", Duration.ofMillis(300), Duration.ZERO)).join();
+		LockHandle taken = this.registry.acquireAsync(request("taken", SHORT_LEASE, Duration.ZERO)).join();
 		this.store.memory.release("taken", this.registry.ownerOf(taken).orElseThrow());
 		Awaitility.await().until(() -> !taken.isValid() && !overdue.isValid());
 		LockHandle stopped = this.registry.acquireAsync(LockRequest.of("stopped")).join();
@@ -314,8 +314,8 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 				awaitQuietly(block);
 			}
 		});
-		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(300), Duration.ZERO));
-		Awaitility.await().until(() -> this.store.renewals.get() >= 6);
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() >= 4);
 		assertThat(handle.isValid()).isTrue();
 		block.countDown();
 		handle.release();

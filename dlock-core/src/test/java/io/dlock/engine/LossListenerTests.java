@@ -24,7 +24,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void listenerThatThrowsOrBlocksHarmsNobody() throws Exception {
 		CountDownLatch block = new CountDownLatch(1);
-		LockRequest request = LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build();
+		LockRequest request = LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build();
 		LockHandle handle = this.registry.acquire(request);
 		handle.onLost((lost) -> {
 			throw new IllegalStateException("of the listener");
@@ -32,7 +32,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 		handle.onLost((lost) -> awaitQuietly(block));
 		Awaitility.await().until(() -> !handle.isValid());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
-		LockHandle other = this.registry.acquire(request("other", Duration.ofMillis(300), Duration.ZERO));
+		LockHandle other = this.registry.acquire(request("other", SHORT_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> this.store.renewals.get() >= 3);
 		other.release();
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
@@ -44,8 +44,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void listenerOfAReleasedNestedHandleIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
-		LockHandle outer = this.registry
-			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		LockHandle outer = this.registry.acquire(LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build());
 		LockHandle inner = this.registry.acquire("key");
 		inner.onLost((lost) -> calls.incrementAndGet());
 		inner.release();
@@ -63,8 +62,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void listenerThatIsAddedWhileItsNestedHandleIsReleasedIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
-		LockHandle outer = this.registry
-			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		LockHandle outer = this.registry.acquire(LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build());
 		HeldLock inner = (HeldLock) this.registry.acquire("key");
 		inner.release();
 		this.registry.keeper().onLost(inner, (lost) -> calls.incrementAndGet());
@@ -80,7 +78,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	void listenerThatIsAddedWhileTheLockIsPassedOnIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
 		LockRequest request = LockRequest.builder("key")
-			.lease(Duration.ofMillis(400))
+			.lease(SHORT_LEASE)
 			.renew(false)
 			.waitTime(Duration.ofSeconds(20))
 			.build();
@@ -105,8 +103,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void listenerThatIsAddedToANestedHandleThatWasReleasedBeforeTheLossIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
-		LockHandle outer = this.registry
-			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		LockHandle outer = this.registry.acquire(LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build());
 		LockHandle inner = this.registry.acquire("key");
 		LockHandle late = this.registry.acquire("key");
 		inner.release();
@@ -122,13 +119,12 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void listenerOfAReleasedLockIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
-		LockHandle handle = this.registry
-			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
+		LockHandle handle = this.registry.acquire(LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build());
 		handle.onLost((lost) -> calls.incrementAndGet());
 		handle.release();
 		handle.onLost((lost) -> calls.incrementAndGet());
 		LockHandle later = this.registry
-			.acquire(LockRequest.builder("later").lease(Duration.ofMillis(300)).renew(false).build());
+			.acquire(LockRequest.builder("later").lease(SHORT_LEASE.plusMillis(100)).renew(false).build());
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		later.onLost(told::complete);
 		told.get();

@@ -13,6 +13,8 @@ import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.store.StoreException;
+import io.dlock.test.MachineWatch;
+import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -57,11 +59,16 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 	 * ten seconds.
 	 */
 	@Test
-	void r25RevocationIsTriedTwiceInACommandTimeoutHoweverLongTheOutageIs() {
+	@Timing
+	void r25RevocationIsTriedTwiceInACommandTimeoutHoweverLongTheOutageIs() throws Exception {
 		this.store.lostAcquireReplies.set(1);
 		this.store.lostReleases.set(Integer.MAX_VALUE);
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
-		Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> this.store.releases.get() > 40);
+		try (MachineWatch machine = MachineWatch.start()) {
+			assertThat(
+					machine.time(() -> Awaitility.await().until(this.store.releases::get, (releases) -> releases > 40)))
+				.isLessThan(Duration.ofSeconds(5));
+		}
 		this.store.lostReleases.set(0);
 		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
 	}

@@ -48,7 +48,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 		}
 		assertThat(this.registry.keeper().size()).as("not renewed").isZero();
 		assertThat(this.registry.queues().size()).isZero();
-		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> isFreeInStore("key"));
+		Awaitility.await().until(() -> isFreeInStore("key"));
 		assertThat(System.nanoTime() - acquired).isGreaterThanOrEqualTo(MIN_HOLD.toNanos());
 		assertThat(this.store.renewals).as("the lease is long enough").hasValue(0);
 	}
@@ -126,7 +126,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 		this.store.down = true;
 		Awaitility.await().until(() -> this.store.releases.get() >= 2);
 		this.store.down = false;
-		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> isFreeInStore("key"));
+		Awaitility.await().until(() -> isFreeInStore("key"));
 	}
 
 	@Test
@@ -151,7 +151,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void lostLockStaysTakenIfItIsStillOurs() {
 		this.store.renewalsFail = true;
-		LockHandle handle = this.registry.acquire(minHold(LONG).lease(Duration.ofMillis(400)).build());
+		LockHandle handle = this.registry.acquire(minHold(LONG).lease(SHORT_LEASE).build());
 		Awaitility.await().until(() -> !handle.isValid());
 		this.store.renewalsFail = false;
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
@@ -201,10 +201,10 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 		this.store.stuckAcquires.set(1);
 		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).waitTime(LEASE).build());
 		handle.release();
-		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> isFreeInStore("key"));
+		Awaitility.await().until(() -> isFreeInStore("key"));
 		this.store.memory.acquire(this.store.stuck.remove());
 		assertThat(isFreeInStore("key")).as("arrived late").isFalse();
-		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> isFreeInStore("key"));
+		Awaitility.await().until(() -> isFreeInStore("key"));
 	}
 
 }

@@ -29,8 +29,8 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void leaseIsRenewedWhileTheLockIsHeld() {
-		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(300), Duration.ZERO));
-		Awaitility.await().until(() -> this.store.renewals.get() >= 6);
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() >= 4);
 		assertThat(handle.isValid()).isTrue();
 		assertThat(isFreeInStore("key")).isFalse();
 		handle.release();
@@ -75,7 +75,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void b14RenewalSurvivesAnyThrowable() {
 		this.store.renewalsThrow = true;
-		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(1200), Duration.ZERO));
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> this.store.renewals.get() >= 2);
 		this.store.renewalsThrow = false;
 		int before = this.store.renewals.get();
@@ -102,7 +102,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void failedRenewalIsRepeatedWithinTheLease() {
-		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(1200), Duration.ZERO));
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		this.store.renewalsAreNotSent = true;
 		Awaitility.await().until(() -> this.store.renewals.get() >= 3);
 		assertThat(handle.isValid()).as("several failures fit into one lease").isTrue();
@@ -116,7 +116,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void r5UnansweredRenewalsLeaveTheDeadlineAsItWas() {
 		this.store.renewalsFail = true;
-		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(400), Duration.ZERO));
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> !handle.isValid());
 		assertThat(isFreeInStore("key")).as("the store had renewed it, but nobody could know").isFalse();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
@@ -128,18 +128,18 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		TurnedClock clock = new TurnedClock();
 		TroubledStore slow = new TroubledStore();
 		LeaseLockRegistry late = new LeaseLockRegistry(slow, this.settings, clock);
-		LockHandle handle = late.acquire(request("key", Duration.ofMillis(900), Duration.ZERO));
+		LockHandle handle = late.acquire(request("key", Duration.ofMillis(3600), Duration.ZERO));
 		slow.beforeRenew = () -> {
 			if (slow.renewals.get() == 1) {
-				clock.pass(Duration.ofMillis(500));
+				clock.pass(Duration.ofMillis(2000));
 			}
 			else {
 				slow.renewalsAreNotSent = true;
 			}
 		};
-		clock.pass(Duration.ofMillis(300));
+		clock.pass(Duration.ofMillis(1200));
 		Awaitility.await().until(() -> slow.renewals.get() >= 2);
-		assertThat(handle.remaining()).isEqualTo(Duration.ofMillis(900 - 9 - 2 - 500));
+		assertThat(handle.remaining()).isEqualTo(Duration.ofMillis(3600 - 36 - 2 - 2000));
 		handle.release();
 		late.close();
 	}
@@ -157,7 +157,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void r8LossIsToldWhileTheRenewalHangs() throws Exception {
 		CountDownLatch hang = new CountDownLatch(1);
-		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(400), Duration.ZERO));
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		handle.onLost(told::complete);
 		this.store.beforeRenew = () -> awaitQuietly(hang);
@@ -168,7 +168,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void r27RefusedRenewalMeansLostAtOnce() throws Exception {
-		LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(900), Duration.ZERO));
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		handle.onLost(told::complete);
 		this.store.memory.clear();
@@ -179,14 +179,14 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void b3RenewalThatIsUnderWayDoesNotOutliveTheRelease() throws Exception {
-		for (int i = 0; i < 30; i++) {
+		for (int i = 0; i < 5; i++) {
 			CountDownLatch renewing = new CountDownLatch(1);
 			CountDownLatch released = new CountDownLatch(1);
 			this.store.beforeRenew = () -> {
 				renewing.countDown();
 				awaitQuietly(released);
 			};
-			LockHandle handle = this.registry.acquire(request("key", Duration.ofMillis(200), Duration.ZERO));
+			LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 			renewing.await();
 			handle.release();
 			released.countDown();
@@ -194,7 +194,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 			};
 		}
 		int after = this.store.renewals.get();
-		LockHandle other = this.registry.acquire(request("other", Duration.ofMillis(300), Duration.ZERO));
+		LockHandle other = this.registry.acquire(request("other", SHORT_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> this.store.renewals.get() >= after + 3);
 		other.release();
 		assertThat(this.store.memory.find("key")).isEmpty();

@@ -43,7 +43,7 @@ class StuckLockIntegrationTests {
 
 	private static final Pattern SCRIPT = Pattern.compile("redis-cli EVAL \"([^\"]+)\" 1 .*");
 
-	private static final Duration LEASE = Duration.ofSeconds(6);
+	private static final Duration LEASE = Duration.ofSeconds(12);
 
 	private final String key = "stuck:" + UUID.randomUUID();
 
@@ -115,7 +115,7 @@ class StuckLockIntegrationTests {
 	 * @param takeAway does it if the lock has this token, and says whether it had
 	 */
 	private void lockIsTakenAway(String address, ToIntFunction<Long> takeAway) throws Exception {
-		LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(Duration.ofSeconds(1));
+		LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(Duration.ofSeconds(3));
 		LockRequest request = LockRequest.builder(this.key)
 			.waitTime(Duration.ofSeconds(30))
 			.reason("a report")

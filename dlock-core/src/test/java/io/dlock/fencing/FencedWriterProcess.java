@@ -26,6 +26,7 @@ import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.JavaProcess;
+import io.dlock.test.Patience;
 
 /**
  * Another instance: a process that acquires a lock, and writes when it is told to,
@@ -59,7 +60,8 @@ final class FencedWriterProcess {
 			factory.start();
 			FencedValues values = new FencedValues(factory);
 			return new Place(
-					new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(commandTimeout)),
+					Patience.connected(new RedisLockStore(factory,
+							RedisLockStoreSettings.defaults().withCommandTimeout(commandTimeout))),
 					(value) -> values.set(key, value));
 		}
 
@@ -72,7 +74,8 @@ final class FencedWriterProcess {
 			JdbcClient jdbc = JdbcClient.create(pool);
 			TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(pool));
 			return new Place(
-					new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(commandTimeout)),
+					Patience.connected(new JdbcLockStore(pool,
+							JdbcLockStoreSettings.defaults().withCommandTimeout(commandTimeout))),
 					(value) -> transaction.executeWithoutResult((status) -> {
 						guard.check();
 						jdbc.sql("UPDATE fenced_value SET content = ? WHERE id = ?").params(value, key).update();

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public abstract class InspectionContractTests extends WaitingContractTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(20);
+	private static final Duration LEASE = Duration.ofSeconds(60);
 
 	private final MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
 

@@ -25,14 +25,15 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public abstract class RenewalContractTests extends LockStoreContractTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(20);
+	private static final Duration LEASE = Duration.ofSeconds(60);
 
 	@Test
 	void renewalKeepsTheLockBeyondItsLease() {
-		acquire("a", Duration.ofMillis(800));
-		Instant end = Instant.now().plusMillis(1600);
+		Duration lease = Duration.ofSeconds(2);
+		acquire("a", lease);
+		Instant end = Instant.now().plus(lease).plusMillis(500);
 		Awaitility.await().pollInterval(Duration.ofMillis(50)).until(() -> {
-			assertThat(renew("a", Duration.ofMillis(800))).isEqualTo(RenewResult.RENEWED);
+			assertThat(renew("a", lease)).isEqualTo(RenewResult.RENEWED);
 			assertThat(acquire("b", LEASE)).isInstanceOf(Refused.class);
 			return Instant.now().isAfter(end);
 		});
@@ -104,12 +105,12 @@ public abstract class RenewalContractTests extends LockStoreContractTests {
 		List<RenewCommand> batch = new ArrayList<>();
 		List.of("held", "over", "taken over", "released", "unknown")
 			.forEach((owner) -> batch.add(new RenewCommand(keys.get(batch.size()), owner, Duration.ofHours(1))));
-		batch.add(new RenewCommand(keys.get(5), "\"}]\\'", Duration.ofMinutes(1)));
+		batch.add(new RenewCommand(keys.get(5), "\"}]\\'", Duration.ofMinutes(2)));
 		assertThat(store().renew(batch)).containsExactly(RenewResult.RENEWED, RenewResult.REFUSED, RenewResult.REFUSED,
 				RenewResult.REFUSED, RenewResult.REFUSED, RenewResult.RENEWED);
 		assertThat(remaining(keys.get(0))).isBetween(Duration.ofMinutes(59), Duration.ofMinutes(61));
 		assertThat(remaining(keys.get(2))).isLessThanOrEqualTo(LEASE);
-		assertThat(remaining(keys.get(5))).isBetween(Duration.ofSeconds(50), Duration.ofSeconds(61));
+		assertThat(remaining(keys.get(5))).isBetween(Duration.ofSeconds(90), Duration.ofSeconds(121));
 		assertThat(store().find(keys.get(1))).isEmpty();
 		assertThat(store().find(keys.get(3))).isEmpty();
 		assertThat(store().find(keys.get(4))).isEmpty();
@@ -164,7 +165,7 @@ public abstract class RenewalContractTests extends LockStoreContractTests {
 			String each = key() + "/" + i;
 			boolean held = i % 7 != 0;
 			acquire(each, "a", LEASE);
-			batch.add(new RenewCommand(each, held ? "a" : "b", Duration.ofMinutes(1)));
+			batch.add(new RenewCommand(each, held ? "a" : "b", Duration.ofMinutes(2)));
 			expected.add(held ? RenewResult.RENEWED : RenewResult.REFUSED);
 		}
 		assertThat(store().renew(batch)).isEqualTo(expected);

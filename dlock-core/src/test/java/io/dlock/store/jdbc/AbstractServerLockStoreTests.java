@@ -20,15 +20,18 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.test.MachineWatch;
+import io.dlock.test.Patience;
 import io.dlock.test.TcpProxy;
+import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -43,6 +46,8 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 	private TcpProxy proxy;
 
 	private JdbcLockStore behindProxy;
+
+	private JdbcLockStore impatient;
 
 	abstract String host();
 
@@ -61,16 +66,36 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 	@BeforeEach
 	void startProxy() {
 		this.proxy = TcpProxy.to(host(), port());
+		this.behindProxy = new JdbcLockStore(poolBehindProxy(), settings().withPoolSize(2));
+		this.behindProxy.verify();
+	}
+
+	private HikariDataSource poolBehindProxy() {
 		HikariDataSource pool = pool(url(this.proxy.port()));
 		pool.setMinimumIdle(1);
-		this.behindProxy = new JdbcLockStore(pool,
-				settings().withCommandTimeout(Duration.ofMillis(500)).withPoolSize(2));
-		Awaitility.await().ignoreException(StoreException.class).untilAsserted(this.behindProxy::verify);
+		return pool;
+	}
+
+	/**
+	 * A store whose timeout runs out, since the server behind the proxy falls silent.
+	 */
+	private JdbcLockStore atSilentServer() {
+		return atSilentServer(SHORT_TIMEOUT);
+	}
+
+	private JdbcLockStore atSilentServer(Duration timeout) {
+		this.impatient = impatientStore(poolBehindProxy(), timeout);
+		awaitSilence(this.impatient);
+		this.proxy.blackHole(true);
+		return this.impatient;
 	}
 
 	@AfterEach
 	void stopProxy() {
 		this.behindProxy.close();
+		if (this.impatient != null) {
+			this.impatient.close();
+		}
 		this.proxy.close();
 	}
 
@@ -142,10 +167,9 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 		List<RenewCommand> batch = IntStream.range(0, 5000)
 			.mapToObj((i) -> new RenewCommand(key() + "/" + i, "a", LEASE))
 			.toList();
-		awaitSilence();
-		this.proxy.blackHole(true);
-		assertTimeoutPreemptively(Duration.ofSeconds(4),
-				() -> assertThat(this.behindProxy.renew(batch)).hasSize(5000).containsOnly(RenewResult.UNKNOWN));
+		JdbcLockStore store = atSilentServer();
+		assertTimeoutPreemptively(Patience.EVENTUALLY,
+				() -> assertThat(store.renew(batch)).hasSize(5000).containsOnly(RenewResult.UNKNOWN));
 	}
 
 	/**
@@ -153,11 +177,14 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 	 * for which some drivers wait a second.
 	 */
 	@Test
-	void r28CallsAtAServerThatFellSilentTakeHardlyLongerThanTheCommandTimeout() {
-		awaitSilence();
-		this.proxy.blackHole(true);
-		for (int i = 0; i < 3; i++) {
-			assertThat(durationOfFailure()).isLessThan(Duration.ofMillis(950));
+	@Timing
+	void r28CallsAtAServerThatFellSilentTakeHardlyLongerThanTheCommandTimeout() throws Exception {
+		Duration lessThanASecond = SHORT_TIMEOUT.dividedBy(2);
+		JdbcLockStore store = atSilentServer(lessThanASecond);
+		try (MachineWatch machine = MachineWatch.start()) {
+			for (int i = 0; i < 3; i++) {
+				assertThat(machine.time(() -> failure(store))).isLessThan(hardlyLongerThan(lessThanASecond));
+			}
 		}
 	}
 
@@ -166,16 +193,16 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 	 * waited as long again for the connection.
 	 */
 	@Test
+	@Timing
 	void r28CallsAtAServerThatFellSilentDoNotQueueUp() throws Exception {
-		awaitSilence();
-		this.proxy.blackHole(true);
+		JdbcLockStore store = atSilentServer();
 		ExecutorService callers = Executors.newFixedThreadPool(4);
-		try {
+		try (MachineWatch machine = MachineWatch.start()) {
 			List<Future<Duration>> durations = IntStream.range(0, 12)
-				.mapToObj((i) -> callers.submit(this::durationOfFailure))
+				.mapToObj((i) -> callers.submit(() -> machine.time(() -> failure(store))))
 				.toList();
 			for (Future<Duration> duration : durations) {
-				assertThat(duration.get()).isLessThan(Duration.ofMillis(950));
+				assertThat(duration.get()).isLessThan(hardlyLongerThan(SHORT_TIMEOUT));
 			}
 		}
 		finally {
@@ -187,21 +214,29 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 	 * Found by the torture bed: on a slow way each of many statements took its time.
 	 */
 	@Test
-	void r28CallThatIsRefusedOnASlowWayEndsWhenItsTimeIsOver() {
+	@Timing
+	void r28CallThatIsRefusedOnASlowWayEndsWhenItsTimeIsOver() throws Exception {
 		granted(store().acquire(command("a")));
-		awaitSilence();
-		this.proxy.delayReplies(Duration.ofMillis(300));
-		long begin = System.nanoTime();
-		assertThat(this.behindProxy.acquire(new AcquireCommand(key(), "b", LEASE, "holder", "",
-				MailboxAddress.create(Duration.ofMillis(50)), true, "before")))
-			.isInstanceOf(AcquireResult.Refused.class);
-		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofMillis(1400));
+		JdbcLockStore store = impatientStore(poolBehindProxy());
+		awaitSilence(store);
+		this.proxy.delayReplies(SHORT_TIMEOUT.multipliedBy(6).dividedBy(10));
+		AcquireCommand command = new AcquireCommand(key(), "b", LEASE, "holder", "",
+				MailboxAddress.create(Duration.ofMillis(50)), true, "before");
+		try (store; MachineWatch machine = MachineWatch.start()) {
+			assertThat(machine.time(() -> assertThat(store.acquire(command)).isInstanceOf(Refused.class)))
+				.isLessThan(SHORT_TIMEOUT.multipliedBy(28).dividedBy(10));
+		}
 	}
 
-	private Duration durationOfFailure() {
-		long begin = System.nanoTime();
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.behindProxy.acquire(command("a")));
-		return Duration.ofNanos(System.nanoTime() - begin);
+	/**
+	 * Twice as long is too long.
+	 */
+	private static Duration hardlyLongerThan(Duration timeout) {
+		return timeout.multipliedBy(16).dividedBy(10);
+	}
+
+	private Object failure(JdbcLockStore store) {
+		return assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.acquire(command("a")));
 	}
 
 	/**
@@ -213,10 +248,12 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 			.mapToObj((i) -> new RenewCommand(key() + "/" + i, "a", Duration.ofMinutes(1)))
 			.toList();
 		batch.forEach((lease) -> granted(store().acquire(new AcquireCommand(lease.key(), "a", LEASE, "holder", ""))));
-		try (Connection blocker = application().getConnection(); Statement statement = blocker.createStatement()) {
+		try (JdbcLockStore impatient = impatientStore(application());
+				Connection blocker = application().getConnection();
+				Statement statement = blocker.createStatement()) {
 			blocker.setAutoCommit(false);
 			statement.executeQuery("SELECT * FROM dlock_lock WHERE lock_key = '" + key() + "/7' FOR UPDATE").close();
-			List<RenewResult> results = store().renew(batch);
+			List<RenewResult> results = impatient.renew(batch);
 			assertThat(results.get(7)).isEqualTo(RenewResult.UNKNOWN);
 			assertThat(results).filteredOn((result) -> result == RenewResult.RENEWED).hasSize(49);
 			blocker.rollback();
@@ -244,6 +281,10 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 	 * The pools open their idle connections in the background.
 	 */
 	private void awaitSilence() {
+		awaitSilence(this.behindProxy);
+	}
+
+	private void awaitSilence(JdbcLockStore store) {
 		long[] last = { -1 };
 		Awaitility.await().pollInterval(Duration.ofMillis(300)).until(() -> {
 			long now = this.proxy.roundTrips();
@@ -251,7 +292,7 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 			last[0] = now;
 			return silent;
 		});
-		this.behindProxy.release(key(), "warm-up");
+		store.release(key(), "warm-up");
 	}
 
 	@Test
@@ -281,15 +322,14 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 
 	@Test
 	void r34SilentServerIsUnknownWithinTheTimeout() {
-		awaitSilence();
-		this.proxy.blackHole(true);
-		StoreException ex = catchThrowableOfType(StoreException.class, () -> this.behindProxy.acquire(command("a")));
+		JdbcLockStore store = atSilentServer();
+		StoreException ex = catchThrowableOfType(StoreException.class, () -> store.acquire(command("a")));
 		assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
 		assertThat(ex.isLasting()).isFalse();
 		this.proxy.blackHole(false);
 		Awaitility.await()
 			.ignoreException(StoreException.class)
-			.untilAsserted(() -> assertThat(this.behindProxy.acquire(command("a"))).isInstanceOf(Granted.class));
+			.untilAsserted(() -> assertThat(store.acquire(command("a"))).isInstanceOf(Granted.class));
 	}
 
 	@Test
@@ -305,8 +345,7 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 	void unreachableDatabaseIsAFailureWithoutEffect() {
 		HikariDataSource nowhere = pool(url(1));
 		nowhere.setInitializationFailTimeout(-1);
-		nowhere.setConnectionTimeout(300);
-		try (JdbcLockStore store = new JdbcLockStore(nowhere, settings())) {
+		try (JdbcLockStore store = new JdbcLockStore(nowhere, settings().withCommandTimeout(SHORT_TIMEOUT))) {
 			StoreException ex = catchThrowableOfType(StoreException.class, store::verify);
 			assertThat(ex.effect()).isEqualTo(Effect.NONE);
 		}

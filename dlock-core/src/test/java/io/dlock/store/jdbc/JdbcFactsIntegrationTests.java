@@ -19,6 +19,7 @@ import io.dlock.StoreReport;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.StoreFacts;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Patience;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -82,7 +83,9 @@ class JdbcFactsIntegrationTests {
 	}
 
 	private static StoreReport check(HikariDataSource pool) {
-		LockSettings settings = LockSettings.defaults();
+		LockSettings settings = LockSettings.defaults()
+			.withLease(Patience.COMMAND.multipliedBy(4))
+			.withCommandTimeout(Patience.COMMAND);
 		try (pool;
 				JdbcLockStore store = new JdbcLockStore(pool,
 						JdbcLockStoreSettings.defaults().withCommandTimeout(settings.commandTimeout()));

@@ -27,6 +27,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StoredLock;
 import io.dlock.test.DocsPage;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Patience;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LeastPrivilegesIntegrationTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(20);
+	private static final Duration LEASE = Duration.ofSeconds(60);
 
 	private static final String PASSWORD = "secret";
 
@@ -102,7 +103,8 @@ class LeastPrivilegesIntegrationTests {
 		List<String> told = new CopyOnWriteArrayList<>();
 		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
 		try (HikariDataSource pool = pool(url, "shop", PASSWORD);
-				JdbcLockStore store = new JdbcLockStore(pool, SETTINGS);
+				JdbcLockStore store = new JdbcLockStore(pool,
+						JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
 				Mailbox mailbox = store.openMailbox(address, told::add)) {
 			assertThat(mailbox).isNotNull();
 			store.verify();

@@ -30,6 +30,7 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Patience;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LockedRowIntegrationTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(20);
+	private static final Duration LEASE = Duration.ofSeconds(60);
 
 	private final String key = "row/" + UUID.randomUUID();
 
@@ -84,7 +85,15 @@ class LockedRowIntegrationTests {
 	}
 
 	private static JdbcLockStore store(DataSource pool) {
-		return new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(Duration.ofSeconds(1)));
+		return new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
+	}
+
+	/**
+	 * A store whose timeout runs out, since the row is locked.
+	 */
+	private static JdbcLockStore impatientStore(DataSource pool) {
+		return Patience.connected(
+				new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(Duration.ofSeconds(1))));
 	}
 
 	private static TransactionTemplate transaction(DataSource dataSource, int isolation) {
@@ -100,12 +109,15 @@ class LockedRowIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("databases")
 	void nobodyIsGrantedALockWhoseRowIsLockedAlthoughItsLeaseIsOver(Database database) {
-		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
-			assertThat(acquire(store, "first", Duration.ofMillis(1500))).isInstanceOf(Granted.class);
+		try (HikariDataSource pool = pool(database);
+				JdbcLockStore store = store(pool);
+				JdbcLockStore impatient = impatientStore(pool)) {
+			store.verify();
+			assertThat(acquire(store, "first", Duration.ofSeconds(3))).isInstanceOf(Granted.class);
 			transaction(pool, TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult((status) -> {
 				assertThat(store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
 				Awaitility.await().until(() -> store.find(this.key).isEmpty());
-				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(store, "second", LEASE));
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(impatient, "second", LEASE));
 			});
 			assertThat(acquire(store, "second", LEASE)).isInstanceOf(Granted.class);
 		}
@@ -136,12 +148,14 @@ class LockedRowIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("databases")
 	void lockedRowIsNotTakenForALostOneByItsRenewal(Database database) {
-		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
+		try (HikariDataSource pool = pool(database);
+				JdbcLockStore store = store(pool);
+				JdbcLockStore impatient = impatientStore(pool)) {
 			acquire(store, "first", LEASE);
 			List<RenewCommand> renewal = List.of(new RenewCommand(this.key, "first", LEASE));
 			transaction(pool, TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult((status) -> {
 				assertThat(store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
-				assertThat(store.renew(renewal)).containsExactly(RenewResult.UNKNOWN);
+				assertThat(impatient.renew(renewal)).containsExactly(RenewResult.UNKNOWN);
 			});
 			assertThat(store.renew(renewal)).containsExactly(RenewResult.RENEWED);
 			assertThat(store.release(this.key, "first")).isTrue();

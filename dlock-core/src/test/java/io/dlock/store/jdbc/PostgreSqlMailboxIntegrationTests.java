@@ -23,6 +23,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
+import io.dlock.test.Patience;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.TcpProxy;
 
@@ -32,7 +33,10 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 class PostgreSqlMailboxIntegrationTests {
 
-	private static final Duration TIMEOUT = Duration.ofMillis(500);
+	/**
+	 * It runs out, since the server falls silent.
+	 */
+	private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(1);
 
 	private final PostgresServer server = PostgresServer.shared();
 
@@ -51,7 +55,7 @@ class PostgreSqlMailboxIntegrationTests {
 		pool.setUsername(this.server.username());
 		pool.setPassword(this.server.password());
 		pool.setMaximumPoolSize(1);
-		pool.setConnectionTimeout(TIMEOUT.toMillis());
+		pool.setConnectionTimeout(Patience.COMMAND.toMillis());
 		pool.setInitializationFailTimeout(-1);
 		return pool;
 	}
@@ -66,7 +70,7 @@ class PostgreSqlMailboxIntegrationTests {
 	}
 
 	private @Nullable Mailbox open(HikariDataSource own, PostgreSqlMailbox.Sender sender) throws SQLException {
-		return PostgreSqlMailbox.open(configure(own, this.server.jdbcUrl()), TIMEOUT, this.channel, sender,
+		return PostgreSqlMailbox.open(configure(own, this.server.jdbcUrl()), Patience.COMMAND, this.channel, sender,
 				this.turns::add);
 	}
 
@@ -124,9 +128,9 @@ class PostgreSqlMailboxIntegrationTests {
 
 				}) {
 			configure(silent, this.server.jdbcUrl(proxy.port()));
-			assertTimeoutPreemptively(TIMEOUT.multipliedBy(2).plusSeconds(2),
-					() -> assertThatExceptionOfType(SQLException.class).isThrownBy(
-							() -> PostgreSqlMailbox.open(silent, TIMEOUT, this.channel, this::send, this.turns::add)));
+			assertTimeoutPreemptively(Patience.EVENTUALLY,
+					() -> assertThatExceptionOfType(SQLException.class).isThrownBy(() -> PostgreSqlMailbox.open(silent,
+							SHORT_TIMEOUT, this.channel, this::send, this.turns::add)));
 		}
 	}
 
@@ -134,21 +138,20 @@ class PostgreSqlMailboxIntegrationTests {
 	void r34SilentServerEndsTheAttemptOfAStore() {
 		try (TcpProxy proxy = TcpProxy.to(this.server.host(), this.server.port());
 				HikariDataSource pool = configure(new HikariDataSource(), this.server.jdbcUrl(proxy.port()))) {
-			withStore(pool, (store) -> {
+			withStore(pool, SHORT_TIMEOUT, (store) -> {
 				proxy.blackHole(true);
-				assertTimeoutPreemptively(TIMEOUT.multipliedBy(2).plusSeconds(2),
-						() -> assertThatExceptionOfType(StoreException.class)
-							.isThrownBy(() -> store.openMailbox(this.address, this.turns::add)));
+				assertTimeoutPreemptively(Patience.EVENTUALLY, () -> assertThatExceptionOfType(StoreException.class)
+					.isThrownBy(() -> store.openMailbox(this.address, this.turns::add)));
 			});
 		}
 	}
 
-	private void withStore(HikariDataSource pool, Consumer<JdbcLockStore> test) {
+	private void withStore(HikariDataSource pool, Duration timeout, Consumer<JdbcLockStore> test) {
 		new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
 			.execute(this.application);
 		try (JdbcLockStore store = new JdbcLockStore(pool,
-				JdbcLockStoreSettings.defaults().withCommandTimeout(TIMEOUT).withPoolSize(2))) {
-			store.verify();
+				JdbcLockStoreSettings.defaults().withCommandTimeout(timeout).withPoolSize(2))) {
+			Patience.connected(store);
 			test.accept(store);
 		}
 	}
@@ -163,7 +166,7 @@ class PostgreSqlMailboxIntegrationTests {
 
 	@Test
 	void connectionThatBreaksIsOpenedAgain() {
-		withStore(this.application, (store) -> {
+		withStore(this.application, Patience.COMMAND, (store) -> {
 			Mailbox mailbox = store.openMailbox(this.address, this.turns::add);
 			int first = listener();
 			terminate(first);
@@ -182,7 +185,7 @@ class PostgreSqlMailboxIntegrationTests {
 
 	@Test
 	void mailboxEndsWithItsStoreEvenIfItsConnectionIsBeingOpenedAgain() {
-		withStore(this.application, (store) -> {
+		withStore(this.application, Patience.COMMAND, (store) -> {
 			store.openMailbox(this.address, this.turns::add);
 			terminate(listener());
 			store.close();

@@ -39,8 +39,11 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.test.MachineWatch;
+import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
 import io.dlock.test.TcpProxy;
+import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -52,9 +55,12 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
  */
 abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 
-	static final Duration TIMEOUT = Duration.ofMillis(500);
+	/**
+	 * For the stores of tests in which it runs out.
+	 */
+	static final Duration TIMEOUT = Duration.ofSeconds(1);
 
-	static final Duration LEASE = Duration.ofSeconds(20);
+	static final Duration LEASE = Duration.ofSeconds(60);
 
 	private final RedisServer server = RedisServer.shared();
 
@@ -95,7 +101,21 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	protected LockStore createStore() {
 		this.proxy = TcpProxy.to(this.server.host(), this.server.port());
 		this.application = createApplicationFactory("127.0.0.1", this.proxy.port());
-		return new RedisLockStore(this.application, RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT));
+		return new RedisLockStore(this.application, patient());
+	}
+
+	static RedisLockStoreSettings patient() {
+		return RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND);
+	}
+
+	/**
+	 * A store whose timeout runs out, since Redis falls silent.
+	 */
+	private RedisLockStore atSilentServer() {
+		RedisLockStore store = Patience.connected(
+				new RedisLockStore(this.application, RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT)));
+		this.proxy.blackHole(true);
+		return store;
 	}
 
 	@AfterEach
@@ -159,14 +179,14 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 
 	@Test
 	void renewalsThatGetNoAnswerOpenANewConnection() {
-		granted(acquire("a", LEASE));
-		int before = this.proxy.openConnections();
-		this.proxy.blackHole(true);
-		for (int i = 0; i < 4; i++) {
-			assertThat(store().renew(batch(2))).containsOnly(RenewResult.UNKNOWN);
+		try (RedisLockStore store = atSilentServer()) {
+			int before = this.proxy.openConnections();
+			for (int i = 0; i < 4; i++) {
+				assertThat(store.renew(batch(2))).containsOnly(RenewResult.UNKNOWN);
+			}
+			Awaitility.await().until(() -> this.proxy.openConnections() > before);
+			this.proxy.blackHole(false);
 		}
-		Awaitility.await().until(() -> this.proxy.openConnections() > before);
-		this.proxy.blackHole(false);
 	}
 
 	/**
@@ -236,12 +256,13 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	void r28RenewalOfManyLeasesAtASilentServerEnds() {
 		List<RenewCommand> batch = batch(10_000);
 		acquireAll(batch.subList(0, 10));
-		this.proxy.blackHole(true);
-		assertTimeoutPreemptively(TIMEOUT.multipliedBy(6),
-				() -> assertThat(store().renew(batch)).hasSize(10_000).containsOnly(RenewResult.UNKNOWN));
-		this.proxy.blackHole(false);
-		Awaitility.await()
-			.untilAsserted(() -> assertThat(store().renew(batch.subList(0, 10))).containsOnly(RenewResult.RENEWED));
+		try (RedisLockStore store = atSilentServer()) {
+			assertTimeoutPreemptively(Patience.EVENTUALLY,
+					() -> assertThat(store.renew(batch)).hasSize(10_000).containsOnly(RenewResult.UNKNOWN));
+			this.proxy.blackHole(false);
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(store.renew(batch.subList(0, 10))).containsOnly(RenewResult.RENEWED));
+		}
 	}
 
 	@Test
@@ -249,7 +270,7 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 		try (RedisServer node = RedisServer.start("--cluster-enabled", "yes")) {
 			takeAllSlots(node);
 			RedisConnectionFactory cluster = createClusterConnectionFactory(node.host(), node.port());
-			try (RedisLockStore clustered = new RedisLockStore(cluster, RedisLockStoreSettings.defaults())) {
+			try (RedisLockStore clustered = new RedisLockStore(cluster, patient())) {
 				Awaitility.await().ignoreExceptions().until(() -> {
 					clustered.verify();
 					return true;
@@ -439,17 +460,17 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 
 	@Test
 	void r28SilentServerIsUnknownWithinTheCommandTimeout() {
-		acquire("warm-up", LEASE);
-		store().release(key(), "warm-up");
-		this.proxy.blackHole(true);
-		StoreException ex = catchThrowableOfType(StoreException.class, () -> acquire("a", LEASE));
-		assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
-		assertThat(ex.isLasting()).isFalse();
-		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.UNKNOWN);
-		this.proxy.blackHole(false);
-		Awaitility.await()
-			.ignoreException(StoreException.class)
-			.untilAsserted(() -> assertThat(acquire("a", LEASE)).isInstanceOf(Granted.class));
+		AcquireCommand command = new AcquireCommand(key(), "a", LEASE, "holder", "");
+		try (RedisLockStore store = atSilentServer()) {
+			StoreException ex = catchThrowableOfType(StoreException.class, () -> store.acquire(command));
+			assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
+			assertThat(ex.isLasting()).isFalse();
+			assertThat(store.renew(List.of(new RenewCommand(key(), "a", LEASE)))).containsExactly(RenewResult.UNKNOWN);
+			this.proxy.blackHole(false);
+			Awaitility.await()
+				.ignoreException(StoreException.class)
+				.untilAsserted(() -> assertThat(store.acquire(command)).isInstanceOf(Granted.class));
+		}
 	}
 
 	/**
@@ -457,17 +478,17 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	 * each waited for the one before.
 	 */
 	@Test
+	@Timing
 	void r28CallsAtASilentServerDoNotQueueUp() throws Exception {
-		acquire("warm-up", LEASE);
-		this.proxy.blackHole(true);
 		ExecutorService callers = Executors.newFixedThreadPool(8);
-		try {
+		try (RedisLockStore store = atSilentServer(); MachineWatch machine = MachineWatch.start()) {
 			List<Future<Duration>> longest = IntStream.range(0, 8)
-				.mapToObj((i) -> callers.submit(this::longestOfThreeFailures))
+				.mapToObj((i) -> callers.submit(() -> longestOfThreeFailures(store, machine)))
 				.toList();
 			for (Future<Duration> duration : longest) {
 				assertThat(duration.get()).isLessThan(longestCall());
 			}
+			this.proxy.blackHole(false);
 		}
 		finally {
 			callers.shutdown();
@@ -481,12 +502,12 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 		return TIMEOUT.multipliedBy(3);
 	}
 
-	private Duration longestOfThreeFailures() {
+	private Duration longestOfThreeFailures(RedisLockStore store, MachineWatch machine) throws Exception {
+		AcquireCommand command = new AcquireCommand(key(), "a", LEASE, "holder", "");
 		Duration longest = Duration.ZERO;
 		for (int i = 0; i < 3; i++) {
-			long start = System.nanoTime();
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire("a", LEASE));
-			Duration duration = Duration.ofNanos(System.nanoTime() - start);
+			Duration duration = machine
+				.time(() -> assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.acquire(command)));
 			longest = (duration.compareTo(longest) > 0) ? duration : longest;
 		}
 		return longest;
@@ -513,8 +534,7 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	void r30ServerThatCanNotServeRefusesAndIsNotBusy(String code, String[] configuration) throws Exception {
 		try (RedisServer server = RedisServer.start(configuration)) {
 			RedisConnectionFactory factory = createConnectionFactory(server.host(), server.port());
-			try (RedisLockStore unable = new RedisLockStore(factory,
-					RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
+			try (RedisLockStore unable = new RedisLockStore(factory, patient())) {
 				assertThatExceptionOfType(StoreException.class).isThrownBy(unable::verify)
 					.withMessageContaining(code)
 					.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE))

@@ -39,7 +39,7 @@ class JedisLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 				JedisClientConfiguration.builder().usePooling().poolConfig(pool).build());
 		List<String> told = new CopyOnWriteArrayList<>();
 		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
-		try (RedisLockStore pooled = new RedisLockStore(application, RedisLockStoreSettings.defaults());
+		try (RedisLockStore pooled = new RedisLockStore(application, patient());
 				Mailbox mailbox = pooled.openMailbox(address, told::add)) {
 			assertThat(mailbox).isNotNull();
 			granted(pooled.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));

@@ -145,8 +145,7 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 				RedisServer demoted = RedisServer.start("--replica-serve-stale-data", servesStaleData);
 				TcpProxy address = TcpProxy.to(demoted.host(), demoted.port())) {
 			RedisConnectionFactory factory = createConnectionFactory("127.0.0.1", address.port());
-			try (RedisLockStore store = new RedisLockStore(factory,
-					RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
+			try (RedisLockStore store = new RedisLockStore(factory, patient())) {
 				AcquireCommand command = new AcquireCommand(key(), "a", LEASE, "holder", "");
 				assertThat(store.acquire(command)).isInstanceOf(Granted.class);
 				RedisConnectionFactory administrator = createConnectionFactory(demoted.host(), demoted.port());

@@ -157,7 +157,7 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 		jedis.start();
 		List<String> told = new CopyOnWriteArrayList<>();
 		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
-		try (RedisLockStore store = new RedisLockStore(jedis, RedisLockStoreSettings.defaults());
+		try (RedisLockStore store = new RedisLockStore(jedis, patient());
 				Mailbox mailbox = store.openMailbox(address, told::add)) {
 			assertThat(mailbox).isNotNull();
 			store.verify();

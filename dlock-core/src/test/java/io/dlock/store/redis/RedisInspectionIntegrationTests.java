@@ -25,6 +25,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
+import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,9 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(120)
 class RedisInspectionIntegrationTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(20);
-
-	private static final Duration PATIENCE = Duration.ofSeconds(5);
+	private static final Duration LEASE = Duration.ofSeconds(60);
 
 	private static RedisConnectionFactory lettuce(RedisServer server) {
 		LettuceConnectionFactory factory = new LettuceConnectionFactory(server.host(), server.port());
@@ -48,7 +47,8 @@ class RedisInspectionIntegrationTests {
 	}
 
 	private static RedisLockStore store(RedisServer server) {
-		return new RedisLockStore(lettuce(server), RedisLockStoreSettings.defaults().withCommandTimeout(PATIENCE));
+		return new RedisLockStore(lettuce(server),
+				RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
 	}
 
 	private static StoreFacts facts(String... configuration) {
@@ -197,7 +197,8 @@ class RedisInspectionIntegrationTests {
 					List.of(first.host() + ":" + first.port()));
 			RedisConnectionFactory factory = jedis ? started(new JedisConnectionFactory(configuration))
 					: started(new LettuceConnectionFactory(configuration));
-			try (RedisLockStore store = new RedisLockStore(factory, RedisLockStoreSettings.defaults())) {
+			try (RedisLockStore store = new RedisLockStore(factory,
+					RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
 				String[] keys = IntStream.range(0, 30).mapToObj((i) -> "key" + i).toArray(String[]::new);
 				Awaitility.await().ignoreExceptions().untilAsserted(() -> take(store, keys));
 				StoredLocks locks = store.inspection().list(100);

@@ -1,0 +1,77 @@
+package io.dlock.test;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Tells how long something takes from how late the machine is meanwhile. A thread pauses
+ * again and again, as the code under test waits for its timeouts, and what its pauses
+ * take longer than they should is the lateness of the machine.
+ */
+public final class MachineWatch implements AutoCloseable {
+
+	private static final long PAUSE = Duration.ofMillis(50).toNanos();
+
+	private final Thread thread = new Thread(this::run, "machine-watch");
+
+	private volatile Progress progress = new Progress(0, System.nanoTime());
+
+	private volatile boolean closed;
+
+	private MachineWatch() {
+		this.thread.setDaemon(true);
+		this.thread.start();
+	}
+
+	/**
+	 * Begin to watch.
+	 * @return the watch
+	 */
+	public static MachineWatch start() {
+		return new MachineWatch();
+	}
+
+	private void run() {
+		while (!this.closed) {
+			LockSupport.parkNanos(PAUSE);
+			long now = System.nanoTime();
+			this.progress = new Progress(this.progress.latenessAt(now), now);
+		}
+	}
+
+	/**
+	 * Measure an action.
+	 * @param action the action
+	 * @return how long it took on a machine that is never late
+	 * @throws Exception if the action does
+	 */
+	public Duration time(Callable<?> action) throws Exception {
+		long begin = System.nanoTime();
+		long late = this.progress.latenessAt(begin);
+		action.call();
+		long end = System.nanoTime();
+		return Duration.ofNanos(end - begin - (this.progress.latenessAt(end) - late));
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		LockSupport.unpark(this.thread);
+	}
+
+	/**
+	 * How late the machine was until now.
+	 *
+	 * @param lateness in all pauses that have ended
+	 * @param since when the latest of them ended
+	 */
+	private record Progress(long lateness, long since) {
+
+		long latenessAt(long now) {
+			return this.lateness + Math.max(0, now - this.since - PAUSE);
+		}
+
+	}
+
+}
