@@ -25,7 +25,7 @@ class DemoIntegrationTests {
 	private static final String COMMAND = Path.of(System.getProperty("java.home"), "bin", "java")
 			+ " -Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 com.example.orders.OrdersApplication";
 
-	private static final int TIMEOUT = 120;
+	private static final int TIMEOUT = 300;
 
 	@Test
 	void h2() throws Exception {
@@ -72,6 +72,7 @@ class DemoIntegrationTests {
 	private static Map<String, String> environment(Map<String, String> addresses) throws IOException {
 		Map<String, String> environment = new HashMap<>(addresses);
 		environment.put("ORDERS_COMMAND", COMMAND);
+		environment.put("DLOCK_COMMANDTIMEOUT", "5s");
 		environment.put("CLASSPATH", System.getProperty("java.class.path"));
 		try (ServerSocket first = freePort(); ServerSocket second = freePort()) {
 			environment.put("PORT_1", Integer.toString(first.getLocalPort()));

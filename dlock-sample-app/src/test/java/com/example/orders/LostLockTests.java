@@ -47,7 +47,7 @@ class LostLockTests {
 			.hasStatus(201)
 			.bodyJson()
 			.isLenientlyEqualTo("{\"stockLeft\": 99}");
-		assertThat(order).succeedsWithin(Duration.ofSeconds(20))
+		assertThat(order).succeedsWithin(Duration.ofSeconds(30))
 			.satisfies((answer) -> assertThat(answer).hasStatus(500)
 				.bodyJson()
 				.extractingPath("$.detail")

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What a client of the order service is told while the Redis of the locks is down.
  */
 @SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:outage", "orders.work-time=1ms",
-		"orders.wait-time=500ms", "orders.report-cron=-", "dlock.lease=4s" })
+		"orders.wait-time=2s", "orders.report-cron=-", "dlock.lease=8s", "dlock.command-timeout=2s" })
 @ActiveProfiles("redis")
 @AutoConfigureMockMvc
 @ExtendWith(OutputCaptureExtension.class)

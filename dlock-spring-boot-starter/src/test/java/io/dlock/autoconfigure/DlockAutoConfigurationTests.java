@@ -46,6 +46,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ExtendWith(OutputCaptureExtension.class)
 class DlockAutoConfigurationTests {
 
+	/**
+	 * As long as the leases allow: a busy machine does not reach it.
+	 */
+	private static final String PATIENCE = "dlock.command-timeout=5s";
+
 	private final RedisServer redis = RedisServer.shared();
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -54,12 +59,12 @@ class DlockAutoConfigurationTests {
 	private final ApplicationContextRunner redisRunner = this.runner
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 		.withPropertyValues("spring.data.redis.host=" + this.redis.host(),
-				"spring.data.redis.port=" + this.redis.port());
+				"spring.data.redis.port=" + this.redis.port(), PATIENCE);
 
 	private final ApplicationContextRunner jdbcRunner = this.runner
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
 				DataSourceInitializationAutoConfiguration.class))
-		.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+		.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1", PATIENCE);
 
 	private final ApplicationContextRunner bothRunner = this.redisRunner
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
@@ -94,7 +99,7 @@ class DlockAutoConfigurationTests {
 			works(context);
 			assertThat(context.getBean(LockStore.class)).isInstanceOf(RedisLockStore.class);
 			assertThat(output).contains("Locks are in redis (Lettuce, " + this.redis.host() + ":" + this.redis.port())
-				.contains("lease 30000 ms, wait time 5000 ms, command timeout 1000 ms");
+				.contains("lease 30000 ms, wait time 5000 ms, command timeout 5000 ms");
 		});
 	}
 
@@ -369,7 +374,7 @@ class DlockAutoConfigurationTests {
 
 	@Test
 	void unreachableStoreFailsTheStart() {
-		this.redisRunner.withPropertyValues("spring.data.redis.port=1").run((context) -> {
+		this.redisRunner.withPropertyValues("spring.data.redis.port=1", "dlock.command-timeout=1s").run((context) -> {
 			FailureAnalyzedException ex = failure(context);
 			assertThat(ex.analysis().getDescription()).contains("127.0.0.1:1");
 			assertThat(ex.analysis().getAction()).contains("dlock.startup-check=false");
@@ -381,12 +386,14 @@ class DlockAutoConfigurationTests {
 		for (String mode : List.of("embedded", "always")) {
 			this.jdbcRunner
 				.withPropertyValues("spring.datasource.url=jdbc:h2:tcp://127.0.0.1:1/nothing",
-						"spring.datasource.hikari.connection-timeout=300", "dlock.jdbc.initialize-schema=" + mode)
+						"spring.datasource.hikari.connection-timeout=300", "dlock.command-timeout=1s",
+						"dlock.jdbc.initialize-schema=" + mode)
 				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("lock"));
 		}
 		this.jdbcRunner
 			.withPropertyValues("spring.datasource.url=jdbc:h2:tcp://127.0.0.1:1/nothing",
-					"spring.datasource.hikari.connection-timeout=300", "dlock.startup-check=false")
+					"spring.datasource.hikari.connection-timeout=300", "dlock.command-timeout=1s",
+					"dlock.startup-check=false")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				LockRegistry registry = context.getBean(LockRegistry.class);

@@ -55,13 +55,14 @@ class FencingAutoConfigurationTests {
 	private final ApplicationContextRunner redisRunner = this.runner
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 		.withPropertyValues("spring.data.redis.host=" + this.redis.host(),
-				"spring.data.redis.port=" + this.redis.port());
+				"spring.data.redis.port=" + this.redis.port(), "dlock.command-timeout=5s");
 
 	private final ApplicationContextRunner jdbcRunner = this.runner
 		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
 				DataSourceTransactionManagerAutoConfiguration.class, DataSourceInitializationAutoConfiguration.class,
 				TransactionAutoConfiguration.class))
-		.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+		.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1",
+				"dlock.command-timeout=5s");
 
 	private static int fenceTables(DataSource dataSource, String name) {
 		return JdbcClient.create(dataSource)

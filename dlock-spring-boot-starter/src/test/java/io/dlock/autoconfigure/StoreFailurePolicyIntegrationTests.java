@@ -81,7 +81,7 @@ class StoreFailurePolicyIntegrationTests {
 				.withBean(Work.class)
 				.withBean(LockListener.class, () -> events::add)
 				.withPropertyValues("spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port(),
-						"dlock.on-store-failure=proceed")
+						"dlock.on-store-failure=proceed", "dlock.command-timeout=5s")
 				.run((context) -> {
 					Work work = context.getBean(Work.class);
 					work.byDefault();

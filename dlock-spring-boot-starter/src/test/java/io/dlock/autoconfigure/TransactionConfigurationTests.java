@@ -91,7 +91,7 @@ class TransactionConfigurationTests {
 				DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
 				JdbcClientAutoConfiguration.class, TransactionAutoConfiguration.class,
 				TransactionManagerCustomizationAutoConfiguration.class))
-		.withPropertyValues("spring.datasource.url=" + this.url)
+		.withPropertyValues("spring.datasource.url=" + this.url, "dlock.command-timeout=5s")
 		.withBean(Work.class);
 
 	private DataSource dataSource() {

@@ -117,7 +117,7 @@ class DlockHealthIndicatorTests {
 		assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
 		this.check = () -> report(null);
 		assertThat(indicator.health().getStatus()).as("still").isEqualTo(Status.DOWN);
-		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> indicator.health().getStatus().equals(Status.UP));
+		Awaitility.await().until(() -> indicator.health().getStatus().equals(Status.UP));
 		assertThat(this.checks).hasValue(2);
 	}
 
