@@ -90,7 +90,7 @@ class LockViewTests {
 
 	@Test
 	void timedTryLockWaits() throws Exception {
-		holdElsewhere(Duration.ofMillis(300));
+		holdElsewhere(Duration.ofSeconds(2));
 		assertThat(this.lock.tryLock(10, TimeUnit.MILLISECONDS)).isFalse();
 		assertThat(this.lock.tryLock(-1, TimeUnit.SECONDS)).isFalse();
 		assertThat(this.lock.tryLock(20, TimeUnit.SECONDS)).isTrue();
