@@ -42,8 +42,6 @@ class LeastPrivilegesIntegrationTests {
 
 	private static final String PASSWORD = "secret";
 
-	private static final JdbcLockStoreSettings SETTINGS = JdbcLockStoreSettings.defaults()
-		.withCommandTimeout(Duration.ofSeconds(10));
 
 	private final String key = "privileges/" + UUID.randomUUID();
 
