@@ -72,7 +72,7 @@ public final class Campaign implements AutoCloseable {
 		run.checks().forEach(System.out::println);
 		System.out.println(Report.text(run.directory(), verdict));
 		System.out.println(run.directory());
-		System.exit(verdict.isClean() ? 0 : 1);
+		System.exit(verdict.exitCode());
 	}
 
 	/**

@@ -22,8 +22,9 @@ import io.dlock.test.TcpProxy;
 /**
  * Does what a call to a store makes a machine do, without a store and without locks, and
  * writes down when that took long: sends a byte through a proxy to an echo, and forces a
- * block to the disk. What was late meanwhile is the fault of the machine, which is too
- * busy.
+ * block to the disk. And it looks whether a process of the store waited for a processor:
+ * the scheduler may starve one and nothing else. What was late meanwhile is the fault of
+ * the machine, which is too busy.
  */
 final class MachineWatch implements AutoCloseable {
 
@@ -34,6 +35,9 @@ final class MachineWatch implements AutoCloseable {
 	private static final Duration WRITE_EVERY = Duration.ofMillis(50);
 
 	private static final int BLOCK = 4096;
+
+	/** In so many rounds: databases start and end processes. */
+	private static final int SERVERS_CHANGE = 4;
 
 	private final List<Closeable> opened = new ArrayList<>();
 
@@ -73,6 +77,7 @@ final class MachineWatch implements AutoCloseable {
 			disk.write(ByteBuffer.allocate(BLOCK), 0);
 			disk.force(false);
 		}));
+		thread("machine-watch-servers", watch::watchServers);
 		return watch;
 	}
 
@@ -112,6 +117,35 @@ final class MachineWatch implements AutoCloseable {
 			}
 			last = now;
 		}
+	}
+
+	/**
+	 * What this process has started and is no JVM: the clients watch themselves.
+	 */
+	private void watchServers() throws IOException {
+		Starvation starvation = new Starvation();
+		List<Long> servers = List.of();
+		long last = System.nanoTime();
+		for (int round = 0; !this.closed; round++) {
+			if (round % SERVERS_CHANGE == 0) {
+				servers = servers();
+			}
+			long waited = starvation.longestSince(servers);
+			long now = System.nanoTime();
+			if (waited > LONG.toNanos()) {
+				note(last - waited, now);
+			}
+			last = now;
+			LockSupport.parkNanos(WRITE_EVERY.toNanos());
+		}
+	}
+
+	private static List<Long> servers() {
+		return ProcessHandle.current()
+			.descendants()
+			.filter((process) -> process.info().command().filter((command) -> !command.endsWith("java")).isPresent())
+			.map(ProcessHandle::pid)
+			.toList();
 	}
 
 	private void note(long from, long to) throws IOException {

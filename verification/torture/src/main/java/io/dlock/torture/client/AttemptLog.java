@@ -10,6 +10,11 @@ import io.dlock.torture.history.HistoryWriter;
  */
 final class AttemptLog {
 
+	private static final long BEFORE_DEADLINE = 20_000_000;
+
+	/** More than the judge gives the machine to tell the listener. */
+	private static final long LISTENERS_TURN = 250_000_000;
+
 	private final HistoryWriter history;
 
 	private final Origin origin;
@@ -19,6 +24,10 @@ final class AttemptLog {
 	private long heldPosition = -1;
 
 	private long heldSince;
+
+	private long asked;
+
+	private long deadline;
 
 	AttemptLog(HistoryWriter history, Origin origin, LockCall call) {
 		this.history = history;
@@ -42,8 +51,19 @@ final class AttemptLog {
 		write(Event.INVOKE, 0, this.call.waitTime().toNanos(), this.call.lease().toNanos());
 	}
 
+	/**
+	 * The call returned with a lock. Until when it is held tells since when.
+	 * @param holding the lock
+	 */
 	void granted(Holding holding) {
-		write(Event.GRANTED, holding.token(), 0, 0);
+		this.history.append(HistoryRecord.of(System.nanoTime(), this.origin, Event.GRANTED)
+			.withToken(holding.token())
+			.withValidUntil(deadline(System.nanoTime(), holding.remainingNanos()))
+			.withRenewed(this.call.renew()));
+	}
+
+	private static long deadline(long now, long remaining) {
+		return (remaining > 0) ? now + remaining : 0;
 	}
 
 	void write(Event event, long token, long value, long other) {
@@ -52,6 +72,25 @@ final class AttemptLog {
 			.withValue(value)
 			.withOther(other)
 			.withRenewed(this.call.renew()));
+	}
+
+	/**
+	 * Whether to leave it to the listener to find out that the lock is lost: its deadline
+	 * is near, or was a moment ago.
+	 * @return whether not to ask now
+	 */
+	boolean isListenersTurn() {
+		long over = System.nanoTime() - this.deadline;
+		return this.deadline != 0 && over > -BEFORE_DEADLINE && over < LISTENERS_TURN;
+	}
+
+	/**
+	 * Whether the deadline that was seen last was that of the loss: a renewal since then
+	 * would have moved it to a later time than now, and nobody has asked in between.
+	 */
+	private boolean isOverSinceDeadline(long now) {
+		return this.deadline != 0 && now - this.deadline >= LISTENERS_TURN
+				&& now - this.asked < this.call.lease().toNanos() / 5 * 4;
 	}
 
 	/**
@@ -66,16 +105,21 @@ final class AttemptLog {
 		boolean valid = holding.isValid();
 		long end = System.nanoTime();
 		if (!valid) {
-			write(Event.FOUND_LOST, 0, 0, begin);
+			this.history.append(HistoryRecord.of(end, this.origin, Event.FOUND_LOST)
+				.withValidUntil(isOverSinceDeadline(end) ? this.deadline : 0)
+				.withOther(begin)
+				.withRenewed(this.call.renew()));
 			return false;
 		}
+		this.asked = begin;
+		this.deadline = deadline(begin, remaining);
 		boolean first = this.heldPosition < 0;
 		if (first) {
 			this.heldSince = end;
 		}
 		HistoryRecord held = HistoryRecord.of(this.heldSince, this.origin, Event.HELD)
 			.withToken(holding.token())
-			.withValidUntil((remaining > 0) ? begin + remaining : 0)
+			.withValidUntil(this.deadline)
 			.withOther(begin)
 			.withRenewed(this.call.renew());
 		if (first) {

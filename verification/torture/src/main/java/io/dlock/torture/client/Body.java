@@ -11,8 +11,9 @@ import io.dlock.torture.resource.ResourceClient;
 /**
  * The work under a lock: reads the counters, takes its time, and writes them back. It
  * asks all the time whether the lock is held, and writes the answers down; if it is
- * silent, only at the begin and at the end. Who is careful stops when it is not held; who
- * is careless writes all the same, as most programs do.
+ * silent, not while the lock may be lost: who asks is told, and so is the listener. Who
+ * is careful stops when it is not held; who is careless writes all the same, as most
+ * programs do.
  */
 final class Body {
 
@@ -30,6 +31,8 @@ final class Body {
 
 	private boolean lost;
 
+	private boolean interrupted;
+
 	Body(Cycle cycle, Holding holding, AttemptLog log, ResourceClient resource, Abilities abilities) {
 		this.cycle = cycle;
 		this.holding = holding;
@@ -39,6 +42,17 @@ final class Body {
 	}
 
 	void run() {
+		try {
+			use();
+		}
+		finally {
+			if (this.interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private void use() {
 		long token = this.holding.token();
 		Reply read = this.abilities.fenced() ? this.resource.readFenced(this.log.origin(), token) : null;
 		Reply unfenced = this.resource.readUnfenced(this.log.origin());
@@ -46,6 +60,7 @@ final class Body {
 			answered(Event.FENCED_READ, token, read);
 		}
 		work();
+		awaitListener();
 		check();
 		if (gaveUp()) {
 			return;
@@ -61,24 +76,31 @@ final class Body {
 	 * Take the time that it takes. An interrupt does not end it.
 	 */
 	private void work() {
-		boolean interrupted = false;
 		long begin = System.nanoTime();
 		long left = this.cycle.body().toNanos();
 		while (left > 0 && !gaveUp()) {
 			LockSupport.parkNanos(Math.min(left, CHECK_EVERY_NANOS));
-			interrupted |= Thread.interrupted();
-			if (!isSilent()) {
-				check();
-			}
+			this.interrupted |= Thread.interrupted();
+			check();
 			left = this.cycle.body().toNanos() - (System.nanoTime() - begin);
-		}
-		if (interrupted) {
-			Thread.currentThread().interrupt();
 		}
 	}
 
 	private void check() {
-		this.lost = this.lost || !this.log.check(this.holding);
+		if (!isSilent() || !this.log.isListenersTurn()) {
+			this.lost = this.lost || !this.log.check(this.holding);
+		}
+	}
+
+	/**
+	 * Who works on until the listener must know stays a little longer to see whether it
+	 * does.
+	 */
+	private void awaitListener() {
+		while (isSilent() && !this.lost && this.log.isListenersTurn()) {
+			LockSupport.parkNanos(CHECK_EVERY_NANOS);
+			this.interrupted |= Thread.interrupted();
+		}
 	}
 
 	/**

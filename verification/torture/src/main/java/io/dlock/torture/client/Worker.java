@@ -79,8 +79,9 @@ final class Worker implements Runnable {
 		}
 		else if (outcome instanceof NotGranted failed) {
 			log.now(failed.event());
-			if (failed.event() == Event.FAILED) {
-				System.err.println("FAILED " + cycle.call() + ": " + failed.reason());
+			if (failed.event() != Event.REFUSED && failed.event() != Event.INTERRUPTED) {
+				System.err.println("%s at %d, attempt %d, %s: %s".formatted(failed.event(), System.nanoTime(),
+						origin.attempt(), cycle.call(), failed.reason()));
 			}
 		}
 	}

@@ -32,7 +32,7 @@ final class Workload {
 		Duration lease = (this.random.nextInt(8) == 0) ? this.options.lease().multipliedBy(2) : this.options.lease();
 		boolean renew = this.random.nextInt(10) < 7 && this.renewing;
 		LockCall call = new LockCall(Keys.name(key), lease, waitTime(key), renew, this.random.nextInt(10) == 0);
-		return new Cycle(key, call, body(lease), this.random.nextBoolean(), this.random.nextInt(4) == 0,
+		return new Cycle(key, call, body(lease), this.random.nextBoolean(), this.random.nextBoolean(),
 				this.random.nextInt(20) == 0, upTo(this.options.think()));
 	}
 
@@ -75,8 +75,8 @@ final class Workload {
 	 * @param call the call
 	 * @param body how long to work under the lock
 	 * @param careless whether to go on working when the lock is lost
-	 * @param silent whether not to ask for the lock while working: who asks finds a loss
-	 * by itself, and nobody would notice if it were not told
+	 * @param silent whether not to ask for the lock when it may be lost: who asks finds a
+	 * loss by itself, and nobody would notice if it were not told
 	 * @param nested whether to acquire it again meanwhile
 	 * @param think how long to pause afterwards
 	 */

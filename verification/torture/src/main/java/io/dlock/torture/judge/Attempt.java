@@ -32,6 +32,8 @@ final class Attempt {
 
 	private long token;
 
+	private long grantedUntil;
+
 	private boolean tokenChanged;
 
 	private long heldFrom;
@@ -44,11 +46,15 @@ final class Attempt {
 
 	private long foundLost;
 
+	private long overSince;
+
 	private long rejected;
 
 	private long fencedWrites;
 
 	private long releaseSent;
+
+	private boolean interruptSent;
 
 	private Event release = Event.NONE;
 
@@ -76,6 +82,7 @@ final class Attempt {
 			case GRANTED -> {
 				returned(entry);
 				this.token = entry.token();
+				this.grantedUntil = entry.validUntil();
 			}
 			case REFUSED, UNKNOWN, INTERRUPTED, CLOSED, FAILED -> returned(entry);
 			case HELD -> {
@@ -86,7 +93,11 @@ final class Attempt {
 			}
 			case NESTED -> this.tokenChanged |= entry.token() != this.token;
 			case LOST -> this.lost = entry.nanos();
-			case FOUND_LOST -> this.foundLost = first(this.foundLost, entry.nanos());
+			case FOUND_LOST -> {
+				this.foundLost = first(this.foundLost, entry.nanos());
+				this.overSince = first(this.overSince, entry.validUntil());
+			}
+			case INTERRUPT -> this.interruptSent = true;
 			case FENCED_WRITE -> this.fencedWrites += 1;
 			case FENCED_REJECTED -> this.rejected = first(this.rejected, entry.nanos());
 			case RELEASE_SENT -> this.releaseSent = entry.nanos();
@@ -157,6 +168,15 @@ final class Attempt {
 	}
 
 	/**
+	 * When the store can have granted it at the earliest: a lease that the store grants
+	 * counts from the request.
+	 * @return the time
+	 */
+	long grantedSince() {
+		return (this.grantedUntil != 0) ? Math.max(this.invoked, this.grantedUntil - this.lease) : this.invoked;
+	}
+
+	/**
 	 * Whether the hold showed another token than the one it was granted with.
 	 * @return whether it changed
 	 */
@@ -202,6 +222,23 @@ final class Attempt {
 	 */
 	long foundLost() {
 		return this.foundLost;
+	}
+
+	/**
+	 * When the lease was over, found out without asking for it meanwhile: nobody but the
+	 * listener can have been told.
+	 * @return the time, 0 if somebody had asked
+	 */
+	long overSince() {
+		return this.overSince;
+	}
+
+	/**
+	 * Whether the client has interrupted the thread.
+	 * @return whether the call may have been interrupted
+	 */
+	boolean isInterruptSent() {
+		return this.interruptSent;
 	}
 
 	/**

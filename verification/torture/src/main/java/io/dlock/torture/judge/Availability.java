@@ -15,6 +15,9 @@ import io.dlock.torture.judge.Occupation.Cause;
  * for it. For each call the judge works out when the key was free at the latest,
  * reckoning with everything that may have happened to all others, and how long the call
  * waited from then on. Calls that a fault has touched meanwhile are left out.
+ * <p>
+ * Calls that wait and leave do not keep a key from others for long, however many they
+ * are: a turn is kept for each process once.
  */
 final class Availability {
 
@@ -27,13 +30,16 @@ final class Availability {
 
 	private static void judgeKey(Run run, List<Attempt> attempts, Findings findings) {
 		List<Occupation> occupations = Occupation.ofAll(attempts, run.limits());
+		long turns = run.numberOfClients() * run.limits().turn();
 		List<Attempt> answered = attempts.stream()
 			.filter((attempt) -> attempt.isGranted() || attempt.outcome() == Event.REFUSED)
 			.sorted(Comparator.comparingLong(Attempt::returned))
 			.toList();
-		walk(answered, occupations, Occupation::since, (attempt, last) -> judgeWait(run, attempt, last, findings));
+		walk(answered, occupations, Occupation::since, turns,
+				(attempt, last) -> judgeWait(run, attempt, last, findings));
 		walk(answered.stream().filter((attempt) -> !attempt.isGranted() && attempt.waitLimit() == 0).toList(),
-				occupations, Occupation::begun, (attempt, last) -> judgeTry(run, attempt, last, attempts, findings));
+				occupations, Occupation::begun, turns,
+				(attempt, last) -> judgeTry(run, attempt, last, attempts, findings));
 	}
 
 	/**
@@ -41,22 +47,28 @@ final class Availability {
 	 * reckoned with when it returned.
 	 */
 	private static void walk(List<Attempt> byReturn, List<Occupation> occupations, ToLongFunction<Occupation> since,
-			BiConsumer<Attempt, @Nullable Occupation> visitor) {
+			long turns, BiConsumer<Attempt, @Nullable Occupation> visitor) {
 		List<Occupation> ordered = occupations.stream().sorted(Comparator.comparingLong(since)).toList();
 		Occupation last = null;
+		Occupation hold = null;
 		int next = 0;
 		for (Attempt attempt : byReturn) {
 			while (next < ordered.size() && since.applyAsLong(ordered.get(next)) < attempt.returned()) {
-				last = Occupation.later(last, ordered.get(next++));
+				Occupation occupation = ordered.get(next++);
+				last = Occupation.later(last, occupation);
+				hold = (occupation.cause() != Cause.LEFT) ? Occupation.later(hold, occupation) : hold;
 			}
-			visitor.accept(attempt, last);
+			visitor.accept(attempt, (hold != null) ? hold.withTurns(last, turns) : last);
 		}
 	}
 
 	private static void judgeWait(Run run, Attempt attempt, @Nullable Occupation last, Findings findings) {
 		long free = (last != null) ? Math.max(last.until(), attempt.invoked()) : attempt.invoked();
 		long waited = attempt.client().running(free, attempt.returned());
-		if (waited > patience(run) && !attempt.client().storeFaults().intersects(free, attempt.returned())) {
+		boolean excused = attempt.client()
+			.storeFaults()
+			.intersects(Math.min(free, attempt.returned()), attempt.returned());
+		if (findings.isJudged(invariant(attempt, last), excused) && waited > run.limits().patience()) {
 			findings.violation(invariant(attempt, last), attempt.returned(),
 					"%s was %s %.0f ms after the key was free%s".formatted(attempt, attempt.outcome(), waited / 1e6,
 							(last != null) ? ", the last was " + last.cause() : ""));
@@ -69,9 +81,9 @@ final class Availability {
 	 */
 	private static void judgeTry(Run run, Attempt attempt, @Nullable Occupation last, List<Attempt> attempts,
 			Findings findings) {
-		boolean free = last == null || last.until() + patience(run) < attempt.invoked();
-		if (free && !attempt.client().storeFaults().intersects(attempt.invoked(), attempt.returned())
-				&& !isBehind(attempt, attempts)) {
+		boolean free = last == null || last.until() + run.limits().patience() < attempt.invoked();
+		boolean excused = attempt.client().storeFaults().intersects(attempt.invoked(), attempt.returned());
+		if (findings.isJudged(invariant(attempt, last), excused) && free && !isBehind(attempt, attempts)) {
 			findings.violation(invariant(attempt, last), attempt.returned(),
 					attempt + " was refused but nobody holds it");
 		}
@@ -86,13 +98,6 @@ final class Availability {
 			.anyMatch((other) -> other != attempt && other.client().equals(attempt.client())
 					&& other.invoked() < attempt.returned()
 					&& (other.returned() == 0 || other.returned() > attempt.invoked()));
-	}
-
-	/**
-	 * A turn is kept for the first in the queue for two polls, and polled for once more.
-	 */
-	private static long patience(Run run) {
-		return 3 * run.limits().poll() + run.limits().slack();
 	}
 
 	private static Invariant invariant(Attempt attempt, @Nullable Occupation last) {

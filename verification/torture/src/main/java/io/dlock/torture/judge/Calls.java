@@ -1,15 +1,20 @@
 package io.dlock.torture.judge;
 
 import io.dlock.torture.history.Event;
+import io.dlock.torture.judge.Run.Limits;
 
 /**
  * I9: calls return when they say, in the time in which their process was able to run. A
- * release has no wait limit and may need two commands.
+ * release has no wait limit and may need two commands. And one half of I10: a call fails
+ * for a reason.
  */
 final class Calls {
 
 	/** A call that takes so many times its limit hangs. */
 	private static final int HANGING = 10;
+
+	/** A command may be late by that part of its timeout. */
+	private static final int HARMLESS_PAUSE_DIVISOR = 4;
 
 	private Calls() {
 	}
@@ -17,10 +22,12 @@ final class Calls {
 	static void judge(Run run, Findings findings) {
 		for (Attempt attempt : run.attempts()) {
 			judgeAcquire(run, attempt, findings);
-			judgeFailure(run, attempt, findings);
+			judgeOutcome(run.limits(), attempt, findings);
+			judgeRelease(run, attempt, findings);
 			if (attempt.released() != 0) {
 				long took = attempt.client().running(attempt.releaseSent(), attempt.released());
-				if (took > 2 * run.limits().commandTimeout() + run.limits().slack()) {
+				long limit = 2 * run.limits().commandTimeout() + run.limits().slack();
+				if (isJudged(attempt.released() - attempt.releaseSent(), took, limit, findings) && took > limit) {
 					findings.violation(Invariant.I9, attempt.releaseSent(),
 							"%s was released in %.0f ms".formatted(attempt, took / 1e6));
 				}
@@ -31,25 +38,63 @@ final class Calls {
 	private static void judgeAcquire(Run run, Attempt attempt, Findings findings) {
 		long limit = attempt.waitLimit() + run.limits().commandTimeout() + run.limits().slack();
 		if (attempt.outcome() == Event.NONE) {
-			if (attempt.client().running(attempt.invoked(), attempt.client().last()) > HANGING * limit) {
+			long hangs = attempt.client().running(attempt.invoked(), attempt.client().last());
+			if (isJudged(attempt.client().last() - attempt.invoked(), hangs, HANGING * limit, findings)
+					&& hangs > HANGING * limit) {
 				findings.violation(Invariant.I9, attempt.invoked(), attempt + " hangs");
 			}
 			return;
 		}
 		long took = attempt.client().running(attempt.invoked(), attempt.returned());
-		if (took > limit) {
+		if (isJudged(attempt.returned() - attempt.invoked(), took, limit, findings) && took > limit) {
 			findings.violation(Invariant.I9, attempt.invoked(), "%s %s after %.0f ms but may wait %.0f ms"
 				.formatted(attempt, attempt.outcome(), took / 1e6, attempt.waitLimit() / 1e6));
 		}
-		if (attempt.outcome() == Event.FAILED) {
-			findings.violation(Invariant.I10, attempt.returned(), attempt + " failed in a way nobody documents");
+	}
+
+	private static boolean isJudged(long took, long running, long limit, Findings findings) {
+		return findings.isJudged(Invariant.I9, took > limit && running <= limit);
+	}
+
+	/**
+	 * The outcome is unknown if the store or the process is not well, a call is
+	 * interrupted by its client, and no client closes its locks before its calls have
+	 * returned.
+	 */
+	private static void judgeOutcome(Limits limits, Attempt attempt, Findings findings) {
+		switch (attempt.outcome()) {
+			case FAILED -> failed(attempt, "failed in a way nobody documents", findings);
+			case CLOSED -> failed(attempt, "was refused by a shut-down that nobody asked for", findings);
+			case INTERRUPTED -> {
+				findings.judged(Invariant.I10);
+				if (!attempt.isInterruptSent()) {
+					failed(attempt, "was interrupted by nobody", findings);
+				}
+			}
+			case UNKNOWN -> {
+				Client client = attempt.client();
+				// another thread may ask the store for it, and have begun before
+				long since = attempt.invoked() - limits.commandTimeout() - limits.slack();
+				boolean slow = client.pauses().covered(since, attempt.returned()) > limits.commandTimeout()
+						/ HARMLESS_PAUSE_DIVISOR;
+				if (findings.isJudged(Invariant.I10, slow || client.disturbed(since, attempt.returned()))) {
+					failed(attempt, "failed without a reason after %.0f ms"
+						.formatted((attempt.returned() - attempt.invoked()) / 1e6), findings);
+				}
+			}
+			default -> {
+			}
 		}
+	}
+
+	private static void failed(Attempt attempt, String how, Findings findings) {
+		findings.violation(Invariant.I10, attempt.returned(), attempt + " " + how);
 	}
 
 	/**
 	 * A release of ours never fails; of others it may if there is a fault.
 	 */
-	private static void judgeFailure(Run run, Attempt attempt, Findings findings) {
+	private static void judgeRelease(Run run, Attempt attempt, Findings findings) {
 		if (attempt.release() == Event.RELEASE_FAILED && (run.limits().notified()
 				|| !attempt.client().disturbed(attempt.releaseSent(), attempt.released()))) {
 			findings.violation(Invariant.I10, attempt.released(), attempt + " could not be released");

@@ -16,6 +16,9 @@ import io.dlock.torture.history.HistoryHeader;
  */
 record Client(HistoryHeader header, long last, long killed, Intervals pauses, Intervals faults, Intervals storeFaults) {
 
+	/** A process may stand still for that part of a lease, and renews it all the same. */
+	private static final int HARMLESS_PAUSE_DIVISOR = 4;
+
 	/**
 	 * How long the process was able to run.
 	 * @param from the begin
@@ -28,6 +31,29 @@ record Client(HistoryHeader header, long last, long killed, Intervals pauses, In
 
 	boolean disturbed(long from, long to) {
 		return this.faults.intersects(from, to);
+	}
+
+	/**
+	 * Whether a fault may have cost it a lock. What was over before the last request that
+	 * can have renewed the lease has not.
+	 * @param known when the loss was known
+	 * @param lease the lease of the lock
+	 * @param slack what the machine may add to any time
+	 */
+	boolean isLossExcusedByFault(long known, long lease, long slack) {
+		return disturbed(firstRenewal(known, lease, slack), known);
+	}
+
+	/**
+	 * Whether the machine may have cost it a lock. A lease is renewed when a third of it
+	 * is over, and that is tried again while any of it is left.
+	 */
+	boolean isLossExcusedByMachine(long known, long lease, long slack) {
+		return this.pauses.covered(firstRenewal(known, lease, slack), known) > lease / HARMLESS_PAUSE_DIVISOR;
+	}
+
+	private long firstRenewal(long known, long lease, long slack) {
+		return known - lease - slack - this.pauses.covered(known - 2 * lease, known);
 	}
 
 	@Override

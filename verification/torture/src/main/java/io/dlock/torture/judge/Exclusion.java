@@ -25,6 +25,7 @@ final class Exclusion {
 
 	static void judge(Run run, Findings findings) {
 		for (List<Attempt> attempts : run.byKey().values()) {
+			attempts.stream().filter((hold) -> hold.heldFrom() != 0).forEach((hold) -> findings.judged(Invariant.I1));
 			sweep(attempts.stream()
 				.filter((attempt) -> attempt.heldFrom() != 0)
 				.sorted(Comparator.comparingLong(Exclusion::begin))

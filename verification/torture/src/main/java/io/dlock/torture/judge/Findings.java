@@ -14,9 +14,11 @@ final class Findings {
 
 	private final Map<Invariant, Integer> counts = new TreeMap<>();
 
-	private final Map<Invariant, Integer> excused = new TreeMap<>();
+	private final Map<Invariant, Coverage> coverage = new TreeMap<>();
 
 	private final List<Violation> violations = new ArrayList<>();
+
+	private long lostToMachine;
 
 	void violation(Invariant invariant, long nanos, String text) {
 		if (this.counts.merge(invariant, 1, Integer::sum) <= DESCRIBED) {
@@ -25,15 +27,38 @@ final class Findings {
 	}
 
 	/**
-	 * What would be a violation, were there not a reason for which nothing better was
-	 * promised.
+	 * Something is judged whatever else happened.
+	 * @param invariant by what it is judged
 	 */
-	void excused(Invariant invariant) {
-		this.excused.merge(invariant, 1, Integer::sum);
+	void judged(Invariant invariant) {
+		isJudged(invariant, false);
 	}
 
-	int excusedCount(Invariant invariant) {
-		return this.excused.getOrDefault(invariant, 0);
+	/**
+	 * Count something that may be judged. Whether it is a violation does not matter: what
+	 * would be excused if it was one is excused.
+	 * @param invariant by what it is judged
+	 * @param excused whether there is a reason for which nothing better was promised
+	 * @return whether it is judged
+	 */
+	boolean isJudged(Invariant invariant, boolean excused) {
+		this.coverage.merge(invariant, excused ? new Coverage(0, 1) : new Coverage(1, 0), Coverage::plus);
+		return !excused;
+	}
+
+	/**
+	 * A lock was lost, and nothing but the machine is to blame.
+	 */
+	void lostToMachine() {
+		this.lostToMachine++;
+	}
+
+	long lostToMachineCount() {
+		return this.lostToMachine;
+	}
+
+	Coverage coverage(Invariant invariant) {
+		return this.coverage.getOrDefault(invariant, Coverage.NONE);
 	}
 
 	int count(Invariant invariant) {

@@ -87,6 +87,17 @@ final class Intervals {
 	}
 
 	/**
+	 * How much of a time is covered by these times and not by others.
+	 * @param others the others
+	 * @param from the begin of the time
+	 * @param to its end
+	 * @return the nanoseconds
+	 */
+	long coveredBesides(Intervals others, long from, long to) {
+		return and(others).covered(from, to) - others.covered(from, to);
+	}
+
+	/**
 	 * The times that begin in this one.
 	 * @param from its begin
 	 * @param to its end

@@ -56,11 +56,28 @@ final class Leaks {
 	 * @param lines its output
 	 * @param frugal whether it promises to keep no threads that it does not need: a pool
 	 * that grows when it is first needed, and stays so, is no leak
-	 * @return what is wrong with it
+	 * @return what is wrong with it, and that each was looked at
 	 */
 	static List<Run.Check> of(String client, List<String> lines, boolean frugal) {
 		return baselines(lines).stream()
 			.flatMap((baseline) -> new Leaks(client, baseline, frugal).judge().stream())
+			.toList();
+	}
+
+	/**
+	 * What a client has to say at its end and did not.
+	 * @param client the name of the client
+	 * @param lines its output
+	 * @return what is missing
+	 */
+	static List<String> missing(String client, List<String> lines) {
+		List<JsonNode> baselines = baselines(lines);
+		if (baselines.isEmpty()) {
+			return List.of(client + " did not say what it left");
+		}
+		return PHASES.stream()
+			.filter((phase) -> !baselines.get(baselines.size() - 1).has(phase))
+			.map((phase) -> client + " did not say what it had when " + phase)
 			.toList();
 	}
 
@@ -87,6 +104,7 @@ final class Leaks {
 				leak(live("idle") + " threads when idle, " + before + " before");
 			}
 		}
+		this.leaks.add(new Run.Check("I11", true, this.client + " was looked at"));
 		this.baseline.path("closed")
 			.path("threads")
 			.forEach((thread) -> leak("thread " + thread.asString() + " when closed"));
@@ -98,7 +116,7 @@ final class Leaks {
 	}
 
 	private void leak(String text) {
-		this.leaks.add(new Run.Check("I11", this.client + " has " + text));
+		this.leaks.add(new Run.Check("I11", false, this.client + " has " + text));
 	}
 
 	/**

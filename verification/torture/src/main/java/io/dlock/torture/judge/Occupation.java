@@ -45,12 +45,12 @@ record Occupation(Cause cause, long begun, long since, long until) {
 		else if (attempt.waitLimit() > 0) {
 			// its turn may have been kept for it when it left
 			occupations.add(new Occupation(Cause.LEFT, attempt.invoked(), attempt.returned(),
-					attempt.returned() + 2 * limits.poll()));
+					attempt.returned() + limits.turn()));
 		}
 		long waitingUntil = (attempt.returned() != 0) ? attempt.returned() : client.last();
 		for (Interval pause : client.pauses().beginningIn(attempt.invoked(), waitingUntil)) {
 			// a request that was on its way is granted while nobody is there
-			occupations.add(lasting(Cause.UNKNOWN, attempt, pause.from(), pause.from()));
+			occupations.add(during(pause, attempt, limits));
 		}
 		long paused = client.pauses().lastEnd(attempt.invoked(), attempt.invoked(), 0);
 		if (paused != 0 && paused <= waitingUntil) {
@@ -75,6 +75,18 @@ record Occupation(Cause cause, long begun, long since, long until) {
 		long known = attempt.lossKnown();
 		long paused = attempt.client().pauses().covered(attempt.heldUntil(), known);
 		return lasting(Cause.LOST, attempt, attempt.returned(), known - paused);
+	}
+
+	/**
+	 * Who stood still for less than a command may take reads the answer all the same, and
+	 * gives back what is of no use any more.
+	 */
+	private static Occupation during(Interval pause, Attempt attempt, Run.Limits limits) {
+		long given = pause.to() + limits.commandTimeout();
+		if (pause.to() - pause.from() < limits.commandTimeout() / 2 && !faulty(attempt, pause.from(), given)) {
+			return new Occupation(Cause.UNKNOWN, attempt.invoked(), pause.from(), given);
+		}
+		return lasting(Cause.UNKNOWN, attempt, pause.from(), pause.from());
 	}
 
 	/**
@@ -104,6 +116,17 @@ record Occupation(Cause cause, long begun, long since, long until) {
 
 	static @Nullable Occupation later(@Nullable Occupation one, Occupation other) {
 		return (one == null || other.until() >= one.until()) ? other : one;
+	}
+
+	/**
+	 * With the turns that are kept for those who left: one for each client.
+	 * @param last what lasts longer, if anything does
+	 * @param turns how long all turns may last
+	 * @return what ends first
+	 */
+	Occupation withTurns(@Nullable Occupation last, long turns) {
+		return (last != null && last.until <= this.until + turns) ? last
+				: new Occupation(this.cause, this.begun, this.since, this.until + turns);
 	}
 
 	/**

@@ -32,6 +32,7 @@ final class Order {
 				.filter((attempt) -> attempt.isGranted() && attempt.token() != 0)
 				.sorted(Comparator.comparingLong(Attempt::token))
 				.toList()) {
+				findings.judged(Invariant.I12);
 				long earliest = Math.max(Math.max(moment, grant.invoked()), end(before));
 				if (earliest > grant.returned()) {
 					findings.violation(Invariant.I12, grant.returned(),

@@ -27,6 +27,7 @@ final class Resource {
 						"Token " + entry.token() + " of key " + entry.key() + " was rejected but is the highest");
 			}
 			if (entry.event() == Event.FENCED_WRITE) {
+				findings.judged(Invariant.I5);
 				long before = counters.getOrDefault(entry.key(), 0L);
 				if (entry.value() != before + 1) {
 					findings.violation(Invariant.I5, entry.nanos(), "Client %d wrote %d to key %d, which was %d"
@@ -39,6 +40,7 @@ final class Resource {
 	}
 
 	private static void judgeToken(HistoryRecord entry, long highest, Findings findings) {
+		findings.judged(Invariant.I2);
 		if (entry.token() < highest) {
 			findings.violation(Invariant.I2, entry.nanos(), "Client %d used token %d of key %d after %d"
 				.formatted(entry.client(), entry.token(), entry.key(), highest));

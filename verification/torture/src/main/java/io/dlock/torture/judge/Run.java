@@ -16,14 +16,15 @@ import io.dlock.torture.history.HistoryRecord;
  * @param resource what the resource wrote down, in the order of arrival
  * @param timeline what the nemesis did
  * @param troubles what the clients printed about locks that are in no history
- * @param checks what was found besides
+ * @param checks what was looked at besides
+ * @param missing what a campaign writes down and this one did not
  * @param options what the campaign was asked to do
  * @param leftovers what there was before and after
  * @param machine when the machine was slow
  */
 record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<HistoryRecord> resource, Timeline timeline,
-		List<Trouble> troubles, List<Check> checks, Map<String, String> options, List<Leftover> leftovers,
-		Intervals machine) {
+		List<Trouble> troubles, List<Check> checks, List<String> missing, Map<String, String> options,
+		List<Leftover> leftovers, Intervals machine) {
 
 	/**
 	 * The attempts on each key, ordered by their begin.
@@ -34,6 +35,13 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 		this.attempts
 			.forEach((attempt) -> byKey.computeIfAbsent(attempt.key(), (key) -> new ArrayList<>()).add(attempt));
 		return byKey;
+	}
+
+	/**
+	 * How many clients there were at a time: one that was killed was started again.
+	 */
+	int numberOfClients() {
+		return (int) this.clients.stream().map((client) -> client.header().client()).distinct().count();
 	}
 
 	/**
@@ -50,6 +58,21 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	 */
 	record Limits(long lease, long commandTimeout, long poll, boolean fenced, boolean notified, long tokensPerLease,
 			long slack) {
+
+		/**
+		 * How long a key that is free may be kept from those who wait: a turn is kept for
+		 * the first in the queue for two polls, and polled for once more.
+		 */
+		long patience() {
+			return turn() + this.poll + this.slack;
+		}
+
+		/**
+		 * How long a turn is kept for a process that may have left.
+		 */
+		long turn() {
+			return 2 * this.poll;
+		}
 
 		/**
 		 * Whether a hold got its lock from the store, and not from who held it before in
@@ -69,9 +92,10 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	 * A check that was made while the processes still ran.
 	 *
 	 * @param invariant the invariant, such as {@code I11}
-	 * @param text what is wrong
+	 * @param holds whether all was well
+	 * @param text what is wrong, or was looked at
 	 */
-	record Check(String invariant, String text) {
+	record Check(String invariant, boolean holds, String text) {
 
 	}
 

@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import io.dlock.torture.history.Event;
 import io.dlock.torture.history.HistoryHeader;
 import io.dlock.torture.history.HistoryReader;
+import io.dlock.torture.history.HistoryRecord;
 import io.dlock.torture.judge.Intervals.Interval;
 
 /**
@@ -27,6 +28,13 @@ import io.dlock.torture.judge.Intervals.Interval;
 final class RunReader {
 
 	private static final String VIOLATION = "VIOLATION ";
+
+	private static final String FINE = "OK ";
+
+	private static final String IMPOSSIBLE = "NOTE - fault not possible";
+
+	/** One fault in so many may not be possible. */
+	private static final int POSSIBLE = 10;
 
 	private static final Pattern OPTION = Pattern.compile("(\\w+)=([^,\\]]+)");
 
@@ -65,9 +73,8 @@ final class RunReader {
 		return new Run(
 				new Run.Limits(header.leaseNanos(), header.commandTimeoutNanos(), header.pollNanos(), header.fenced(),
 						header.notified(), tokensPerLease(options), this.slack),
-				List.copyOf(this.clients), List.copyOf(this.attempts),
-				HistoryReader.readAll(this.directory.resolve("resource.log")), this.timeline, troubles(),
-				checks(options), options, leftovers(), this.machine);
+				List.copyOf(this.clients), List.copyOf(this.attempts), resource(), this.timeline, troubles(),
+				checks(options), missing(options), options, leftovers(), this.machine);
 	}
 
 	/**
@@ -76,7 +83,7 @@ final class RunReader {
 	static Intervals machine(Path file) {
 		return Intervals.of(lines(file).stream()
 			.map((line) -> line.split(" "))
-			.filter((times) -> times.length == 2 && times[1].length() >= times[0].length())
+			.filter((times) -> times.length >= 2 && times[1].length() >= times[0].length())
 			.map((times) -> new Interval(Long.parseLong(times[0]), Long.parseLong(times[1])))
 			.toList());
 	}
@@ -96,9 +103,15 @@ final class RunReader {
 		Client client = client(header, last[0], ended[0], Intervals.of(stalls));
 		this.clients.add(client);
 		Map<Long, Attempt> open = new HashMap<>();
+		Interrupts interrupts = new Interrupts();
 		HistoryReader.forEach(file, (entry) -> {
 			if (entry.attempt() > 0) {
-				open.computeIfAbsent(entry.attempt(), (number) -> new Attempt(client, entry)).add(entry);
+				Attempt attempt = open.computeIfAbsent(entry.attempt(), (number) -> new Attempt(client, entry));
+				attempt.add(entry);
+				interrupts.tell(entry, attempt);
+			}
+			else if (entry.event() == Event.INTERRUPT) {
+				interrupts.add(entry);
 			}
 		});
 		open.values().stream().filter((attempt) -> attempt.invoked() != 0).forEach(this.attempts::add);
@@ -127,6 +140,11 @@ final class RunReader {
 			.findFirst()
 			.map((killed) -> Math.max(killed, last))
 			.orElse(last);
+	}
+
+	private List<HistoryRecord> resource() {
+		Path log = this.directory.resolve("resource.log");
+		return Files.exists(log) ? HistoryReader.readAll(log) : List.of();
 	}
 
 	private List<Trouble> troubles() {
@@ -164,12 +182,43 @@ final class RunReader {
 			checks.addAll(Leaks.of(name(out), lines(out), isOurs(options)));
 		}
 		for (String line : lines(this.directory.resolve("checks.txt"))) {
-			if (line.startsWith(VIOLATION)) {
+			if (line.startsWith(VIOLATION) || line.startsWith(FINE)) {
 				String[] parts = line.split(" ", 3);
-				checks.add(new Run.Check(parts[1], parts[2]));
+				checks.add(new Run.Check(parts[1], line.startsWith(FINE), parts[2]));
 			}
 		}
 		return checks;
+	}
+
+	/**
+	 * What a campaign writes down, and this one did not. No data is no proof.
+	 */
+	private List<String> missing(Map<String, String> options) {
+		List<String> missing = new ArrayList<>();
+		for (String file : List.of("timeline.txt", "machine.txt", "resource.log", "checks.txt", "plan.txt")) {
+			require(missing, Files.exists(this.directory.resolve(file)), "there is no " + file);
+		}
+		require(missing, !options.isEmpty(), "the plan does not say what was asked for");
+		require(missing, this.timeline.isDone(), "the timeline does not say that all clients are stopped");
+		List<String> checks = lines(this.directory.resolve("checks.txt"));
+		for (String phase : List.of("idle", "gone")) {
+			require(missing, checks.stream().anyMatch((line) -> line.startsWith("FIGURES " + phase + " ")),
+					"the store was not looked at when the clients were " + phase);
+		}
+		long impossible = checks.stream().filter((line) -> line.startsWith(IMPOSSIBLE)).count();
+		int faults = this.timeline.counts().values().stream().mapToInt(Integer::intValue).sum();
+		require(missing, impossible * POSSIBLE <= faults, impossible + " faults were not possible, of " + faults);
+		this.clients.stream().map((client) -> client.header().client()).distinct().sorted().forEach((number) -> {
+			String name = "client-" + number;
+			missing.addAll(Leaks.missing(name, lines(this.directory.resolve(name + ".out"))));
+		});
+		return missing;
+	}
+
+	private static void require(List<String> missing, boolean there, String otherwise) {
+		if (!there) {
+			missing.add(otherwise);
+		}
 	}
 
 	private List<Leftover> leftovers() {

@@ -188,6 +188,15 @@ record Timeline(List<Deed> events) {
 	}
 
 	/**
+	 * When the store may have lost what it had acknowledged. A clock that steps loses
+	 * leases, and nothing else.
+	 * @return the times
+	 */
+	Intervals dataLosses() {
+		return windows((deed) -> deed.isLossy() && !deed.fault().equals(STORE_CLOCK));
+	}
+
+	/**
 	 * How many faults of each type there were.
 	 * @return the numbers by fault
 	 */
@@ -203,6 +212,14 @@ record Timeline(List<Deed> events) {
 	private static int number(String fault) {
 		String digits = fault.replaceAll("\\D", "");
 		return digits.isEmpty() ? 0 : Integer.parseInt(digits);
+	}
+
+	/**
+	 * Whether the campaign came to its end.
+	 * @return whether all clients were stopped
+	 */
+	boolean isDone() {
+		return this.events.stream().anyMatch((deed) -> deed.kind() == Kind.DONE);
 	}
 
 	/**

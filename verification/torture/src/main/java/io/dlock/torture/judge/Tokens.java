@@ -7,16 +7,20 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * I3 and I4: tokens rise from grant to grant, and belong to one hold each. A grant is
- * later than another if its call began after the other had returned; of calls that
- * overlap nothing is known.
+ * later than another if the store can not have given it before the other had returned;
+ * else nothing is known. A call may have waited long before: the lease tells when the
+ * request was sent.
  * <p>
  * Who loses a lock with the data of the store does not know it yet, and may pass it on
  * inside its process for a while, with tokens below those of whoever the store grants it
  * to meanwhile. So where the store has lost something, tokens have to rise from grant to
  * grant of the store, and along each lease; that is all that was ever promised there. And
- * if its clock was set back before, even the store may begin again with lower tokens.
+ * if its clock was set back before it lost its data, even the store may begin again with
+ * lower tokens.
  */
 final class Tokens {
 
@@ -42,31 +46,51 @@ final class Tokens {
 		}
 	}
 
-	private static void judgeOrder(Run run, List<Attempt> byBegin, Findings findings) {
+	private static void judgeOrder(Run run, List<Attempt> grants, Findings findings) {
+		List<Attempt> byBegin = grants.stream()
+			.sorted(Comparator.comparingLong((grant) -> grantedSince(run, grant)))
+			.toList();
 		List<Attempt> byReturn = byBegin.stream().sorted(Comparator.comparingLong(Attempt::returned)).toList();
-		long setBack = run.timeline().storeClockSetBack();
 		Attempt highest = null;
 		int returned = 0;
 		for (Attempt grant : byBegin) {
-			while (returned < byReturn.size() && byReturn.get(returned).returned() < grant.invoked()) {
+			long since = grantedSince(run, grant);
+			while (returned < byReturn.size() && byReturn.get(returned).returned() < since) {
 				Attempt earlier = byReturn.get(returned++);
 				highest = (highest == null || earlier.token() > highest.token()) ? earlier : highest;
 			}
-			if (highest != null && grant.token() <= highest.token()) {
-				if (setBack < grant.returned()) {
-					findings.excused(Invariant.I3);
-				}
-				else {
-					findings.violation(Invariant.I3, grant.returned(), grant + " was granted after " + highest);
-				}
+			boolean falls = highest != null && grant.token() <= highest.token();
+			if (findings.isJudged(Invariant.I3, falls && isForgotten(run, highest, grant)) && falls) {
+				findings.violation(Invariant.I3, grant.returned(), grant + " was granted after " + highest);
 			}
 		}
+	}
+
+	/**
+	 * The lease of a grant of the store counts from its request, unless it was renewed
+	 * before anybody saw it, because the process did not run.
+	 */
+	private static long grantedSince(Run run, Attempt grant) {
+		long since = grant.grantedSince();
+		boolean renewed = grant.isRenewed()
+				&& grant.client().pauses().intersects(since - grant.lease(), grant.returned());
+		return (run.limits().isGrantOfStore(grant) && !renewed) ? since : grant.invoked();
+	}
+
+	/**
+	 * A store mints from its clock what it can not remember.
+	 */
+	private static boolean isForgotten(Run run, @Nullable Attempt highest, Attempt grant) {
+		Timeline timeline = run.timeline();
+		return highest != null && timeline.storeClockSetBack() < grant.returned()
+				&& timeline.dataLosses().intersects(highest.invoked(), grant.returned());
 	}
 
 	private static void judgeIdentity(Run run, List<Attempt> grants, Findings findings) {
 		Map<Long, Attempt> owners = new HashMap<>();
 		Map<Long, Attempt> leases = new HashMap<>();
 		for (Attempt grant : grants) {
+			findings.judged(Invariant.I4);
 			Attempt other = owners.put(grant.token(), grant);
 			if (other != null) {
 				findings.violation(Invariant.I4, grant.returned(), grant + " has the token of " + other);

@@ -1,8 +1,12 @@
 package io.dlock.torture.judge;
 
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.dlock.torture.history.Event;
+import io.dlock.torture.judge.Run.Limits;
 
 /**
  * What a client printed about a lock that is in no history, of a key that nobody else
@@ -19,6 +23,8 @@ record Trouble(String client, long from, long to, long waitLimit, Event event, S
 
 	private static final String WORD = "TROUBLE ";
 
+	private static final Pattern LEASE = Pattern.compile("\\blease=(\\d+)\\b");
+
 	/**
 	 * Read a line of the output of a client.
 	 * @param line the line
@@ -31,6 +37,15 @@ record Trouble(String client, long from, long to, long waitLimit, Event event, S
 		String[] parts = line.substring(WORD.length()).split(" ", 6);
 		return List.of(new Trouble(parts[0], Long.parseLong(parts[1]), Long.parseLong(parts[2]),
 				Long.parseLong(parts[3]), Event.valueOf(parts[4]), parts[5]));
+	}
+
+	/**
+	 * The lease of the lock: what the text says in milliseconds, or the longest that
+	 * there is.
+	 */
+	long lease(Limits limits) {
+		Matcher lease = LEASE.matcher(this.text);
+		return lease.find() ? TimeUnit.MILLISECONDS.toNanos(Long.parseLong(lease.group(1))) : 2 * limits.lease();
 	}
 
 	@Override

@@ -36,8 +36,13 @@ final class Troubles {
 			// whatever happens to the store, nobody holds it
 			case REFUSED -> violation(Invariant.I14, trouble, "was refused but nobody else uses the key", findings);
 			case LOST, RELEASED_LOST -> {
-				if (!isExcused(limits, client, trouble.to() - 2 * limits.lease(), trouble.to())) {
+				boolean faulty = client.isLossExcusedByFault(trouble.to(), trouble.lease(limits), limits.slack());
+				boolean slow = client.isLossExcusedByMachine(trouble.to(), trouble.lease(limits), limits.slack());
+				if (findings.isJudged(Invariant.I10, faulty || slow)) {
 					violation(Invariant.I10, trouble, "was called lost without a reason", findings);
+				}
+				else if (!faulty) {
+					findings.lostToMachine();
 				}
 			}
 			case RELEASE_FAILED -> {

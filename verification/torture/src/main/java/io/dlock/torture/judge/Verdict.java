@@ -8,17 +8,18 @@ import java.util.Map;
  *
  * @param lossy whether the store lost what it had acknowledged, or its clock stepped
  * @param counts the violations of each invariant
- * @param excused what is not counted as a violation, for a reason that the invariant
- * names
+ * @param coverage how much each invariant was judged
  * @param violations the first of them
- * @param vacuous why the run proves nothing, empty if it does
+ * @param vacuous what had to be survived and did not happen, empty if the run proves
+ * something
+ * @param unproven what is not known or was not judged, empty if the run proves something
  * @param figures what was measured
  * @param leftovers what there was before and after
  * @param options what the campaign was asked to do
  */
-public record Verdict(boolean lossy, Map<Invariant, Integer> counts, Map<Invariant, Integer> excused,
-		List<Violation> violations, List<String> vacuous, Figures figures, List<Leftover> leftovers,
-		Map<String, String> options) {
+public record Verdict(boolean lossy, Map<Invariant, Integer> counts, Map<Invariant, Coverage> coverage,
+		List<Violation> violations, List<String> vacuous, List<String> unproven, Figures figures,
+		List<Leftover> leftovers, Map<String, String> options) {
 
 	/**
 	 * Whether nothing was broken that must hold.
@@ -32,10 +33,32 @@ public record Verdict(boolean lossy, Map<Invariant, Integer> counts, Map<Invaria
 
 	/**
 	 * Whether the run proves something.
-	 * @return whether everything happened that has to be survived
+	 * @return whether everything happened that has to be survived, and was judged
 	 */
 	public boolean isValid() {
-		return this.vacuous.isEmpty();
+		return this.vacuous.isEmpty() && this.unproven.isEmpty();
+	}
+
+	/**
+	 * The verdict in a word.
+	 * @return {@code CLEAN}, {@code BROKEN} or {@code INVALID}
+	 */
+	public String word() {
+		if (!isClean()) {
+			return "BROKEN";
+		}
+		return isValid() ? "CLEAN" : "INVALID";
+	}
+
+	/**
+	 * What a program that judged ends with.
+	 * @return 0 if the run is clean, 1 if it is broken, 2 if it proves nothing
+	 */
+	public int exitCode() {
+		if (!isClean()) {
+			return 1;
+		}
+		return isValid() ? 0 : 2;
 	}
 
 }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
+import io.dlock.torture.judge.Coverage;
 import io.dlock.torture.judge.Invariant;
 import io.dlock.torture.judge.Percentiles;
 
@@ -89,12 +90,18 @@ public final class Compare {
 			.append(this.columns.stream().map(cell).collect(Collectors.joining(" | ", "| " + name + " | ", " |\n")));
 	}
 
+	/**
+	 * How many there were, and the part that is judged.
+	 */
 	private static String violations(Summary run, Invariant invariant) {
 		long count = run.violations().getOrDefault(invariant.name(), 0L);
-		long excused = (invariant == Invariant.I3) ? run.count("excused") : 0;
 		boolean judged = run.mustHold().contains(invariant.name());
 		String text = number(judged ? "%,d" : "(%,d)", count);
-		return (excused > 0) ? text + number(", %,d excused", excused) : text;
+		Coverage coverage = run.coverage().getOrDefault(invariant.name(), new Coverage(0, 0));
+		long all = coverage.judged() + coverage.excused();
+		return (all > 0)
+				? text + number(" of %,d judged, %.1f %% excused", coverage.judged(), 100 * coverage.excusedShare())
+				: text;
 	}
 
 	private static String unfenced(Summary run) {

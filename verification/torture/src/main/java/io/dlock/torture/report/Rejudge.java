@@ -2,12 +2,14 @@ package io.dlock.torture.report;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 import io.dlock.torture.judge.Verdict;
 
 /**
- * Judges runs again, from what lies in their directories. Ends with 1 if one is broken,
- * and with 2 if one proves nothing.
+ * Judges runs again, from what lies in their directories. Ends with 1 if one is broken or
+ * can not be read, else with 2 if one proves nothing, and with 0 if all are clean.
  */
 public final class Rejudge {
 
@@ -15,19 +17,25 @@ public final class Rejudge {
 	}
 
 	public static void main(String[] args) throws IOException {
-		int exit = 0;
-		for (String arg : args) {
-			Path directory = Path.of(arg);
-			Verdict verdict = Report.write(directory);
-			System.out.println(Report.text(directory, verdict));
-			if (!verdict.isClean()) {
-				exit = 1;
-			}
-			else if (!verdict.isValid() && exit == 0) {
-				exit = 2;
-			}
+		if (args.length == 0) {
+			System.err.println("Rejudge <directory of a run>...");
+			System.exit(2);
 		}
-		System.exit(exit);
+		List<Integer> codes = new ArrayList<>();
+		for (String arg : args) {
+			codes.add(judge(Path.of(arg)));
+		}
+		System.exit(worst(codes));
+	}
+
+	private static int judge(Path directory) throws IOException {
+		Verdict verdict = Report.write(directory);
+		System.out.println(Report.text(directory, verdict));
+		return verdict.exitCode();
+	}
+
+	static int worst(List<Integer> codes) {
+		return codes.contains(1) ? 1 : codes.stream().mapToInt(Integer::intValue).max().orElse(2);
 	}
 
 }

@@ -58,15 +58,16 @@ public final class Report {
 		report.put("seed", options.getOrDefault("seed", "unknown"));
 		report.put("lease", options.getOrDefault("lease", "unknown"));
 		report.put("options", options);
-		report.put("verdict", TextReport.word(verdict));
+		report.put("verdict", verdict.word());
 		report.put("lossy", verdict.lossy());
 		report.put("vacuous", verdict.vacuous());
+		report.put("unproven", verdict.unproven());
 		report.put("figures", verdict.figures());
 		report.put("fenced", verdict.figures().fenced());
 		report.put("mustHold",
 				Stream.of(Invariant.values()).filter((invariant) -> invariant.mustHold(verdict.lossy())).toList());
 		report.put("violations", verdict.counts());
-		report.put("excused", verdict.excused());
+		report.put("coverage", verdict.coverage());
 		report.put("leftovers", verdict.leftovers());
 		report.put("examples", verdict.violations());
 		return JsonMapper.builder().build().writerWithDefaultPrettyPrinter().writeValueAsString(report);

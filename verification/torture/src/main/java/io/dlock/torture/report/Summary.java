@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+import io.dlock.torture.judge.Coverage;
 import io.dlock.torture.judge.Recoveries;
 
 /**
@@ -21,17 +22,19 @@ import io.dlock.torture.judge.Recoveries;
  * @param kind who was tortured, on which store, in which tier, with which lease
  * @param seeds the seeds
  * @param broken whether something was broken that must hold
- * @param vacuous why the runs prove nothing, empty if they do
+ * @param vacuous what did not happen in any of the runs, empty if they prove something
+ * @param unproven what is not known or was not judged in one of them
  * @param seconds how long they took
  * @param counts cycles, faults and whatever else can be added up
  * @param violations the violations of each invariant
+ * @param coverage how much each was judged
  * @param mustHold the invariants that must hold
  * @param fenced whether there are fencing tokens
  * @param recovery how soon locks were available again
  */
-record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken, List<String> vacuous, double seconds,
-		Map<String, Long> counts, Map<String, Long> violations, List<String> mustHold, boolean fenced,
-		Recoveries recovery) {
+record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken, List<String> vacuous,
+		List<String> unproven, double seconds, Map<String, Long> counts, Map<String, Long> violations,
+		Map<String, Coverage> coverage, List<String> mustHold, boolean fenced, Recoveries recovery) {
 
 	/**
 	 * Read the report of a run.
@@ -41,7 +44,7 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 	 */
 	static Summary read(Path directory) throws IOException {
 		JsonNode report = JsonMapper.shared().readTree(Files.readString(directory.resolve("report.json")));
-		if (!report.has("mustHold")) {
+		if (!report.has("coverage")) {
 			throw new IllegalArgumentException("The report of " + directory + " is too old; judge the run again with "
 					+ Rejudge.class.getName() + " first");
 		}
@@ -52,7 +55,6 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 					"unfencedUpdatesLost")
 			.forEach((name) -> counts.put(name, figures.path(name).asLong()));
 		counts.put("faults", sum(figures.path("faults")));
-		counts.put("excused", sum(report.path("excused")));
 		counts.put("keysLeft", left(report, "store locks", "gone"));
 		counts.put("connectionsLeft", left(report, "store connections", "gone"));
 		counts.put("threadsLeft", left(report, "threads of the locks", "closed"));
@@ -60,12 +62,17 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 		report.path("violations")
 			.properties()
 			.forEach((entry) -> violations.put(entry.getKey(), entry.getValue().asLong()));
+		Map<String, Coverage> coverage = new LinkedHashMap<>();
+		report.path("coverage")
+			.properties()
+			.forEach((entry) -> coverage.put(entry.getKey(),
+					new Coverage(entry.getValue().path("judged").asLong(), entry.getValue().path("excused").asLong())));
 		return new Summary(List.of(report.path("run").asString()),
 				new Kind(report.path("contender").asString(), report.path("store").asString(),
 						report.path("tier").asString(), report.path("lease").asString()),
 				List.of(report.path("seed").asString()), report.path("verdict").asString().equals("BROKEN"),
-				texts(report.path("vacuous")), figures.path("seconds").asDouble(), counts, violations,
-				texts(report.path("mustHold")), report.path("fenced").asBoolean(),
+				texts(report.path("vacuous")), texts(report.path("unproven")), figures.path("seconds").asDouble(),
+				counts, violations, coverage, texts(report.path("mustHold")), report.path("fenced").asBoolean(),
 				JsonMapper.shared().treeToValue(figures.path("recovery"), Recoveries.class));
 	}
 
@@ -90,8 +97,9 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 	}
 
 	/**
-	 * Put the figures of another run of the same kind to these. Together they prove what
-	 * one of them proves, and are broken if one is.
+	 * Put the figures of another run of the same kind to these. What happened in one of
+	 * them need not happen in the other; what is not known of one is not known of both,
+	 * and both are broken if one is.
 	 * @param other the other
 	 * @return both
 	 */
@@ -102,8 +110,9 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 		}
 		return new Summary(joined(this.runs, other.runs), this.kind, joined(this.seeds, other.seeds),
 				this.broken || other.broken, this.vacuous.stream().filter(other.vacuous::contains).toList(),
+				Stream.concat(this.unproven.stream(), other.unproven.stream()).distinct().toList(),
 				this.seconds + other.seconds, added(this.counts, other.counts),
-				added(this.violations, other.violations),
+				added(this.violations, other.violations), covered(this.coverage, other.coverage),
 				Stream.concat(this.mustHold.stream(), other.mustHold.stream()).distinct().toList(), this.fenced,
 				new Recoveries(joined(this.recovery.beyondLease(), other.recovery.beyondLease()),
 						joined(this.recovery.beyondEnd(), other.recovery.beyondEnd()),
@@ -121,6 +130,12 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 		return sums;
 	}
 
+	private static Map<String, Coverage> covered(Map<String, Coverage> one, Map<String, Coverage> other) {
+		Map<String, Coverage> sums = new LinkedHashMap<>(one);
+		other.forEach((name, coverage) -> sums.merge(name, coverage, Coverage::plus));
+		return sums;
+	}
+
 	long count(String name) {
 		return this.counts.getOrDefault(name, 0L);
 	}
@@ -129,7 +144,8 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 		if (this.broken) {
 			return "BROKEN";
 		}
-		return this.vacuous.isEmpty() ? "CLEAN" : "INVALID: " + String.join(", ", this.vacuous);
+		List<String> invalid = joined(this.vacuous, this.unproven);
+		return invalid.isEmpty() ? "CLEAN" : "INVALID: " + String.join(", ", invalid);
 	}
 
 	/**

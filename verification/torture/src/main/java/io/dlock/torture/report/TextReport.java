@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
+import io.dlock.torture.judge.Coverage;
 import io.dlock.torture.judge.Figures;
 import io.dlock.torture.judge.Invariant;
 import io.dlock.torture.judge.Leftover;
@@ -27,20 +28,14 @@ final class TextReport {
 		TextReport report = new TextReport();
 		report.line("run", run);
 		report.line("options", joined(verdict.options()));
-		report.line("verdict", word(verdict) + (verdict.lossy() ? " (tier L)" : " (tier S)"));
+		report.line("verdict", verdict.word() + (verdict.lossy() ? " (tier L)" : " (tier S)"));
 		verdict.vacuous().forEach((reason) -> report.line("invalid", reason));
+		verdict.unproven().forEach((reason) -> report.line("invalid", reason));
 		report.figures(verdict.figures());
 		verdict.counts().forEach((invariant, count) -> report.invariant(verdict, invariant, count));
 		verdict.leftovers().forEach(report::leftover);
 		verdict.violations().forEach(report::violation);
 		return report.text.toString();
-	}
-
-	static String word(Verdict verdict) {
-		if (!verdict.isClean()) {
-			return "BROKEN";
-		}
-		return verdict.isValid() ? "CLEAN" : "INVALID";
 	}
 
 	private void figures(Figures figures) {
@@ -75,9 +70,11 @@ final class TextReport {
 
 	private void invariant(Verdict verdict, Invariant invariant, int count) {
 		String judged = invariant.mustHold(verdict.lossy()) ? "" : " (counted)";
-		int excused = verdict.excused().getOrDefault(invariant, 0);
-		line(invariant.name() + " " + invariant.title(),
-				count + judged + ((excused > 0) ? ", and %d excused: %s".formatted(excused, invariant.excuse()) : ""));
+		Coverage coverage = verdict.coverage().getOrDefault(invariant, new Coverage(0, 0));
+		String limit = (invariant.mustHold(verdict.lossy()) && invariant.mostExcused() < 1)
+				? ", at most %.0f %%".formatted(100 * invariant.mostExcused()) : "";
+		line(invariant.name() + " " + invariant.title(), "%d%s; %d judged, %d excused (%.1f %%%s)".formatted(count,
+				judged, coverage.judged(), coverage.excused(), 100 * coverage.excusedShare(), limit));
 	}
 
 	private void leftover(Leftover leftover) {

@@ -53,6 +53,30 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void i6ListenerIsToldBySomebodyElsesQuestionOnly() {
+		unasked(1341);
+		assertBroken(Invariant.I6);
+	}
+
+	@Test
+	void i6ListenerFindsOutAlone() {
+		unasked(1100);
+		assertBroken();
+	}
+
+	private void unasked(long told) {
+		this.run.fault(300, 1050, "F12", "link-0");
+		this.run.attempt(0, 0, 100)
+			.renewed()
+			.granted(110, 1)
+			.held(111, 1060, 1, 1090)
+			.then(told, Event.LOST)
+			.foundLost(1340, 1090)
+			.then(1500, Event.RELEASE_SENT)
+			.then(1501, Event.RELEASED_LOST);
+	}
+
+	@Test
 	void i6PauseDoesNotCount() {
 		this.run.fault(1080, 5000, "F1", "client-0");
 		this.run.attempt(0, 0, 100)
@@ -187,6 +211,92 @@ class AvailabilityTests {
 			.then(at, Event.LOST)
 			.then(1092, Event.RELEASE_SENT)
 			.then(1093, Event.RELEASED_LOST);
+	}
+
+	@Test
+	void i10LossIsNotExcusedByAFaultThatWasOverBeforeItsLastRenewal() {
+		this.run.fault(100, 200, "F12", "link-0");
+		renewedAndLostAt(2190);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10LossIsExcusedByAFaultInWhichItWasNotRenewed() {
+		this.run.fault(900, 1900, "F12", "link-0");
+		renewedAndLostAt(2190);
+		assertBroken();
+	}
+
+	@Test
+	void i10LossIsNotExcusedByAHiccupOfTheMachine() {
+		this.run.slow(1500, 1640);
+		renewedAndLostAt(2190);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10LossIsExcusedByAMachineThatStandsStill() {
+		this.run.slow(1500, 2100);
+		renewedAndLostAt(2190);
+		assertBroken();
+	}
+
+	private void renewedAndLostAt(long at) {
+		this.run.attempt(0, 0, 100)
+			.renewed()
+			.granted(110, 1)
+			.held(111, at - 10, 1, at)
+			.then(at, Event.LOST)
+			.then(at + 2, Event.RELEASE_SENT)
+			.then(at + 3, Event.RELEASED_LOST);
+	}
+
+	@Test
+	void i10CallFailsWithoutAReason() {
+		this.run.attempt(0, 0, 100).then(353, Event.UNKNOWN);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10CallMayFailBecauseAnotherThreadAskedBefore() {
+		this.run.slow(10, 90);
+		this.run.attempt(0, 0, 100).then(101, Event.UNKNOWN);
+		assertBroken();
+	}
+
+	@Test
+	void i10CallIsInterruptedByNobody() {
+		this.run.attempt(0, 0, 100).then(110, Event.INTERRUPTED);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10CallIsInterrupted() {
+		this.run.attempt(0, 0, 100).then(109, Event.INTERRUPT).then(110, Event.INTERRUPTED);
+		assertBroken();
+	}
+
+	@Test
+	void i10CallIsRefusedByAShutdownThatNobodyAskedFor() {
+		this.run.attempt(0, 0, 100).then(110, Event.CLOSED);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10FreeKeyIsNotKeptByCallsThatComeAndGo() {
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 120, 1, 1090).released(130);
+		for (int call = 0; call < 20; call++) {
+			this.run.attempt(1, 0, 200 + 150 * call).waiting(500).then(700 + 150 * call, Event.REFUSED);
+		}
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i7HiccupOfAnotherClientDoesNotKeepAKeyForALease() {
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 120, 1, 1090).released(130);
+		this.run.fault(600, 625, "F1", "client-2").attempt(2, 0, 590).waiting(2000).then(2590, Event.REFUSED);
+		this.run.attempt(1, 0, 1000).waiting(550).then(1550, Event.REFUSED);
+		assertBroken(Invariant.I7);
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package io.dlock.torture.judge;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -59,6 +60,80 @@ class JudgeTests {
 		assertThat(verdict.isClean()).isTrue();
 		assertThat(verdict.figures().takeOvers()).isEqualTo(1);
 		assertThat(verdict.figures().cyclesUnderFault()).isEqualTo(1);
+	}
+
+	@Test
+	void whatIsMissingProvesNothing() {
+		provesSomething().missing("there is no checks.txt");
+		Verdict verdict = this.run.judge();
+		assertThat(verdict.unproven()).containsExactly("there is no checks.txt");
+		assertThat(verdict.isValid()).isFalse();
+		assertThat(verdict.word()).isEqualTo("INVALID");
+		assertThat(verdict.exitCode()).isEqualTo(2);
+	}
+
+	@Test
+	void runThatProvesSomethingIsClean() {
+		Verdict verdict = provesSomething().judge();
+		assertThat(verdict.unproven()).isEmpty();
+		assertThat(verdict.word()).isEqualTo("CLEAN");
+		assertThat(verdict.exitCode()).isZero();
+		assertThat(this.run.check("I11", "rows").judge().exitCode()).isEqualTo(1);
+	}
+
+	@Test
+	void runInWhichTooMuchIsExcusedProvesNothing() {
+		provesSomething().fault(3000, 90_000, "F12", "links");
+		for (int call = 0; call < 50; call++) {
+			this.run.attempt(0, 2, 5000 + call * 100)
+				.granted(5010 + call * 100, 100 + call)
+				.held(5011 + call * 100, 5020 + call * 100, 100 + call, 6000 + call * 100)
+				.released(5021 + call * 100);
+		}
+		Verdict verdict = this.run.judge();
+		assertThat(verdict.coverage().get(Invariant.I10).excused()).isGreaterThan(40);
+		assertThat(verdict.unproven()).anyMatch((reason) -> reason.startsWith("I10: "));
+		assertThat(verdict.exitCode()).isEqualTo(2);
+	}
+
+	@Test
+	void runOnAMachineThatWasSlowAllTheTimeProvesNothing() {
+		Verdict verdict = provesSomething().slow(90, 3000).judge();
+		assertThat(verdict.isClean()).isTrue();
+		assertThat(verdict.unproven()).anyMatch((reason) -> reason.startsWith("the machine was slow for"));
+	}
+
+	@Test
+	void locksThatAreLostToTheMachineProveNothingIfTheyAreMany() {
+		provesSomething().slow(21_000, 21_900);
+		for (int lock = 0; lock < 10; lock++) {
+			this.run.trouble(22_000, 22_000, Event.LOST);
+		}
+		Verdict verdict = this.run.judge();
+		assertThat(verdict.isClean()).isTrue();
+		assertThat(verdict.unproven()).containsExactly("10 locks were lost for no reason but a slow machine, of 1");
+	}
+
+	private RunBuilder provesSomething() {
+		this.run.fault(100, 300, "F1", "client-0").fault(100, 300, "F10", "link-1");
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 1050, 1, 1090)
+			.then(1091, Event.LOST)
+			.then(1092, Event.RELEASE_SENT)
+			.then(1093, Event.RELEASED_LOST);
+		this.run.attempt(1, 0, 1000).granted(1150, 2).held(1151, 1160, 2, 2000).released(1161);
+		this.run.attempt(1, 1, 100).then(300, Event.UNKNOWN);
+		for (int call = 0; call < 20; call++) {
+			long at = 3500 + call * 20;
+			this.run.attempt(1, Keys.privateKey(1, 0), at)
+				.granted(at + 1, 10 + call)
+				.held(at + 2, at + 3, 10 + call, at + 990)
+				.released(at + 4);
+		}
+		return this.run.resource(1155, 1, Event.FENCED_WRITE, 2, 1)
+			.resource(1156, 0, Event.FENCED_REJECTED, 1, 1)
+			.fine("I11");
 	}
 
 	private void assertBroken(Invariant... expected) {

@@ -40,7 +40,7 @@ class LeaksTests {
 
 	@Test
 	void i11PoolOfPeerMayGrow() {
-		assertThat(Leaks.of("client-0", List.of(BASELINE.formatted(27, 0, 5, "")), false)).isEmpty();
+		assertThat(Leaks.of("client-0", List.of(BASELINE.formatted(27, 0, 5, "")), false)).allMatch(Run.Check::holds);
 	}
 
 	@Test
@@ -72,6 +72,7 @@ class LeaksTests {
 	private static List<String> leaks(int threads, int holds, int keys, String left) {
 		return Leaks.of("client-0", List.of("READY", BASELINE.formatted(threads, holds, keys, left)), true)
 			.stream()
+			.filter((check) -> !check.holds())
 			.map(Run.Check::text)
 			.toList();
 	}

@@ -49,8 +49,8 @@ class LongRunTests {
 		}
 		Arrays.sort(attempts, (one, other) -> Long.compare(one.invoked(), other.invoked()));
 		Run run = new Run(new Run.Limits(1000 * MS, 100 * MS, 100 * MS, true, true, 1024, Judge.SLACK.toNanos()),
-				clients, Arrays.asList(attempts), resource, timeline, List.of(), List.of(), Map.of(), List.of(),
-				Intervals.NONE);
+				clients, Arrays.asList(attempts), resource, timeline, List.of(), List.of(), List.of(), Map.of(),
+				List.of(), Intervals.NONE);
 		long begin = cpuTime();
 		Verdict verdict = Judge.judge(run);
 		assertThat(Duration.ofNanos(cpuTime() - begin)).isLessThan(PATIENCE);

@@ -18,12 +18,38 @@ class RecoveryTests {
 		this.run.killed(0, 200).attempt(0, 0, 100).granted(110, 1).held(111, 190, 1, 1090);
 		this.run.attempt(1, 0, 150).granted(2140, 2).held(2141, 2150, 2, 3000).released(2151);
 		Verdict verdict = this.run.judge();
-		assertThat(verdict.counts().get(Invariant.I8)).isEqualTo(1);
-		assertThat(verdict.isClean()).isTrue();
+		assertThat(verdict.counts().get(Invariant.I8)).isPositive();
+		assertThat(verdict.isClean()).isFalse();
 		Recoveries recovery = verdict.figures().recovery();
 		assertThat(recovery.beyondLease()).containsExactly(940.0);
 		assertThat(recovery.beyondEnd()).containsExactly(1050.0);
 		assertThat(recovery.isDeathTargetMet()).isFalse();
+	}
+
+	@Test
+	void i8LockOfDeadHolderStaysTakenForCallsThatDoNotWaitLong() {
+		staysTaken();
+		Verdict verdict = this.run.judge();
+		assertThat(verdict.counts().get(Invariant.I8)).isEqualTo(1);
+		assertThat(verdict.violations().get(0).text()).contains("was kept from others for");
+		assertThat(verdict.isClean()).isFalse();
+	}
+
+	@Test
+	void i8LockOfDeadHolderMayStayTakenWhileTheStoreIsNotWell() {
+		staysTaken();
+		this.run.fault(300, 11_000, "F12", "link-1");
+		Verdict verdict = this.run.judge();
+		assertThat(verdict.counts().get(Invariant.I8)).isZero();
+		assertThat(verdict.coverage().get(Invariant.I8).excused()).isPositive();
+	}
+
+	private void staysTaken() {
+		this.run.killed(0, 200).attempt(0, 0, 100).granted(110, 1).held(111, 190, 1, 1090);
+		for (int call = 0; call < 30; call++) {
+			this.run.attempt(1, 0, 1300 + 320 * call).waiting(300).then(1600 + 320 * call, Event.REFUSED);
+		}
+		this.run.attempt(1, 0, 11_000).granted(11_005, 2).held(11_006, 11_010, 2, 12_000).released(11_011);
 	}
 
 	@Test
@@ -93,10 +119,10 @@ class RecoveryTests {
 	@Test
 	void i8StoreIsHealedButNothingIsGranted() {
 		this.run.fault(1000, 2000, "F5", "store");
-		this.run.attempt(0, 0, 1500).waiting(3000).granted(3000, 1).held(3001, 3010, 1, 3900).released(3011);
+		this.run.attempt(0, 0, 1500).waiting(3000).granted(3500, 1).held(3501, 3510, 1, 4400).released(3511);
 		Verdict verdict = this.run.judge();
 		assertThat(verdict.counts().get(Invariant.I8)).isEqualTo(1);
-		assertThat(verdict.figures().recovery().afterHeal()).containsExactly(1000.0);
+		assertThat(verdict.figures().recovery().afterHeal()).containsExactly(1500.0);
 		assertThat(verdict.figures().recovery().isHealTargetMet()).isFalse();
 	}
 

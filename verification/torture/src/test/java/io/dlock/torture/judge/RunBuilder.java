@@ -34,6 +34,8 @@ final class RunBuilder {
 
 	private final List<Run.Check> checks = new ArrayList<>();
 
+	private final List<String> missing = new ArrayList<>();
+
 	private final Map<Integer, Long> killed = new LinkedHashMap<>();
 
 	private final List<Interval> slow = new ArrayList<>();
@@ -76,8 +78,18 @@ final class RunBuilder {
 		return this;
 	}
 
+	RunBuilder fine(String invariant) {
+		this.checks.add(new Run.Check(invariant, true, "all is well"));
+		return this;
+	}
+
+	RunBuilder missing(String what) {
+		this.missing.add(what);
+		return this;
+	}
+
 	RunBuilder check(String invariant, String text) {
-		this.checks.add(new Run.Check(invariant, text));
+		this.checks.add(new Run.Check(invariant, false, text));
 		return this;
 	}
 
@@ -85,8 +97,12 @@ final class RunBuilder {
 	 * A call of the first client that might wait for two leases.
 	 */
 	RunBuilder trouble(long from, long to, Event event) {
+		return trouble(from, to, event, "a lock");
+	}
+
+	RunBuilder trouble(long from, long to, Event event, String text) {
 		this.troubles.addAll(Trouble
-			.of("TROUBLE client-0-0 %d %d %d %s a lock".formatted(from * MS, to * MS, 2 * LEASE * MS, event)));
+			.of("TROUBLE client-0-0 %d %d %d %s %s".formatted(from * MS, to * MS, 2 * LEASE * MS, event, text)));
 		return this;
 	}
 
@@ -116,7 +132,7 @@ final class RunBuilder {
 					new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, this.tokensPerLease,
 							Judge.SLACK.toNanos()),
 					List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks,
-					Map.of(), List.of(), Intervals.of(this.slow)));
+					this.missing, Map.of(), List.of(), Intervals.of(this.slow)));
 	}
 
 	List<Invariant> broken() {
@@ -163,6 +179,22 @@ final class RunBuilder {
 
 		AttemptBuilder granted(long at, long token) {
 			this.records.add(record(at, Event.GRANTED).withToken(token));
+			return this;
+		}
+
+		/**
+		 * It was granted by a store, and its deadline was known then.
+		 */
+		AttemptBuilder granted(long at, long token, long validUntil) {
+			this.records.add(record(at, Event.GRANTED).withToken(token).withValidUntil(validUntil * MS));
+			return this;
+		}
+
+		/**
+		 * It was found lost by who had not asked since before its deadline.
+		 */
+		AttemptBuilder foundLost(long at, long deadline) {
+			this.records.add(record(at, Event.FOUND_LOST).withValidUntil(deadline * MS));
 			return this;
 		}
 

@@ -131,7 +131,7 @@ class SafetyTests {
 		this.run.attempt(1, 0, 110).granted(112, 50).held(113, 114, 50, 1110).released(115);
 		Verdict verdict = this.run.judge();
 		assertThat(verdict.counts().get(Invariant.I3)).isZero();
-		assertThat(verdict.excused().get(Invariant.I3)).isEqualTo(1);
+		assertThat(verdict.coverage().get(Invariant.I3).excused()).isEqualTo(1);
 	}
 
 	@Test
@@ -139,6 +139,46 @@ class SafetyTests {
 		this.run.tokensPerLease(10).fault(105, 106, "F14", "store").clockStep(107, 500, 3600);
 		this.run.attempt(0, 0, 60).granted(62, 60).held(63, 64, 60, 1000).released(65);
 		this.run.attempt(1, 0, 110).granted(112, 50).held(113, 114, 50, 1110).released(115);
+		assertThat(this.run.judge().counts().get(Invariant.I3)).isEqualTo(1);
+	}
+
+	@Test
+	void i3LowerTokenOfACallThatHadWaitedBefore() {
+		this.run.tokensPerLease(10).fault(1, 2, "F14", "store");
+		this.run.attempt(0, 0, 100).granted(110, 60, 1100).held(111, 112, 60, 1100).released(113);
+		this.run.attempt(1, 0, 105).granted(200, 50, 1190).held(201, 202, 50, 1190).released(203);
+		assertThat(this.run.judge().counts().get(Invariant.I3)).isEqualTo(1);
+	}
+
+	@Test
+	void i3LowerTokenOfARequestThatWasOnItsWayBefore() {
+		this.run.tokensPerLease(10).fault(1, 2, "F14", "store");
+		this.run.attempt(0, 0, 100).granted(110, 60, 1100).held(111, 112, 60, 1100).released(113);
+		this.run.attempt(1, 0, 90).granted(200, 50, 1109).held(201, 202, 50, 1109).released(203);
+		assertThat(this.run.judge().counts().get(Invariant.I3)).isZero();
+	}
+
+	@Test
+	void i3LeaseThatWasRenewedInAPauseSaysNothingAboutItsGrant() {
+		this.run.tokensPerLease(10).fault(1, 2, "F14", "store").fault(107, 600, "F1", "client-1");
+		this.run.attempt(0, 0, 100).granted(110, 60, 1100).held(111, 112, 60, 1100).released(113);
+		this.run.attempt(1, 0, 105).renewed().granted(601, 50, 1500).held(602, 603, 50, 1500).released(604);
+		assertThat(this.run.judge().counts().get(Invariant.I3)).isZero();
+	}
+
+	@Test
+	void i3LowerTokenAfterClockOfStoreWasSetBackWithoutALossOfData() {
+		this.run.tokensPerLease(10).clockStep(50, 90, 3600);
+		this.run.attempt(0, 0, 60).granted(62, 60).held(63, 64, 60, 1000).released(65);
+		this.run.attempt(1, 0, 110).granted(112, 50).held(113, 114, 50, 1110).released(115);
+		assertThat(this.run.judge().counts().get(Invariant.I3)).isEqualTo(1);
+	}
+
+	@Test
+	void i3LowerTokenLongAfterTheLossOfData() {
+		this.run.tokensPerLease(10).clockStep(50, 90, 3600).fault(105, 106, "F14", "store");
+		this.run.attempt(0, 0, 200).granted(202, 60).held(203, 204, 60, 1200).released(205);
+		this.run.attempt(1, 0, 210).granted(212, 50).held(213, 214, 50, 1210).released(215);
 		assertThat(this.run.judge().counts().get(Invariant.I3)).isEqualTo(1);
 	}
 

@@ -66,7 +66,19 @@ class TroublesTests {
 
 	@Test
 	void i10LockIsLostWithoutAReason() {
-		this.run.fault(500, 590, "F12", "link-0").trouble(3000, 3000, Event.LOST);
+		this.run.fault(100, 450, "F12", "link-0").trouble(3000, 3000, Event.LOST);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10LockIsLostInAHiccupOfTheMachine() {
+		this.run.slow(2500, 2700).trouble(3000, 3000, Event.LOST);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10LeaseOfTheLockTellsWhichFaultExcuses() {
+		this.run.fault(900, 1200, "F12", "link-0").trouble(3000, 3000, Event.LOST, "lease=1000");
 		assertBroken(Invariant.I10);
 	}
 

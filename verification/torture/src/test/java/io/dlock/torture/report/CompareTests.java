@@ -14,6 +14,7 @@ import io.dlock.torture.history.HistoryHeader;
 import io.dlock.torture.history.HistoryRecord;
 import io.dlock.torture.history.HistoryRecord.Origin;
 import io.dlock.torture.history.HistoryWriter;
+import io.dlock.torture.judge.Verdict;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -45,7 +46,7 @@ class CompareTests {
 		assertThat(table)
 			.startsWith("| | dlock on redis | dlock on redis |\n| --- | --- | --- |\n".replace("| |", "|  |"))
 			.contains("| runs, seeds | redis-1, 1 | redis-2, 2 |", "| tier, lease | S, PT1S | S, PT1S |",
-					"| cycles | 2 | 2 |", "| faults | 1 | 1 |", "| I11 leak | 0 | 1 |",
+					"| cycles | 2 | 2 |", "| faults | 1 | 1 |", "| I11 leak | 0 | 1 of 1 judged, 0.0 % excused |",
 					"| I13 starvation | (0) | (0) |", "| left over: keys, connections, threads | 0, 0, 0 | 3, 1, 0 |",
 					"| back after death, beyond the lease: p50, p99, max | -20, -20, -20 ms (1) | -20, -20, -20 ms (1) |",
 					"| 99 of 100 within lease + 250 ms | met | met |")
@@ -59,7 +60,30 @@ class CompareTests {
 			.totals(List.of(Summary.read(this.first), Summary.read(other), Summary.read(this.second)));
 		assertThat(totals).hasSize(2);
 		assertThat(Compare.table(totals)).contains("| runs, seeds | 2 runs, 1 2 | mariadb-3, 3 |", "| cycles | 4 | 2 |",
-				"| faults | 2 | 1 |", "| I11 leak | 1 | 0 |", "-20, -20, -20 ms (2) | -20, -20, -20 ms (1) |");
+				"| faults | 2 | 1 |", "| I11 leak | 1 of 1 judged, 0.0 % excused | 0 |",
+				"-20, -20, -20 ms (2) | -20, -20, -20 ms (1) |");
+	}
+
+	@Test
+	void runWithoutDataIsNotClean() throws Exception {
+		Verdict verdict = Report.write(this.first);
+		assertThat(verdict.unproven())
+			.contains("there is no machine.txt", "the timeline does not say that all clients are stopped",
+					"the store was not looked at when the clients were gone", "client-1 did not say what it left")
+			.doesNotContain("there is no checks.txt", "there is no resource.log");
+		Files.delete(this.first.resolve("checks.txt"));
+		Files.delete(this.first.resolve("resource.log"));
+		Files.delete(this.first.resolve("plan.txt"));
+		assertThat(Report.write(this.first).unproven()).contains("there is no checks.txt", "there is no resource.log",
+				"there is no plan.txt");
+		assertThat(verdict.exitCode()).isNotZero();
+	}
+
+	@Test
+	void worstOfSeveralRunsIsTold() {
+		assertThat(Rejudge.worst(List.of(0, 0))).isZero();
+		assertThat(Rejudge.worst(List.of(0, 2, 0))).isEqualTo(2);
+		assertThat(Rejudge.worst(List.of(2, 1, 0))).isEqualTo(1);
 	}
 
 	@Test

@@ -1,0 +1,97 @@
+package io.dlock.torture.judge;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import io.dlock.torture.history.Event;
+
+/**
+ * What a run proves: nothing if nothing had to be survived, if it did not write down what
+ * happened, or if too much of it is excused.
+ */
+final class Proof {
+
+	/** The machine may be slow for that part of the time. */
+	private static final double MOST_SLOW = 0.5;
+
+	/** Of all that are lost, so many may have no reason but the machine. */
+	private static final double MOST_LOST_TO_MACHINE = 0.1;
+
+	/** A machine that hiccups once is not yet a reason to doubt everything. */
+	private static final int FEW = 5;
+
+	private final Run run;
+
+	private final Figures figures;
+
+	private final Findings findings;
+
+	private final List<String> reasons = new ArrayList<>();
+
+	private Proof(Run run, Figures figures, Findings findings) {
+		this.run = run;
+		this.figures = figures;
+		this.findings = findings;
+	}
+
+	/**
+	 * What had to be survived and did not happen.
+	 */
+	static List<String> vacuous(Run run, Figures figures) {
+		Proof proof = new Proof(run, figures, new Findings());
+		proof.require(figures.lost() > 0 || !run.limits().notified(), "no lock was lost");
+		proof.require(figures.takeOvers() > 0, "no lock was taken over");
+		proof.require(figures.outcomes().containsKey(Event.UNKNOWN.name()), "no outcome was unknown");
+		proof.require(figures.rejectedWrites() > 0 || !run.limits().fenced(), "no write was rejected");
+		proof.require(figures.cyclesUnderFault() > 0, "no fault touched a lock");
+		return proof.reasons;
+	}
+
+	/**
+	 * What is not known, and what was not judged.
+	 */
+	static List<String> unproven(Run run, Figures figures, Findings findings) {
+		Proof proof = new Proof(run, figures, findings);
+		proof.reasons.addAll(run.missing());
+		proof.machine();
+		for (Invariant invariant : Invariant.values()) {
+			if (invariant.mustHold(run.timeline().isLossy()) && proof.isPromised(invariant)) {
+				proof.coverage(invariant);
+			}
+		}
+		return proof.reasons;
+	}
+
+	private void machine() {
+		require(this.figures.slowSeconds() <= MOST_SLOW * this.figures.seconds(),
+				"the machine was slow for %.0f of %.0f s, at most %.0f %% may be".formatted(this.figures.slowSeconds(),
+						this.figures.seconds(), 100 * MOST_SLOW));
+		long lost = this.findings.lostToMachineCount();
+		require(lost <= Math.max(FEW, MOST_LOST_TO_MACHINE * this.figures.lost()),
+				lost + " locks were lost for no reason but a slow machine, of " + this.figures.lost());
+	}
+
+	private void coverage(Invariant invariant) {
+		Coverage coverage = this.findings.coverage(invariant);
+		require(coverage.judged() > 0 || !invariant.isAlwaysJudged(), invariant + " was not judged");
+		require(coverage.excusedShare() <= invariant.mostExcused(),
+				String.format(Locale.ROOT, "%s: %.0f %% excused, at most %.0f %% may be", invariant,
+						100 * coverage.excusedShare(), 100 * invariant.mostExcused()));
+	}
+
+	private boolean isPromised(Invariant invariant) {
+		return switch (invariant) {
+			case I2, I3, I4, I5, I12 -> this.run.limits().fenced();
+			case I6 -> this.run.limits().notified();
+			default -> true;
+		};
+	}
+
+	private void require(boolean happened, String otherwise) {
+		if (!happened) {
+			this.reasons.add(otherwise);
+		}
+	}
+
+}
