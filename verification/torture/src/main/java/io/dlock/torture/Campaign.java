@@ -99,7 +99,8 @@ public final class Campaign implements AutoCloseable {
 		Before before = new Before(store.figures(), keys(), Set.of());
 		this.checks.figures("before", before.figures());
 		List<ClientProcess> clients = startClients(store, links, startResource(), shim);
-		Before ready = new Before(store.figures(), keys(), isPoolSlow() ? Set.of("connections") : Set.of());
+		Before ready = new Before(FinalChecks.quiet(store::figures, this.options.lease()), keys(),
+				isPoolSlow() ? Set.of("connections") : Set.of());
 		this.checks.figures("ready", ready.figures());
 		open(MachineWatch.start(this.directory.resolve("machine.txt")));
 		clients.forEach((client) -> client.tell("GO"));

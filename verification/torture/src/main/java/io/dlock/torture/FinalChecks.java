@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.dlock.torture.server.StoreUnderTest;
@@ -24,6 +25,8 @@ final class FinalChecks {
 	 * fences no more than there are buckets.
 	 */
 	private static final Map<String, Integer> BOUNDS = Map.of("rows", Integer.MAX_VALUE, "fences", 1024);
+
+	private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
 	private final List<String> lines = new ArrayList<>();
 
@@ -41,6 +44,26 @@ final class FinalChecks {
 	}
 
 	/**
+	 * What there is in the store when nothing changes there any more. A mailbox opens, and
+	 * a pool fills up, on a thread of its own, after the call that needs it.
+	 * @param figures looks at the store
+	 * @param quiet how long nothing has to change; waited for ten times as long
+	 * @return how much of what
+	 */
+	static Map<String, Long> quiet(Supplier<Map<String, Long>> figures, Duration quiet) {
+		long begin = System.nanoTime();
+		long since = begin;
+		Map<String, Long> last = figures.get();
+		while (System.nanoTime() - since < quiet.toNanos() && System.nanoTime() - begin < 10 * quiet.toNanos()) {
+			LockSupport.parkNanos(LOOK_EVERY.toNanos());
+			Map<String, Long> next = figures.get();
+			since = next.equals(last) ? since : System.nanoTime();
+			last = next;
+		}
+		return last;
+	}
+
+	/**
 	 * Wait until there is no more in the store than before, and note whether it gets
 	 * there.
 	 * @param phase when this is
@@ -52,7 +75,7 @@ final class FinalChecks {
 		long end = System.nanoTime() + patience.toNanos();
 		Map<String, Long> after = store.figures();
 		while (!before.allows(after) && System.nanoTime() < end) {
-			LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+			LockSupport.parkNanos(LOOK_EVERY.toNanos());
 			after = store.figures();
 		}
 		figures(phase, after);

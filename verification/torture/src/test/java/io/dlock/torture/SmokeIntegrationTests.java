@@ -13,6 +13,7 @@ import io.dlock.torture.judge.Verdict;
 import io.dlock.torture.report.Report;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * A short campaign: every kind of fault that has to be survived, once.
@@ -48,7 +49,9 @@ class SmokeIntegrationTests {
 		assertThat(run.impossible()).isEmpty();
 		assertThat(verdict.isClean()).as(() -> report + String.join("\n", Evidence.of(run.directory(), verdict)))
 			.isTrue();
-		assertThat(verdict.isValid()).as(report).isTrue();
+		assumeThat(verdict.unproven()).as("a machine that is good for something")
+			.noneMatch((reason) -> reason.startsWith("the machine was slow"));
+		assertThat(verdict.vacuous()).as(report).isEmpty();
 		Set<String> faults = new TreeSet<>();
 		run.plan().forEach((fault) -> faults.add(fault.type().id()));
 		return faults;

@@ -28,10 +28,29 @@ record LeakBaseline(int live, List<String> threads, Map<String, Integer> objects
 	private static final Pattern HISTOGRAM_LINE = Pattern
 		.compile("\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+(io\\.dlock\\.(?!torture)(?!\\S*Lambda)\\S+).*");
 
+	private static final Duration QUIET = Duration.ofMillis(500);
+
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
 
 	static LeakBaseline take() {
 		return new LeakBaseline(Thread.getAllStackTraces().size(), threadsOfLibraries(), histogram());
+	}
+
+	/**
+	 * Take it when no thread has been started or ended for a while: what a call needs may
+	 * be made on a thread of its own, after it.
+	 */
+	static LeakBaseline takeWhenQuiet() {
+		long begin = System.nanoTime();
+		long since = begin;
+		List<String> last = threadsOfLibraries();
+		while (System.nanoTime() - since < QUIET.toNanos() && System.nanoTime() - begin < PATIENCE.toNanos()) {
+			LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+			List<String> next = threadsOfLibraries();
+			since = next.equals(last) ? since : System.nanoTime();
+			last = next;
+		}
+		return take();
 	}
 
 	/**

@@ -51,7 +51,7 @@ final class ManyLocks implements Affliction {
 			held.add(new Held(lock.holding(), lost));
 			lock.holding().onLost(() -> {
 				lost.set(true);
-				this.troubles.tell(Event.LOST, System.nanoTime(), key);
+				this.troubles.tell(Event.LOST, System.nanoTime(), key + " lease=" + this.options.lease().toMillis());
 			});
 		}
 		else if (outcome instanceof NotGranted failed) {
@@ -66,7 +66,7 @@ final class ManyLocks implements Affliction {
 		long begin = System.nanoTime();
 		Event event = lock.holding().release();
 		if (event != Event.RELEASED && !lock.lost().get()) {
-			this.troubles.tell(event, begin, "many-locks");
+			this.troubles.tell(event, begin, "many-locks lease=" + this.options.lease().toMillis());
 		}
 	}
 

@@ -8,7 +8,8 @@ import io.dlock.torture.history.Event;
  * Tells the judge what went wrong with locks that are in no history, because their keys
  * are too many. Whether it had a reason the judge has to know: the client does not know
  * what else was inflicted. A line is
- * {@code TROUBLE <client> <from> <to> <wait limit> <event> <text>}.
+ * {@code TROUBLE <client> <from> <to> <wait limit> <event> <text>}; {@code lease=} and a
+ * number of milliseconds in the text is the lease of a lock that was lost.
  *
  * @param client the name of the client
  * @param waitTime how long its calls wait at the most

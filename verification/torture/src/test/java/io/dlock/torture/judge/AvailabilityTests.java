@@ -284,7 +284,7 @@ class AvailabilityTests {
 
 	@Test
 	void i10FreeKeyIsNotKeptByCallsThatComeAndGo() {
-		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 120, 1, 1090).released(130);
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 1000, 1, 1090).released(1001);
 		for (int call = 0; call < 20; call++) {
 			this.run.attempt(1, 0, 200 + 150 * call).waiting(500).then(700 + 150 * call, Event.REFUSED);
 		}

@@ -1,0 +1,32 @@
+package io.dlock.torture;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link FinalChecks}.
+ */
+class FinalChecksTests {
+
+	private final AtomicLong looks = new AtomicLong();
+
+	@Test
+	void i11MailboxThatOpensLateBelongsToWhatWasThereBefore() {
+		Map<String, Long> before = FinalChecks.quiet(() -> Map.of("channels", Math.min(3, this.looks.getAndIncrement())),
+				Duration.ofMillis(300));
+		assertThat(before).containsEntry("channels", 3L);
+	}
+
+	@Test
+	void i11StoreThatNeverComesToRestIsNotWaitedForWithoutEnd() {
+		Map<String, Long> before = FinalChecks.quiet(() -> Map.of("rows", this.looks.getAndIncrement()),
+				Duration.ofMillis(30));
+		assertThat(before).containsEntry("rows", this.looks.get() - 1);
+	}
+
+}
