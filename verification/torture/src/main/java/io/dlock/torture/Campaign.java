@@ -99,9 +99,10 @@ public final class Campaign implements AutoCloseable {
 		Before before = new Before(store.figures(), keys(), Set.of());
 		this.checks.figures("before", before.figures());
 		List<ClientProcess> clients = startClients(store, links, startResource(), shim);
-		Before ready = new Before(FinalChecks.quiet(store::figures, this.options.lease()), keys(),
+		Map<String, Long> quiet = FinalChecks.quiet(store::figures, this.options.lease());
+		this.checks.figures("ready", quiet);
+		Before ready = new Before(isOurs() ? FinalChecks.withMailboxes(quiet, clients.size()) : quiet, keys(),
 				isPoolSlow() ? Set.of("connections") : Set.of());
-		this.checks.figures("ready", ready.figures());
 		open(MachineWatch.start(this.directory.resolve("machine.txt")));
 		clients.forEach((client) -> client.tell("GO"));
 		Bed bed = new Bed(store, clients, links, storeClock, this.options.lease());
@@ -215,7 +216,11 @@ public final class Campaign implements AutoCloseable {
 	 * that they ever needed.
 	 */
 	private boolean isPoolSlow() {
-		return !this.options.contender().equals("dlock") || (this.options.isSmoke() && !this.options.store().isRedis());
+		return !isOurs() || (this.options.isSmoke() && !this.options.store().isRedis());
+	}
+
+	private boolean isOurs() {
+		return this.options.contender().equals("dlock");
 	}
 
 	private Duration patienceWhenIdle() {

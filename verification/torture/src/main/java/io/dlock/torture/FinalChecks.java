@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -25,6 +26,8 @@ final class FinalChecks {
 	 * fences no more than there are buckets.
 	 */
 	private static final Map<String, Integer> BOUNDS = Map.of("rows", Integer.MAX_VALUE, "fences", 1024);
+
+	private static final String CHANNELS = "channels";
 
 	private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
@@ -61,6 +64,21 @@ final class FinalChecks {
 			last = next;
 		}
 		return last;
+	}
+
+	/**
+	 * A process owns one mailbox, on a connection of its own. On a busy machine it may
+	 * open when the warm-up is over.
+	 * @param figures what there is
+	 * @param processes how many processes there are
+	 * @return what there will be if each of them has a mailbox
+	 */
+	static Map<String, Long> withMailboxes(Map<String, Long> figures, int processes) {
+		long missing = Math.max(0, processes - figures.getOrDefault(CHANNELS, (long) processes));
+		Map<String, Long> all = new TreeMap<>(figures);
+		all.computeIfPresent(CHANNELS, (name, open) -> open + missing);
+		all.computeIfPresent("connections", (name, open) -> open + missing);
+		return all;
 	}
 
 	/**

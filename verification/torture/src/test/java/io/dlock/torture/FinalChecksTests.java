@@ -23,6 +23,15 @@ class FinalChecksTests {
 	}
 
 	@Test
+	void i11MailboxThatOpensAfterTheWarmUpIsNoLeak() {
+		assertThat(FinalChecks.withMailboxes(Map.of("channels", 2L, "connections", 5L, "locks", 0L), 3))
+			.isEqualTo(Map.of("channels", 3L, "connections", 6L, "locks", 0L));
+		assertThat(FinalChecks.withMailboxes(Map.of("channels", 3L, "connections", 6L), 3))
+			.isEqualTo(Map.of("channels", 3L, "connections", 6L));
+		assertThat(FinalChecks.withMailboxes(Map.of("connections", 6L), 3)).isEqualTo(Map.of("connections", 6L));
+	}
+
+	@Test
 	void i11StoreThatNeverComesToRestIsNotWaitedForWithoutEnd() {
 		Map<String, Long> before = FinalChecks.quiet(() -> Map.of("rows", this.looks.getAndIncrement()),
 				Duration.ofMillis(30));
