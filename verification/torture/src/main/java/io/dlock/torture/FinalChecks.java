@@ -47,8 +47,8 @@ final class FinalChecks {
 	}
 
 	/**
-	 * What there is in the store when nothing changes there any more. A mailbox opens, and
-	 * a pool fills up, on a thread of its own, after the call that needs it.
+	 * What there is in the store when nothing changes there any more. A mailbox opens,
+	 * and a pool fills up, on a thread of its own, after the call that needs it.
 	 * @param figures looks at the store
 	 * @param quiet how long nothing has to change; waited for ten times as long
 	 * @return how much of what

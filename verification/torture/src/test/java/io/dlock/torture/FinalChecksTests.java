@@ -17,8 +17,8 @@ class FinalChecksTests {
 
 	@Test
 	void i11MailboxThatOpensLateBelongsToWhatWasThereBefore() {
-		Map<String, Long> before = FinalChecks.quiet(() -> Map.of("channels", Math.min(3, this.looks.getAndIncrement())),
-				Duration.ofMillis(300));
+		Map<String, Long> before = FinalChecks
+			.quiet(() -> Map.of("channels", Math.min(3, this.looks.getAndIncrement())), Duration.ofMillis(300));
 		assertThat(before).containsEntry("channels", 3L);
 	}
 
