@@ -75,7 +75,7 @@ public final class Starvation {
 		static Task read(Path path, @Nullable Task before) {
 			try {
 				String name = (before != null) ? before.name : Files.readString(path.resolve("comm")).strip();
-				String[] times = Files.readString(path.resolve("schedstat")).strip().split(" ");
+				String[] times = Files.readString(path.resolve("schedstat")).strip().split(" ", 3);
 				return new Task(name, (times.length > 1) ? Long.parseLong(times[1]) : 0);
 			}
 			catch (IOException ex) {
