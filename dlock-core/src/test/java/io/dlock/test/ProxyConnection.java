@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 /**
  * A connection through a {@link TcpProxy}, with one thread for each direction.
@@ -17,6 +18,8 @@ final class ProxyConnection {
 	private static final int CONNECT_TIMEOUT = 5000;
 
 	private static final int BUFFER_SIZE = 16 * 1024;
+
+	private static final int BEGIN_SIZE = 4 * 1024;
 
 	private final TcpProxy proxy;
 
@@ -30,9 +33,10 @@ final class ProxyConnection {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private volatile boolean marked;
+	/** The first words that the client has sent: the greeting, and what it is for. */
+	private final StringBuffer begin = new StringBuffer();
 
-	private volatile boolean discard;
+	private volatile boolean silent;
 
 	private final AtomicInteger openDirections = new AtomicInteger(2);
 
@@ -69,15 +73,15 @@ final class ProxyConnection {
 				if (!replies && !this.clientSpokeLast.getAndSet(true)) {
 					this.proxy.countRoundTrip();
 				}
-				this.faults.awaitTurn(replies, this.closed::get);
-				if (!replies && this.proxy.isMark(new String(buffer, 0, length, StandardCharsets.ISO_8859_1))) {
-					this.marked = true;
+				if (!replies && this.begin.length() < BEGIN_SIZE) {
+					this.begin.append(new String(buffer, 0, length, StandardCharsets.ISO_8859_1));
 				}
-				if (!this.faults.discard() && !this.discard) {
+				this.faults.awaitTurn(replies, () -> this.silent, this.closed::get);
+				if (!this.faults.discard()) {
 					pass(out, buffer, length, replies);
 				}
 			}
-			this.faults.awaitTurn(replies, this.closed::get);
+			this.faults.awaitTurn(replies, () -> this.silent, this.closed::get);
 			to.shutdownOutput();
 			if (this.openDirections.decrementAndGet() == 0) {
 				close(false);
@@ -102,12 +106,26 @@ final class ProxyConnection {
 		}
 	}
 
-	void discardIfMarked() {
-		this.discard = this.marked;
-	}
-
 	private Socket to(boolean replies) {
 		return replies ? this.client : this.server;
+	}
+
+	/**
+	 * Forward nothing more if the client has sent one of the words.
+	 * @param words the words
+	 * @return whether it has
+	 */
+	boolean silenceIfSent(String... words) {
+		String sent = this.begin.toString();
+		this.silent |= Stream.of(words).anyMatch(sent::contains);
+		return this.silent;
+	}
+
+	/**
+	 * Forward again, once the faults are told.
+	 */
+	void speak() {
+		this.silent = false;
 	}
 
 	void reset() {

@@ -111,17 +111,18 @@ final class ProxyFaults {
 	/**
 	 * Wait until neither a delay nor a black hole holds the bytes back.
 	 * @param replies whether they come from the server
+	 * @param silent whether the connection is a black hole of its own
 	 * @param closed whether the connection has ended
 	 * @throws IOException if the connection has ended
 	 */
-	void awaitTurn(boolean replies, BooleanSupplier closed) throws IOException {
+	void awaitTurn(boolean replies, BooleanSupplier silent, BooleanSupplier closed) throws IOException {
 		long arrived = System.nanoTime();
 		Direction direction = direction(replies);
 		this.lock.lock();
 		try {
 			while (!closed.getAsBoolean()) {
 				long remaining = direction.delay - (System.nanoTime() - arrived);
-				if (direction.blackHole) {
+				if (direction.blackHole || silent.getAsBoolean()) {
 					this.changed.awaitUninterruptibly();
 				}
 				else if (remaining <= 0) {

@@ -25,8 +25,6 @@ public final class TcpProxy implements AutoCloseable {
 
 	private final AtomicLong roundTrips = new AtomicLong();
 
-	private volatile String mark = "";
-
 	private final ProxyFaults faults = new ProxyFaults();
 
 	private TcpProxy(String host, int port) {
@@ -140,6 +138,17 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
+	 * Stop to forward anything on the connections on which a client has sent one of the
+	 * words so far. Others, and those to come, stay as they are. {@link #heal()} lets the
+	 * bytes pass that were held back.
+	 * @param words the words
+	 * @return how many connections are silent now
+	 */
+	public long silence(String... words) {
+		return this.connections.stream().filter((connection) -> connection.silenceIfSent(words)).count();
+	}
+
+	/**
 	 * Let so many bytes from clients pass, whatever the connection, and cut the
 	 * connection at the next: in the middle of a request, if it is longer.
 	 * @param bytes the number of bytes
@@ -163,22 +172,6 @@ public final class TcpProxy implements AutoCloseable {
 	 */
 	public void discard(boolean on) {
 		this.faults.discard(on);
-	}
-
-	/**
-	 * Remember the connections on which clients send the given text from now on, in one
-	 * piece.
-	 * @param request the text, of ASCII characters
-	 */
-	public void mark(String request) {
-		this.mark = request;
-	}
-
-	/**
-	 * Swallow all bytes, in both directions, of the connections that are marked by now.
-	 */
-	public void discardMarked() {
-		this.connections.forEach(ProxyConnection::discardIfMarked);
 	}
 
 	/**
@@ -209,6 +202,7 @@ public final class TcpProxy implements AutoCloseable {
 	 * Switch all faults off.
 	 */
 	public void heal() {
+		this.connections.forEach(ProxyConnection::speak);
 		this.faults.heal();
 	}
 
@@ -247,11 +241,6 @@ public final class TcpProxy implements AutoCloseable {
 		Thread thread = new Thread(task, "tcp-proxy-" + port() + "-" + name);
 		thread.setDaemon(true);
 		thread.start();
-	}
-
-	boolean isMark(String request) {
-		String wanted = this.mark;
-		return !wanted.isEmpty() && request.contains(wanted);
 	}
 
 	void countRoundTrip() {

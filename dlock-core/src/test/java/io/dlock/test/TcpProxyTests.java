@@ -73,6 +73,23 @@ class TcpProxyTests {
 	}
 
 	@Test
+	void silencesOnlyConnectionsThatHaveSentAWord() throws IOException {
+		try (Client chosen = new Client(this.proxy.port()); Client other = new Client(this.proxy.port())) {
+			assertThat(chosen.call("SET word 1")).isEqualTo("+OK");
+			assertThat(other.call("PING")).isEqualTo("+PONG");
+			assertThat(this.proxy.silence("word", "none")).isOne();
+			chosen.send("PING");
+			assertThat(other.call("SET word 1")).isEqualTo("+OK");
+			assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> chosen.receive(300));
+			try (Client later = new Client(this.proxy.port())) {
+				assertThat(later.call("SET word 1")).isEqualTo("+OK");
+			}
+			this.proxy.heal();
+			assertThat(chosen.receive()).isEqualTo("+PONG");
+		}
+	}
+
+	@Test
 	void countsOneRoundTripForPipelinedRequests() throws IOException {
 		this.proxy.delayReplies(Duration.ofSeconds(1));
 		try (Client client = new Client(this.proxy.port())) {
