@@ -105,7 +105,8 @@ public final class Campaign implements AutoCloseable {
 				isPoolSlow() ? Set.of("connections") : Set.of());
 		open(MachineWatch.start(this.directory.resolve("machine.txt")));
 		clients.forEach((client) -> client.tell("GO"));
-		Bed bed = new Bed(store, clients, links, storeClock, this.options.lease());
+		Bed bed = new Bed(store, clients.subList(0, this.options.clients()),
+				clients.subList(this.options.clients(), clients.size()), links, storeClock, this.options.lease());
 		List<PlannedFault> plan = plan(bed);
 		int keys = keys() + torture(bed, clients, plan);
 		this.timeline.phase("QUIESCE", "two leases");
@@ -130,10 +131,18 @@ public final class Campaign implements AutoCloseable {
 			return store.links();
 		}
 		List<TcpProxy> links = new ArrayList<>();
-		for (int i = 0; i < this.options.clients(); i++) {
+		for (int i = 0; i < processes(); i++) {
 			links.add(open(TcpProxy.to("127.0.0.1", store.nodes().get(0).port())));
 		}
 		return links;
+	}
+
+	/**
+	 * The clients, and one that keeps many locks and is neither stopped nor killed: some
+	 * of its leases are so long that they would be there when all is over.
+	 */
+	private int processes() {
+		return this.options.clients() + ((this.options.kept() > 0) ? 1 : 0);
 	}
 
 	private ChildJvm startResource() {
@@ -148,12 +157,15 @@ public final class Campaign implements AutoCloseable {
 			Optional<ClockShim> shim) throws InterruptedException {
 		String port = resource.await("LISTENING", START_PATIENCE);
 		List<ClientProcess> clients = new ArrayList<>();
-		for (int i = 0; i < this.options.clients(); i++) {
+		for (int i = 0; i < processes(); i++) {
 			List<String> arguments = new ArrayList<>(
 					store.clientOptions((i < links.size()) ? links.get(i).port() : store.nodes().get(0).port()));
 			arguments.addAll(List.of("--seed=" + this.options.seed(), "--lease=" + this.options.lease().toMillis(),
 					"--threads=" + this.options.threads(), "--keys=" + this.options.keys(), "--resource=" + port,
 					"--contender=" + this.options.contender()));
+			arguments.addAll((i < this.options.clients())
+					? List.of("--futures=" + this.options.futures(), "--pollers=" + this.options.pollers())
+					: List.of("--kept=" + this.options.kept()));
 			clients.add(open(new ClientProcess(i, this.directory, ClientProcess.MAIN, arguments, clock(shim, i))));
 		}
 		clients.forEach(ClientProcess::start);
@@ -192,6 +204,7 @@ public final class Campaign implements AutoCloseable {
 			this.timeline.phase("HEAL", "all faults are over");
 			watchdog.findings().forEach((finding) -> this.checks.check("I9", false, finding));
 		}
+		nemesis.disturbances().forEach((disturbance) -> this.checks.check("I16", false, disturbance));
 		this.impossible.addAll(nemesis.failures());
 		this.impossible.forEach((failure) -> this.checks.note("fault not possible: " + failure));
 		this.checks.note(plan.size() + " faults planned, " + nemesis.keys() + " keys locked for them");
@@ -228,11 +241,12 @@ public final class Campaign implements AutoCloseable {
 	}
 
 	/**
-	 * The shared keys, for each client those to warm up with, and one for each of its
-	 * threads.
+	 * The shared keys, for each client those to warm up with, one for each of its threads
+	 * and futures, and those that are kept.
 	 */
 	private int keys() {
-		return this.options.keys() + this.options.clients() * (Keys.WARM_UP + this.options.threads());
+		return this.options.keys() + Keys.POLLED + this.options.kept()
+				+ processes() * (Keys.WARM_UP + this.options.threads() + this.options.futures());
 	}
 
 	private <T extends AutoCloseable> T open(T resource) {

@@ -21,25 +21,47 @@ import io.dlock.torture.server.StoreType;
  * @param threads how many threads each has
  * @param keys how many keys they share
  * @param lease the lease of the locks
+ * @param futures how many locks each client asks for at a time without waiting
+ * @param pollers how many threads of each client try keys that nobody waits for
+ * @param kept how many locks a client of its own keeps all the time
+ * @param only the numbers of the only faults to inflict, with a plus between them, or
+ * {@code all}
  * @param without the numbers of faults to leave out, with a plus between them
  * @param directory where the directory of the run is made
  */
 record CampaignOptions(StoreType store, String contender, Tier tier, Duration duration, long seed, int clients,
-		int threads, int keys, Duration lease, String without, Path directory) {
+		int threads, int keys, Duration lease, int futures, int pollers, int kept, String only, String without,
+		Path directory) {
+
+	private static final String ALL = "all";
+
+	/** Others are measured as they always were. */
+	private static final String US = "dlock";
 
 	static final String USAGE = "run --store=redis|redis-sentinel|redis-cluster|postgres|mariadb [--contender=dlock]"
 			+ " [--tier=S|L] [--duration=600s|10m|0] [--seed=1] [--clients=3] [--threads=4] [--keys=4] [--lease=1000]"
-			+ " [--without=F28+F29]";
+			+ " [--futures=36] [--pollers=2] [--kept=10000] [--only=F24+F32] [--without=F28+F29]";
 
 	static CampaignOptions parse(String... args) {
 		Arguments arguments = Arguments.parse(args);
-		return new CampaignOptions(StoreType.of(arguments.text("store", "redis")), arguments.text("contender", "dlock"),
-				Tier.valueOf(arguments.text("tier", "S").toUpperCase(Locale.ROOT)),
-				duration(arguments.text("duration", "60s")),
+		String contender = arguments.text("contender", US);
+		Duration duration = duration(arguments.text("duration", "60s"));
+		boolean more = contender.equals(US);
+		return new CampaignOptions(StoreType.of(arguments.text("store", "redis")), contender,
+				Tier.valueOf(arguments.text("tier", "S").toUpperCase(Locale.ROOT)), duration,
 				arguments.number("seed", ThreadLocalRandom.current().nextLong(1, 1_000_000)),
 				arguments.number("clients", 3), arguments.number("threads", 4), arguments.number("keys", 4),
-				Duration.ofMillis(arguments.number("lease", 1000)), arguments.text("without", "none"),
+				Duration.ofMillis(arguments.number("lease", 1000)), arguments.number("futures", more ? 36 : 0),
+				arguments.number("pollers", more ? 2 : 0), arguments.number("kept", more ? kept(duration) : 0),
+				arguments.text("only", ALL), arguments.text("without", "none"),
 				Path.of(arguments.text("directory", "target/torture")));
+	}
+
+	/**
+	 * A smoke test has no time for as many.
+	 */
+	private static int kept(Duration duration) {
+		return duration.isZero() ? 1000 : 10_000;
 	}
 
 	private static Duration duration(String text) {
@@ -51,7 +73,11 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 	 * which only the one that does knows of.
 	 */
 	boolean isWanted(String fault) {
-		return !List.of(this.without.split("\\+")).contains(fault);
+		return (this.only.equals(ALL) || contains(this.only, fault)) && !contains(this.without, fault);
+	}
+
+	private static boolean contains(String faults, String fault) {
+		return List.of(faults.split("\\+")).contains(fault);
 	}
 
 	boolean isSmoke() {

@@ -11,8 +11,20 @@ public final class Keys {
 	 */
 	static final int WARM_UP = 16;
 
+	/**
+	 * How many keys there are that nobody waits for: who tries one is refused only by
+	 * another who has it.
+	 */
+	public static final int POLLED = 2;
+
+	/** The number of the first key of those that nobody waits for. */
+	static final int FIRST_POLLED = 50_000;
+
 	/** The number of the first private key. */
 	static final int FIRST_PRIVATE = 100_000;
+
+	/** The number of the first key of the client that keeps its locks. */
+	static final int FIRST_KEPT = 10_000_000;
 
 	private static final int PER_CLIENT = 1000;
 
@@ -21,6 +33,36 @@ public final class Keys {
 
 	public static int privateKey(int client, int thread) {
 		return FIRST_PRIVATE + client * PER_CLIENT + thread;
+	}
+
+	/**
+	 * A key that is tried again and again and never waited for.
+	 * @param choice any number
+	 * @return the number of the key
+	 */
+	public static int polledKey(int choice) {
+		return FIRST_POLLED + choice % POLLED;
+	}
+
+	public static boolean isPolled(int key) {
+		return key >= FIRST_POLLED && key < FIRST_PRIVATE;
+	}
+
+	public static boolean isShared(int key) {
+		return key < FIRST_POLLED;
+	}
+
+	/**
+	 * A key whose lock is kept as long as the client runs.
+	 * @param number the number of the lock
+	 * @return the number of the key
+	 */
+	public static int keptKey(int number) {
+		return FIRST_KEPT + number;
+	}
+
+	public static boolean isKept(int key) {
+		return key >= FIRST_KEPT;
 	}
 
 	public static boolean isPrivate(int key) {

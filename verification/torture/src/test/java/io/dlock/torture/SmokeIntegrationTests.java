@@ -31,14 +31,14 @@ class SmokeIntegrationTests {
 	void redisSurvivesEveryKindOfFault() throws Exception {
 		Set<String> faults = survive("--store=redis", "--duration=0", "--seed=11");
 		assertThat(faults).contains("F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12", "F13",
-				"F22", "F27", "F28", "F28b", "F29", "F30");
+				"F22", "F27", "F28", "F28b", "F29", "F30", "F33", "F34");
 	}
 
 	@Test
 	void postgresSurvivesEveryKindOfFault() throws Exception {
 		Set<String> faults = survive("--store=postgres", "--duration=0", "--seed=11");
 		assertThat(faults).contains("F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12", "F13",
-				"F24", "F25", "F27", "F28", "F28b", "F29", "F30");
+				"F24", "F25", "F27", "F28", "F28b", "F29", "F30", "F32", "F33", "F34");
 	}
 
 	private static Set<String> survive(String... args) throws Exception {

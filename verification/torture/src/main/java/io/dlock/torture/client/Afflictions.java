@@ -49,8 +49,10 @@ final class Afflictions {
 		if (contender.abilities().renewing()) {
 			this.known.put("many-locks", new ManyLocks(options, contender, troubles));
 		}
-		contender.application()
-			.ifPresent((application) -> this.known.put("application-exhausted", new Exhaustion(application)));
+		contender.application().ifPresent((application) -> {
+			this.known.put("application-exhausted", new Exhaustion(application));
+			this.known.put("credentials", new NewCredentials(application, options.store().password().get()));
+		});
 	}
 
 	void begin(String line) {

@@ -16,6 +16,12 @@ interface Application {
 	Usage exhaust(Duration time);
 
 	/**
+	 * Log in with another password from now on.
+	 * @param password the password
+	 */
+	void rotate(String password);
+
+	/**
 	 * The use of the connections.
 	 */
 	interface Usage extends AutoCloseable {

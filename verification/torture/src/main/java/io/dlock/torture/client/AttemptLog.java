@@ -49,6 +49,9 @@ final class AttemptLog {
 
 	void invoke() {
 		write(Event.INVOKE, 0, this.call.waitTime().toNanos(), this.call.lease().toNanos());
+		if (this.call.async()) {
+			now(Event.ASYNC);
+		}
 	}
 
 	/**

@@ -18,12 +18,16 @@ import io.dlock.torture.Arguments;
  * @param think the longest pause of a thread between two locks
  * @param interruptEvery how often a thread is interrupted on average, zero for never
  * @param history the file of its history
+ * @param futures how many requests are made at a time that no thread waits for
+ * @param pollers how many threads try keys that nobody waits for
+ * @param kept how many locks to keep, and to do nothing else; zero for none
  * @param resourcePort the port of the resource
  * @param contender who locks
  * @param store where
  */
 record ClientOptions(int client, int incarnation, long seed, Duration lease, Duration waitTime, int threads, int keys,
-		Duration think, Duration interruptEvery, Path history, int resourcePort, String contender, StoreAddress store) {
+		Duration think, Duration interruptEvery, Path history, int futures, int pollers, int kept, int resourcePort,
+		String contender, StoreAddress store) {
 
 	static ClientOptions parse(String... args) {
 		Arguments arguments = Arguments.parse(args);
@@ -33,6 +37,7 @@ record ClientOptions(int client, int incarnation, long seed, Duration lease, Dur
 				arguments.number("threads", 4), arguments.number("keys", 8),
 				Duration.ofMillis(arguments.number("think", 20)),
 				Duration.ofMillis(arguments.number("interrupt-every", 500)), Path.of(arguments.text("history")),
+				arguments.number("futures", 0), arguments.number("pollers", 0), arguments.number("kept", 0),
 				Integer.parseInt(arguments.text("resource")), arguments.text("contender", "dlock"),
 				StoreAddress.of(arguments));
 	}

@@ -1,6 +1,7 @@
 package io.dlock.torture.client;
 
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Something that locks keys, connected to a store.
@@ -13,6 +14,15 @@ interface Contender extends AutoCloseable {
 	 * @return what came of it
 	 */
 	Outcome acquire(LockCall call);
+
+	/**
+	 * Ask for a lock without waiting for it.
+	 * @param call the call
+	 * @return the future of what comes of it
+	 */
+	default CompletableFuture<Outcome> acquireAsync(LockCall call) {
+		throw new UnsupportedOperationException("There are no futures");
+	}
 
 	/**
 	 * What the judge may expect of it.

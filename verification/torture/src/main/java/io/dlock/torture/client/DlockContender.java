@@ -64,7 +64,7 @@ final class DlockContender implements Contender {
 			LettuceConnectionFactory factory = address.connectionFactory();
 			return new DlockContender(settings, timeout,
 					new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(timeout)),
-					new SharedConnectionApplication(factory), factory::destroy);
+					new SharedConnectionApplication(factory, address), factory::destroy);
 		}
 		HikariDataSource pool = address.pool(APPLICATION_POOL_SIZE);
 		Duration poolTimeout = (timeout.compareTo(SHORTEST_POOL_TIMEOUT) > 0) ? timeout : SHORTEST_POOL_TIMEOUT;
@@ -80,11 +80,7 @@ final class DlockContender implements Contender {
 
 	@Override
 	public Outcome acquire(LockCall call) {
-		LockRequest request = LockRequest.builder(call.key())
-			.lease(call.lease())
-			.waitTime(call.waitTime())
-			.renew(call.renew())
-			.build();
+		LockRequest request = request(call);
 		try {
 			if (call.async()) {
 				return acquireAsync(request);
@@ -96,6 +92,20 @@ final class DlockContender implements Contender {
 		catch (RuntimeException ex) {
 			return failed(ex);
 		}
+	}
+
+	@Override
+	public CompletableFuture<Outcome> acquireAsync(LockCall call) {
+		return this.registry.acquireAsync(request(call))
+			.handle((handle, failure) -> (failure == null) ? new Outcome.Granted(new Held(handle)) : failed(failure));
+	}
+
+	private static LockRequest request(LockCall call) {
+		return LockRequest.builder(call.key())
+			.lease(call.lease())
+			.waitTime(call.waitTime())
+			.renew(call.renew())
+			.build();
 	}
 
 	/**

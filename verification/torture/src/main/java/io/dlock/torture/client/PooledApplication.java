@@ -7,6 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.util.Credentials;
 
 /**
  * An application with a pool of connections to a database.
@@ -28,6 +29,11 @@ final class PooledApplication implements Application {
 			thread.start();
 		}
 		return borrowed;
+	}
+
+	@Override
+	public void rotate(String password) {
+		this.pool.setCredentials(Credentials.of(this.pool.getUsername(), password));
 	}
 
 	/**

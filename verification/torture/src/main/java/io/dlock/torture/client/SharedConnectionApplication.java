@@ -21,8 +21,16 @@ final class SharedConnectionApplication implements Application {
 
 	private final LettuceConnectionFactory factory;
 
-	SharedConnectionApplication(LettuceConnectionFactory factory) {
+	private final StoreAddress address;
+
+	SharedConnectionApplication(LettuceConnectionFactory factory, StoreAddress address) {
 		this.factory = factory;
+		this.address = address;
+	}
+
+	@Override
+	public void rotate(String password) {
+		this.address.password().set(password);
 	}
 
 	@Override

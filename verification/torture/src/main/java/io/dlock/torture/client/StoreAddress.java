@@ -3,16 +3,22 @@ package io.dlock.torture.client;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+import reactor.core.publisher.Mono;
 
 import io.dlock.torture.Arguments;
 
@@ -21,11 +27,11 @@ import io.dlock.torture.Arguments;
  *
  * @param type what it is
  * @param nodes its addresses, {@code host:port}
- * @param username the user of a database
- * @param password its password
+ * @param username the user, empty for none
+ * @param password its password, which may be changed while a client runs
  * @param database the database, or the name of the master that the Sentinels watch
  */
-record StoreAddress(Type type, List<String> nodes, String username, String password, String database) {
+record StoreAddress(Type type, List<String> nodes, String username, AtomicReference<String> password, String database) {
 
 	/** The shortest that the driver of PostgreSQL has. */
 	static final Duration JDBC_TIMEOUT = Duration.ofSeconds(1);
@@ -36,7 +42,7 @@ record StoreAddress(Type type, List<String> nodes, String username, String passw
 		String node = arguments.text("host", "127.0.0.1") + ":" + arguments.text("port", "");
 		return new StoreAddress(Type.of(arguments.text("store")),
 				Stream.of(arguments.text("nodes", node).split(",", -1)).toList(), arguments.text("username", ""),
-				arguments.text("password", ""), arguments.text("database", "postgres"));
+				new AtomicReference<>(arguments.text("password", "")), arguments.text("database", "postgres"));
 	}
 
 	String host() {
@@ -64,7 +70,7 @@ record StoreAddress(Type type, List<String> nodes, String username, String passw
 	 * @return the factory, started
 	 */
 	LettuceConnectionFactory connectionFactory() {
-		return connectionFactory(LettuceClientConfiguration.defaultConfiguration());
+		return connectionFactory(LettuceClientConfiguration.builder());
 	}
 
 	/**
@@ -73,11 +79,14 @@ record StoreAddress(Type type, List<String> nodes, String username, String passw
 	 * @return the factory, started
 	 */
 	LettuceConnectionFactory connectionFactory(Duration timeout) {
-		return connectionFactory(LettuceClientConfiguration.builder().commandTimeout(timeout).build());
+		return connectionFactory(LettuceClientConfiguration.builder().commandTimeout(timeout));
 	}
 
-	private LettuceConnectionFactory connectionFactory(LettuceClientConfiguration client) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(redis(), client);
+	private LettuceConnectionFactory connectionFactory(LettuceClientConfigurationBuilder client) {
+		if (!this.username.isEmpty()) {
+			client.redisCredentialsProviderFactory(new CurrentCredentials(this));
+		}
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(redis(), client.build());
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;
@@ -123,11 +132,26 @@ record StoreAddress(Type type, List<String> nodes, String username, String passw
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl("jdbc:%s://%s/%s".formatted(protocol, this.nodes.get(0), this.database));
 		config.setUsername(this.username);
-		config.setPassword(this.password);
+		config.setPassword(this.password.get());
 		config.setMaximumPoolSize(POOL_SIZE);
 		// a client may be started while its store is down
 		config.setInitializationFailTimeout(-1);
 		return config;
+	}
+
+	/**
+	 * Asked whenever a connection is opened.
+	 *
+	 * @param address who knows
+	 */
+	private record CurrentCredentials(StoreAddress address) implements RedisCredentialsProviderFactory {
+
+		@Override
+		public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration configuration) {
+			return () -> Mono
+				.fromSupplier(() -> RedisCredentials.just(this.address.username(), this.address.password().get()));
+		}
+
 	}
 
 	/**

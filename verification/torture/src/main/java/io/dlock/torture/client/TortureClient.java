@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 
 import tools.jackson.databind.json.JsonMapper;
 
@@ -40,6 +41,8 @@ public final class TortureClient {
 
 	private static final int WARM_UP_WAITS = 10;
 
+	private static final int FIRST_POLLER = 200;
+
 	private final ClientOptions options;
 
 	private final Contender contender;
@@ -48,7 +51,10 @@ public final class TortureClient {
 
 	private final AtomicBoolean stopped = new AtomicBoolean();
 
+	/** Those that are interrupted. */
 	private final List<Thread> workers = new ArrayList<>();
+
+	private final List<Thread> others = new ArrayList<>();
 
 	private final Afflictions afflictions;
 
@@ -144,15 +150,32 @@ public final class TortureClient {
 
 	private void start() {
 		AtomicLong attempts = new AtomicLong();
-		for (int i = 0; i < this.options.threads(); i++) {
-			this.workers.add(new Thread(
-					new Worker(this.options, i, this.contender, this.history, attempts, this.stopped), "worker-" + i));
-		}
 		daemon(new StallWatch(this.history, this.options.client()), "stall-watch");
+		if (this.options.kept() > 0) {
+			this.others.add(new Thread(new Keeper(this.options, this.contender, this.history, attempts, this.stopped),
+					"keeper"));
+			this.others.forEach(Thread::start);
+			return;
+		}
+		for (int i = 0; i < this.options.threads(); i++) {
+			this.workers.add(new Thread(worker(i, attempts, Workload::next), "worker-" + i));
+		}
+		for (int i = 0; i < this.options.pollers(); i++) {
+			this.others.add(new Thread(worker(FIRST_POLLER + i, attempts, Workload::nextTry), "poller-" + i));
+		}
+		if (this.options.futures() > 0) {
+			this.others.add(new Thread(new Futures(this.options, this.contender, this.history, attempts, this.stopped),
+					"futures"));
+		}
 		this.workers.forEach(Thread::start);
+		this.others.forEach(Thread::start);
 		if (!this.options.interruptEvery().isZero()) {
 			daemon(new Interrupter(this.history, this.options, this.workers), "interrupter");
 		}
+	}
+
+	private Worker worker(int number, AtomicLong attempts, Function<Workload, Workload.Cycle> choice) {
+		return new Worker(this.options, number, this.contender, this.history, attempts, this.stopped, choice);
 	}
 
 	private static void daemon(Runnable task, String name) {
@@ -169,6 +192,9 @@ public final class TortureClient {
 		this.stopped.set(true);
 		for (Thread worker : this.workers) {
 			worker.join();
+		}
+		for (Thread other : this.others) {
+			other.join();
 		}
 		this.afflictions.awaitEnd();
 		LeakBaseline.pause(this.options.lease().multipliedBy(4));

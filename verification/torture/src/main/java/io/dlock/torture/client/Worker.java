@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 
 import io.dlock.torture.client.Outcome.Granted;
 import io.dlock.torture.client.Outcome.NotGranted;
@@ -31,6 +32,8 @@ final class Worker implements Runnable {
 
 	private final AtomicBoolean stopped;
 
+	private final Function<Workload, Cycle> choice;
+
 	/**
 	 * Create a worker.
 	 * @param options how the client is to behave
@@ -39,15 +42,17 @@ final class Worker implements Runnable {
 	 * @param history where to write what happens
 	 * @param attempts counts the calls of the client
 	 * @param stopped whether to come to an end
+	 * @param choice what it does next
 	 */
 	Worker(ClientOptions options, int thread, Contender contender, HistoryWriter history, AtomicLong attempts,
-			AtomicBoolean stopped) {
+			AtomicBoolean stopped, Function<Workload, Cycle> choice) {
 		this.options = options;
 		this.thread = thread;
 		this.contender = contender;
 		this.history = history;
 		this.attempts = attempts;
 		this.stopped = stopped;
+		this.choice = choice;
 	}
 
 	@Override
@@ -55,7 +60,7 @@ final class Worker implements Runnable {
 		Workload workload = new Workload(this.options, this.thread, this.contender.abilities().renewing());
 		try (ResourceClient resource = new ResourceClient(this.options.resourcePort())) {
 			while (!this.stopped.get()) {
-				Cycle cycle = workload.next();
+				Cycle cycle = this.choice.apply(workload);
 				run(cycle, resource);
 				// an interrupt that came too late to disturb this one is not for the next
 				if (!Thread.interrupted()) {
@@ -75,7 +80,7 @@ final class Worker implements Runnable {
 		Outcome outcome = this.contender.acquire(cycle.call());
 		if (outcome instanceof Granted granted) {
 			log.granted(granted.holding());
-			hold(cycle, granted.holding(), log, resource);
+			new UnderLock(this.contender, cycle, granted.holding(), log).run(resource);
 		}
 		else if (outcome instanceof NotGranted failed) {
 			log.now(failed.event());
@@ -83,30 +88,6 @@ final class Worker implements Runnable {
 				System.err.println("%s at %d, attempt %d, %s: %s".formatted(failed.event(), System.nanoTime(),
 						origin.attempt(), cycle.call(), failed.reason()));
 			}
-		}
-	}
-
-	private void hold(Cycle cycle, Holding holding, AttemptLog log, ResourceClient resource) {
-		try {
-			log.check(holding);
-			holding.onLost(() -> log.now(Event.LOST));
-			if (cycle.nested() && !cycle.call().async() && this.contender.abilities().reentrant()) {
-				nest(cycle, log);
-			}
-			log.now(Event.BODY_START);
-			new Body(cycle, holding, log, resource, this.contender.abilities()).run();
-			log.now(Event.BODY_END);
-		}
-		finally {
-			log.now(Event.RELEASE_SENT);
-			log.now(holding.release());
-		}
-	}
-
-	private void nest(Cycle cycle, AttemptLog log) {
-		if (this.contender.acquire(cycle.call()) instanceof Granted granted) {
-			log.write(Event.NESTED, granted.holding().token(), 0, 0);
-			granted.holding().release();
 		}
 	}
 

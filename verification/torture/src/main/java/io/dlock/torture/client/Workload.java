@@ -10,6 +10,8 @@ import io.dlock.torture.Keys;
  */
 final class Workload {
 
+	private static final Duration SHORT = Duration.ofMillis(5);
+
 	private final ClientOptions options;
 
 	private final int thread;
@@ -36,6 +38,29 @@ final class Workload {
 				this.random.nextInt(20) == 0, upTo(this.options.think()));
 	}
 
+	/**
+	 * A try of a key that nobody waits for.
+	 */
+	Cycle nextTry() {
+		int key = Keys.polledKey(this.random.nextInt(Keys.POLLED));
+		boolean renew = this.random.nextBoolean() && this.renewing;
+		LockCall call = new LockCall(Keys.name(key), this.options.lease(), Duration.ZERO, renew, false);
+		return new Cycle(key, call, upTo(SHORT), false, false, false, upTo(this.options.think()));
+	}
+
+	/**
+	 * One of many requests that nobody waits for; most are for keys of their own.
+	 * @param slot which of them
+	 * @param own whether for a key of its own
+	 */
+	Cycle nextFuture(int slot, boolean own) {
+		int key = own ? Keys.privateKey(this.options.client(), slot) : this.random.nextInt(this.options.keys());
+		Duration waitTime = this.options.lease().dividedBy(4).plus(upTo(this.options.lease().dividedBy(2)));
+		boolean renew = this.random.nextBoolean() && this.renewing;
+		LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime, renew, true);
+		return new Cycle(key, call, upTo(SHORT), false, true, false, Duration.ZERO);
+	}
+
 	private Duration waitTime(int key) {
 		if (Keys.isPrivate(key)) {
 			return this.options.waitTime();
@@ -53,7 +78,7 @@ final class Workload {
 	private Duration body(Duration lease) {
 		int kind = this.random.nextInt(100);
 		if (kind < 60) {
-			return upTo(Duration.ofMillis(5));
+			return upTo(SHORT);
 		}
 		if (kind < 95) {
 			return upTo(Duration.ofMillis(30));

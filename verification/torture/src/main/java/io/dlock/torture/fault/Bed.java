@@ -3,6 +3,7 @@ package io.dlock.torture.fault;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import io.dlock.test.TcpProxy;
 import io.dlock.torture.server.StoreUnderTest;
@@ -12,13 +13,15 @@ import io.dlock.torture.server.StoreUnderTest;
  *
  * @param store the store
  * @param clients the clients
+ * @param beside clients that no fault is inflicted on directly, but whose network and
+ * store are broken like those of the others
  * @param links the proxies between clients and store: one for each client, or for each
  * node of a cluster
  * @param storeClock the clock of the store, if it can be stepped
  * @param lease the lease of the locks
  */
-public record Bed(StoreUnderTest store, List<? extends TorturedClient> clients, List<TcpProxy> links,
-		Optional<ClockOffset> storeClock, Duration lease) {
+public record Bed(StoreUnderTest store, List<? extends TorturedClient> clients, List<? extends TorturedClient> beside,
+		List<TcpProxy> links, Optional<ClockOffset> storeClock, Duration lease) {
 
 	/**
 	 * Count the targets.
@@ -26,6 +29,10 @@ public record Bed(StoreUnderTest store, List<? extends TorturedClient> clients, 
 	 */
 	public Scope.Sizes sizes() {
 		return new Scope.Sizes(this.clients.size(), this.links.size(), this.store.nodes().size());
+	}
+
+	List<TorturedClient> everyClient() {
+		return Stream.of(this.clients, this.beside).<TorturedClient>flatMap(List::stream).toList();
 	}
 
 	/**

@@ -38,6 +38,9 @@ public final class FaultCatalogue {
 			faults.add(ClientFaults.clockDrift(lease));
 		}
 		faults.addAll(safe(store, lease, tier));
+		if (store != StoreType.MARIADB && !bed.links().isEmpty()) {
+			faults.add(LinkFaults.silentSubscription(bed.store().links().isEmpty() ? Scope.LINK : Scope.NODE_LINK));
+		}
 		if (bed.store().disk().isPresent()) {
 			faults.addAll(store.isRedis() ? DiskFaults.redis(lease) : DiskFaults.postgres(lease));
 		}
@@ -53,6 +56,7 @@ public final class FaultCatalogue {
 			case REDIS, REDIS_CLUSTER -> {
 				faults.addAll((tier == Tier.S) ? NodeFaults.durable(lease) : NodeFaults.notDurable(lease));
 				faults.addAll(RedisFaults.safe(lease));
+				faults.add(Credentials.redis(lease));
 			}
 			case REDIS_SENTINEL -> {
 				if (tier == Tier.S) {
@@ -67,10 +71,16 @@ public final class FaultCatalogue {
 			case POSTGRES -> {
 				faults.addAll(NodeFaults.durable(lease));
 				faults.addAll(SqlFaults.postgres().safe(lease));
+				faults.addAll(List.of(Demotion.postgres(lease), Credentials.postgres(lease)));
+				if (tier == Tier.S) {
+					// commits wait for nothing in tier L
+					faults.add(SlowCommit.postgres(lease));
+				}
 			}
 			case MARIADB -> {
 				faults.addAll(NodeFaults.durable(lease));
 				faults.addAll(SqlFaults.mariaDb().safe(lease));
+				faults.addAll(List.of(Demotion.mariaDb(lease), Credentials.mariaDb(lease), SlowCommit.mariaDb(lease)));
 			}
 		}
 		if (store == StoreType.REDIS_CLUSTER) {

@@ -1,8 +1,11 @@
 package io.dlock.torture.fault;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 import io.dlock.test.TcpProxy;
 import io.dlock.torture.server.LimitedDisk;
@@ -31,6 +34,8 @@ public final class Infliction {
 	private String effect = "";
 
 	private int keys;
+
+	private final List<String> violations = new ArrayList<>();
 
 	Infliction(Bed bed, PlannedFault fault, CountDownLatch healing, Timeline timeline) {
 		this.bed = bed;
@@ -80,6 +85,12 @@ public final class Infliction {
 		return redis().processes().admin(this.fault.target());
 	}
 
+	List<RedisAdmin> admins() {
+		return IntStream.range(0, this.bed.store().nodes().size())
+			.mapToObj((node) -> redis().processes().admin(node))
+			.toList();
+	}
+
 	RedisAdmin anotherAdmin() {
 		return redis().processes().anotherAdmin(this.fault.target());
 	}
@@ -114,15 +125,60 @@ public final class Infliction {
 	 * @throws InterruptedException if the calling thread is interrupted
 	 */
 	void afflict(String name) throws InterruptedException {
+		String[] answer = tell(client(), name, millis(), amount());
+		this.keys = Integer.parseInt(answer[0]);
+		this.effect = " " + answer[1];
+	}
+
+	/**
+	 * Let all clients do something, one after the other.
+	 * @param name what
+	 * @param amount how much of it
+	 * @throws InterruptedException if the calling thread is interrupted
+	 */
+	void tellAll(String name, long amount) throws InterruptedException {
+		for (Bed.TorturedClient client : this.bed.everyClient()) {
+			tell(client, name, 0, amount);
+		}
+	}
+
+	private String[] tell(Bed.TorturedClient client, String name, long millis, long much) throws InterruptedException {
 		int number = this.fault.number();
-		String[] answer = client()
-			.ask("AFFLICT %d %s %d %d".formatted(number, name, millis(), amount()), "AFFLICTED " + number + " ")
+		String[] answer = client
+			.ask("AFFLICT %d %s %d %d".formatted(number, name, millis, much), "AFFLICTED " + number + " ")
 			.split(" ", 2);
 		if (answer[0].equals("FAILED")) {
 			throw new IllegalStateException(answer[1]);
 		}
-		this.keys = Integer.parseInt(answer[0]);
-		this.effect = " " + answer[1];
+		return answer;
+	}
+
+	/**
+	 * What the fault stopped is possible again from now on, though not everything is as
+	 * it was: the judge counts from here.
+	 */
+	void restored() {
+		this.timeline.restored(this.fault);
+	}
+
+	/**
+	 * Note something that must not happen whatever the fault.
+	 * @param text what
+	 */
+	void disturbedApplication(String text) {
+		this.violations.add(text);
+	}
+
+	/**
+	 * What happened to the application and must not.
+	 * @return a line for each
+	 */
+	List<String> disturbances() {
+		return List.copyOf(this.violations);
+	}
+
+	void effect(String text) {
+		this.effect = " " + text;
 	}
 
 	/**

@@ -61,6 +61,21 @@ final class LinkFaults {
 					.lasting(Range.times(lease, 0.3, 1.5)));
 	}
 
+	/**
+	 * F34: the connections on which a client is told that it has its turn are silent, and
+	 * nothing else is: who notices connects again.
+	 * @param scope whose network: that of clients or that of nodes
+	 */
+	static FaultType silentSubscription(Scope scope) {
+		return FaultType.safe("F34", "silent-subscription", scope, LinkFaults::silenceSubscriptions)
+			.lasting(Range.of(20_000, 25_000));
+	}
+
+	private static void silenceSubscriptions(Infliction fault) throws InterruptedException {
+		fault.effect("silent=" + fault.link().silence("SUBSCRIBE", "LISTEN "));
+		fault.hold();
+	}
+
 	private static void refuse(Infliction fault) throws InterruptedException {
 		fault.bed().links().forEach((link) -> {
 			link.refuse(true);

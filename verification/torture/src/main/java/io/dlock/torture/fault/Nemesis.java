@@ -28,6 +28,8 @@ public final class Nemesis {
 
 	private final ConcurrentLinkedQueue<String> failures = new ConcurrentLinkedQueue<>();
 
+	private final ConcurrentLinkedQueue<String> disturbances = new ConcurrentLinkedQueue<>();
+
 	private final LongAdder keys = new LongAdder();
 
 	private final CountDownLatch healing = new CountDownLatch(1);
@@ -85,6 +87,14 @@ public final class Nemesis {
 	}
 
 	/**
+	 * What happened to the application beside the locks and must not.
+	 * @return a line for each
+	 */
+	public List<String> disturbances() {
+		return List.copyOf(this.disturbances);
+	}
+
+	/**
 	 * How many keys were locked beside those of the histories.
 	 * @return the number
 	 */
@@ -108,7 +118,12 @@ public final class Nemesis {
 		try {
 			this.timeline.start(fault, description(fault));
 			Infliction infliction = new Infliction(this.bed, fault, this.healing, this.timeline);
-			fault.type().action().inflict(infliction);
+			try {
+				fault.type().action().inflict(infliction);
+			}
+			finally {
+				this.disturbances.addAll(infliction.disturbances());
+			}
 			healLinks(fault);
 			this.keys.add(infliction.keys());
 			this.timeline.end(fault, infliction.effect());

@@ -92,7 +92,8 @@ public final class Plan {
 		List<String> resources = type.scope().resources(target, this.sizes);
 		long free = resources.stream().mapToLong((name) -> this.busyUntil.getOrDefault(name, 0L)).max().orElse(0);
 		PlannedFault fault = new PlannedFault(this.faults.size(), type, target, Math.max(wanted, free),
-				type.duration().draw(this.random), type.amount().draw(this.random));
+				Math.min(type.duration().draw(this.random), this.pace.longest().toMillis()),
+				type.amount().draw(this.random));
 		resources.forEach((name) -> this.busyUntil.put(name, fault.end() + this.pace.calm().toMillis() / 2));
 		this.faults.add(fault);
 		return fault.end();
@@ -105,8 +106,9 @@ public final class Plan {
 	 * @param window how long a window is, in milliseconds
 	 * @param perFault the time for one fault in a window, in milliseconds
 	 * @param calm the time between the windows
+	 * @param longest how long a fault lasts at the most
 	 */
-	public record Pace(Duration duration, Range window, long perFault, Duration calm) {
+	public record Pace(Duration duration, Range window, long perFault, Duration calm, Duration longest) {
 
 		/**
 		 * The pace of a campaign: windows of 2 to 20 seconds.
@@ -115,16 +117,17 @@ public final class Plan {
 		 * @return the pace
 		 */
 		public static Pace campaign(Duration duration, Duration lease) {
-			return new Pace(duration, Range.of(2000, 20_000), 2500, lease);
+			return new Pace(duration, Range.of(2000, 20_000), 2500, lease, Duration.ofMinutes(1));
 		}
 
 		/**
-		 * The pace of a smoke test: every kind once, as fast as possible.
+		 * The pace of a smoke test: every kind once, as fast as possible. What takes long
+		 * is begun, not awaited.
 		 * @param lease the lease of the locks
 		 * @return the pace
 		 */
 		public static Pace smoke(Duration lease) {
-			return new Pace(Duration.ZERO, Range.of(600, 1200), 300, lease.dividedBy(2));
+			return new Pace(Duration.ZERO, Range.of(600, 1200), 300, lease.dividedBy(2), lease.multipliedBy(5));
 		}
 
 		int faultsPerWindow(long length) {

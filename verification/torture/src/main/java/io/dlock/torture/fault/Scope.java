@@ -67,6 +67,11 @@ public enum Scope {
 	STORE("store"),
 
 	/**
+	 * The store as a whole, while nothing else is broken.
+	 */
+	STORE_AND_NOTHING_ELSE("store"),
+
+	/**
 	 * The clock of a client.
 	 */
 	CLOCK("client-"),
@@ -101,7 +106,7 @@ public enum Scope {
 			case LINK, NODE_LINK -> List.of("link-" + index);
 			case LINKS -> IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link).toList();
 			case CLIENT_AND_LINK -> List.of("process-" + index, "link-" + index);
-			case CLIENT_AND_NOTHING_ELSE -> everything(sizes);
+			case CLIENT_AND_NOTHING_ELSE, STORE_AND_NOTHING_ELSE -> everything(sizes);
 			case CLOCK -> List.of("clock-" + index);
 			// an administrator can do nothing while a node hangs
 			case NODE, STORE -> List.of("store");
@@ -138,7 +143,7 @@ public enum Scope {
 			case LINK, NODE_LINK -> sizes.links();
 			case CLIENT_AND_LINK -> Math.min(sizes.clients(), sizes.links());
 			case NODE -> sizes.nodes();
-			case LINKS, STORE, HOST -> 1;
+			case LINKS, STORE, STORE_AND_NOTHING_ELSE, HOST -> 1;
 		};
 	}
 

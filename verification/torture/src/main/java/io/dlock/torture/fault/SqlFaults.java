@@ -23,18 +23,18 @@ final class SqlFaults {
 	}
 
 	static SqlFaults postgres() {
-		return new SqlFaults(new Dialect("SELECT pg_terminate_backend(%s)", "ALTER ROLE torture CONNECTION LIMIT 1",
-				"ALTER ROLE torture CONNECTION LIMIT -1",
-				List.of("BEGIN", "LOCK TABLE dlock_lock IN ACCESS EXCLUSIVE MODE"), List.of("ROLLBACK"),
-				"ALTER ROLE torture SET default_transaction_read_only = on",
-				"ALTER ROLE torture RESET default_transaction_read_only",
-				List.of("ALTER ROLE torture SET default_transaction_isolation = 'repeatable read'",
-						"ALTER ROLE torture SET default_transaction_isolation = 'serializable'"),
-				"ALTER ROLE torture RESET default_transaction_isolation"));
+		return new SqlFaults(
+				new Dialect("ALTER ROLE torture CONNECTION LIMIT 1", "ALTER ROLE torture CONNECTION LIMIT -1",
+						List.of("BEGIN", "LOCK TABLE dlock_lock IN ACCESS EXCLUSIVE MODE"), List.of("ROLLBACK"),
+						"ALTER ROLE torture SET default_transaction_read_only = on",
+						"ALTER ROLE torture RESET default_transaction_read_only",
+						List.of("ALTER ROLE torture SET default_transaction_isolation = 'repeatable read'",
+								"ALTER ROLE torture SET default_transaction_isolation = 'serializable'"),
+						"ALTER ROLE torture RESET default_transaction_isolation"));
 	}
 
 	static SqlFaults mariaDb() {
-		return new SqlFaults(new Dialect("KILL %s", "ALTER USER torture WITH MAX_USER_CONNECTIONS 1",
+		return new SqlFaults(new Dialect("ALTER USER torture WITH MAX_USER_CONNECTIONS 1",
 				"ALTER USER torture WITH MAX_USER_CONNECTIONS 0", List.of("LOCK TABLES dlock_lock WRITE"),
 				List.of("UNLOCK TABLES"), "SET GLOBAL read_only = 1", "SET GLOBAL read_only = 0",
 				List.of("SET GLOBAL tx_isolation = 'REPEATABLE-READ'", "SET GLOBAL tx_isolation = 'SERIALIZABLE'"),
@@ -99,7 +99,7 @@ final class SqlFaults {
 	private void limitConnections(Infliction fault) throws SQLException, InterruptedException {
 		fault.sql().execute(this.dialect.limit());
 		try {
-			killAll(fault.sql());
+			fault.sql().killClientConnections();
 			fault.hold();
 		}
 		finally {
@@ -109,7 +109,7 @@ final class SqlFaults {
 
 	private void killConnections(Infliction fault) throws SQLException, InterruptedException {
 		do {
-			killAll(fault.sql());
+			fault.sql().killClientConnections();
 		}
 		while (fault.pause(AGAIN));
 	}
@@ -117,24 +117,24 @@ final class SqlFaults {
 	private void readOnly(Infliction fault) throws SQLException, InterruptedException {
 		fault.sql().execute(this.dialect.readOnly());
 		try {
-			killAll(fault.sql());
+			fault.sql().killClientConnections();
 			fault.hold();
 		}
 		finally {
 			fault.sql().execute(this.dialect.writable());
-			killAll(fault.sql());
+			fault.sql().killClientConnections();
 		}
 	}
 
 	private void isolation(Infliction fault) throws SQLException, InterruptedException {
 		fault.sql().execute(this.dialect.isolations().get((int) fault.amount()));
 		try {
-			killAll(fault.sql());
+			fault.sql().killClientConnections();
 			fault.hold();
 		}
 		finally {
 			fault.sql().execute(this.dialect.usualIsolation());
-			killAll(fault.sql());
+			fault.sql().killClientConnections();
 		}
 	}
 
@@ -153,18 +153,7 @@ final class SqlFaults {
 		}
 	}
 
-	private void killAll(SqlStore store) throws SQLException {
-		for (String id : store.clientConnections()) {
-			try {
-				store.execute(this.dialect.kill().formatted(id));
-			}
-			catch (SQLException ex) {
-				// it has ended by itself
-			}
-		}
-	}
-
-	private record Dialect(String kill, String limit, String noLimit, List<String> lockTable, List<String> unlockTable,
+	private record Dialect(String limit, String noLimit, List<String> lockTable, List<String> unlockTable,
 			String readOnly, String writable, List<String> isolations, String usualIsolation) {
 
 	}

@@ -41,6 +41,14 @@ public final class Timeline implements AutoCloseable {
 		write("KILL", fault.type().id(), fault.targetName(), "%s #%d".formatted(fault.type().name(), fault.number()));
 	}
 
+	/**
+	 * What the fault stopped is possible again, though the fault is not over.
+	 */
+	void restored(PlannedFault fault) {
+		write("RESTORED", fault.type().id(), fault.targetName(),
+				"%s #%d".formatted(fault.type().name(), fault.number()));
+	}
+
 	void end(PlannedFault fault, String text) {
 		write("END", fault.type().id(), fault.targetName(),
 				"%s #%d%s".formatted(fault.type().name(), fault.number(), text));

@@ -97,7 +97,10 @@ public enum Event {
 	STALL,
 
 	/** The client ended in good order. */
-	END;
+	END,
+
+	/** The call that begins asks for a future, which another thread completes. */
+	ASYNC;
 
 	private static final Event[] VALUES = values();
 

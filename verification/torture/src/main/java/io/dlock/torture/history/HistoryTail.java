@@ -67,7 +67,7 @@ public final class HistoryTail {
 	private void follow(HistoryRecord entry) {
 		switch (entry.event()) {
 			case GRANTED -> {
-				if (!Keys.isPrivate(entry.key())) {
+				if (Keys.isShared(entry.key())) {
 					this.holders.put(entry.thread(), entry.nanos());
 				}
 			}

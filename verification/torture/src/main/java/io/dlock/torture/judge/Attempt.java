@@ -26,6 +26,8 @@ final class Attempt {
 
 	private boolean renewed;
 
+	private boolean async;
+
 	private Event outcome = Event.NONE;
 
 	private long returned;
@@ -79,6 +81,7 @@ final class Attempt {
 				this.lease = entry.other();
 				this.renewed = entry.renewed();
 			}
+			case ASYNC -> this.async = true;
 			case GRANTED -> {
 				returned(entry);
 				this.token = entry.token();
@@ -145,6 +148,14 @@ final class Attempt {
 
 	boolean isRenewed() {
 		return this.renewed;
+	}
+
+	/**
+	 * Whether the call asked for a future.
+	 * @return whether no thread waits for it
+	 */
+	boolean isAsync() {
+		return this.async;
 	}
 
 	Event outcome() {

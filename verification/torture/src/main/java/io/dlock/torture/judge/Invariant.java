@@ -53,7 +53,16 @@ public enum Invariant {
 	I13("starvation", false, false),
 
 	/** A key that nobody else uses is always available. */
-	I14("disturbed by other keys", true, false);
+	I14("disturbed by other keys", true, false),
+
+	/**
+	 * Each process has locks again soon after the store can be used by whoever connects
+	 * anew, and its turns again soon after its messages got lost.
+	 */
+	I15("not back in time", true, true),
+
+	/** The locks leave the application beside them its connections. */
+	I16("application disturbed", true, true);
 
 	private final String title;
 

@@ -41,6 +41,11 @@ public final class Judge {
 		Recovery.judge(run, findings);
 		Order.judge(run, findings);
 		Troubles.judge(run, findings);
+		Deadlines.judge(run, findings);
+		FalseBusy.judge(run, findings);
+		KeptLocks.judge(run, findings);
+		Restorations.judge(run, findings);
+		Messages.judge(run, findings);
 		run.checks().forEach((check) -> judge(check, findings));
 		Map<Invariant, Integer> counts = new EnumMap<>(Invariant.class);
 		Map<Invariant, Coverage> coverage = new EnumMap<>(Invariant.class);

@@ -124,8 +124,10 @@ public final class RedisClusterStore implements RedisUnderTest {
 
 	@Override
 	public List<String> clientOptions(int port) {
-		return List.of("--store=" + type().label(), "--nodes="
-				+ this.links.stream().map((link) -> "127.0.0.1:" + link.port()).collect(Collectors.joining(",")));
+		return List.of("--store=" + type().label(), "--username=" + RedisStore.USER, "--password=" + RedisStore.USER,
+				"--nodes=" + this.links.stream()
+					.map((link) -> "127.0.0.1:" + link.port())
+					.collect(Collectors.joining(",")));
 	}
 
 	@Override

@@ -12,6 +12,12 @@ import io.dlock.test.RedisServer;
  */
 final class RedisStore implements RedisUnderTest {
 
+	/**
+	 * The user of the clients whose credentials can be changed, and the password. There
+	 * is the default user besides, without a password.
+	 */
+	static final String USER = "torture";
+
 	private final RedisProcesses processes = new RedisProcesses();
 
 	private final Optional<LimitedDisk> disk;
@@ -35,7 +41,7 @@ final class RedisStore implements RedisUnderTest {
 	static List<String> arguments(Mode mode) {
 		return List.of("--appendonly", mode.durable() ? "yes" : "no", "--appendfsync", "always", "--lua-time-limit",
 				"50", "--maxmemory-policy", "noeviction", "--auto-aof-rewrite-percentage", "10",
-				"--auto-aof-rewrite-min-size", "32mb");
+				"--auto-aof-rewrite-min-size", "32mb", "--user", USER, "on", ">" + USER, "~*", "&*", "+@all");
 	}
 
 	@Override
@@ -60,7 +66,8 @@ final class RedisStore implements RedisUnderTest {
 
 	@Override
 	public List<String> clientOptions(int port) {
-		return List.of("--store=" + type().label(), "--host=127.0.0.1", "--port=" + port);
+		return List.of("--store=" + type().label(), "--host=127.0.0.1", "--port=" + port, "--username=" + USER,
+				"--password=" + USER);
 	}
 
 	@Override

@@ -88,7 +88,8 @@ public final class SqlStore implements StoreUnderTest {
 				new Login(server.username(), server.password()),
 				new Queries("lease_until > clock_timestamp()",
 						"SELECT pid FROM pg_stat_activity WHERE usename = '" + USER + "'",
-						"SELECT pid FROM pg_stat_activity WHERE state <> 'idle' AND usename = '" + USER + "'"),
+						"SELECT pid FROM pg_stat_activity WHERE state <> 'idle' AND usename = '" + USER + "'",
+						"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '" + USER + "'"),
 				extras);
 		store.createSchema("schema-postgresql.sql", "CREATE ROLE torture LOGIN PASSWORD 'torture'",
 				"GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock, shedlock, int_lock TO torture");
@@ -115,14 +116,18 @@ public final class SqlStore implements StoreUnderTest {
 
 	static SqlStore startMariaDb(Mode mode) {
 		MariaDbServer server = MariaDbServer.start(mode.environment(),
-				"--innodb-flush-log-at-trx-commit=" + (mode.durable() ? "1" : "0"), "--extra-max-connections=5");
+				"--innodb-flush-log-at-trx-commit=" + (mode.durable() ? "1" : "0"), "--extra-max-connections=5",
+				// so that commits can wait for a replica
+				"--server-id=1", "--log-bin=binlog", "--binlog-format=ROW", "--max-binlog-total-size=256M",
+				"--slave-connections-needed-for-purge=0", "--rpl-semi-sync-master-timeout=600000");
 		Server running = new Server(ServerNode.of("mariadb", server), server.mariaDbUrl());
 		SqlStore store = new SqlStore(StoreType.MARIADB, () -> running, server.database(),
 				new Login(server.username(), server.password()),
 				new Queries("lease_until > UTC_TIMESTAMP(6)",
 						"SELECT id FROM information_schema.processlist WHERE user = '" + USER + "'",
 						"SELECT id FROM information_schema.processlist WHERE command <> 'Sleep' AND user = '" + USER
-								+ "'"),
+								+ "'",
+						"KILL CONNECTION USER " + USER),
 				new Extras(Optional.empty(), Optional.empty(), server::close));
 		store.createSchema("schema-mysql.sql", "CREATE USER torture IDENTIFIED BY 'torture'",
 				"GRANT SELECT, INSERT, UPDATE, DELETE ON " + server.database() + ".* TO torture");
@@ -189,9 +194,29 @@ public final class SqlStore implements StoreUnderTest {
 	 * @throws SQLException if it fails
 	 */
 	public void execute(String sql) throws SQLException {
+		executeAll(List.of(sql));
+	}
+
+	/**
+	 * Run statements as administrator, one after the other on one connection.
+	 * @param statements the statements
+	 * @throws SQLException if one fails
+	 */
+	public void executeAll(List<String> statements) throws SQLException {
 		try (Connection connection = open(); Statement statement = connection.createStatement()) {
-			statement.execute(sql);
+			for (String sql : statements) {
+				statement.execute(sql);
+			}
 		}
+	}
+
+	/**
+	 * Connect as clients do, past all proxies.
+	 * @return the connection, to be closed
+	 * @throws SQLException if that is refused
+	 */
+	public Connection openAsClient() throws SQLException {
+		return DriverManager.getConnection(this.server.get().url(), USER, USER);
 	}
 
 	/**
@@ -219,6 +244,14 @@ public final class SqlStore implements StoreUnderTest {
 	 */
 	public List<String> clientConnections() throws SQLException {
 		return texts(this.queries.connections());
+	}
+
+	/**
+	 * End the connections of the clients.
+	 * @throws SQLException if the server does not answer
+	 */
+	public void killClientConnections() throws SQLException {
+		execute(this.queries.kill());
 	}
 
 	@Override
@@ -258,7 +291,7 @@ public final class SqlStore implements StoreUnderTest {
 
 	}
 
-	private record Queries(String held, String connections, String busy) {
+	private record Queries(String held, String connections, String busy, String kill) {
 
 	}
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,7 +29,8 @@ class KeyFloodTests {
 	private static final Duration LEASE = Duration.ofSeconds(1);
 
 	private final ClientOptions options = new ClientOptions(0, 0, 1, LEASE, LEASE, 1, 1, Duration.ZERO, Duration.ZERO,
-			Path.of("none"), 0, "fake", new StoreAddress(StoreAddress.Type.REDIS, List.of(), "", "", ""));
+			Path.of("none"), 0, 0, 0, 0, "fake",
+			new StoreAddress(StoreAddress.Type.REDIS, List.of(), "", new AtomicReference<>(""), ""));
 
 	private final Locks locks = new Locks();
 

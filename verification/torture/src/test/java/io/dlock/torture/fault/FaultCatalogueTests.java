@@ -43,13 +43,33 @@ class FaultCatalogueTests {
 	}
 
 	@Test
+	void databasesAreDemotedInPlaceAndHaveSlowCommitsWhereCommitsWait() {
+		for (StoreType type : new StoreType[] { StoreType.POSTGRES, StoreType.MARIADB }) {
+			assertThat(names(new NamedStore(type, List.of()), Tier.S)).contains("slow-commit", "demoted-in-place",
+					"credentials-rotated");
+		}
+		assertThat(names(new NamedStore(StoreType.POSTGRES, List.of()), Tier.L)).doesNotContain("slow-commit")
+			.contains("demoted-in-place");
+	}
+
+	@Test
+	void subscriptionsFallSilentWhereThereAreAny() {
+		try (TcpProxy link = TcpProxy.to("127.0.0.1", 1)) {
+			for (StoreType type : StoreType.values()) {
+				boolean messages = names(new NamedStore(type, List.of(link)), Tier.S).contains("silent-subscription");
+				assertThat(messages).as(type.label()).isEqualTo(type != StoreType.MARIADB);
+			}
+		}
+	}
+
+	@Test
 	void diskIsFullOnlyWhereThereIsOneOfItsOwn() {
 		assertThat(names(new NamedStore(StoreType.REDIS, List.of()), Tier.S))
 			.noneMatch((name) -> name.startsWith("disk-full"));
 	}
 
 	private static List<String> names(StoreUnderTest store, Tier tier) {
-		Bed bed = new Bed(store, List.of(), store.links(), Optional.empty(), Duration.ofSeconds(1));
+		Bed bed = new Bed(store, List.of(), List.of(), store.links(), Optional.empty(), Duration.ofSeconds(1));
 		return FaultCatalogue.of(bed, tier).stream().map(FaultType::name).toList();
 	}
 

@@ -99,7 +99,7 @@ class NemesisTests {
 	}
 
 	private Bed bed() {
-		return new Bed(new NoStore(), List.of(new RecordingClient(0), new RecordingClient(1)), List.of(),
+		return new Bed(new NoStore(), List.of(new RecordingClient(0), new RecordingClient(1)), List.of(), List.of(),
 				Optional.empty(), Duration.ofMillis(100));
 	}
 

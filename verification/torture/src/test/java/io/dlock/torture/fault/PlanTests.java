@@ -41,6 +41,16 @@ class PlanTests {
 	}
 
 	@Test
+	void smokeBeginsWhatTakesLongAndDoesNotAwaitIt() {
+		List<FaultType> types = List.of(LinkFaults.silentSubscription(Scope.LINK));
+		assertThat(Plan.make(types, SIZES, Plan.Pace.smoke(LEASE), 1)).singleElement()
+			.extracting(PlannedFault::duration)
+			.isEqualTo(5 * LEASE.toMillis());
+		assertThat(Plan.make(types, SIZES, Plan.Pace.campaign(Duration.ofMinutes(1), LEASE), 1))
+			.allMatch((fault) -> fault.duration() >= 20_000);
+	}
+
+	@Test
 	void campaignLastsAsLongAsItShouldAndHasElevenFaultsInOneMinute() {
 		List<PlannedFault> plan = Plan.make(this.types, SIZES, Plan.Pace.campaign(Duration.ofMinutes(30), LEASE), 1);
 		assertThat(last(plan)).isBetween(Duration.ofMinutes(28).toMillis(), Duration.ofMinutes(31).toMillis());

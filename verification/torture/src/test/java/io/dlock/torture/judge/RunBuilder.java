@@ -42,6 +42,8 @@ final class RunBuilder {
 
 	private long tokensPerLease = 1;
 
+	private long commandTimeout = 100;
+
 	private long end = 100_000;
 
 	/**
@@ -49,6 +51,11 @@ final class RunBuilder {
 	 */
 	RunBuilder tokensPerLease(long tokens) {
 		this.tokensPerLease = tokens;
+		return this;
+	}
+
+	RunBuilder commandTimeout(long millis) {
+		this.commandTimeout = millis;
 		return this;
 	}
 
@@ -62,6 +69,15 @@ final class RunBuilder {
 	RunBuilder fault(long from, long to, String fault, String target) {
 		this.timeline.add((from * MS) + " START " + fault + " " + target + " #" + this.timeline.size());
 		this.timeline.add((to * MS) + " END " + fault + " " + target + " #" + (this.timeline.size() - 1));
+		return this;
+	}
+
+	/**
+	 * What the last fault stopped is possible again before it ends.
+	 */
+	RunBuilder restored(long at) {
+		String[] end = this.timeline.get(this.timeline.size() - 1).split(" ", 3);
+		this.timeline.add(this.timeline.size() - 1, (at * MS) + " RESTORED " + end[2]);
 		return this;
 	}
 
@@ -129,7 +145,7 @@ final class RunBuilder {
 		}
 		return Judge
 			.judge(new Run(
-					new Run.Limits(LEASE * MS, 100 * MS, 100 * MS, true, true, this.tokensPerLease,
+					new Run.Limits(LEASE * MS, this.commandTimeout * MS, 100 * MS, true, true, this.tokensPerLease,
 							Judge.SLACK.toNanos()),
 					List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks,
 					this.missing, Map.of(), List.of(), Intervals.of(this.slow)));

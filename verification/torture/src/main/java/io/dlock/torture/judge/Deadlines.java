@@ -1,0 +1,32 @@
+package io.dlock.torture.judge;
+
+import java.time.Duration;
+
+/**
+ * I9 of the calls that ask for a future: no thread waits for the store on their behalf,
+ * so they end shortly after their wait time whatever the store does, however many there
+ * are.
+ */
+final class Deadlines {
+
+	private static final long PROMPTLY = Duration.ofMillis(250).toNanos();
+
+	private Deadlines() {
+	}
+
+	static void judge(Run run, Findings findings) {
+		long late = Math.max(PROMPTLY, run.limits().slack());
+		for (Attempt attempt : run.attempts()) {
+			if (attempt.isAsync()) {
+				long ended = (attempt.returned() != 0) ? attempt.returned() : attempt.client().last();
+				long took = attempt.client().running(attempt.invoked(), ended);
+				if (took > attempt.waitLimit() + late) {
+					findings.violation(Invariant.I9, ended,
+							"the future of %s ended with %s after %.0f ms, its wait time is %.0f ms".formatted(attempt,
+									attempt.outcome(), took / 1e6, attempt.waitLimit() / 1e6));
+				}
+			}
+		}
+	}
+
+}

@@ -1,0 +1,72 @@
+package io.dlock.torture.judge;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.dlock.torture.Keys;
+import io.dlock.torture.history.Event;
+
+/**
+ * I10 of the keys that are only tried and never waited for: who is told that such a key
+ * is busy must have met somebody who had it, or may have had it, at some time of the
+ * call, or of a call of another thread of its process that was under way when it began,
+ * and whose answer may be the answer to both. That such a call was refused as well is no
+ * reason.
+ */
+final class FalseBusy {
+
+	private FalseBusy() {
+	}
+
+	static void judge(Run run, Findings findings) {
+		run.byKey().forEach((key, attempts) -> {
+			if (Keys.isPolled(key)) {
+				judgeKey(run, attempts, findings);
+			}
+		});
+	}
+
+	private static void judgeKey(Run run, List<Attempt> attempts, Findings findings) {
+		List<Occupation> occupations = Occupation.ofAll(attempts, run.limits())
+			.stream()
+			.sorted(Comparator.comparingLong(Occupation::begun))
+			.toList();
+		List<Attempt> refused = attempts.stream()
+			.filter((attempt) -> attempt.outcome() == Event.REFUSED)
+			.sorted(Comparator.comparingLong(Attempt::returned))
+			.toList();
+		Map<Attempt, Long> begins = begins(attempts);
+		long occupied = Long.MIN_VALUE;
+		int next = 0;
+		for (Attempt attempt : refused) {
+			while (next < occupations.size() && occupations.get(next).begun() <= attempt.returned()) {
+				occupied = Math.max(occupied, occupations.get(next++).until());
+			}
+			if (occupied < begins.getOrDefault(attempt, attempt.invoked())) {
+				findings.violation(Invariant.I10, attempt.returned(),
+						attempt + " was told busy but nobody had the key" + ((occupied != Long.MIN_VALUE)
+								? " for %.1f ms".formatted((attempt.invoked() - occupied) / 1e6) : ""));
+			}
+		}
+	}
+
+	/**
+	 * When the earliest call of the process began that was under way when a call began,
+	 * or that call itself.
+	 */
+	private static Map<Attempt, Long> begins(List<Attempt> byBegin) {
+		Map<Attempt, Long> begins = new HashMap<>();
+		Map<Client, List<Attempt>> underWay = new HashMap<>();
+		for (Attempt attempt : byBegin) {
+			List<Attempt> others = underWay.computeIfAbsent(attempt.client(), (client) -> new ArrayList<>());
+			others.removeIf((other) -> other.returned() != 0 && other.returned() < attempt.invoked());
+			others.add(attempt);
+			begins.put(attempt, others.stream().mapToLong(Attempt::invoked).min().orElse(attempt.invoked()));
+		}
+		return begins;
+	}
+
+}

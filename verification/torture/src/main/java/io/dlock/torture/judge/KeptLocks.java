@@ -1,0 +1,39 @@
+package io.dlock.torture.judge;
+
+import io.dlock.torture.Keys;
+
+/**
+ * I10 of the locks that are kept as long as their client runs: a lease is renewed when a
+ * third of it is over, and again and again if that fails, so that it is lost only if the
+ * store was not well, or the process did not run, for a good part of the rest. A short
+ * fault is a reason for a short lease and not for a long one.
+ */
+final class KeptLocks {
+
+	/** The part of the time for renewals that has to be spoilt. */
+	private static final int PART = 5;
+
+	private KeptLocks() {
+	}
+
+	static void judge(Run run, Findings findings) {
+		for (Attempt attempt : run.attempts()) {
+			if (Keys.isKept(attempt.key()) && attempt.isGranted() && attempt.isLost()) {
+				judge(attempt, findings);
+			}
+		}
+	}
+
+	private static void judge(Attempt attempt, Findings findings) {
+		Client client = attempt.client();
+		long known = attempt.lossKnown();
+		long renewing = attempt.lease() * 2 / 3;
+		long spoilt = client.faults().and(client.pauses()).covered(known - renewing, known);
+		if (spoilt < renewing / PART) {
+			findings.violation(Invariant.I10, known,
+					"%s with a lease of %.0f ms was lost, but could be renewed for all but %.0f of %.0f ms"
+						.formatted(attempt, attempt.lease() / 1e6, spoilt / 1e6, renewing / 1e6));
+		}
+	}
+
+}

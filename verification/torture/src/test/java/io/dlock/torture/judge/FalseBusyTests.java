@@ -1,0 +1,69 @@
+package io.dlock.torture.judge;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.torture.Keys;
+import io.dlock.torture.history.Event;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link FalseBusy} (I10).
+ */
+class FalseBusyTests {
+
+	private final RunBuilder run = new RunBuilder();
+
+	private final int key = Keys.polledKey(0);
+
+	@Test
+	void i10TryIsRefusedThoughNobodyHasTheKey() {
+		this.run.attempt(0, this.key, 100).waiting(0).granted(101, 1).held(101, 110, 1, 1100).released(111);
+		this.run.attempt(1, this.key, 115).waiting(0).then(116, Event.REFUSED);
+		assertThat(this.run.broken()).containsExactly(Invariant.I10);
+	}
+
+	@Test
+	void i10TryIsRefusedByAHolder() {
+		this.run.attempt(0, this.key, 100).waiting(0).granted(101, 1).held(101, 110, 1, 1100).released(111);
+		this.run.attempt(1, this.key, 112).waiting(0).then(116, Event.REFUSED);
+		this.run.attempt(1, this.key, 98).waiting(0).then(102, Event.REFUSED);
+		assertThat(this.run.broken()).isEmpty();
+	}
+
+	@Test
+	void i10AnotherTryThatIsRefusedIsNoReason() {
+		this.run.attempt(0, this.key, 100).waiting(0).then(110, Event.REFUSED);
+		this.run.attempt(0, this.key, 101).waiting(0).then(109, Event.REFUSED);
+		assertThat(this.run.judge().counts().get(Invariant.I10)).isEqualTo(2);
+	}
+
+	@Test
+	void i10AnswerToAnotherThreadMayBeTheAnswerToBoth() {
+		this.run.attempt(0, this.key, 100).waiting(0).granted(101, 1).held(101, 110, 1, 1100).released(111);
+		this.run.attempt(1, this.key, 112).waiting(0).then(120, Event.REFUSED);
+		this.run.attempt(1, this.key, 116).waiting(0).then(119, Event.REFUSED);
+		assertThat(this.run.broken()).isEmpty();
+		this.run.attempt(2, this.key, 116).waiting(0).then(119, Event.REFUSED);
+		assertThat(this.run.judge().counts().get(Invariant.I10)).isOne();
+	}
+
+	@Test
+	void i10TryMayBeRefusedByWhatAnUnknownCallHasLeft() {
+		this.run.attempt(0, this.key, 100).waiting(0).then(200, Event.UNKNOWN);
+		this.run.attempt(1, this.key, 1150).waiting(0).then(1151, Event.REFUSED);
+		assertThat(this.run.broken()).isEmpty();
+		this.run.attempt(1, this.key, 1250).waiting(0).then(1251, Event.REFUSED);
+		assertThat(this.run.broken()).containsExactly(Invariant.I10);
+	}
+
+	@Test
+	void i10TryMayBeRefusedByTheLockOfADeadProcess() {
+		this.run.killed(0, 500).attempt(0, this.key, 100).waiting(0).granted(101, 1).held(101, 490, 1, 1100);
+		this.run.attempt(1, this.key, 1450).waiting(0).then(1451, Event.REFUSED);
+		assertThat(this.run.broken()).isEmpty();
+		this.run.attempt(1, this.key, 1550).waiting(0).then(1551, Event.REFUSED);
+		assertThat(this.run.broken()).isNotEmpty();
+	}
+
+}
