@@ -51,7 +51,7 @@ final class Afflictions {
 		}
 		contender.application().ifPresent((application) -> {
 			this.known.put("application-exhausted", new Exhaustion(application));
-			this.known.put("credentials", new NewCredentials(application, options.store().password().get()));
+			this.known.put("credentials", new NewCredentials(application, options.store().currentPassword()));
 		});
 	}
 

@@ -3,6 +3,7 @@ package io.dlock.torture.client;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
@@ -43,6 +44,10 @@ record StoreAddress(Type type, List<String> nodes, String username, AtomicRefere
 		return new StoreAddress(Type.of(arguments.text("store")),
 				Stream.of(arguments.text("nodes", node).split(",", -1)).toList(), arguments.text("username", ""),
 				new AtomicReference<>(arguments.text("password", "")), arguments.text("database", "postgres"));
+	}
+
+	String currentPassword() {
+		return Objects.requireNonNull(this.password.get());
 	}
 
 	String host() {
@@ -132,7 +137,7 @@ record StoreAddress(Type type, List<String> nodes, String username, AtomicRefere
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl("jdbc:%s://%s/%s".formatted(protocol, this.nodes.get(0), this.database));
 		config.setUsername(this.username);
-		config.setPassword(this.password.get());
+		config.setPassword(currentPassword());
 		config.setMaximumPoolSize(POOL_SIZE);
 		// a client may be started while its store is down
 		config.setInitializationFailTimeout(-1);
@@ -149,7 +154,7 @@ record StoreAddress(Type type, List<String> nodes, String username, AtomicRefere
 		@Override
 		public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration configuration) {
 			return () -> Mono
-				.fromSupplier(() -> RedisCredentials.just(this.address.username(), this.address.password().get()));
+				.fromSupplier(() -> RedisCredentials.just(this.address.username(), this.address.currentPassword()));
 		}
 
 	}
