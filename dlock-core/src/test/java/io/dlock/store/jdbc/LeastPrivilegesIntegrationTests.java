@@ -42,7 +42,6 @@ class LeastPrivilegesIntegrationTests {
 
 	private static final String PASSWORD = "secret";
 
-
 	private final String key = "privileges/" + UUID.randomUUID();
 
 	@Test

@@ -68,15 +68,16 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 			proxy().blackHole(true);
 			proxy().resetCounters();
 			List<CompletableFuture<StoreException>> failures = Stream.of(key() + "/first", key())
-				.map((key) -> CompletableFuture.supplyAsync(() -> catchThrowableOfType(StoreException.class,
-						() -> patient.acquire(new AcquireCommand(key, "a", LEASE, "holder", ""))),
+				.map((key) -> CompletableFuture.supplyAsync(
+						() -> catchThrowableOfType(StoreException.class,
+								() -> patient.acquire(new AcquireCommand(key, "a", LEASE, "holder", ""))),
 						(task) -> new Thread(task).start()))
 				.toList();
 			Awaitility.await().until(() -> proxy().roundTrips() > 0);
 			proxy().cutAll();
 			proxy().blackHole(false);
-			assertThat(failures).allSatisfy((failure) -> assertThat(failure).succeedsWithin(Duration.ofSeconds(20))
-				.isNotNull());
+			assertThat(failures)
+				.allSatisfy((failure) -> assertThat(failure).succeedsWithin(Duration.ofSeconds(20)).isNotNull());
 		}
 		finally {
 			destroy(factory);

@@ -86,6 +86,7 @@ final class Futures implements Runnable {
 		bodies.forEach(Futures::join);
 	}
 
+	@SuppressWarnings("FutureReturnValueIgnored") // the callback ends the slot
 	private void ask(Slot slot) {
 		Cycle cycle = slot.workload().nextFuture(slot.number(), slot.number() % SHARED != 0);
 		Origin origin = new Origin(this.options.client(), slot.number(), this.attempts.incrementAndGet(), cycle.key());

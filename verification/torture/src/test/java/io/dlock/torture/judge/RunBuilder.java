@@ -143,12 +143,11 @@ final class RunBuilder {
 		if (!this.troubles.isEmpty()) {
 			this.clients.computeIfAbsent(0, (n) -> client(n, read));
 		}
-		return Judge
-			.judge(new Run(
-					new Run.Limits(LEASE * MS, this.commandTimeout * MS, 100 * MS, true, true, this.tokensPerLease,
-							Judge.SLACK.toNanos()),
-					List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks,
-					this.missing, Map.of(), List.of(), Intervals.of(this.slow)));
+		return Judge.judge(new Run(
+				new Run.Limits(LEASE * MS, this.commandTimeout * MS, 100 * MS, true, true, this.tokensPerLease,
+						Judge.SLACK.toNanos()),
+				List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks,
+				this.missing, Map.of(), List.of(), Intervals.of(this.slow)));
 	}
 
 	List<Invariant> broken() {
