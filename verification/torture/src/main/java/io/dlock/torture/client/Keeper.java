@@ -117,6 +117,7 @@ final class Keeper implements Runnable {
 			}
 		}
 
+		@SuppressWarnings("FutureReturnValueIgnored") // the callback notes the outcome
 		private void ask() {
 			int key = Keys.keptKey(this.number);
 			LockCall call = new LockCall(Keys.name(key), lease(this.number), Keeper.this.options.lease(), true, true);
