@@ -49,7 +49,8 @@ final class Acquisition {
 
 	private @Nullable Backoff backoff;
 
-	private @Nullable String owner;
+	/** Of the first call to the store and those that follow. */
+	private volatile @Nullable String owner;
 
 	private @Nullable Unresolved unresolved;
 
@@ -187,6 +188,7 @@ final class Acquisition {
 				.acquire(new AcquireCommand(this.request.key(), currentOwner, this.terms.lease(), holder(), reason(),
 						mailbox, queueing, (predecessor != null) ? predecessor.owner() : null));
 			turn.predecessorGone();
+			this.registry.storeAnswered(sent);
 			this.failure = null;
 			this.failingSince = null;
 			note(result, turn, queueing ? mailbox : null);
@@ -253,12 +255,15 @@ final class Acquisition {
 	}
 
 	/**
-	 * The wait ended, and the store has not answered yet.
+	 * The wait ended, and the store has not answered yet. A store that answers others
+	 * does not fail: this process asks for too much at once.
 	 * @return the exception for the caller
 	 */
 	LockException giveUpUnanswered() {
-		return storeFailed(new StoreException(Effect.UNKNOWN, false,
-				"No answer of the store within " + this.deadline.elapsed().toMillis() + " ms", null));
+		String message = "No answer within " + this.deadline.elapsed().toMillis() + " ms";
+		return storeFailed((this.owner == null && this.registry.isStoreAnswering())
+				? new StoreCongestedException(message + ": the store was not asked, because too many requests wait", null)
+				: new StoreException(Effect.UNKNOWN, false, message, null));
 	}
 
 	private LockStoreException storeFailed(StoreException failed) {

@@ -26,6 +26,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.LossType;
+import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.LockStore;
 import io.dlock.store.StoreException;
 
@@ -85,6 +86,10 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final LockConsole console;
 
+	private final long answerNanos;
+
+	private volatile long answered;
+
 	private volatile boolean open = true;
 
 	/**
@@ -113,6 +118,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.turns = new StoreTurns(store, this.threads, this.queues, settings.maxPollInterval());
 		this.counts = new CountsByName(this.keeper, this.queues);
 		this.console = new RegistryConsole(this);
+		this.answerNanos = settings.commandTimeout().toNanos() * 2;
+		this.answered = clock.nanoTime() - this.answerNanos;
 		this.threads.workLater(this::sweep, SWEEP_PERIOD.toNanos());
 	}
 
@@ -166,6 +173,26 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	LockEvents events() {
 		return this.events;
+	}
+
+	/**
+	 * Note that the store has answered a request. Often enough is enough: all threads
+	 * write here.
+	 * @param sent when the request was sent
+	 */
+	void storeAnswered(Moment sent) {
+		if (sent.nanos() - this.answered > this.answerNanos / 8) {
+			this.answered = sent.nanos();
+		}
+	}
+
+	/**
+	 * Whether the store has answered a request of this process within the last two
+	 * command timeouts.
+	 * @return whether it works
+	 */
+	boolean isStoreAnswering() {
+		return this.clock.nanoTime() - this.answered < this.answerNanos;
 	}
 
 	@Override

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockBusyException;
+import io.dlock.LockCongestedException;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
@@ -60,6 +61,28 @@ class AsyncDeadlineTests {
 		}
 		assertThat(this.store.acquires).as("those that reached a worker")
 			.hasValueLessThanOrEqualTo(EngineThreads.WORKERS);
+	}
+
+	/**
+	 * A method with {@code onStoreFailure = PROCEED} must not run without its lock.
+	 */
+	@Test
+	void requestThatIsNotAskedForOnAStoreThatAnswersIsCongested() {
+		CountDownLatch asking = new CountDownLatch(EngineThreads.WORKERS);
+		this.store.beforeAcquire = () -> {
+			asking.countDown();
+			AbstractLeaseLockRegistryTests.awaitQuietly(this.done);
+		};
+		for (int i = 0; i < EngineThreads.WORKERS; i++) {
+			acquire("busy " + i, Duration.ofSeconds(100));
+		}
+		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
+		this.store.beforeAcquire = () -> {
+		};
+		this.registry.acquire("answered").release();
+		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockCongestedException.class);
 	}
 
 	@Test
