@@ -261,9 +261,11 @@ final class Acquisition {
 	 */
 	LockException giveUpUnanswered() {
 		String message = "No answer within " + this.deadline.elapsed().toMillis() + " ms";
-		return storeFailed((this.owner == null && this.registry.isStoreAnswering())
-				? new StoreCongestedException(message + ": the store was not asked, because too many requests wait", null)
-				: new StoreException(Effect.UNKNOWN, false, message, null));
+		return storeFailed(
+				(this.owner == null && this.registry.isStoreAnswering())
+						? new StoreCongestedException(
+								message + ": the store was not asked, because too many requests wait", null)
+						: new StoreException(Effect.UNKNOWN, false, message, null));
 	}
 
 	private LockStoreException storeFailed(StoreException failed) {
