@@ -20,9 +20,14 @@ final class BlockingAcquisition {
 	/** The answer is signalled; a wake-up without one does no harm. */
 	private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+	/** About the time in which a store would have refused the lock. */
+	private static final long REFUSAL_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
 	private final LeaseLockRegistry registry;
 
 	private final Acquisition acquisition;
+
+	private final Duration waitTime;
 
 	private final boolean interruptible;
 
@@ -31,6 +36,7 @@ final class BlockingAcquisition {
 	BlockingAcquisition(LockRequest request, Duration waitTime, boolean interruptible, LeaseLockRegistry registry) {
 		this.registry = registry;
 		this.acquisition = new Acquisition(request, waitTime, registry);
+		this.waitTime = waitTime;
 		this.interruptible = interruptible;
 	}
 
@@ -105,10 +111,21 @@ final class BlockingAcquisition {
 		}
 		Answer answer = turn.stopWaiting();
 		if (answer != null) {
+			leaveProcessorToHolder(answer, turn);
 			throw this.acquisition.giveUp(answer);
 		}
 		if (!turn.isFirst()) {
 			turn.park(ANSWER_NANOS);
+		}
+	}
+
+	/**
+	 * A refusal inside the process would cost nothing, so that threads which try again
+	 * and again would take the processor from the thread that holds the lock.
+	 */
+	private void leaveProcessorToHolder(Answer answer, Turn turn) {
+		if (this.waitTime.isZero() && answer.here() != null) {
+			turn.park(REFUSAL_NANOS);
 		}
 	}
 
