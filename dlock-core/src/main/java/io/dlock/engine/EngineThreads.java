@@ -85,10 +85,11 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * A pool that starts a thread when all it has are busy.
+	 * A pool that starts a thread when all it has are busy. After a burst they end soon:
+	 * those that are left take turns, so that none would be idle for long.
 	 */
 	private ThreadPoolExecutor growing(String name, int size) {
-		return new ThreadPoolExecutor(0, size, 10, TimeUnit.SECONDS, new HandOverQueue(), daemons(name),
+		return new ThreadPoolExecutor(0, size, 1, TimeUnit.SECONDS, new HandOverQueue(), daemons(name),
 				HandOverQueue::enqueue);
 	}
 
