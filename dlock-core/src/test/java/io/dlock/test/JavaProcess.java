@@ -87,12 +87,16 @@ public final class JavaProcess implements AutoCloseable {
 
 	/**
 	 * Send a signal.
-	 * @param signal its name, {@code STOP} for example
+	 * @param signal its name, {@code STOP} for example, after which it really stands
+	 * still
 	 * @throws IOException if that fails
 	 * @throws InterruptedException if the thread is interrupted
 	 */
 	public void signal(String signal) throws IOException, InterruptedException {
 		new ProcessBuilder("sh", "-c", "kill -" + signal + " " + this.process.pid()).inheritIO().start().waitFor();
+		if (signal.equals("STOP")) {
+			ServerProcess.awaitStopped(this.process.pid());
+		}
 	}
 
 	/**

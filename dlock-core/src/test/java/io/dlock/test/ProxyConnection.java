@@ -36,6 +36,9 @@ final class ProxyConnection {
 	/** The first words that the client has sent: the greeting, and what it is for. */
 	private final StringBuffer begin = new StringBuffer();
 
+	/** The latest words, as a connection of a pool may get a new purpose. */
+	private final StringBuffer latest = new StringBuffer();
+
 	private volatile boolean silent;
 
 	private final AtomicInteger openDirections = new AtomicInteger(2);
@@ -73,8 +76,8 @@ final class ProxyConnection {
 				if (!replies && !this.clientSpokeLast.getAndSet(true)) {
 					this.proxy.countRoundTrip();
 				}
-				if (!replies && this.begin.length() < BEGIN_SIZE) {
-					this.begin.append(new String(buffer, 0, length, StandardCharsets.ISO_8859_1));
+				if (!replies) {
+					remember(new String(buffer, 0, length, StandardCharsets.ISO_8859_1));
 				}
 				this.faults.awaitTurn(replies, () -> this.silent, this.closed::get);
 				if (!this.faults.discard()) {
@@ -110,13 +113,21 @@ final class ProxyConnection {
 		return replies ? this.client : this.server;
 	}
 
+	private void remember(String words) {
+		if (this.begin.length() < BEGIN_SIZE) {
+			this.begin.append(words);
+		}
+		this.latest.append(words);
+		this.latest.delete(0, Math.max(0, this.latest.length() - BEGIN_SIZE));
+	}
+
 	/**
 	 * Forward nothing more if the client has sent one of the words.
 	 * @param words the words
 	 * @return whether it has
 	 */
 	boolean silenceIfSent(String... words) {
-		String sent = this.begin.toString();
+		String sent = this.begin + " " + this.latest;
 		this.silent |= Stream.of(words).anyMatch(sent::contains);
 		return this.silent;
 	}

@@ -316,9 +316,9 @@ final class ServerProcess {
 		}
 	}
 
-	private static void awaitStopped(long pid) {
-		Path status = Path.of("/proc", Long.toString(pid), "stat");
-		awaitQuickly(() -> !Files.exists(status) || isStopped(status), "Not stopped: " + pid);
+	static void awaitStopped(long pid) {
+		Path threads = Path.of("/proc", Long.toString(pid), "task");
+		awaitQuickly(() -> !Files.exists(threads) || areStopped(threads), "Not stopped: " + pid);
 	}
 
 	private static void awaitEnd(ProcessHandle child) {
@@ -350,6 +350,18 @@ final class ServerProcess {
 		}
 		catch (IOException ex) {
 			return " (no output: " + ex + ")";
+		}
+	}
+
+	/**
+	 * The first thread tells the others to stop, which may run on for a moment.
+	 */
+	private static boolean areStopped(Path threads) {
+		try (Stream<Path> all = Files.list(threads)) {
+			return all.allMatch((thread) -> isStopped(thread.resolve("stat")));
+		}
+		catch (IOException | UncheckedIOException ex) {
+			return false;
 		}
 	}
 

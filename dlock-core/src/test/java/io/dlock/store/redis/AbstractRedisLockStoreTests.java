@@ -112,10 +112,14 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	 * A store whose timeout runs out, since Redis falls silent.
 	 */
 	private RedisLockStore atSilentServer() {
-		RedisLockStore store = Patience.connected(
-				new RedisLockStore(this.application, RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT)));
+		RedisLockStore store = impatient();
 		this.proxy.blackHole(true);
 		return store;
+	}
+
+	private RedisLockStore impatient() {
+		return Patience.connected(
+				new RedisLockStore(this.application, RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT)));
 	}
 
 	@AfterEach
@@ -292,7 +296,9 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	 */
 	@Test
 	void b6SubscriptionThatFallsSilentIsOpenedAgain() {
-		subscriptionThatFallsSilentIsOpenedAgain(store(), this.proxy);
+		try (RedisLockStore store = impatient()) {
+			subscriptionThatFallsSilentIsOpenedAgain(store, this.proxy);
+		}
 	}
 
 	@Test
@@ -387,10 +393,11 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	@Test
 	void b6QuietSubscriptionHearsBeats() {
 		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
-		try (Mailbox mailbox = Awaitility.await()
-			.ignoreException(StoreException.class)
-			.until(() -> store().openMailbox(address, (key) -> {
-			}), Objects::nonNull)) {
+		try (RedisLockStore store = impatient();
+				Mailbox mailbox = Awaitility.await()
+					.ignoreException(StoreException.class)
+					.until(() -> store.openMailbox(address, (key) -> {
+					}), Objects::nonNull)) {
 			assertThat(mailbox).isNotNull();
 			long before = published();
 			Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> published() >= before + 3);

@@ -205,6 +205,9 @@ public final class Campaign implements AutoCloseable {
 			watchdog.findings().forEach((finding) -> this.checks.check("I9", false, finding));
 		}
 		nemesis.disturbances().forEach((disturbance) -> this.checks.check("I16", false, disturbance));
+		plan.stream()
+			.filter((fault) -> fault.type().id().equals("F32") && nemesis.disturbances().isEmpty())
+			.forEach((fault) -> this.checks.check("I16", true, fault + " left the application its connections"));
 		this.impossible.addAll(nemesis.failures());
 		this.impossible.forEach((failure) -> this.checks.note("fault not possible: " + failure));
 		this.checks.note(plan.size() + " faults planned, " + nemesis.keys() + " keys locked for them");

@@ -45,6 +45,7 @@ final class FalseBusy {
 			while (next < occupations.size() && occupations.get(next).begun() <= attempt.returned()) {
 				occupied = Math.max(occupied, occupations.get(next++).until());
 			}
+			findings.judged(Invariant.I10);
 			if (occupied < begins.getOrDefault(attempt, attempt.invoked())) {
 				findings.violation(Invariant.I10, attempt.returned(),
 						attempt + " was told busy but nobody had the key" + ((occupied != Long.MIN_VALUE)

@@ -57,10 +57,11 @@ final class Restorations {
 	 */
 	private static void judge(Run run, Interval time, Client client, List<Attempt> attempts, Findings findings) {
 		long after = TIMEOUTS * run.limits().commandTimeout() + run.limits().poll();
-		if (client.last() < time.to() || run.timeline()
+		boolean excused = client.last() < time.to() || run.timeline()
 			.ownFaults(client.header().client())
 			.extended(after)
-			.intersects(time.from(), time.to())) {
+			.intersects(time.from(), time.to());
+		if (!findings.isJudged(Invariant.I15, excused)) {
 			return;
 		}
 		long granted = attempts.stream()
