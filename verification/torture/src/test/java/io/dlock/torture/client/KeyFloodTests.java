@@ -71,7 +71,7 @@ class KeyFloodTests {
 		this.locks.losing = true;
 		ManyLocks many = new ManyLocks(this.options, this.locks, troubles());
 		assertThat(printed(() -> many.suffer(dose(3, Duration.ofMillis(50)))).lines())
-			.allMatch((line) -> line.matches("TROUBLE client-0-0 \\d+ \\d+ \\d+ LOST many-client-0-0-7-\\d"))
+			.allMatch((line) -> line.matches("TROUBLE client-0-0 \\d+ \\d+ \\d+ LOST many-client-0-0-7-\\d lease=1000"))
 			.hasSize(3);
 	}
 
