@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another caller holds the lock and did not release it within the wait time, or the store
- * said so. Nothing is wrong: try later, or tell the user.
+ * Another caller holds the lock, in this process or according to the store, and did not
+ * release it within the wait time. Nothing is wrong: try later, or tell the user.
  *
  * @since 0.1
  */

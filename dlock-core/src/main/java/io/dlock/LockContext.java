@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 public final class LockContext {
 
 	/**
-	 * Empty while nothing is bound: a thread of a pool must not keep a class of ours.
-	 * Guards what it contains, because any thread may close a binding.
+	 * Empty while nothing is bound: a thread of a pool must not keep a class of dlock.
+	 * Guards its contents, because any thread may close a binding.
 	 */
 	private static final ThreadLocal<AtomicReference<@Nullable Bindings>> BOUND = ThreadLocal
 		.withInitial(AtomicReference::new);
@@ -74,8 +74,8 @@ public final class LockContext {
 	}
 
 	/**
-	 * Find the innermost handle of a key bound to the calling thread. Takes the same time
-	 * however many others are bound.
+	 * Find the innermost handle of a key bound to the calling thread. The time does not
+	 * depend on the number of bound handles.
 	 * @param key the key
 	 * @return the handle, or {@code null}
 	 */
@@ -84,10 +84,10 @@ public final class LockContext {
 	}
 
 	/**
-	 * Find the innermost handle of a key bound to the calling thread that matches. Takes
-	 * the same time however many handles of other keys are bound.
+	 * Find the innermost handle of a key bound to the calling thread that matches. The
+	 * time does not depend on the number of handles of other keys.
 	 * @param key the key
-	 * @param condition what it must match; does not block
+	 * @param condition the condition that the handle must match; does not block
 	 * @return the handle, or {@code null}
 	 */
 	public static @Nullable LockHandle find(String key, Predicate<? super LockHandle> condition) {
@@ -177,11 +177,15 @@ public final class LockContext {
 	}
 
 	/**
-	 * What is bound to one thread: all of it and that of each key, innermost first.
+	 * The handles bound to one thread: all of them and those of each key, innermost
+	 * first.
 	 */
 	private static final class Bindings {
 
-		/** As few as these are looked through: most threads hold one lock or two. */
+		/**
+		 * The number of handles that are searched one by one: most threads hold one lock
+		 * or two.
+		 */
 		private static final int WITHOUT_INDEX = 8;
 
 		private @Nullable Binding innermost;

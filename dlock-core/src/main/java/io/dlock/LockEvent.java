@@ -46,7 +46,7 @@ public sealed interface LockEvent {
 	@Nullable String reason();
 
 	/**
-	 * For a log: on one line, whatever the key and the reason have in them.
+	 * A text for a log, on one line even if the key or the reason contains line breaks.
 	 */
 	private static String text(LockEvent event, String more) {
 		return LockRequest.printable(event.getClass().getSimpleName() + "[key=" + LockRequest.abbreviate(event.key())

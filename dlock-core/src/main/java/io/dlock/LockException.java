@@ -12,7 +12,7 @@ public abstract class LockException extends RuntimeException {
 	private final String key;
 
 	LockException(String key, String message, @Nullable Throwable cause) {
-		// a store may have said it, of what an application wrote
+		// the message of a store may quote text of an application
 		super(LockRequest.printable(message), cause);
 		this.key = key;
 	}

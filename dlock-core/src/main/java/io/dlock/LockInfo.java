@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public record LockInfo(String key, String holder, @Nullable String reason, Instant since, Instant until, long token) {
 
 	/**
-	 * For a log: on one line, whatever the key and the reason have in them.
+	 * A text for a log, on one line even if the key or the reason contains line breaks.
 	 */
 	@Override
 	public String toString() {

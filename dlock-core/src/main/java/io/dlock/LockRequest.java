@@ -179,16 +179,16 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	}
 
 	/**
-	 * See that a text does not end the line.
+	 * Replace the characters of a text that would end the line or cannot be printed.
 	 * @param text the text
-	 * @return the text, with question marks for what is no character to print
+	 * @return the text, with question marks for unprintable characters
 	 */
 	static String printable(String text) {
 		return UNPRINTABLE.matcher(text).replaceAll("?");
 	}
 
 	/**
-	 * For a log: on one line, whatever the key and the reason have in them.
+	 * A text for a log, on one line even if the key or the reason contains line breaks.
 	 */
 	@Override
 	public String toString() {

@@ -27,8 +27,8 @@ public enum OnStoreFailure {
 	 * for the store, for the wait time. A {@link LockCongestedException} is thrown all
 	 * the same: this process was too busy to ask, and others may hold the lock. There is
 	 * no {@link LockHandle#current()} of this lock in the method. A warning names the
-	 * method, once a minute at the most, and {@link LockEvent.StoreFailed#failOpen()}
-	 * tells the listeners of each call.
+	 * method, at most once a minute, and {@link LockEvent.StoreFailed#failOpen()} tells
+	 * the listeners of each call.
 	 */
 	PROCEED,
 

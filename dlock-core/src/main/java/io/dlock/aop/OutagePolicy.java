@@ -59,7 +59,7 @@ final class OutagePolicy {
 	/**
 	 * Whether the method runs without its lock after a failure. The store of a congested
 	 * process works, and others may hold the lock.
-	 * @param failure why there is no lock
+	 * @param failure the reason why there is no lock
 	 * @return whether it runs
 	 */
 	boolean isFailOpen(Throwable failure) {

@@ -49,7 +49,7 @@ final class Acquisition {
 
 	private @Nullable Backoff backoff;
 
-	/** Of the first call to the store and those that follow. */
+	/** The owner of the first call to the store and of those that follow. */
 	private volatile @Nullable String owner;
 
 	private @Nullable Unresolved unresolved;
@@ -150,7 +150,7 @@ final class Acquisition {
 	}
 
 	/**
-	 * What the last call to the store has told, unless it granted the lock.
+	 * The answer of the last call to the store, unless it granted the lock.
 	 */
 	private Answer answer() {
 		StoreException failed = this.failure;
@@ -246,8 +246,9 @@ final class Acquisition {
 	}
 
 	/**
-	 * The wait ended behind others of this process, the first of which has an answer.
-	 * @param answer what the first has learnt of the lock
+	 * The wait ended behind other requests of this process, the first of which has an
+	 * answer.
+	 * @param answer the knowledge of the first about the lock
 	 * @return the exception for the caller
 	 */
 	LockException giveUp(Answer answer) {
@@ -318,7 +319,7 @@ final class Acquisition {
 	}
 
 	/**
-	 * Give up whatever the store may have granted, in the background.
+	 * Give up a possible grant of the store, in the background.
 	 */
 	private void abandon() {
 		if (this.unresolved != null) {
@@ -328,8 +329,8 @@ final class Acquisition {
 	}
 
 	/**
-	 * Give up the place in the local queue and whatever the store may have granted, and
-	 * with the last request of the key the place in the queue of the store.
+	 * Give up the place in the local queue and a possible grant of the store, and with
+	 * the last request of the key the place in the queue of the store.
 	 * @param turn the place in the local queue
 	 */
 	void leave(Turn turn) {
@@ -343,7 +344,7 @@ final class Acquisition {
 	}
 
 	/**
-	 * The calling thread, for people.
+	 * The name of the calling thread, for people.
 	 * @return the instance and the thread
 	 */
 	String holder() {

@@ -27,7 +27,7 @@ record Answer(@Nullable Acquisition here, @Nullable String elsewhere, @Nullable 
 	}
 
 	/**
-	 * The holder, for people.
+	 * The name of the holder, for people.
 	 * @return the holder, or {@code null} if it has no name
 	 */
 	@Nullable String holder() {

@@ -14,8 +14,8 @@ import io.dlock.LockRequest;
 
 /**
  * Acquires a lock without a waiting thread: a worker calls the store, the timer wakes it.
- * The timer also ends the request when its time is over, whatever the workers and the
- * store do; the call that is under way then ends what it has begun.
+ * The timer also ends the request when its time is over, even if the workers or the store
+ * are blocked; the call that is under way then ends what it has begun.
  */
 final class AsyncAcquisition {
 

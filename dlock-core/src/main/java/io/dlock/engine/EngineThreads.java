@@ -36,7 +36,10 @@ final class EngineThreads implements AutoCloseable {
 	/** Each of them may be blocked by code of the user. */
 	static final int CALLBACKS = 256;
 
-	/** Tasks of a stopping registry under way at once, beside that of its own thread. */
+	/**
+	 * Tasks of a stopping registry under way at once, in addition to that of its own
+	 * thread.
+	 */
 	private static final int PARALLEL_TASKS = 15;
 
 	/** More events than these have not been told yet: news that can be missed is. */

@@ -36,7 +36,10 @@ final class KeptLease implements Comparable<KeptLease> {
 
 	private long renewAt;
 
-	/** When it ends unless it is renewed. Does not change while it waits for that. */
+	/**
+	 * The end of the lease unless it is renewed. Does not change while the lease waits
+	 * for its renewal.
+	 */
 	private volatile long endsAt;
 
 	private boolean renewing;
@@ -106,14 +109,14 @@ final class KeptLease implements Comparable<KeptLease> {
 	}
 
 	/**
-	 * Whether it is still worthwhile, after a wait for others.
+	 * Whether a renewal is still worthwhile after a wait for others.
 	 */
 	synchronized boolean isToBeRenewed() {
 		return !this.ended && !this.lease.isOver();
 	}
 
 	/**
-	 * Those that end first are renewed first.
+	 * Leases that end first are renewed first.
 	 */
 	@Override
 	public int compareTo(KeptLease other) {

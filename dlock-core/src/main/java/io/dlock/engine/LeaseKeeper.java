@@ -24,22 +24,22 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 
 /**
- * Keeps the leases of this process: renews what is due, many leases in one call to the
- * store and those first that end first, and declares lost what is over.
+ * Keeps the leases of this process: renews those that are due, many in one call to the
+ * store and in the order of their ends, and declares those lost that are over.
  */
 final class LeaseKeeper implements LeaseWatch {
 
 	private static final Log logger = LogFactory.getLog(LeaseKeeper.class);
 
-	/** As many as a store renews well within its command timeout. */
+	/** The number of leases that a store renews well within its command timeout. */
 	private static final int RENEWALS_AT_ONCE = 1000;
 
-	/** More at once if a part of the store does not answer. */
+	/** The number of leases in a call if a part of the store does not answer. */
 	private static final int GROWTH_WITHOUT_ANSWER = 10;
 
 	private static final int MOST_RENEWALS_AT_ONCE = 100_000;
 
-	/** To look at all leases takes the timer a tenth of its time at most. */
+	/** Looking at all leases takes at most a tenth of the timer's time. */
 	private static final long LOOK_PAUSE_PER_LEASE = Duration.ofNanos(1000).toNanos();
 
 	private static final long MAX_LOOK_PAUSE = Duration.ofMillis(100).toNanos();
@@ -180,9 +180,9 @@ final class LeaseKeeper implements LeaseWatch {
 	}
 
 	/**
-	 * What becomes due meanwhile and ends earlier goes before what is left. If only a
-	 * part of the store answers, as when a node of a cluster is down, each call takes as
-	 * long as its timeout: few calls are to do then.
+	 * A lease that becomes due meanwhile and ends earlier goes before those that are
+	 * left. If only a part of the store answers, as when a node of a cluster is down,
+	 * each call takes as long as its timeout, so that few calls have to suffice.
 	 */
 	private void renewDue() {
 		this.renewalScheduled.set(false);

@@ -176,9 +176,9 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Note that the store has answered a request. Often enough is enough: all threads
-	 * write here.
-	 * @param sent when the request was sent
+	 * Note that the store has answered a request. Not every answer needs to be noted,
+	 * because all threads write here.
+	 * @param sent the time at which the request was sent
 	 */
 	void storeAnswered(Moment sent) {
 		if (sent.nanos() - this.answered > this.answerNanos / 8) {

@@ -14,7 +14,7 @@ import io.dlock.store.MailboxAddress;
  * The queue of a key. The first of it holds the lock or asks the store for it, the others
  * wait for the place of the first. A request whose wait time is over has no place: it
  * watches until the first knows whether the lock has a holder. Guarded by the map of
- * {@link LocalQueues}, but for the volatile fields.
+ * {@link LocalQueues}, except for the volatile fields.
  */
 final class LocalQueue {
 
@@ -49,7 +49,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Note what the first has learnt.
+	 * Note the answer that the first has from the store.
 	 * @param known the answer, or {@code null} if the former one is out of date
 	 * @return whether a request watches for it
 	 */
@@ -139,7 +139,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Tell the watchers what the first knows.
+	 * Collect the watchers that the answer of the first is for.
 	 * @param told collects the watchers, which have yet to be signalled
 	 */
 	void tell(List<Turn> told) {
@@ -207,7 +207,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whether a turn waits behind the first, for any thread to ask.
+	 * Whether a turn waits behind the first. Any thread may ask.
 	 * @return whether there is one at the moment
 	 */
 	boolean isAwaited() {

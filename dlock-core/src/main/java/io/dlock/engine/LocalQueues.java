@@ -150,7 +150,7 @@ final class LocalQueues {
 	}
 
 	/**
-	 * Tell the requests that watch what the first of their queue has learnt.
+	 * Tell the watching requests of a queue the answer that its first has from the store.
 	 * @param storageKey the storage key
 	 */
 	void tellWatchers(String storageKey) {
@@ -259,7 +259,7 @@ final class LocalQueues {
 		 * Release a lease in the store that no request takes over.
 		 * @param lease the lease, which has ended
 		 * @param inBackground whether the calling thread must not wait for the store
-		 * @param then what to do when it is released
+		 * @param then the action after the release
 		 */
 		void giveBack(Lease lease, boolean inBackground, Runnable then);
 

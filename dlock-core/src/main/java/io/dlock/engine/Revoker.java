@@ -22,12 +22,13 @@ import io.dlock.store.StorageKey;
  * lease of that request would be over; earlier only if the one request there was has been
  * found and undone.
  * <p>
- * Works in rounds on a thread of its own. What the store has not answered yet is tried at
- * once. A round ends at the first failure, and the next is half a command timeout later,
- * so that an outage costs one call a round, however much is pending. What the store has
- * answered, but might find later, is repeated whenever it has become a quarter older, so
- * that a request is undone within a quarter of the time that it was late. All repetitions
- * together are ten calls a second at most.
+ * Works in rounds on a thread of its own. A revocation that the store has not answered
+ * yet is tried at once. A round ends at the first failure, and the next is half a command
+ * timeout later, so that an outage costs one call a round, however many revocations are
+ * pending. A revocation that the store has answered, but whose request may arrive later,
+ * is repeated whenever it has become a quarter older, so that a request is undone within
+ * a quarter of the time that it was late. All repetitions together are ten calls a second
+ * at most.
  */
 final class Revoker {
 
@@ -56,7 +57,7 @@ final class Revoker {
 
 	private final AtomicInteger pending = new AtomicInteger();
 
-	/** While the store does not answer. */
+	/** The pauses while the store does not answer. */
 	private volatile @Nullable Backoff backoff;
 
 	private volatile long nextRound;
@@ -122,8 +123,8 @@ final class Revoker {
 	}
 
 	/**
-	 * A repetition comes first, and the others after it, so that what fails again and
-	 * again holds up neither.
+	 * A repetition comes first, and the others after it, so that a revocation that fails
+	 * again and again holds up neither.
 	 */
 	private void attemptNext() {
 		boolean repetition = nanosUntilRepetition(this.clock.nanoTime()) <= 0;
@@ -239,7 +240,7 @@ final class Revoker {
 	 * @param owner its owner
 	 * @param requests its unanswered requests
 	 * @param lease the lease it asked for
-	 * @param due when to try again
+	 * @param due the time of the next try
 	 */
 	private record Revocation(String key, String owner, Unresolved requests, Duration lease,
 			long due) implements Comparable<Revocation> {

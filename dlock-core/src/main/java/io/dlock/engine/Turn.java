@@ -169,9 +169,9 @@ final class Turn {
 	}
 
 	/**
-	 * What was left to this place and has not been used, when the place is given up. The
-	 * offer is declined: no request is to find a lease that is on its way back. Called
-	 * under the lock of the queue.
+	 * The lease that was left to this place and has not been used when the place is given
+	 * up. The offer is declined: no request must find a lease that is on its way back.
+	 * Called under the lock of the queue.
 	 * @return a lease that has to be given up in the store, or {@code null}
 	 */
 	@Nullable Lease takeInheritance() {
@@ -220,7 +220,7 @@ final class Turn {
 	}
 
 	/**
-	 * Note what the first has learnt of the lock, for all requests of the queue.
+	 * Note the answer that the first has from the store, for all requests of the queue.
 	 * @param known the answer of the store, or {@code null} if the former is out of date
 	 */
 	void tell(@Nullable Answer known) {
@@ -231,7 +231,7 @@ final class Turn {
 	}
 
 	/**
-	 * What the queue knows of the lock at the moment.
+	 * The current knowledge of the queue about the lock.
 	 * @return the latest answer of the store, or {@code null} as long as there is none
 	 */
 	@Nullable Answer latestAnswer() {
@@ -240,7 +240,7 @@ final class Turn {
 	}
 
 	/**
-	 * Stop waiting, as the wait time is over, unless this is the first place by now.
+	 * Stop waiting because the wait time is over, unless this is the first place by now.
 	 * @return the answer to the request, or {@code null} if it is the first, or if the
 	 * first has no answer yet
 	 */

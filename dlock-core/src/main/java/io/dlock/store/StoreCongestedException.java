@@ -12,8 +12,8 @@ public final class StoreCongestedException extends StoreException {
 
 	/**
 	 * Create the exception.
-	 * @param message what was waited for, and for how long
-	 * @param cause what the driver or the pool said, or {@code null}
+	 * @param message the missing resource, and the duration of the wait for it
+	 * @param cause the exception of the driver or of the pool, or {@code null}
 	 */
 	public StoreCongestedException(String message, @Nullable Throwable cause) {
 		super(Effect.NONE, false, message, cause);

@@ -22,10 +22,10 @@ import io.dlock.store.jdbc.LockPlaces.Place;
 
 /**
  * Ends the sessions of connections that were dropped without an answer: the database may
- * work on in them, in a commit for as long as that takes, whatever their client does.
+ * work on in them, in a commit for as long as that takes, even if their client has gone.
  * Each keeps its place until the database says that it is gone, so that a slow database
- * is not flooded with sessions. Not asked for by the drivers' ways to cancel a statement:
- * after those nobody knows whether the session is still there.
+ * is not flooded with sessions. The drivers' ways to cancel a statement are not used,
+ * because they do not tell whether the session is still there.
  */
 final class AbandonedSessions implements Runnable, AutoCloseable {
 
@@ -33,7 +33,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
 
-	/** What the server calls the session of a connection; empty if it cannot tell. */
+	/** The server's name for the session of a connection; empty if it cannot tell. */
 	private final Map<Connection, String> known = Collections.synchronizedMap(new WeakHashMap<>());
 
 	private final UnaryOperator<Collection<String>> server;
@@ -52,7 +52,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	 * Create an empty set.
 	 * @param server ends sessions, on a connection of its own, and returns those that are
 	 * still there
-	 * @param longestPause how long to wait at the most before the server is asked again
+	 * @param longestPause the longest wait before the server is asked again
 	 */
 	AbandonedSessions(UnaryOperator<Collection<String>> server, Duration longestPause) {
 		this.server = server;
@@ -60,7 +60,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	}
 
 	/**
-	 * What the server calls the session of a connection, which is asked for once.
+	 * The server's name for the session of a connection, which is asked for once.
 	 * @param dialect the dialect
 	 * @param connection a connection of the store's own pool
 	 * @return the session, empty if the server cannot tell
@@ -77,7 +77,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	}
 
 	/**
-	 * Locks do not depend on what the user may see of sessions.
+	 * Locks do not depend on the user's right to see sessions.
 	 */
 	private static String ask(JdbcLockDialect dialect, Connection connection) throws SQLException {
 		try {
@@ -95,7 +95,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	/**
 	 * End a session in the background.
 	 * @param session the session
-	 * @param place what it keeps as long as it is there
+	 * @param place the place that the session keeps as long as it exists
 	 */
 	void add(String session, Place place) {
 		if (session.isEmpty()) {

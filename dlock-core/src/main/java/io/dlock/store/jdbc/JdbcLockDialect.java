@@ -30,7 +30,7 @@ import io.dlock.store.jdbc.JdbcRenewal.Due;
  */
 abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDialect, H2LockDialect {
 
-	/** What a collation does that is not a binary one. */
+	/** The effect of a collation that is not a binary one. */
 	static final String MIXES_KEYS = "which takes different keys for the same";
 
 	private static final String OTHER_DATABASE = "Use PostgreSQL, MySQL, MariaDB or H2 for the locks, or Redis.";
@@ -70,8 +70,8 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * Refuse a database that speaks the language of another one but has many nodes, each
 	 * with its own clock: a lease that one node grants is over earlier by the clock of
 	 * the next.
-	 * @param version what the database says it is
-	 * @param names what such databases call themselves
+	 * @param version the version that the database reports
+	 * @param names the names by which such databases are known from their versions
 	 */
 	static void refuseManyClocks(String version, String... names) {
 		for (String name : names) {
@@ -92,7 +92,7 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	abstract String sessionSetup(Duration commandTimeout);
 
 	/**
-	 * What the server calls the session of a connection, and nothing else ever.
+	 * The server's name for the session of a connection, which no other session ever has.
 	 * @param connection an auto-commit connection
 	 * @return the session; empty if the server cannot tell
 	 * @throws SQLException if there is no answer
@@ -102,7 +102,7 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	}
 
 	/**
-	 * End sessions, whatever they do.
+	 * End sessions, even if they are at work.
 	 * @param connection an auto-commit connection of another session
 	 * @param sessions the sessions
 	 * @return those that were still there when this was asked

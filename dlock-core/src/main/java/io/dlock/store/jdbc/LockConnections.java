@@ -164,9 +164,10 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * The time for a call that has a place is one for all of it: half of it for the
-	 * connection, and what that took is not there for the work. It would be of no use
-	 * without any, though. Nobody waits for a renewal.
+	 * The time left for the work of a call that has a place. Half of the time of a call
+	 * is for the connection, and the time that the connection took is not there for the
+	 * work. At least a quarter is left, because a connection is of no use without time
+	 * for the work. A renewal has all of its time, because no caller waits for it.
 	 */
 	private Duration timeLeft(boolean renewal, long begin) {
 		Duration timeout = this.settings.commandTimeout();
@@ -341,9 +342,9 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Without what may be a password. One before the address ends at the last {@code @},
-	 * unless that belongs to the parameters: where that cannot be told, the address is
-	 * not shown either.
+	 * The URL without anything that may be a password. A password before the address ends
+	 * at the last {@code @}, unless that belongs to the parameters: where the two cannot
+	 * be told apart, the address is not shown either.
 	 */
 	static String withoutCredentials(@Nullable String url) {
 		if (url == null) {
@@ -406,8 +407,8 @@ final class LockConnections implements AutoCloseable {
 	 *
 	 * @param dialect the dialect
 	 * @param dataSource where connections come from
-	 * @param places the places among the connections, or {@code null} if the pool is not
-	 * ours to divide
+	 * @param places the places among the connections, or {@code null} if the pool belongs
+	 * to the application
 	 * @param description the database, for people
 	 */
 	private record Opened(JdbcLockDialect dialect, DataSource dataSource, @Nullable LockPlaces places,

@@ -28,8 +28,8 @@ final class LockPlaces {
 
 	/**
 	 * Create the places.
-	 * @param size how many there are, of which one is for renewals only
-	 * @param timeout how long a call may take
+	 * @param size the number of places, one of which is for renewals only
+	 * @param timeout the time that a call may take
 	 */
 	LockPlaces(int size, Duration timeout) {
 		this.others = new Semaphore(size - 1, true);
@@ -110,7 +110,7 @@ final class LockPlaces {
 		}
 
 		/**
-		 * Do not leave the place with the call, but when it is given back.
+		 * Keep the place after the call, until it is given back.
 		 */
 		void keep() {
 			this.kept = true;

@@ -95,8 +95,8 @@ final class LockPools {
 	}
 
 	/**
-	 * What a pool would connect with now, found as HikariCP does: passwords are changed
-	 * and tokens expire while it runs.
+	 * The credentials that a pool would connect with now, found as HikariCP finds them:
+	 * passwords are changed and tokens expire while it runs.
 	 */
 	private static Credentials credentials(HikariDataSource pool) {
 		HikariCredentialsProvider provider = pool.getCredentialsProvider();

@@ -21,7 +21,8 @@ record LockTable(String name) {
 			"holder", "reason", "waiting" };
 
 	/**
-	 * How many characters the columns must have room for; zero if that does not matter.
+	 * The number of characters that each column must have room for; zero if it does not
+	 * matter.
 	 */
 	private static final int[] LENGTHS = { 512, 32, 0, 0, 0, 0, 255, 255, 4096 };
 
@@ -83,7 +84,7 @@ record LockTable(String name) {
 	 * A column that the lock cannot rely on.
 	 * @param column the column
 	 * @param collation its collation
-	 * @param consequence what that leads to
+	 * @param consequence the consequence of the collation
 	 * @param alteration what to append to {@code ALTER TABLE}, or {@code null}
 	 * @return the exception to throw
 	 */
@@ -95,7 +96,7 @@ record LockTable(String name) {
 
 	/**
 	 * A table that the lock cannot rely on.
-	 * @param problem why
+	 * @param problem the problem of the table
 	 * @param alteration what to append to {@code ALTER TABLE}, or {@code null}
 	 * @return the exception to throw
 	 */

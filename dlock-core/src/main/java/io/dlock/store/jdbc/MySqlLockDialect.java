@@ -26,7 +26,7 @@ import io.dlock.store.jdbc.JdbcRenewal.Due;
  */
 final class MySqlLockDialect extends JdbcLockDialect {
 
-	/** Three round trips for each of these. */
+	/** Each batch of so many renewals takes three round trips. */
 	private static final int RENEWALS_AT_ONCE = 2000;
 
 	private static final String NOW_MICROS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
@@ -37,8 +37,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	 * Assignments run from left to right, so the owner is decided on the old lease and
 	 * all that follows on the new owner; the lease comes last. An owner that has not
 	 * acquired just now held the lock before, and its lease is never shortened.
-	 * {@code VALUES()} is deprecated in MySQL, but what replaces it MariaDB does not
-	 * know.
+	 * {@code VALUES()} is deprecated in MySQL, but MariaDB does not know its replacement.
 	 */
 	private static final String ACQUIRE = """
 			INSERT INTO %1$s (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
@@ -58,8 +57,8 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	private static final String GRANTABLE = "(lease_until <= UTC_TIMESTAMP(6) OR owner IN ('', ?) OR (owner = ? AND waiting = ''))";
 
 	/**
-	 * A proxy that sends reads to replicas sends this to the primary, because it ends so.
-	 * It locks no row all the same: those of an inner query are only read.
+	 * A proxy that sends reads to replicas sends this to the primary, because of its end.
+	 * It locks no row all the same, because the rows of an inner query are only read.
 	 */
 	private static final String ON_PRIMARY = "SELECT * FROM (%s LIMIT " + RENEWALS_AT_ONCE + ") held FOR UPDATE";
 
@@ -105,7 +104,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 			""";
 
 	/**
-	 * The number alone is another session's some time after a restart; this has the port
+	 * The number alone may belong to another session after a restart; this has the port
 	 * of the client as well.
 	 */
 	private static final String SESSION = "SELECT CONCAT(id, ' ', host) FROM information_schema.processlist WHERE id = ";
@@ -122,8 +121,8 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	private final String readBackMany;
 
 	/**
-	 * Look what database this is.
-	 * @param version what it says
+	 * Find out which database this is.
+	 * @param version the version that the database reports
 	 * @param table the lock table
 	 * @return the dialect
 	 */

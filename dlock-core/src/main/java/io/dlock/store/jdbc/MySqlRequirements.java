@@ -12,7 +12,7 @@ import org.apache.commons.logging.LogFactory;
 import io.dlock.store.StoreMisconfiguredException;
 
 /**
- * What the locks rely on in MySQL and MariaDB.
+ * The settings of MySQL and MariaDB that the locks rely on.
  */
 final class MySqlRequirements {
 
@@ -57,8 +57,8 @@ final class MySqlRequirements {
 	}
 
 	/**
-	 * InnoDB writes nothing then in READ COMMITTED, and in a higher isolation a replica
-	 * would renew other locks than its primary.
+	 * With this format, InnoDB writes nothing in READ COMMITTED, and in a higher
+	 * isolation a replica would renew other locks than its primary.
 	 */
 	private static void verifyBinaryLog(Map<String, String> settings) {
 		if ("ON".equals(settings.get("log_bin")) && "STATEMENT".equals(settings.get("binlog_format"))) {

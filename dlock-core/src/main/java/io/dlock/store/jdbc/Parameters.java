@@ -37,7 +37,7 @@ final class Parameters {
 	}
 
 	/**
-	 * What a person is told must not keep a lock from being taken: it is written with the
+	 * A text for people must not keep a lock from being taken: it is written with the
 	 * characters that the database stores, as far as the column has room.
 	 */
 	static String text(String text, boolean asciiOnly) {

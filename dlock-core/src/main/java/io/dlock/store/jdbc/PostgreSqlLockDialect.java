@@ -103,14 +103,14 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 			  WHERE l.lock_key = due.lock_key AND l.owner = due.owner AND l.lease_until > clock_timestamp())
 			""";
 
-	/** The number alone is another session's some time after a restart. */
+	/** The number alone may belong to another session after a restart. */
 	private static final String SESSION = "pid || ' ' || extract(epoch FROM backend_start)";
 
 	private static final int RENEWALS_AT_ONCE = 1000;
 
 	/**
-	 * Answers if the order of the keys is that of a library which changes with its next
-	 * version, and not that of the bytes.
+	 * Returns a row if the keys are in the order of a library, which may change with its
+	 * next version, and not in that of the bytes.
 	 */
 	private static final String FOREIGN_COLLATION = """
 			WITH found AS (
@@ -133,7 +133,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	private final String renewMany;
 
 	/**
-	 * Look what database this is.
+	 * Find out which database this is.
 	 * @param connection a connection
 	 * @param table the lock table
 	 * @return the dialect

@@ -67,8 +67,8 @@ final class SqlErrors {
 	}
 
 	/**
-	 * Whether the server writes nothing, as a standby or by its settings. Another
-	 * connection may lead to another server.
+	 * Whether the server refuses to write, as a standby or because of its settings.
+	 * Another connection may lead to another server.
 	 */
 	static boolean isReadOnly(SQLException ex) {
 		return READ_ONLY.equals(state(ex)) || MYSQL_READ_ONLY.contains(ex.getErrorCode());

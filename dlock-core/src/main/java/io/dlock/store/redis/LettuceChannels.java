@@ -15,12 +15,12 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the sockets of Lettuce do. What several threads send at once goes out in one
- * system call, and a subscription that hears nothing is closed, so that Lettuce opens it
- * again and subscribes again.
+ * The behaviour of Lettuce's sockets. Commands that several threads send at once go out
+ * in one system call, and a subscription that hears nothing is closed, so that Lettuce
+ * opens it again and subscribes again.
  *
- * @param application what the application does with its connections
- * @param longestSilence how long a subscription may hear nothing
+ * @param application the customizer of the application, or {@code null}
+ * @param longestSilence the time for which a subscription may hear nothing
  */
 record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSilence) implements NettyCustomizer {
 

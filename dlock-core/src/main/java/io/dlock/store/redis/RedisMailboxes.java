@@ -53,7 +53,7 @@ final class RedisMailboxes {
 	}
 
 	/**
-	 * How long a subscription may hear nothing before it counts as dead.
+	 * The time for which a subscription may hear nothing before it counts as dead.
 	 * @param commandTimeout the command timeout
 	 * @return the time, in which several beats are due
 	 */
@@ -62,8 +62,8 @@ final class RedisMailboxes {
 	}
 
 	/**
-	 * Subscribe. The connection is opened again when it breaks or falls silent; what was
-	 * sent meanwhile is gone.
+	 * Subscribe. The connection is opened again when it breaks or falls silent; messages
+	 * sent meanwhile are gone.
 	 * @param address the address
 	 * @param onTurn whom to tell
 	 * @return the subscription
@@ -96,8 +96,8 @@ final class RedisMailboxes {
 	}
 
 	/**
-	 * On a thread for each beat: one that waits in between would be one more in every
-	 * process.
+	 * Each beat has a thread of its own: a thread that waits in between would be one more
+	 * in every process.
 	 */
 	private void beatAgain(RedisMessageListenerContainer container, String channel, Executor threads) {
 		Duration pause = longestSilence(this.commandTimeout).dividedBy(BEATS_IN_SILENCE);

@@ -47,7 +47,7 @@ public final class DlocksEndpoint {
 	private static final int CONFLICT = 409;
 
 	private static final Answer OTHER_TOKEN = Answer.of(CONFLICT, "other-token",
-			"No lock of that key has the expected token: look again who holds it. Nothing was done");
+			"No lock of that key has the expected token: look up its holder again. Nothing was done");
 
 	private static final int NOT_IMPLEMENTED = 501;
 
@@ -188,7 +188,7 @@ public final class DlocksEndpoint {
 				case RELEASED -> Answer.of(WebEndpointResponse.STATUS_OK, "released",
 						"The lock is released. Its holder gets to know at its next renewal, and may go on to write "
 								+ "until then and, if it does not look at its lock, after that: only a fence stops it");
-				case NOT_HELD -> shown ? Answer.of(NOT_FOUND, "not-held", "Nobody holds the lock") : OTHER_TOKEN;
+				case NOT_HELD -> shown ? Answer.of(NOT_FOUND, "not-held", "The lock has no holder") : OTHER_TOKEN;
 				case OTHER_TOKEN -> OTHER_TOKEN;
 			};
 		}

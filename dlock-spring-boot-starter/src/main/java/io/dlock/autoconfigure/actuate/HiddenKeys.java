@@ -10,8 +10,8 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Hides keys behind a hash with a secret that this process has drawn: without it a guess
- * could be tried against what is shown. The same key looks the same within a process
- * only.
+ * could be tried against the hashes that are shown. The same key looks the same within a
+ * process only.
  */
 final class HiddenKeys {
 
