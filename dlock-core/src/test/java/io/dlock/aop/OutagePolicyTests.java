@@ -54,7 +54,7 @@ class OutagePolicyTests {
 	}
 
 	/**
-	 * The store works, and somebody else may hold the lock.
+	 * The store works, and another caller may hold the lock.
 	 */
 	@Test
 	void a5MethodNeverRunsWithoutItsLockBecauseTheProcessIsCongested() {

@@ -26,8 +26,8 @@ abstract class AbstractLeaseLockRegistryTests {
 	static final Duration LEASE = Duration.ofSeconds(20);
 
 	/**
-	 * It is renewed, or runs out, while a test waits for that, and lasts although the
-	 * machine is busy.
+	 * A lease that is renewed, or runs out, while a test waits for that, and that lasts
+	 * although the machine is busy.
 	 */
 	static final Duration SHORT_LEASE = Duration.ofSeconds(2);
 

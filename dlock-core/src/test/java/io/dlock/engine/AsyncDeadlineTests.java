@@ -22,7 +22,7 @@ import io.dlock.LockStoreException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Asynchronous requests end in time, whatever the store and the stages of the user do.
+ * Asynchronous requests end in time, even if the store or the stages of the user block.
  */
 @Timeout(120)
 class AsyncDeadlineTests {

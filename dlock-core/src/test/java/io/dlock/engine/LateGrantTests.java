@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Answers of the store that come so late that hardly anything is left of the lease, and
- * what follows failures that have passed.
+ * requests after failures that have passed.
  */
 class LateGrantTests extends AbstractLeaseLockRegistryTests {
 

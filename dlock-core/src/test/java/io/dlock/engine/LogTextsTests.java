@@ -24,8 +24,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A key or a reason may be what a user has typed: it must not write lines of its own into
- * a log.
+ * A key or a reason may be a text that a user has typed: it must not write lines of its
+ * own into a log.
  */
 class LogTextsTests extends AbstractLeaseLockRegistryTests {
 
@@ -50,7 +50,7 @@ class LogTextsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r57TextsOfWhatBecameOfLocksStayOnOneLine() {
+	void r57TextsOfOutcomesStayOnOneLine() {
 		Instant now = Instant.now();
 		Duration time = Duration.ofSeconds(1);
 		LockStoreException failure = new LockStoreException(TYPED, "acquire", "Nothing is known",

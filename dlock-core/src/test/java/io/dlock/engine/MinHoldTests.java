@@ -68,7 +68,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void nobodyOfThisProcessGetsItAfterAnAsynchronousReleaseEither() {
+	void noRequestOfThisProcessGetsItAfterAnAsynchronousReleaseEither() {
 		LockHandle handle = this.registry.acquire(minHold(LONG).build());
 		CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request("key", LEASE, LEASE));
 		Awaitility.await().until(() -> waitersOf("key") == 1);

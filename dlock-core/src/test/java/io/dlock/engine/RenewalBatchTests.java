@@ -34,7 +34,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		return handles;
 	}
 
-	/** What is left of a lease that was renewed at that time before now. */
+	/** The rest of a lease that was renewed that long ago. */
 	private static Duration left(Duration lease, Duration age) {
 		return lease.minus(lease.dividedBy(100)).minusMillis(2).minus(age);
 	}

@@ -12,7 +12,7 @@ import io.dlock.store.memory.MemoryLockStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How often the store is asked, on a clock that a test turns.
+ * Tests for the number of calls to the store, on a clock that a test turns.
  */
 class RevokerTests {
 
@@ -38,7 +38,7 @@ class RevokerTests {
 
 	/**
 	 * Let time pass, and do what is due meanwhile.
-	 * @return how often the store was asked
+	 * @return the number of calls to the store
 	 */
 	private int pass(Duration time) {
 		int before = this.store.releases.get();
@@ -66,7 +66,7 @@ class RevokerTests {
 	}
 
 	/**
-	 * They were 5,200 to 8,000 calls a second for an hour.
+	 * There were 5,200 to 8,000 calls a second for an hour.
 	 */
 	@Test
 	void revocationsThatFindNothingCostTenCallsASecond() {

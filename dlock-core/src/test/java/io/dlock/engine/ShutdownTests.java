@@ -108,10 +108,11 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * What the thread for it has not done yet is done by the one that closes.
+	 * The thread that closes the registry does the work that the revoker has not done
+	 * yet.
 	 */
 	@Test
-	void r51WhatIsToBeRevokedIsRevokedOnceMore() {
+	void r51PendingRevocationsAreTriedOnceMore() {
 		this.store.lostAcquireReplies.set(1);
 		this.store.beforeRelease = () -> {
 			if (Thread.currentThread().getName().startsWith("dlock-revoker")) {

@@ -23,8 +23,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * The place of the process in the queues of the store, and requests at the edges of what
- * a store can do.
+ * The place of the process in the queues of the store, and requests at the limits of a
+ * store.
  */
 class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 

@@ -324,7 +324,7 @@ class StoreTurnsTests {
 	}
 
 	/**
-	 * A dead holder calls nobody.
+	 * A dead holder calls no process.
 	 */
 	@Test
 	void b50ProcessThatIsNotCalledLooksWhenTheLeaseOfTheHolderIsOver() throws Exception {

@@ -150,7 +150,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void whoWaitedAndIsGrantedALockThatIsOverWaitsNoLonger() {
+	void waiterThatIsGrantedALockThatIsOverWaitsNoLonger() {
 		store().acquire(new AcquireCommand(key(), "a", Duration.ofSeconds(1), "holder a", ""));
 		refused(ask("b", this.first));
 		Awaitility.await().pollInterval(Duration.ofMillis(10)).until(() -> ask("b", this.first) instanceof Granted);

@@ -87,8 +87,7 @@ public final class JavaProcess implements AutoCloseable {
 
 	/**
 	 * Send a signal.
-	 * @param signal its name, {@code STOP} for example, after which it really stands
-	 * still
+	 * @param signal its name; after {@code STOP} the process really stands still
 	 * @throws IOException if that fails
 	 * @throws InterruptedException if the thread is interrupted
 	 */

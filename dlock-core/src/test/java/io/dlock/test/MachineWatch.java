@@ -5,9 +5,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Tells how long something takes from how late the machine is meanwhile. A thread pauses
- * again and again, as the code under test waits for its timeouts, and what its pauses
- * take longer than they should is the lateness of the machine.
+ * Tells the duration of an action from the lateness of the machine meanwhile. A thread
+ * pauses again and again, as the code under test waits for its timeouts, and the time by
+ * which its pauses are too long is the lateness of the machine.
  */
 public final class MachineWatch implements AutoCloseable {
 
@@ -43,7 +43,7 @@ public final class MachineWatch implements AutoCloseable {
 	/**
 	 * Measure an action.
 	 * @param action the action
-	 * @return how long it took on a machine that is never late
+	 * @return the time that it takes on a machine that is never late
 	 * @throws Exception if the action does
 	 */
 	public Duration time(Callable<?> action) throws Exception {
@@ -61,10 +61,10 @@ public final class MachineWatch implements AutoCloseable {
 	}
 
 	/**
-	 * How late the machine was until now.
+	 * The lateness of the machine until now.
 	 *
-	 * @param lateness in all pauses that have ended
-	 * @param since when the latest of them ended
+	 * @param lateness the lateness in all pauses that have ended
+	 * @param since the time at which the latest of them ended
 	 */
 	private record Progress(long lateness, long since) {
 

@@ -17,13 +17,13 @@ import io.dlock.store.StoreException;
 public final class Patience implements BeforeAllCallback {
 
 	/**
-	 * For what happens at some time, such as the end of a lease.
+	 * The limit for events that happen at some time, such as the end of a lease.
 	 */
 	public static final Duration EVENTUALLY = Duration.ofSeconds(30);
 
 	/**
-	 * For a command to a store, and for the first connection as well, which has half of
-	 * that.
+	 * The limit for a command to a store, and for the first connection as well, which has
+	 * half of it.
 	 */
 	public static final Duration COMMAND = Duration.ofSeconds(20);
 

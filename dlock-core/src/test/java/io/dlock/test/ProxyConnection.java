@@ -33,7 +33,10 @@ final class ProxyConnection {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	/** The first words that the client has sent: the greeting, and what it is for. */
+	/**
+	 * The first words that the client has sent: the greeting, and the purpose of the
+	 * connection.
+	 */
 	private final StringBuffer begin = new StringBuffer();
 
 	/** The latest words, as a connection of a pool may get a new purpose. */

@@ -138,11 +138,11 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Stop to forward anything on the connections on which a client has sent one of the
+	 * Stop forwarding anything on the connections on which a client has sent one of the
 	 * words so far. Others, and those to come, stay as they are. {@link #heal()} lets the
 	 * bytes pass that were held back.
 	 * @param words the words
-	 * @return how many connections are silent now
+	 * @return the number of connections that are silent now
 	 */
 	public long silence(String... words) {
 		return this.connections.stream().filter((connection) -> connection.silenceIfSent(words)).count();

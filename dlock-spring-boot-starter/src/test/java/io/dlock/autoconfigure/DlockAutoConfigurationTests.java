@@ -47,7 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class DlockAutoConfigurationTests {
 
 	/**
-	 * As long as the leases allow: a busy machine does not reach it.
+	 * The longest timeout that the leases allow: a busy machine does not reach it.
 	 */
 	private static final String PATIENCE = "dlock.command-timeout=5s";
 

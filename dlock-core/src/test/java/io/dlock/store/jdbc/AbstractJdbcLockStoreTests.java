@@ -55,7 +55,7 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 	static final Duration LEASE = Duration.ofSeconds(60);
 
 	/**
-	 * For the stores of tests in which it runs out.
+	 * The timeout of stores in tests in which it runs out.
 	 */
 	static final Duration SHORT_TIMEOUT = Duration.ofSeconds(1);
 
@@ -171,7 +171,7 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 	}
 
 	/**
-	 * Of the lease no more is over than the time since it was asked for.
+	 * The part of the lease that is over is not longer than the time since the request.
 	 */
 	final void assertThatLeaseIsNew(long asked, Supplier<AcquireResult> acquire) {
 		granted(acquire.get());
@@ -350,7 +350,7 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 	}
 
 	/**
-	 * It is refused at start-up, and not with the first long key or reason.
+	 * The table is refused at start-up, and not with the first long key or reason.
 	 */
 	@Test
 	void tableWithAColumnThatIsTooShortIsRefused() throws SQLException {

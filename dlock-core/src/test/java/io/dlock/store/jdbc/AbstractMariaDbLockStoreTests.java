@@ -90,8 +90,8 @@ abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTest
 	}
 
 	/**
-	 * A proxy in front of a primary and its replicas lets replicas answer what only
-	 * reads.
+	 * A proxy in front of a primary and its replicas lets replicas answer statements that
+	 * only read.
 	 */
 	@Test
 	void readsThatDecideGoToThePrimary() {

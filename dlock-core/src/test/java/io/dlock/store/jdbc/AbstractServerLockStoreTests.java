@@ -135,8 +135,8 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	/**
-	 * A lease that is refused is not asked for again by itself: not if there is no such
-	 * key, and not if it was released, is over, or another owner took it.
+	 * A refused lease is not asked for again on its own: not if there is no such key, and
+	 * not if it was released, is over, or another owner took it.
 	 */
 	@Test
 	void leasesThatAreRefusedForAnyReasonAreAnsweredWithTheOthers() {

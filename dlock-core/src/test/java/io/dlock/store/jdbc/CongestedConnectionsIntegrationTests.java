@@ -34,8 +34,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * More calls at once than the own connections carry: who knows that the database answers
- * must not believe that it failed.
+ * More calls at once than the own connections carry: a process that knows that the
+ * database answers must not believe that it failed.
  */
 class CongestedConnectionsIntegrationTests {
 
@@ -78,8 +78,8 @@ class CongestedConnectionsIntegrationTests {
 	}
 
 	/**
-	 * A row that somebody has locked holds the only place for longer than half of the
-	 * command timeout, which was all that was waited for.
+	 * A call for a row that another session has locked keeps the only place for longer
+	 * than half of the command timeout, which was once the longest wait for a place.
 	 */
 	@Test
 	void a5PlaceIsWaitedForAsLongAsACallMayTake() throws Exception {
@@ -131,7 +131,7 @@ class CongestedConnectionsIntegrationTests {
 	}
 
 	/**
-	 * The connections are the application's.
+	 * The connections belong to the application.
 	 */
 	@Test
 	void a5PoolOfTheApplicationThatIsUsedUpIsCongestion() throws SQLException {

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What the settings of a server mean for the locks.
+ * The consequences of a server's settings for the locks.
  */
 @Timeout(120)
 class MariaDbSettingsIntegrationTests {

@@ -236,7 +236,8 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	}
 
 	/**
-	 * They speak the language of PostgreSQL, but each of their nodes has its own clock.
+	 * These databases speak the language of PostgreSQL, but each of their nodes has its
+	 * own clock.
 	 */
 	@ParameterizedTest
 	@ValueSource(

@@ -34,7 +34,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 class PostgreSqlMailboxIntegrationTests {
 
 	/**
-	 * It runs out, since the server falls silent.
+	 * A timeout that runs out, since the server falls silent.
 	 */
 	private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(1);
 

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A database whose statements take longer than the command timeout keeps the sessions of
- * those that were given up: the locks must not take all there are.
+ * those that were given up: the locks must not take all sessions of the server.
  */
 class SlowDatabaseIntegrationTests {
 
@@ -56,7 +56,7 @@ class SlowDatabaseIntegrationTests {
 	}
 
 	/**
-	 * A statement that waits for a table waits for a second at the least, longer than the
+	 * A statement that waits for a table waits for at least a second, longer than the
 	 * client.
 	 */
 	@Test

@@ -56,7 +56,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 
 	/**
-	 * For the stores of tests in which it runs out.
+	 * The timeout of stores in tests in which it runs out.
 	 */
 	static final Duration TIMEOUT = Duration.ofSeconds(1);
 
@@ -292,7 +292,7 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	}
 
 	/**
-	 * Without an end of the connection that would tell: the network forgot it.
+	 * The network has forgotten the connection, so that no end of it tells the process.
 	 */
 	@Test
 	void b6SubscriptionThatFallsSilentIsOpenedAgain() {

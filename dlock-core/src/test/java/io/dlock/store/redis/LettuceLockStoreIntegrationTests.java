@@ -57,7 +57,7 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 	}
 
 	/**
-	 * Nor is that of a thread that still waits: a connection that broke is an answer.
+	 * Nor is the command of a thread that still waits: a broken connection is an answer.
 	 */
 	@Test
 	void r50AcquireOnAConnectionThatBreaksIsNotSentAgain() {

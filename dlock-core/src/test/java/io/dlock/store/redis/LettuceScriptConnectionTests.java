@@ -19,8 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is not waited for any more is given up: Lettuce does not send it, or send it
- * again, later.
+ * A command that no thread waits for any more is given up: Lettuce does not send it, or
+ * send it again, later.
  */
 class LettuceScriptConnectionTests {
 
