@@ -21,9 +21,9 @@ import io.dlock.torture.server.StoreType;
  * @param threads how many threads each has
  * @param keys how many keys they share
  * @param lease the lease of the locks
- * @param futures how many locks each client asks for at a time without waiting
- * @param pollers how many threads of each client try keys that nobody waits for
- * @param kept how many locks a client of its own keeps all the time
+ * @param futures the number of locks that each client asks for at a time without waiting
+ * @param pollers the number of threads of each client that try keys without waiting calls
+ * @param kept the number of locks that a client of its own keeps all the time
  * @param only the numbers of the only faults to inflict, with a plus between them, or
  * {@code all}
  * @param without the numbers of faults to leave out, with a plus between them
@@ -35,7 +35,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 
 	private static final String ALL = "all";
 
-	/** Others are measured as they always were. */
+	/** The contender with all kinds of calls; its peers make fewer. */
 	private static final String US = "dlock";
 
 	static final String USAGE = "run --store=redis|redis-sentinel|redis-cluster|postgres|mariadb [--contender=dlock]"
@@ -58,7 +58,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 	}
 
 	/**
-	 * A smoke test has no time for as many.
+	 * The number of kept locks: a smoke test has no time for as many.
 	 */
 	private static int kept(Duration duration) {
 		return duration.isZero() ? 1000 : 10_000;

@@ -47,11 +47,11 @@ final class FinalChecks {
 	}
 
 	/**
-	 * What there is in the store when nothing changes there any more. A mailbox opens,
-	 * and a pool fills up, on a thread of its own, after the call that needs it.
+	 * The figures of the store when nothing changes there any more. A mailbox opens, and
+	 * a pool fills up, on a thread of its own, after the call that needs it.
 	 * @param figures looks at the store
-	 * @param quiet how long nothing has to change; waited for ten times as long
-	 * @return how much of what
+	 * @param quiet the time in which nothing has to change; waited for ten times as long
+	 * @return the figures by their names
 	 */
 	static Map<String, Long> quiet(Supplier<Map<String, Long>> figures, Duration quiet) {
 		long begin = System.nanoTime();
@@ -69,9 +69,9 @@ final class FinalChecks {
 	/**
 	 * A process owns one mailbox, on a connection of its own. On a busy machine it may
 	 * open when the warm-up is over.
-	 * @param figures what there is
-	 * @param processes how many processes there are
-	 * @return what there will be if each of them has a mailbox
+	 * @param figures the figures of the store
+	 * @param processes the number of processes
+	 * @return the figures when each of them has a mailbox
 	 */
 	static Map<String, Long> withMailboxes(Map<String, Long> figures, int processes) {
 		long missing = Math.max(0, processes - figures.getOrDefault(CHANNELS, (long) processes));

@@ -12,12 +12,12 @@ public final class Keys {
 	static final int WARM_UP = 16;
 
 	/**
-	 * How many keys there are that nobody waits for: who tries one is refused only by
-	 * another who has it.
+	 * The number of keys that no call waits for: a try of one is refused only by its
+	 * holder.
 	 */
 	public static final int POLLED = 2;
 
-	/** The number of the first key of those that nobody waits for. */
+	/** The number of the first key of those that no call waits for. */
 	static final int FIRST_POLLED = 50_000;
 
 	/** The number of the first private key. */

@@ -23,8 +23,8 @@ import io.dlock.test.TcpProxy;
  * Does what a call to a store makes a machine do, without a store and without locks, and
  * writes down when that took long: sends a byte through a proxy to an echo, and forces a
  * block to the disk. And it looks whether a process of the store waited for a processor:
- * the scheduler may starve one and nothing else. What was late meanwhile is the fault of
- * the machine, which is too busy.
+ * the scheduler may starve one and nothing else. An event that was late meanwhile is the
+ * fault of the machine, which is too busy.
  */
 final class MachineWatch implements AutoCloseable {
 
@@ -36,7 +36,9 @@ final class MachineWatch implements AutoCloseable {
 
 	private static final int BLOCK = 4096;
 
-	/** In so many rounds: databases start and end processes. */
+	/**
+	 * The number of rounds after which the processes of databases may have changed.
+	 */
 	private static final int SERVERS_CHANGE = 4;
 
 	private final List<Closeable> opened = new ArrayList<>();
@@ -120,7 +122,7 @@ final class MachineWatch implements AutoCloseable {
 	}
 
 	/**
-	 * What this process has started and is no JVM: the clients watch themselves.
+	 * The processes that this one has started, except JVMs: the clients watch themselves.
 	 */
 	private void watchServers() throws IOException {
 		Starvation starvation = new Starvation();

@@ -14,13 +14,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long threads were ready to run and did not get a processor, by the books of the
- * kernel (Linux only; elsewhere nothing is known). It is what tells a busy machine from a
+ * The time for which threads were ready to run and did not get a processor, by the books
+ * of the kernel (Linux only; elsewhere nothing is known). It tells a busy machine from a
  * process that takes its time.
  */
 public final class Starvation {
 
-	/** What a JVM does for itself: nobody waits for that. */
+	/** The threads of a JVM that work for itself: no call waits for them. */
 	private static final Set<String> IDLERS = Set.of("C1 CompilerThre", "C2 CompilerThre", "Common-Cleaner",
 			"Notification Th", "Reference Handl", "Finalizer", "Signal Dispatch", "Service Thread", "Monitor Deflati",
 			"DestroyJavaVM");
@@ -30,7 +30,7 @@ public final class Starvation {
 	/**
 	 * Look again.
 	 * @param pids the processes
-	 * @return how long the unluckiest of the threads known before has waited for a
+	 * @return the time that the unluckiest of the threads known before has waited for a
 	 * processor since then, in nanoseconds
 	 */
 	public long longestSince(Collection<Long> pids) {
@@ -68,7 +68,7 @@ public final class Starvation {
 	 * A thread.
 	 *
 	 * @param name its name, as far as the kernel keeps it
-	 * @param waited how long it has waited for a processor in its life
+	 * @param waited the time that it has waited for a processor in its life
 	 */
 	private record Task(String name, long waited) {
 

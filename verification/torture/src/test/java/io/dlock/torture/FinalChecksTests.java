@@ -16,7 +16,7 @@ class FinalChecksTests {
 	private final AtomicLong looks = new AtomicLong();
 
 	@Test
-	void i11MailboxThatOpensLateBelongsToWhatWasThereBefore() {
+	void i11MailboxThatOpensLateBelongsToTheBaseline() {
 		Map<String, Long> before = FinalChecks
 			.quiet(() -> Map.of("channels", Math.min(3, this.looks.getAndIncrement())), Duration.ofMillis(300));
 		assertThat(before).containsEntry("channels", 3L);

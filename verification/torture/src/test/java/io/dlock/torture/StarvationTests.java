@@ -43,7 +43,7 @@ class StarvationTests {
 	}
 
 	@Test
-	void whatWaitedBeforeItWasFirstSeenDoesNotCount() {
+	void waitsBeforeTheFirstLookDoNotCount() {
 		assertThat(this.starvation.longestSince(this.self)).isZero();
 	}
 

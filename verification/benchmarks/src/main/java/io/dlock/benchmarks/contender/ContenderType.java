@@ -82,7 +82,7 @@ public enum ContenderType {
 	}
 
 	/**
-	 * Those that need no server.
+	 * Create a contender that needs no server.
 	 * @param lease the lease of every lock
 	 * @return the contender, to be closed
 	 */

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 
 /**
- * What threads of one JVM reach with tries and without any store.
+ * The throughput that threads of one JVM reach with tries and without any store.
  */
 final class SemaphoreContender implements Contender {
 

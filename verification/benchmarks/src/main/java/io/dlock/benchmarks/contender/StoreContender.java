@@ -14,7 +14,7 @@ import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 
 /**
- * Our stores without what is above them: each try is a call, and nothing is renewed.
+ * The stores of dlock without the engine: each try is a call, and nothing is renewed.
  */
 final class StoreContender implements Contender {
 

@@ -35,7 +35,7 @@ public final class ScenarioNames {
 	/** The start of an application. */
 	public static final String START_UP = "start-up";
 
-	/** The store of what needs no server, listed among the servers. */
+	/** The store of contenders that need no server, listed among the servers. */
 	public static final String MEMORY = "memory";
 
 	/** What hand-offs are measured in, listed among the contenders. */

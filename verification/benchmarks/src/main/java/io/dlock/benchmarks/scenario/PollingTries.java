@@ -113,7 +113,7 @@ final class PollingTries implements Scenario {
 	/**
 	 * Takes its time inside.
 	 *
-	 * @param exclusion what is protected
+	 * @param exclusion the protected resource
 	 */
 	private record Held(Exclusion exclusion) implements Exclusion {
 

@@ -55,7 +55,7 @@ final class AttemptLog {
 	}
 
 	/**
-	 * The call returned with a lock. Until when it is held tells since when.
+	 * The call returned with a lock. The end of the lease tells its beginning.
 	 * @param holding the lock
 	 */
 	void granted(Holding holding) {
@@ -89,7 +89,7 @@ final class AttemptLog {
 
 	/**
 	 * Whether the deadline that was seen last was that of the loss: a renewal since then
-	 * would have moved it to a later time than now, and nobody has asked in between.
+	 * would have moved it to a later time than now, and no question was asked in between.
 	 */
 	private boolean isOverSinceDeadline(long now) {
 		return this.deadline != 0 && now - this.deadline >= LISTENERS_TURN

@@ -10,10 +10,10 @@ import io.dlock.torture.resource.ResourceClient;
 
 /**
  * The work under a lock: reads the counters, takes its time, and writes them back. It
- * asks all the time whether the lock is held, and writes the answers down; if it is
- * silent, not while the lock may be lost: who asks is told, and so is the listener. Who
- * is careful stops when it is not held; who is careless writes all the same, as most
- * programs do.
+ * asks all the time whether the lock is held, and writes the answers down. Silent work
+ * does not ask while the lock may be lost, because the question would tell the listener
+ * as well. Careful work stops when the lock is not held; careless work writes all the
+ * same, as most programs do.
  */
 final class Body {
 
@@ -93,8 +93,8 @@ final class Body {
 	}
 
 	/**
-	 * Who works on until the listener must know stays a little longer to see whether it
-	 * does.
+	 * Work that goes on until the listener must know takes a little longer to see whether
+	 * it does.
 	 */
 	private void awaitListener() {
 		while (isSilent() && !this.lost && this.log.isListenersTurn()) {

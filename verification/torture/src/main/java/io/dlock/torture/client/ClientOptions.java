@@ -18,9 +18,9 @@ import io.dlock.torture.Arguments;
  * @param think the longest pause of a thread between two locks
  * @param interruptEvery how often a thread is interrupted on average, zero for never
  * @param history the file of its history
- * @param futures how many requests are made at a time that no thread waits for
- * @param pollers how many threads try keys that nobody waits for
- * @param kept how many locks to keep, and to do nothing else; zero for none
+ * @param futures the number of requests at a time that no thread waits for
+ * @param pollers the number of threads that try keys without waiting calls
+ * @param kept the number of locks to keep, and to do nothing else; zero for none
  * @param resourcePort the port of the resource
  * @param contender who locks
  * @param store where

@@ -18,7 +18,7 @@ interface Contender extends AutoCloseable {
 	/**
 	 * Ask for a lock without waiting for it.
 	 * @param call the call
-	 * @return the future of what comes of it
+	 * @return the future of its outcome
 	 */
 	default CompletableFuture<Outcome> acquireAsync(LockCall call) {
 		throw new UnsupportedOperationException("There are no futures");

@@ -21,16 +21,16 @@ import io.dlock.torture.resource.ResourceClient;
 
 /**
  * Asks for many locks at a time and waits for none of them: once in a lease, each slot
- * whose last request is done begins the next. Most slots have a key of their own. What is
- * granted is written down by the thread that completes the future, and worked under by a
- * few others.
+ * whose last request is done begins the next. Most slots have a key of their own. The
+ * thread that completes a future writes the grant down, and a few others work under the
+ * lock.
  */
 final class Futures implements Runnable {
 
 	/** The number of the first slot, which counts as a thread. */
 	static final int FIRST = 100;
 
-	/** One of so many slots wants the keys of all. */
+	/** One of so many slots wants the keys that all clients share. */
 	private static final int SHARED = 8;
 
 	private static final int BODIES = 3;
@@ -134,7 +134,7 @@ final class Futures implements Runnable {
 	 * The place of one request after the other.
 	 *
 	 * @param number its number
-	 * @param workload what it asks for
+	 * @param workload the source of its requests
 	 * @param busy whether it is not done with the last
 	 */
 	private record Slot(int number, Workload workload, AtomicBoolean busy) {
@@ -144,7 +144,7 @@ final class Futures implements Runnable {
 	/**
 	 * A lock to work under.
 	 *
-	 * @param slot whose
+	 * @param slot the slot of the request
 	 * @param underLock the work
 	 */
 	private record Work(Slot slot, UnderLock underLock) {

@@ -21,7 +21,7 @@ import io.dlock.torture.history.HistoryWriter;
 
 /**
  * Keeps many locks with leases from less than one to sixty of the usual ones, which are
- * renewed beside each other as long as the client runs. What was lost is locked again.
+ * renewed beside each other as long as the client runs. Lost locks are taken again.
  */
 final class Keeper implements Runnable {
 

@@ -37,8 +37,8 @@ record LeakBaseline(int live, List<String> threads, Map<String, Integer> objects
 	}
 
 	/**
-	 * Take it when no thread has been started or ended for a while: what a call needs may
-	 * be made on a thread of its own, after it.
+	 * Take the baseline when no thread has been started or ended for a while: the
+	 * resources of a call may be made on a thread of their own, after it.
 	 */
 	static LeakBaseline takeWhenQuiet() {
 		long begin = System.nanoTime();

@@ -11,9 +11,9 @@ import io.dlock.torture.history.HistoryWriter;
 
 /**
  * Does nothing but look at the clock, and writes down when it could not: the process was
- * stopped, collected garbage or did not get a processor. What happened late meanwhile is
- * nobody's fault. Another thread may be less lucky: now and then it looks whether one
- * waited for a processor.
+ * stopped, collected garbage or did not get a processor. An event that was late meanwhile
+ * is not the fault of the locks. Another thread may be less lucky: now and then it looks
+ * whether one waited for a processor.
  */
 final class StallWatch implements Runnable {
 

@@ -147,7 +147,7 @@ record StoreAddress(Type type, List<String> nodes, String username, AtomicRefere
 	/**
 	 * Asked whenever a connection is opened.
 	 *
-	 * @param address who knows
+	 * @param address the address with the current credentials
 	 */
 	private record CurrentCredentials(StoreAddress address) implements RedisCredentialsProviderFactory {
 

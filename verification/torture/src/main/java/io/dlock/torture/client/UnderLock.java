@@ -6,12 +6,12 @@ import io.dlock.torture.history.Event;
 import io.dlock.torture.resource.ResourceClient;
 
 /**
- * What happens with a lock from its grant to its release.
+ * The use of a lock from its grant to its release.
  *
- * @param contender who has granted it
- * @param cycle what to do
+ * @param contender the contender that has granted it
+ * @param cycle the work to do
  * @param holding the lock
- * @param log where to write it down
+ * @param log the log of the attempt
  */
 record UnderLock(Contender contender, Cycle cycle, Holding holding, AttemptLog log) {
 

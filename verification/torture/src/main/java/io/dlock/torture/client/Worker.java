@@ -42,7 +42,7 @@ final class Worker implements Runnable {
 	 * @param history where to write what happens
 	 * @param attempts counts the calls of the client
 	 * @param stopped whether to come to an end
-	 * @param choice what it does next
+	 * @param choice the choice of its next cycle
 	 */
 	Worker(ClientOptions options, int thread, Contender contender, HistoryWriter history, AtomicLong attempts,
 			AtomicBoolean stopped, Function<Workload, Cycle> choice) {

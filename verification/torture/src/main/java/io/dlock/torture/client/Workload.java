@@ -39,7 +39,7 @@ final class Workload {
 	}
 
 	/**
-	 * A try of a key that nobody waits for.
+	 * A try of a key that no call waits for.
 	 */
 	Cycle nextTry() {
 		int key = Keys.polledKey(this.random.nextInt(Keys.POLLED));
@@ -49,8 +49,8 @@ final class Workload {
 	}
 
 	/**
-	 * One of many requests that nobody waits for; most are for keys of their own.
-	 * @param slot which of them
+	 * One of many requests that no thread waits for; most are for keys of their own.
+	 * @param slot the number of the slot
 	 * @param own whether for a key of its own
 	 */
 	Cycle nextFuture(int slot, boolean own) {
@@ -100,8 +100,8 @@ final class Workload {
 	 * @param call the call
 	 * @param body how long to work under the lock
 	 * @param careless whether to go on working when the lock is lost
-	 * @param silent whether not to ask for the lock when it may be lost: who asks finds a
-	 * loss by itself, and nobody would notice if it were not told
+	 * @param silent whether not to ask for the lock when it may be lost: a question finds
+	 * a loss by itself, and would hide that the listener is not told
 	 * @param nested whether to acquire it again meanwhile
 	 * @param think how long to pause afterwards
 	 */

@@ -8,7 +8,7 @@ import io.dlock.torture.server.SqlStore;
 /**
  * F33: the password of the clients is changed, first in the store and then in the
  * applications, and their connections end, so that all log in anew. In the end everything
- * is as it was before, for those who start later.
+ * is as it was before, for clients that start later.
  */
 final class Credentials {
 

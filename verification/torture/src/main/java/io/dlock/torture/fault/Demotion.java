@@ -9,12 +9,12 @@ import io.dlock.torture.server.SqlStore;
 /**
  * F24: the database is demoted and stays where it is: connections are kept and refuse to
  * write. After a while new connections reach a primary, as if they were led to the server
- * that was promoted, but the old ones still do not: locks have to be back for those who
- * connect again.
+ * that was promoted, but the old ones still do not: locks have to be back for clients
+ * that connect again.
  * <p>
- * Both are the same server, so that nothing is lost: with MariaDB what a session may do
- * while the server is read-only is decided when it logs in, and with PostgreSQL the
- * setting of the user is taken then, that of the server by all sessions at once.
+ * Both are the same server, so that nothing is lost: with MariaDB the right of a session
+ * to write while the server is read-only is decided when it logs in, and with PostgreSQL
+ * the setting of the user is taken then, that of the server by all sessions at once.
  */
 final class Demotion {
 

@@ -132,8 +132,8 @@ public final class Infliction {
 
 	/**
 	 * Let all clients do something, one after the other.
-	 * @param name what
-	 * @param amount how much of it
+	 * @param name the name of the action
+	 * @param amount the amount of it
 	 * @throws InterruptedException if the calling thread is interrupted
 	 */
 	void tellAll(String name, long amount) throws InterruptedException {
@@ -154,23 +154,23 @@ public final class Infliction {
 	}
 
 	/**
-	 * What the fault stopped is possible again from now on, though not everything is as
-	 * it was: the judge counts from here.
+	 * Locking is possible again from now on, though not everything is as it was: the
+	 * judge counts from here.
 	 */
 	void restored() {
 		this.timeline.restored(this.fault);
 	}
 
 	/**
-	 * Note something that must not happen whatever the fault.
-	 * @param text what
+	 * Note a disturbance that no fault justifies.
+	 * @param text the disturbance
 	 */
 	void disturbedApplication(String text) {
 		this.violations.add(text);
 	}
 
 	/**
-	 * What happened to the application and must not.
+	 * The disturbances of the application that must not happen.
 	 * @return a line for each
 	 */
 	List<String> disturbances() {

@@ -63,8 +63,8 @@ final class LinkFaults {
 
 	/**
 	 * F34: the connections on which a client is told that it has its turn are silent, and
-	 * nothing else is: who notices connects again.
-	 * @param scope whose network: that of clients or that of nodes
+	 * nothing else is: a client that notices connects again.
+	 * @param scope the network: that of clients or that of nodes
 	 */
 	static FaultType silentSubscription(Scope scope) {
 		return FaultType.safe("F34", "silent-subscription", scope, LinkFaults::silenceSubscriptions)

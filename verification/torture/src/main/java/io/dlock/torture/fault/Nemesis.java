@@ -87,7 +87,7 @@ public final class Nemesis {
 	}
 
 	/**
-	 * What happened to the application beside the locks and must not.
+	 * The disturbances of the application beside the locks that must not happen.
 	 * @return a line for each
 	 */
 	public List<String> disturbances() {

@@ -106,7 +106,7 @@ public final class Plan {
 	 * @param window how long a window is, in milliseconds
 	 * @param perFault the time for one fault in a window, in milliseconds
 	 * @param calm the time between the windows
-	 * @param longest how long a fault lasts at the most
+	 * @param longest the longest time that a fault lasts
 	 */
 	public record Pace(Duration duration, Range window, long perFault, Duration calm, Duration longest) {
 
@@ -121,8 +121,8 @@ public final class Plan {
 		}
 
 		/**
-		 * The pace of a smoke test: every kind once, as fast as possible. What takes long
-		 * is begun, not awaited.
+		 * The pace of a smoke test: every kind once, as fast as possible. Long faults are
+		 * begun, not awaited.
 		 * @param lease the lease of the locks
 		 * @return the pace
 		 */

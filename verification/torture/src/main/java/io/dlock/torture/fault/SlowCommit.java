@@ -8,15 +8,16 @@ import java.util.List;
 import io.dlock.torture.server.SqlStore;
 
 /**
- * F32: each commit waits for a replica that is away, until it is waited for no more. The
- * application beside the locks must be able to connect all the time, and the sessions of
- * the clients must not become more and more: a session that was given up still is one.
+ * F32: each commit waits for a replica that is away, until the fault is over. The
+ * application beside the locks must be able to connect all the time, and the number of
+ * the clients' sessions must not grow without limit: a session that was given up still is
+ * one.
  */
 final class SlowCommit {
 
 	/**
-	 * What a client may have: the pools of the application and of the locks, two that
-	 * listen or ask, and some that were given up and whose end is under way.
+	 * The sessions that a client may have: the pools of the application and of the locks,
+	 * two that listen or ask, and some that were given up and are being ended.
 	 */
 	static final int SESSIONS_OF_CLIENT = 4 + 17 + 2 + 8;
 
@@ -65,8 +66,8 @@ final class SlowCommit {
 	}
 
 	/**
-	 * The limit is that of an administrator who knows what the application needs. It is
-	 * there before commits wait, as it is one.
+	 * The limit is that of an administrator who knows the needs of the application. It is
+	 * set before commits wait, because setting it is a commit.
 	 */
 	private void inflict(Infliction fault) throws SQLException, InterruptedException {
 		SqlStore store = fault.sql();
@@ -102,7 +103,7 @@ final class SlowCommit {
 			connection.isReadOnly();
 		}
 		catch (SQLException ex) {
-			fault.disturbedApplication("the application can not connect while commits wait: " + ex.getMessage());
+			fault.disturbedApplication("the application cannot connect while commits wait: " + ex.getMessage());
 		}
 	}
 

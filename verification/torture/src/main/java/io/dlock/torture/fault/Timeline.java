@@ -42,7 +42,7 @@ public final class Timeline implements AutoCloseable {
 	}
 
 	/**
-	 * What the fault stopped is possible again, though the fault is not over.
+	 * Locking is possible again, though the fault is not over.
 	 */
 	void restored(PlannedFault fault) {
 		write("RESTORED", fault.type().id(), fault.targetName(),

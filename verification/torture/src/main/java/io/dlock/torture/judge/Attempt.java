@@ -179,8 +179,8 @@ final class Attempt {
 	}
 
 	/**
-	 * When the store can have granted it at the earliest: a lease that the store grants
-	 * counts from the request.
+	 * The earliest time at which the store can have granted it: a lease that the store
+	 * grants counts from the request.
 	 * @return the time
 	 */
 	long grantedSince() {
@@ -236,9 +236,9 @@ final class Attempt {
 	}
 
 	/**
-	 * When the lease was over, found out without asking for it meanwhile: nobody but the
-	 * listener can have been told.
-	 * @return the time, 0 if somebody had asked
+	 * The time at which the lease was over, found out without asking for it meanwhile:
+	 * only the listener can have been told.
+	 * @return the time, 0 if a question was asked
 	 */
 	long overSince() {
 		return this.overSince;

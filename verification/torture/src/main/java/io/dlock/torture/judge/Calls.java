@@ -63,12 +63,12 @@ final class Calls {
 	 */
 	private static void judgeOutcome(Limits limits, Attempt attempt, Findings findings) {
 		switch (attempt.outcome()) {
-			case FAILED -> failed(attempt, "failed in a way nobody documents", findings);
-			case CLOSED -> failed(attempt, "was refused by a shut-down that nobody asked for", findings);
+			case FAILED -> failed(attempt, "failed in an undocumented way", findings);
+			case CLOSED -> failed(attempt, "was refused by a shutdown without a request for it", findings);
 			case INTERRUPTED -> {
 				findings.judged(Invariant.I10);
 				if (!attempt.isInterruptSent()) {
-					failed(attempt, "was interrupted by nobody", findings);
+					failed(attempt, "was interrupted although its client did not interrupt it", findings);
 				}
 			}
 			case UNKNOWN -> {

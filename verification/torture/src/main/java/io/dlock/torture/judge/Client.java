@@ -34,11 +34,11 @@ record Client(HistoryHeader header, long last, long killed, Intervals pauses, In
 	}
 
 	/**
-	 * Whether a fault may have cost it a lock. What was over before the last request that
-	 * can have renewed the lease has not.
-	 * @param known when the loss was known
+	 * Whether a fault may have cost it a lock. A fault that was over before the last
+	 * request that can have renewed the lease is no reason.
+	 * @param known the time at which the loss was known
 	 * @param lease the lease of the lock
-	 * @param slack what the machine may add to any time
+	 * @param slack the time that the machine may add to any other
 	 */
 	boolean isLossExcusedByFault(long known, long lease, long slack) {
 		return disturbed(firstRenewal(known, lease, slack), known);

@@ -1,10 +1,11 @@
 package io.dlock.torture.judge;
 
 /**
- * How much of what an invariant says was looked at.
+ * The share of the cases of an invariant that was judged.
  *
- * @param judged how often a violation would have been told
- * @param excused how often it would not: a fault or the machine may have been the reason
+ * @param judged the number of cases in which a violation would have been told
+ * @param excused the number of cases in which it would not: a fault or the machine may
+ * have been the reason
  */
 public record Coverage(long judged, long excused) {
 
@@ -19,9 +20,9 @@ public record Coverage(long judged, long excused) {
 	}
 
 	/**
-	 * Put those of another run to these.
+	 * Add the coverage of another run to this one.
 	 * @param other the other
-	 * @return both
+	 * @return the sum
 	 */
 	public Coverage plus(Coverage other) {
 		return new Coverage(this.judged + other.judged, this.excused + other.excused);

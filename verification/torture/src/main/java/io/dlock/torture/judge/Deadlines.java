@@ -4,8 +4,8 @@ import java.time.Duration;
 
 /**
  * I9 of the calls that ask for a future: no thread waits for the store on their behalf,
- * so they end shortly after their wait time whatever the store does, however many there
- * are.
+ * so they end shortly after their wait time even if the store does not answer and there
+ * are very many of them.
  */
 final class Deadlines {
 

@@ -10,10 +10,10 @@ import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
 
 /**
- * I10 of the keys that are only tried and never waited for: who is told that such a key
- * is busy must have met somebody who had it, or may have had it, at some time of the
- * call, or of a call of another thread of its process that was under way when it began,
- * and whose answer may be the answer to both. That such a call was refused as well is no
+ * I10 of the keys that are only tried and never waited for: a call that is told that such
+ * a key is busy must have met a holder of it, or a client that may have held it, at some
+ * time of the call, or of a call of another thread of its process that was under way when
+ * it began, and whose answer may be the answer to both. The refusal of such a call is no
  * reason.
  */
 final class FalseBusy {
@@ -48,15 +48,15 @@ final class FalseBusy {
 			findings.judged(Invariant.I10);
 			if (occupied < begins.getOrDefault(attempt, attempt.invoked())) {
 				findings.violation(Invariant.I10, attempt.returned(),
-						attempt + " was told busy but nobody had the key" + ((occupied != Long.MIN_VALUE)
+						attempt + " was told busy but no client had the key" + ((occupied != Long.MIN_VALUE)
 								? " for %.1f ms".formatted((attempt.invoked() - occupied) / 1e6) : ""));
 			}
 		}
 	}
 
 	/**
-	 * When the earliest call of the process began that was under way when a call began,
-	 * or that call itself.
+	 * The begin of the earliest call of the process that was under way when a call began,
+	 * or of that call itself.
 	 */
 	private static Map<Attempt, Long> begins(List<Attempt> byBegin) {
 		Map<Attempt, Long> begins = new HashMap<>();

@@ -27,17 +27,17 @@ final class Findings {
 	}
 
 	/**
-	 * Something is judged whatever else happened.
-	 * @param invariant by what it is judged
+	 * Count a case that is always judged.
+	 * @param invariant the invariant
 	 */
 	void judged(Invariant invariant) {
 		isJudged(invariant, false);
 	}
 
 	/**
-	 * Count something that may be judged. Whether it is a violation does not matter: what
-	 * would be excused if it was one is excused.
-	 * @param invariant by what it is judged
+	 * Count a case that may be judged. It does not matter whether it is a violation: a
+	 * case that would be excused if it was one is excused.
+	 * @param invariant the invariant
 	 * @param excused whether there is a reason for which nothing better was promised
 	 * @return whether it is judged
 	 */

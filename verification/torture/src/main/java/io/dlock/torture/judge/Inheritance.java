@@ -7,9 +7,10 @@ import java.util.List;
 import io.dlock.torture.judge.Intervals.Interval;
 
 /**
- * I8 of each lock whose holder was killed: it is not kept from those who want it. Of the
- * time from the end of its lease to the next grant, only that counts in which somebody
- * asked for it, the store and all clients were well, and nobody else may have had it.
+ * I8 of each lock whose holder was killed: it is not kept from the clients that want it.
+ * Of the time from the end of its lease to the next grant, only the part counts in which
+ * a client asked for it, the store and all clients were well, and no other client may
+ * have had it.
  */
 final class Inheritance {
 

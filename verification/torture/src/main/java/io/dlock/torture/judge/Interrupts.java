@@ -7,8 +7,9 @@ import io.dlock.torture.history.Event;
 import io.dlock.torture.history.HistoryRecord;
 
 /**
- * Which calls of a client it may have interrupted itself: those that were under way, or
- * began next. Who writes down that it interrupts a thread may do so a moment later.
+ * The calls of a client that it may have interrupted itself: those that were under way,
+ * or began next. A client that writes down an interrupt may interrupt the thread a moment
+ * later.
  */
 final class Interrupts {
 

@@ -87,7 +87,7 @@ final class Intervals {
 	}
 
 	/**
-	 * How much of a time is covered by these times and not by others.
+	 * The part of a time that is covered by these times and not by others.
 	 * @param others the others
 	 * @param from the begin of the time
 	 * @param to its end

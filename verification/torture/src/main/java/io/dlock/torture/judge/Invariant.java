@@ -12,9 +12,9 @@ public enum Invariant {
 	I2("stale write taken", true, true),
 
 	/**
-	 * A token is higher than all that were granted before. Where the store loses data, of
-	 * all that the store granted; excused if its clock was set back and it then lost
-	 * data.
+	 * A token is higher than all that were granted before. Where the store loses data,
+	 * this holds for the tokens that the store granted; excused if its clock was set back
+	 * and it then lost data.
 	 */
 	I3("token does not rise", true, true),
 
@@ -56,8 +56,8 @@ public enum Invariant {
 	I14("disturbed by other keys", true, false),
 
 	/**
-	 * Each process has locks again soon after the store can be used by whoever connects
-	 * anew, and its turns again soon after its messages got lost.
+	 * Each process has locks again soon after the store can be used by clients that
+	 * connect anew, and its turns again soon after its messages got lost.
 	 */
 	I15("not back in time", true, true),
 
@@ -81,7 +81,7 @@ public enum Invariant {
 	}
 
 	/**
-	 * How much may be excused before a run proves nothing.
+	 * The part that may be excused before a run proves nothing.
 	 * @return a part, from 0 to 1
 	 */
 	public double mostExcused() {

@@ -56,7 +56,7 @@ final class Leaks {
 	 * @param lines its output
 	 * @param frugal whether it promises to keep no threads that it does not need: a pool
 	 * that grows when it is first needed, and stays so, is no leak
-	 * @return what is wrong with it, and that each was looked at
+	 * @return the leaks, and for each client that it was looked at
 	 */
 	static List<Run.Check> of(String client, List<String> lines, boolean frugal) {
 		return baselines(lines).stream()
@@ -65,10 +65,10 @@ final class Leaks {
 	}
 
 	/**
-	 * What a client has to say at its end and did not.
+	 * The figures that a client has to print at its end and did not.
 	 * @param client the name of the client
 	 * @param lines its output
-	 * @return what is missing
+	 * @return the missing figures
 	 */
 	static List<String> missing(String client, List<String> lines) {
 		List<JsonNode> baselines = baselines(lines);

@@ -9,9 +9,9 @@ import io.dlock.torture.judge.Run.Limits;
  * The deadline of a lease that is not renewed is the one it published. That of a renewed
  * one may have moved since its last check, but is over at the check that finds it lost. A
  * check that finds a loss tells the listener itself; so some holders look at the deadline
- * before it, and not again until the listener has to know. (Who loses the data of its
- * store loses its lock without a deadline.) Only time in which the process was able to
- * run counts.
+ * before it, and not again until the listener has to know. (A client that loses the data
+ * of its store loses its lock without a deadline.) Only time in which the process was
+ * able to run counts.
  */
 final class Losses {
 

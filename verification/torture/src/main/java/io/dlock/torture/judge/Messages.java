@@ -13,8 +13,8 @@ import io.dlock.torture.judge.Timeline.Kind;
 
 /**
  * I15 of the messages that tell a process that it has its turn: when they do not arrive
- * any more, which nothing but silence tells, the process notices within fifteen seconds,
- * and gets its locks from other processes as fast as before.
+ * any more, and only the silence tells, the process notices within fifteen seconds, and
+ * gets its locks from other processes as fast as before.
  */
 final class Messages {
 
@@ -22,7 +22,7 @@ final class Messages {
 
 	private static final long NOTICED = Duration.ofSeconds(15).toNanos();
 
-	/** Fewer prove nothing. */
+	/** Fewer hand-overs prove nothing. */
 	private static final int SAMPLES = 5;
 
 	private static final int TIMES_AS_LONG = 3;
@@ -76,7 +76,7 @@ final class Messages {
 	}
 
 	/**
-	 * What is in the middle of the hand-overs to a client.
+	 * The median of the hand-overs to a client.
 	 * @return nanoseconds, -1 if there are too few
 	 */
 	private static long median(List<HandOver> all, int client, LongPredicate when) {
@@ -118,8 +118,8 @@ final class Messages {
 	 * A lock that went from one process to another.
 	 *
 	 * @param to the number of the client that got it
-	 * @param at when the other began to release it
-	 * @param took how long it took from then on
+	 * @param at the time at which the other began to release it
+	 * @param took the time that it took from then on
 	 */
 	private record HandOver(int to, long at, long took) {
 

@@ -78,8 +78,8 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	}
 
 	/**
-	 * Who stood still for less than a command may take reads the answer all the same, and
-	 * gives back what is of no use any more.
+	 * A process that stood still for less than a command may take reads the answer all
+	 * the same, and gives back a lock that is of no use any more.
 	 */
 	private static Occupation during(Interval pause, Attempt attempt, Run.Limits limits) {
 		long given = pause.to() + limits.commandTimeout();
@@ -119,10 +119,11 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	}
 
 	/**
-	 * With the turns that are kept for those who left: one for each client.
-	 * @param last what lasts longer, if anything does
-	 * @param turns how long all turns may last
-	 * @return what ends first
+	 * This occupation with the turns that are kept for calls that left: one for each
+	 * client.
+	 * @param last the occupation that lasts longer, if there is one
+	 * @param turns the time that all turns may last
+	 * @return the occupation that ends first
 	 */
 	Occupation withTurns(@Nullable Occupation last, long turns) {
 		return (last != null && last.until <= this.until + turns) ? last

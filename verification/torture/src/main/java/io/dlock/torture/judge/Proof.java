@@ -7,15 +7,15 @@ import java.util.Locale;
 import io.dlock.torture.history.Event;
 
 /**
- * What a run proves: nothing if nothing had to be survived, if it did not write down what
- * happened, or if too much of it is excused.
+ * The proof that a run gives: none if nothing had to be survived, if it did not write
+ * down the events, or if too much of it is excused.
  */
 final class Proof {
 
 	/** The machine may be slow for that part of the time. */
 	private static final double MOST_SLOW = 0.5;
 
-	/** Of all that are lost, so many may have no reason but the machine. */
+	/** The part of the lost locks that may have no reason but the machine. */
 	private static final double MOST_LOST_TO_MACHINE = 0.1;
 
 	/** A machine that hiccups once is not yet a reason to doubt everything. */
@@ -36,7 +36,7 @@ final class Proof {
 	}
 
 	/**
-	 * What had to be survived and did not happen.
+	 * The events that had to be survived and did not happen.
 	 */
 	static List<String> vacuous(Run run, Figures figures) {
 		Proof proof = new Proof(run, figures, new Findings());
@@ -49,7 +49,7 @@ final class Proof {
 	}
 
 	/**
-	 * What is not known, and what was not judged.
+	 * The missing data, and the invariants that were not judged.
 	 */
 	static List<String> unproven(Run run, Figures figures, Findings findings) {
 		Proof proof = new Proof(run, figures, findings);

@@ -142,8 +142,8 @@ final class Recovery {
 	}
 
 	/**
-	 * A lease more than what is aimed at: somebody may have been granted a lock without
-	 * knowing, when the store was not well.
+	 * The limit is a lease more than the target: a client may have been granted a lock
+	 * without knowing it while the store was not well.
 	 */
 	static void judge(Run run, Findings findings) {
 		long limit = TIMEOUTS_AFTER_HEAL * run.limits().commandTimeout() + run.limits().slack() + run.limits().lease();

@@ -10,9 +10,9 @@ import io.dlock.torture.judge.Timeline.Deed;
 import io.dlock.torture.judge.Timeline.Kind;
 
 /**
- * I15: from when on the store can be used by whoever connects anew, each process that
- * wants a lock is granted one by the store within three command timeouts. That others
- * have locks is no help to it.
+ * I15: as soon as the store can be used by clients that connect anew, each process that
+ * wants a lock is granted one by the store within three command timeouts. The locks of
+ * other processes are no help to it.
  */
 final class Restorations {
 
@@ -35,8 +35,8 @@ final class Restorations {
 	}
 
 	/**
-	 * From when something was possible again to the end of the fault, which may put
-	 * everything back.
+	 * The time from the moment at which locking was possible again to the end of the
+	 * fault, which may put everything back.
 	 */
 	private static List<Interval> restored(Timeline timeline) {
 		List<Interval> times = new ArrayList<>();

@@ -16,8 +16,8 @@ import io.dlock.torture.history.HistoryRecord;
  * @param resource what the resource wrote down, in the order of arrival
  * @param timeline what the nemesis did
  * @param troubles what the clients printed about locks that are in no history
- * @param checks what was looked at besides
- * @param missing what a campaign writes down and this one did not
+ * @param checks the other checks
+ * @param missing the data that a campaign writes down and this one did not
  * @param options what the campaign was asked to do
  * @param leftovers what there was before and after
  * @param machine when the machine was slow
@@ -38,7 +38,7 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	}
 
 	/**
-	 * How many clients there were at a time: one that was killed was started again.
+	 * The number of clients at a time: one that was killed was started again.
 	 */
 	int numberOfClients() {
 		return (int) this.clients.stream().map((client) -> client.header().client()).distinct().count();
@@ -60,15 +60,15 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 			long slack) {
 
 		/**
-		 * How long a key that is free may be kept from those who wait: a turn is kept for
-		 * the first in the queue for two polls, and polled for once more.
+		 * The time for which a key that is free may be kept from waiting calls: a turn is
+		 * kept for the first in the queue for two polls, and polled for once more.
 		 */
 		long patience() {
 			return turn() + this.poll + this.slack;
 		}
 
 		/**
-		 * How long a turn is kept for a process that may have left.
+		 * The time for which a turn is kept for a process that may have left.
 		 */
 		long turn() {
 			return 2 * this.poll;
@@ -93,7 +93,7 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	 *
 	 * @param invariant the invariant, such as {@code I11}
 	 * @param holds whether all was well
-	 * @param text what is wrong, or was looked at
+	 * @param text the problem, or the thing that was looked at
 	 */
 	record Check(String invariant, boolean holds, String text) {
 

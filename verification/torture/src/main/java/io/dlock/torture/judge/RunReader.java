@@ -191,7 +191,7 @@ final class RunReader {
 	}
 
 	/**
-	 * What a campaign writes down, and this one did not. No data is no proof.
+	 * The data that a campaign writes down and this one did not. No data is no proof.
 	 */
 	private List<String> missing(Map<String, String> options) {
 		List<String> missing = new ArrayList<>();

@@ -29,8 +29,8 @@ record Timeline(List<Deed> events) {
 	private static final Set<String> LOSSY = Set.of("F14", "F15", "F16", "F17", "F18", "F19");
 
 	/**
-	 * Faults of client processes: the store and the way to it are well. That messages do
-	 * not arrive costs time and nothing else.
+	 * Faults of client processes: the store and the way to it are well. Messages that do
+	 * not arrive cost time and nothing else.
 	 */
 	private static final Set<String> OF_CLIENTS = Set.of("F1", "F3", "F20", "F26", "F27", "F28b", "F29", "F30", "F34");
 
@@ -191,8 +191,8 @@ record Timeline(List<Deed> events) {
 	}
 
 	/**
-	 * When the store may have lost what it had acknowledged. A clock that steps loses
-	 * leases, and nothing else.
+	 * The times in which the store may have lost acknowledged data. A clock that steps
+	 * loses leases, and nothing else.
 	 * @return the times
 	 */
 	Intervals dataLosses() {

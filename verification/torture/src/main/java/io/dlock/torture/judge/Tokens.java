@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * I3 and I4: tokens rise from grant to grant, and belong to one hold each. A grant is
- * later than another if the store can not have given it before the other had returned;
+ * later than another if the store cannot have given it before the other had returned;
  * else nothing is known. A call may have waited long before: the lease tells when the
  * request was sent.
  * <p>
- * Who loses a lock with the data of the store does not know it yet, and may pass it on
- * inside its process for a while, with tokens below those of whoever the store grants it
- * to meanwhile. So where the store has lost something, tokens have to rise from grant to
+ * A client that loses a lock with the data of the store does not know it yet, and may
+ * pass it on inside its process for a while, with tokens below those of the next holder
+ * by the store. So where the store has lost something, tokens have to rise from grant to
  * grant of the store, and along each lease; that is all that was ever promised there. And
  * if its clock was set back before it lost its data, even the store may begin again with
  * lower tokens.
@@ -68,7 +68,7 @@ final class Tokens {
 
 	/**
 	 * The lease of a grant of the store counts from its request, unless it was renewed
-	 * before anybody saw it, because the process did not run.
+	 * before the process saw it, because the process did not run.
 	 */
 	private static long grantedSince(Run run, Attempt grant) {
 		long since = grant.grantedSince();
@@ -78,7 +78,7 @@ final class Tokens {
 	}
 
 	/**
-	 * A store mints from its clock what it can not remember.
+	 * A store mints a token from its clock if it cannot remember the last one.
 	 */
 	private static boolean isForgotten(Run run, @Nullable Attempt highest, Attempt grant) {
 		Timeline timeline = run.timeline();

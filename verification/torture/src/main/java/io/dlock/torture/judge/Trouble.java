@@ -40,7 +40,7 @@ record Trouble(String client, long from, long to, long waitLimit, Event event, S
 	}
 
 	/**
-	 * The lease of the lock: what the text says in milliseconds, or the longest that
+	 * The lease of the lock: the milliseconds in the text, or the longest lease that
 	 * there is.
 	 */
 	long lease(Limits limits) {

@@ -8,11 +8,12 @@ import java.util.Map;
  *
  * @param lossy whether the store lost what it had acknowledged, or its clock stepped
  * @param counts the violations of each invariant
- * @param coverage how much each invariant was judged
+ * @param coverage the coverage of each invariant
  * @param violations the first of them
- * @param vacuous what had to be survived and did not happen, empty if the run proves
- * something
- * @param unproven what is not known or was not judged, empty if the run proves something
+ * @param vacuous the events that had to be survived and did not happen, empty if the run
+ * proves something
+ * @param unproven the missing data and the invariants that were not judged, empty if the
+ * run proves something
  * @param figures what was measured
  * @param leftovers what there was before and after
  * @param options what the campaign was asked to do
@@ -51,7 +52,7 @@ public record Verdict(boolean lossy, Map<Invariant, Integer> counts, Map<Invaria
 	}
 
 	/**
-	 * What a program that judged ends with.
+	 * The exit code of a program that judged.
 	 * @return 0 if the run is clean, 1 if it is broken, 2 if it proves nothing
 	 */
 	public int exitCode() {

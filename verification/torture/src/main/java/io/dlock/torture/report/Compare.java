@@ -91,7 +91,7 @@ public final class Compare {
 	}
 
 	/**
-	 * How many there were, and the part that is judged.
+	 * The number of violations, and the part that is judged.
 	 */
 	private static String violations(Summary run, Invariant invariant) {
 		long count = run.violations().getOrDefault(invariant.name(), 0L);

@@ -8,8 +8,8 @@ import java.util.List;
 import io.dlock.torture.judge.Verdict;
 
 /**
- * Judges runs again, from what lies in their directories. Ends with 1 if one is broken or
- * can not be read, else with 2 if one proves nothing, and with 0 if all are clean.
+ * Judges runs again, from the files in their directories. Ends with 1 if one is broken or
+ * cannot be read, else with 2 if one proves nothing, and with 0 if all are clean.
  */
 public final class Rejudge {
 

@@ -22,12 +22,14 @@ import io.dlock.torture.judge.Recoveries;
  * @param kind who was tortured, on which store, in which tier, with which lease
  * @param seeds the seeds
  * @param broken whether something was broken that must hold
- * @param vacuous what did not happen in any of the runs, empty if they prove something
- * @param unproven what is not known or was not judged in one of them
+ * @param vacuous the events that did not happen in any of the runs, empty if they prove
+ * something
+ * @param unproven the data that one of them lacks and the invariants that it did not
+ * judge
  * @param seconds how long they took
  * @param counts cycles, faults and whatever else can be added up
  * @param violations the violations of each invariant
- * @param coverage how much each was judged
+ * @param coverage the coverage of each invariant
  * @param mustHold the invariants that must hold
  * @param fenced whether there are fencing tokens
  * @param recovery how soon locks were available again
@@ -97,8 +99,8 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 	}
 
 	/**
-	 * Put the figures of another run of the same kind to these. What happened in one of
-	 * them need not happen in the other; what is not known of one is not known of both,
+	 * Add the figures of another run of the same kind to these. An event that happened in
+	 * one of them need not happen in the other; data that one lacks are missing for both,
 	 * and both are broken if one is.
 	 * @param other the other
 	 * @return both

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link Keeper} and for what {@link Workload} has for those who do not wait.
+ * Tests for {@link Keeper} and for the requests of {@link Workload} that do not wait.
  */
 @Timeout(60)
 class KeeperTests {
@@ -65,7 +65,7 @@ class KeeperTests {
 	}
 
 	@Test
-	void triesDoNotWaitAndHaveKeysThatNobodyWaitsFor() {
+	void triesDoNotWaitAndHaveKeysWithoutWaitingCalls() {
 		Workload workload = new Workload(options(), 200, true);
 		for (int i = 0; i < 100; i++) {
 			Workload.Cycle tried = workload.nextTry();

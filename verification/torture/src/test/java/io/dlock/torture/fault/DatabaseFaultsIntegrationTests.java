@@ -28,7 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Integration tests for what administrators do to databases: what a connection notices.
+ * Integration tests for the faults that administrators cause, as a connection notices
+ * them.
  */
 @Timeout(120)
 class DatabaseFaultsIntegrationTests {
@@ -63,12 +64,11 @@ class DatabaseFaultsIntegrationTests {
 				.completeOnTimeout(false, 300, TimeUnit.MILLISECONDS)
 				.join());
 			running.await();
-			// with no client no session is allowed but that of the check; MariaDB does
-			// not
-			// count those that were there before its limit
+			// with no client only the session of the check is allowed; MariaDB does
+			// not count those that were there before its limit
 			assertThat(running.nemesis().disturbances()).anyMatch((line) -> line.contains("sessions"));
 			if (store.type() == StoreType.POSTGRES) {
-				assertThat(running.nemesis().disturbances()).anyMatch((line) -> line.contains("can not connect"));
+				assertThat(running.nemesis().disturbances()).anyMatch((line) -> line.contains("cannot connect"));
 			}
 			await().until(() -> isWritable(store::openAsClient));
 		}

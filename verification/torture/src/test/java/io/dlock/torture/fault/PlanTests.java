@@ -41,7 +41,7 @@ class PlanTests {
 	}
 
 	@Test
-	void smokeBeginsWhatTakesLongAndDoesNotAwaitIt() {
+	void smokeBeginsLongFaultsAndDoesNotAwaitThem() {
 		List<FaultType> types = List.of(LinkFaults.silentSubscription(Scope.LINK));
 		assertThat(Plan.make(types, SIZES, Plan.Pace.smoke(LEASE), 1)).singleElement()
 			.extracting(PlannedFault::duration)

@@ -53,7 +53,7 @@ class AvailabilityTests {
 	}
 
 	@Test
-	void i6ListenerIsToldBySomebodyElsesQuestionOnly() {
+	void i6ListenerIsToldByTheQuestionOfAnotherOnly() {
 		unasked(1341);
 		assertBroken(Invariant.I6);
 	}
@@ -265,7 +265,7 @@ class AvailabilityTests {
 	}
 
 	@Test
-	void i10CallIsInterruptedByNobody() {
+	void i10CallIsInterruptedWithoutAnInterrupt() {
 		this.run.attempt(0, 0, 100).then(110, Event.INTERRUPTED);
 		assertBroken(Invariant.I10);
 	}
@@ -277,7 +277,7 @@ class AvailabilityTests {
 	}
 
 	@Test
-	void i10CallIsRefusedByAShutdownThatNobodyAskedFor() {
+	void i10CallIsRefusedByAShutdownWithoutARequest() {
 		this.run.attempt(0, 0, 100).then(110, Event.CLOSED);
 		assertBroken(Invariant.I10);
 	}

@@ -17,7 +17,7 @@ class FalseBusyTests {
 	private final int key = Keys.polledKey(0);
 
 	@Test
-	void i10TryIsRefusedThoughNobodyHasTheKey() {
+	void i10TryIsRefusedThoughNoClientHasTheKey() {
 		this.run.attempt(0, this.key, 100).waiting(0).granted(101, 1).held(101, 110, 1, 1100).released(111);
 		this.run.attempt(1, this.key, 115).waiting(0).then(116, Event.REFUSED);
 		assertThat(this.run.broken()).containsExactly(Invariant.I10);
@@ -49,7 +49,7 @@ class FalseBusyTests {
 	}
 
 	@Test
-	void i10TryMayBeRefusedByWhatAnUnknownCallHasLeft() {
+	void i10TryMayBeRefusedByTheLockOfAnUnknownCall() {
 		this.run.fault(100, 200, "F10", "client-0");
 		this.run.attempt(0, this.key, 100).waiting(0).then(200, Event.UNKNOWN);
 		this.run.attempt(1, this.key, 1150).waiting(0).then(1151, Event.REFUSED);

@@ -63,7 +63,7 @@ class JudgeTests {
 	}
 
 	@Test
-	void whatIsMissingProvesNothing() {
+	void runWithMissingDataProvesNothing() {
 		provesSomething().missing("there is no checks.txt");
 		Verdict verdict = this.run.judge();
 		assertThat(verdict.unproven()).containsExactly("there is no checks.txt");

@@ -23,7 +23,7 @@ class KeptLocksTests {
 
 	@Test
 	void i10LockThatIsKeptIsLostByAFaultThatIsTooShortForIt() {
-		// with what the store needs afterwards 450 ms
+		// 450 ms with the time that the store needs afterwards
 		this.run.fault(3400, 3450, "F5", "node-0");
 		kept(4400);
 		assertThat(this.run.broken()).containsExactly(Invariant.I10);

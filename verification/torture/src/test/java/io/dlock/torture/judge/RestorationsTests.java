@@ -56,7 +56,7 @@ class RestorationsTests {
 	}
 
 	/**
-	 * Nothing can be written from 1000 on, and from 1500 on only by who connects.
+	 * No session can write from 1000 on, and from 1500 on only new ones can.
 	 */
 	private RunBuilder demotion() {
 		return this.run.fault(1000, 3000, "F24", "store").restored(1500);

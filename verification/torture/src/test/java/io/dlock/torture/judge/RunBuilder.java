@@ -73,7 +73,7 @@ final class RunBuilder {
 	}
 
 	/**
-	 * What the last fault stopped is possible again before it ends.
+	 * Locking is possible again before the last fault ends.
 	 */
 	RunBuilder restored(long at) {
 		String[] end = this.timeline.get(this.timeline.size() - 1).split(" ", 3);
@@ -198,7 +198,7 @@ final class RunBuilder {
 		}
 
 		/**
-		 * It was granted by a store, and its deadline was known then.
+		 * The lock was granted by a store, and its deadline was known then.
 		 */
 		AttemptBuilder granted(long at, long token, long validUntil) {
 			this.records.add(record(at, Event.GRANTED).withToken(token).withValidUntil(validUntil * MS));
@@ -206,7 +206,8 @@ final class RunBuilder {
 		}
 
 		/**
-		 * It was found lost by who had not asked since before its deadline.
+		 * The lock was found lost by a holder that had not asked since before its
+		 * deadline.
 		 */
 		AttemptBuilder foundLost(long at, long deadline) {
 			this.records.add(record(at, Event.FOUND_LOST).withValidUntil(deadline * MS));
