@@ -22,6 +22,9 @@ final class AsyncAcquisition {
 	/** The time beyond the wait time in which the store may answer the last call. */
 	private static final Duration PATIENCE = Duration.ofMillis(150);
 
+	/** The least time for the only call of a request that does not wait. */
+	private static final Duration TRY_PATIENCE = Duration.ofSeconds(1);
+
 	private final LeaseLockRegistry registry;
 
 	private final Acquisition acquisition;
@@ -62,14 +65,15 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * A request that does not wait asks once, and has the time of a command for that.
+	 * A request that does not wait asks once, and has the time of a call for that.
 	 */
 	private void setLimit() {
 		Deadline deadline = this.acquisition.deadline();
 		if (!deadline.isForever()) {
 			long waitNanos = deadline.remainingNanos();
 			Duration commandTimeout = this.registry.settings().commandTimeout();
-			Duration patience = (waitNanos > 0 && commandTimeout.compareTo(PATIENCE) > 0) ? PATIENCE : commandTimeout;
+			Duration tryPatience = (commandTimeout.compareTo(TRY_PATIENCE) > 0) ? commandTimeout : TRY_PATIENCE;
+			Duration patience = (waitNanos > 0) ? PATIENCE : tryPatience;
 			this.limit = this.registry.threads()
 				.schedule(() -> this.registry.threads().callback(this::endInTime),
 						Math.max(0, waitNanos) + patience.toNanos());

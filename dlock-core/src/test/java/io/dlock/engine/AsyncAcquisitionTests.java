@@ -66,7 +66,7 @@ class AsyncAcquisitionTests {
 	void busyLockFailsTheFutureAfterTheWait() {
 		holdElsewhere("key");
 		assertThatExceptionOfType(ExecutionException.class)
-			.isThrownBy(() -> acquire("key", Duration.ofMillis(100)).get())
+			.isThrownBy(() -> acquire("key", Duration.ofSeconds(1)).get())
 			.withCauseInstanceOf(LockBusyException.class);
 	}
 
@@ -74,7 +74,7 @@ class AsyncAcquisitionTests {
 	void waitBehindAThreadOfThisProcessEnds() {
 		LockHandle held = this.registry.acquire("key");
 		assertThatExceptionOfType(ExecutionException.class)
-			.isThrownBy(() -> acquire("key", Duration.ofMillis(100)).get())
+			.isThrownBy(() -> acquire("key", Duration.ofSeconds(1)).get())
 			.withCauseInstanceOf(LockBusyException.class);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> acquire("key", Duration.ZERO).get())
 			.withCauseInstanceOf(LockBusyException.class);
@@ -236,7 +236,7 @@ class AsyncAcquisitionTests {
 		LockHandle held = this.registry.acquire("key");
 		CountDownLatch blocked = new CountDownLatch(1);
 		CountDownLatch unblock = new CountDownLatch(1);
-		acquire("key", Duration.ofMillis(50)).handle((handle, ex) -> {
+		acquire("key", Duration.ofSeconds(1)).handle((handle, ex) -> {
 			blocked.countDown();
 			try {
 				return unblock.await(50, TimeUnit.SECONDS);
