@@ -87,8 +87,8 @@ public interface LockRegistry {
 	 * <p>
 	 * The future completes within the wait time, even if the store does not answer; 150
 	 * ms later at the latest if the store still has to answer a call, and after one
-	 * command timeout if the request does not wait. A lock that the store grants later is
-	 * released again.
+	 * command timeout, at least a second, if the request does not wait. A lock that the
+	 * store grants later is released again.
 	 * <p>
 	 * Cancelling the future gives up the request; a lock that is granted at that moment
 	 * is released again. Dependent stages run on a thread of the library unless an
