@@ -25,6 +25,8 @@ final class AsyncAcquisition {
 	/** The least time for the only call of a request that does not wait. */
 	private static final Duration TRY_PATIENCE = Duration.ofSeconds(1);
 
+	private static final long PAUSE_WITHOUT_THREAD = Duration.ofMillis(100).toNanos();
+
 	private final LeaseLockRegistry registry;
 
 	private final Acquisition acquisition;
@@ -56,7 +58,7 @@ final class AsyncAcquisition {
 		this.future.whenComplete((handle, ex) -> onCompletion());
 		try {
 			setLimit();
-			workOnIt();
+			work();
 		}
 		catch (OutOfMemoryError ex) {
 			giveUp(ex);
@@ -75,8 +77,11 @@ final class AsyncAcquisition {
 			Duration tryPatience = (commandTimeout.compareTo(TRY_PATIENCE) > 0) ? commandTimeout : TRY_PATIENCE;
 			Duration patience = (waitNanos > 0) ? PATIENCE : tryPatience;
 			this.limit = this.registry.threads()
-				.schedule(() -> this.registry.threads().callback(this::endInTime),
+				.schedule(() -> this.registry.threads().callbackInTheEnd(this::endInTime),
 						Math.max(0, waitNanos) + patience.toNanos());
+			if (this.future.isDone()) {
+				cancel(this.limit);
+			}
 		}
 	}
 
@@ -90,17 +95,23 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * Go on: at the start, at a signal or after a pause.
+	 * Go on: at a signal or after a pause. Without a thread it is tried again: the caller
+	 * has other things to do.
 	 */
 	private void workOnIt() {
 		try {
-			if (!this.registry.threads().work(this::run)) {
-				giveUp(new LockRegistryClosedException(this.acquisition.request().key()));
-			}
+			work();
 		}
 		catch (OutOfMemoryError ex) {
-			// the caller has other things to do, and the next in the queue may succeed
-			giveUp(ex);
+			if (this.registry.threads().schedule(this::workOnIt, PAUSE_WITHOUT_THREAD) == null) {
+				giveUp(ex);
+			}
+		}
+	}
+
+	private void work() {
+		if (!this.registry.threads().work(this::run)) {
+			giveUp(new LockRegistryClosedException(this.acquisition.request().key()));
 		}
 	}
 
@@ -177,8 +188,12 @@ final class AsyncAcquisition {
 		}
 		Hold hold = this.acquisition.attempt(current);
 		if (hold != null) {
-			this.phase.set(Phase.DONE);
-			this.registry.threads().callback(() -> deliver(hold));
+			if (this.phase.getAndSet(Phase.DONE) == Phase.ABANDONED) {
+				new HeldLock(this.registry, hold).releaseUnused();
+			}
+			else {
+				this.registry.threads().callback(() -> deliver(hold));
+			}
 			return;
 		}
 		LockException reason = this.acquisition.giveUp();
@@ -249,8 +264,12 @@ final class AsyncAcquisition {
 	}
 
 	private void fail(Throwable reason) {
-		leave();
-		this.registry.threads().callback(() -> tell(reason));
+		try {
+			leave();
+		}
+		finally {
+			this.registry.threads().callback(() -> tell(reason));
+		}
 	}
 
 	private void tell(Throwable reason) {

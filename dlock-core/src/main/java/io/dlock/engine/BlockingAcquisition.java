@@ -17,7 +17,7 @@ import io.dlock.LockStoreException;
  */
 final class BlockingAcquisition {
 
-	/** The answer is signalled; a wake-up without one does no harm. */
+	/** A little more than the first of the queue has for its call to the store. */
 	private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/** About the time in which a store would have refused the lock. */
@@ -108,6 +108,9 @@ final class BlockingAcquisition {
 		if (remaining > 0) {
 			turn.park(remaining);
 			return;
+		}
+		if (remaining < -ANSWER_NANOS - 2 * this.registry.settings().commandTimeout().toNanos()) {
+			throw this.acquisition.giveUpUnanswered();
 		}
 		Answer answer = turn.stopWaiting();
 		if (answer != null) {

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
@@ -54,13 +54,13 @@ final class EngineThreads implements AutoCloseable {
 
 	private final ThreadPoolExecutor renewals;
 
-	private final ThreadPoolExecutor workers;
+	private final GrowingPool workers;
 
 	private final ThreadPoolExecutor revocations;
 
 	private final ThreadPoolExecutor releases;
 
-	private final ThreadPoolExecutor callbacks;
+	private final GrowingPool callbacks;
 
 	private final ThreadPoolExecutor events;
 
@@ -73,10 +73,10 @@ final class EngineThreads implements AutoCloseable {
 		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.renewals = lasting("dlock-renewal");
-		this.workers = growing("dlock-worker", WORKERS);
+		this.workers = new GrowingPool(WORKERS, daemons("dlock-worker"));
 		this.revocations = lasting("dlock-revoker");
 		this.releases = pool("dlock-release", RELEASERS);
-		this.callbacks = growing("dlock-callback", CALLBACKS);
+		this.callbacks = new GrowingPool(CALLBACKS, daemons("dlock-callback"));
 		this.events = pool("dlock-events", 1);
 	}
 
@@ -85,15 +85,6 @@ final class EngineThreads implements AutoCloseable {
 				daemons(name));
 		pool.allowCoreThreadTimeOut(true);
 		return pool;
-	}
-
-	/**
-	 * A pool that starts a thread when all it has are busy. After a burst they end soon:
-	 * those that are left take turns, so that none would be idle for long.
-	 */
-	private ThreadPoolExecutor growing(String name, int size) {
-		return new ThreadPoolExecutor(0, size, 1, TimeUnit.SECONDS, new HandOverQueue(), daemons(name),
-				HandOverQueue::enqueue);
 	}
 
 	/**
@@ -141,7 +132,7 @@ final class EngineThreads implements AutoCloseable {
 		later(this.revocations, work, delayNanos);
 	}
 
-	private void later(ThreadPoolExecutor pool, Runnable work, long delayNanos) {
+	private void later(Executor pool, Runnable work, long delayNanos) {
 		boolean accepted = (delayNanos > 0) ? schedule(() -> later(pool, work, 0), delayNanos) != null
 				: executeInTheEnd(pool, work);
 		if (!accepted) {
@@ -149,7 +140,7 @@ final class EngineThreads implements AutoCloseable {
 		}
 	}
 
-	private boolean executeInTheEnd(ThreadPoolExecutor pool, Runnable work) {
+	private boolean executeInTheEnd(Executor pool, Runnable work) {
 		try {
 			return execute(pool, work);
 		}
@@ -209,6 +200,15 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
+	 * The same for the timer, which does nothing itself: it is tried again until there is
+	 * a thread.
+	 * @param work completes the future
+	 */
+	void callbackInTheEnd(Runnable work) {
+		later(this.callbacks, work, 0);
+	}
+
+	/**
 	 * Tell a listener that a lock is lost. A failure to do so does not concern the lock.
 	 * @param work calls the listener
 	 */
@@ -254,7 +254,7 @@ final class EngineThreads implements AutoCloseable {
 		return tell(this.events, work);
 	}
 
-	private static boolean tell(ThreadPoolExecutor pool, Runnable work) {
+	private static boolean tell(Executor pool, Runnable work) {
 		try {
 			return execute(pool, work);
 		}
@@ -285,7 +285,7 @@ final class EngineThreads implements AutoCloseable {
 		return this.events.getQueue().size() >= MAX_EVENTS;
 	}
 
-	private static boolean execute(ThreadPoolExecutor pool, Runnable work) {
+	private static boolean execute(Executor pool, Runnable work) {
 		Runnable task = guarded(work);
 		try {
 			pool.execute(task);
@@ -296,7 +296,7 @@ final class EngineThreads implements AutoCloseable {
 			return false;
 		}
 		catch (OutOfMemoryError ex) {
-			if (leaveToOthers(pool, task)) {
+			if (pool instanceof ThreadPoolExecutor threads && leaveToOthers(threads, task)) {
 				return true;
 			}
 			throw ex;
@@ -342,31 +342,6 @@ final class EngineThreads implements AutoCloseable {
 		this.revocations.shutdown();
 		this.callbacks.shutdown();
 		this.events.shutdown();
-	}
-
-	/**
-	 * Hands tasks over to idle threads, and queues them only when the pool has as many
-	 * threads as it may have.
-	 */
-	private static final class HandOverQueue extends LinkedTransferQueue<Runnable> {
-
-		@Override
-		public boolean offer(Runnable task) {
-			return tryTransfer(task);
-		}
-
-		static void enqueue(Runnable task, ThreadPoolExecutor pool) {
-			if (pool.isShutdown()) {
-				throw new RejectedExecutionException("The pool is shut down");
-			}
-			pool.getQueue().add(task);
-		}
-
-		@Override
-		public boolean add(Runnable task) {
-			return super.offer(task);
-		}
-
 	}
 
 }

@@ -87,7 +87,7 @@ final class Hold {
 	 * @return whether it is held now; otherwise it was withdrawn, or too late
 	 */
 	boolean claim() {
-		return !this.lease.isOver() && this.state.compareAndSet(State.OFFERED, State.HELD);
+		return !this.lease.isTooLate() && this.state.compareAndSet(State.OFFERED, State.HELD);
 	}
 
 	/**

@@ -189,6 +189,15 @@ final class Lease {
 	}
 
 	/**
+	 * Whether an heir comes too late to take the lease: there must be time to renew it,
+	 * which does not happen to an offer.
+	 * @return whether not to take it
+	 */
+	boolean isTooLate() {
+		return isRenewed() ? isStale() : isOver();
+	}
+
+	/**
 	 * Whether an heir would get less than it asked for.
 	 */
 	private boolean isTooShort() {

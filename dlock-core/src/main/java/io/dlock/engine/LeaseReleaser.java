@@ -54,11 +54,17 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 			return;
 		}
 		endOf(lease);
-		if (mayBePassedOn && this.mode == ReleaseMode.ASYNC && isSent(lease)) {
-			turn.end();
+		boolean sent = false;
+		try {
+			sent = mayBePassedOn && this.mode == ReleaseMode.ASYNC && isSent(lease);
 		}
-		else {
-			releaseAnd(turn::end, lease);
+		finally {
+			if (sent) {
+				turn.end();
+			}
+			else {
+				releaseAnd(turn::end, lease);
+			}
 		}
 	}
 
@@ -155,8 +161,12 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 
 	@Override
 	public void giveBack(Lease lease, boolean inBackground, Runnable then) {
-		if (!inBackground || !this.threads.releaseSoon(() -> releaseAnd(then, lease))) {
+		if (!inBackground) {
 			releaseAnd(then, lease);
+		}
+		else if (!this.threads.releaseSoon(() -> releaseAnd(then, lease))) {
+			revoke(lease);
+			then.run();
 		}
 	}
 

@@ -139,6 +139,14 @@ final class LocalQueues {
 	}
 
 	/**
+	 * A lease on offer was not taken, and is given up with the next call to the store.
+	 * @param lease the lease
+	 */
+	void endOf(Lease lease) {
+		this.leftovers.endOf(lease);
+	}
+
+	/**
 	 * End the wait of a request whose wait time is over, unless its turn has come.
 	 * @param turn the place, which from here on only watches for an answer
 	 */

@@ -200,6 +200,7 @@ final class Turn {
 		}
 		if (!offered.claim()) {
 			giveUpInStore(offered.lease());
+			this.queues.endOf(offered.lease());
 			tell(null);
 			offered = null;
 		}

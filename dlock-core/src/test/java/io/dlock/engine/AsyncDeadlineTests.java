@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockCongestedException;
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
@@ -83,6 +85,36 @@ class AsyncDeadlineTests {
 		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30))
 			.withThrowableThat()
 			.withCauseInstanceOf(LockCongestedException.class);
+	}
+
+	@Test
+	void tryBehindARequestThatReachesNoWorkerEnds() {
+		CountDownLatch asking = new CountDownLatch(EngineThreads.WORKERS);
+		this.store.beforeAcquire = () -> {
+			asking.countDown();
+			AbstractLeaseLockRegistryTests.awaitQuietly(this.done);
+		};
+		for (int i = 0; i < EngineThreads.WORKERS; i++) {
+			acquire("busy " + i, Duration.ofSeconds(100));
+		}
+		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
+		acquire("key", Duration.ofSeconds(100));
+		CompletableFuture<Boolean> tried = AbstractLeaseLockRegistryTests
+			.inOtherThread(() -> this.registry.lock("key").tryLock());
+		assertThat(tried).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockStoreException.class);
+	}
+
+	@Test
+	void requestThatEndedIsNotToldAsAcquired() {
+		List<Class<?>> told = Collections.synchronizedList(new ArrayList<>());
+		this.registry.addListener((event) -> told.add(event.getClass()));
+		this.store.holdAcquires(this.done);
+		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30));
+		this.done.countDown();
+		Awaitility.await().until(() -> this.store.releases.get() == 1);
+		assertThat(told).containsExactly(LockEvent.StoreFailed.class);
 	}
 
 	@Test

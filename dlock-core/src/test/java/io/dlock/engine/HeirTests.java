@@ -81,6 +81,23 @@ class HeirTests extends AbstractHandOffTests {
 		sleeper.end();
 	}
 
+	/**
+	 * An offer is not renewed, so that the lock would be lost soon.
+	 */
+	@Test
+	void offerThatIsTakenTooLateToBeRenewedIsGivenUp() {
+		LocalQueues queues = this.registry.queues();
+		LockHandle first = this.registry.acquireAsync(request()).join();
+		Lease lease = ((HeldLock) first).hold().lease();
+		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
+		});
+		first.release();
+		this.clock.pass(LEASE.multipliedBy(9).dividedBy(10));
+		assertThat(sleeper.claim()).isNull();
+		assertThat(sleeper.predecessor()).isSameAs(lease);
+		sleeper.end();
+	}
+
 	@Test
 	void p3OfferIsWithdrawnWhenTheStoreRefusesTheRenewal() {
 		LockHandle first = this.registry.acquireAsync(request()).join();

@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
@@ -32,6 +34,8 @@ class ThreadShortageTests {
 
 	private volatile boolean noThreads;
 
+	private final AtomicInteger refused = new AtomicInteger();
+
 	private final TroubledStore store = new TroubledStore();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
@@ -43,6 +47,7 @@ class ThreadShortageTests {
 	 */
 	private Thread newThread(Runnable task) {
 		if (this.noThreads) {
+			this.refused.incrementAndGet();
 			throw new OutOfMemoryError("unable to create native thread");
 		}
 		return new Thread(task);
@@ -99,6 +104,44 @@ class ThreadShortageTests {
 		this.noThreads = true;
 		held.release();
 		assertThat(request).succeedsWithin(Duration.ofSeconds(10)).satisfies(LockHandle::release);
+	}
+
+	@Test
+	void manyRequestsAreServedWhenThereAreThreadsAgain() {
+		LockHandle held = this.registry.acquire("key");
+		List<CompletableFuture<Void>> requests = new ArrayList<>();
+		LockRequest request = LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
+		for (int i = 0; i < 5000; i++) {
+			requests.add(this.registry.acquireAsync(request).thenAccept(LockHandle::release));
+		}
+		Awaitility.await().until(() -> this.registry.queues().waiters("key") == 5000);
+		CountDownLatch busy = new CountDownLatch(1);
+		for (int i = 0; i < EngineThreads.WORKERS; i++) {
+			this.registry.threads().work(() -> AbstractLeaseLockRegistryTests.awaitQuietly(busy));
+		}
+		this.noThreads = true;
+		held.release();
+		this.noThreads = false;
+		busy.countDown();
+		assertThat(CompletableFuture.allOf(requests.toArray(CompletableFuture[]::new)))
+			.succeedsWithin(Duration.ofSeconds(50));
+	}
+
+	@Test
+	void stageOfTheUserDoesNotRunOnTheTimer() {
+		CountDownLatch answer = new CountDownLatch(1);
+		this.store.holdAcquires(answer);
+		CompletableFuture<String> thread = new CompletableFuture<>();
+		this.registry.acquireAsync(LockRequest.builder("key").waitTime(Duration.ofMillis(500)).build())
+			.whenComplete((handle, ex) -> thread.complete(Thread.currentThread().getName()));
+		Awaitility.await().until(() -> this.store.acquires.get() == 1);
+		this.noThreads = true;
+		Awaitility.await().until(() -> this.refused.get() > 2);
+		assertThat(thread).isNotDone();
+		this.noThreads = false;
+		assertThat(thread).succeedsWithin(Duration.ofSeconds(30)).asString().startsWith("dlock-callback");
+		answer.countDown();
+		Awaitility.await().until(() -> this.store.releases.get() == 1);
 	}
 
 	@Test

@@ -325,6 +325,9 @@ final class LockConnections implements AutoCloseable {
 				LockPools.closeLater(current.dataSource());
 			}
 		}
+		catch (StoreException ex) {
+			logger.debug("The pool of the locks could not be replaced, will try again", ex);
+		}
 		finally {
 			this.opening.unlock();
 		}

@@ -22,6 +22,8 @@ final class LockPlaces {
 
 	private final Semaphore others;
 
+	private final int size;
+
 	private final Duration timeout;
 
 	private volatile long answered = System.nanoTime();
@@ -32,13 +34,14 @@ final class LockPlaces {
 	 * @param timeout the time that a call may take
 	 */
 	LockPlaces(int size, Duration timeout) {
-		this.others = new Semaphore(size - 1, true);
+		this.size = size - 1;
+		this.others = new Semaphore(this.size, true);
 		this.timeout = timeout;
 	}
 
 	/**
 	 * Wait for a place: for the command timeout if the database answers, and for half of
-	 * it if not.
+	 * it if not. A time without calls says nothing about the database.
 	 * @param renewal whether this is a renewal, for which one is reserved
 	 * @return the place
 	 * @throws StoreCongestedException if the database answers and there is none
@@ -48,10 +51,12 @@ final class LockPlaces {
 		if (renewal && this.renewals.tryAcquire()) {
 			return new Place(this.renewals, this);
 		}
-		long half = this.timeout.toNanos() / 2;
+		if (this.others.availablePermits() == this.size) {
+			this.answered = System.nanoTime();
+		}
+		long patience = isAnswering() ? this.timeout.toNanos() : this.timeout.toNanos() / 2;
 		try {
-			if (this.others.tryAcquire(half, TimeUnit.NANOSECONDS)
-					|| (isAnswering() && this.others.tryAcquire(half, TimeUnit.NANOSECONDS))) {
+			if (this.others.tryAcquire(patience, TimeUnit.NANOSECONDS)) {
 				return new Place(this.others, this);
 			}
 		}

@@ -15,6 +15,9 @@ import com.zaxxer.hikari.util.Credentials;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+
 /**
  * HikariCP pools like the application's, but apart from it. Without HikariCP on the
  * classpath there are none.
@@ -91,7 +94,13 @@ final class LockPools {
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		config.setConnectionInitSql(null);
 		adaptation.accept(config);
-		return new HikariDataSource(config);
+		try {
+			return new HikariDataSource(config);
+		}
+		catch (RuntimeException ex) {
+			// the application's credentials are asked for here, on the calling thread
+			throw new StoreException(Effect.NONE, false, "Could not open a pool of lock connections (" + ex + ")", ex);
+		}
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.dlock.store.jdbc;
 
+import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,6 +12,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ReflectionUtils;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
@@ -176,7 +180,28 @@ final class MySqlLockDialect extends JdbcLockDialect {
 
 	@Override
 	String session(Connection connection) throws SQLException {
-		return session(connection, "CONNECTION_ID()");
+		String session = session(connection, "CONNECTION_ID()");
+		boolean ours = session.startsWith(threadId(connection) + " ") && session.contains(":");
+		return ours ? session : "";
+	}
+
+	/**
+	 * The number that the driver was given. Behind a proxy it is one of the proxy, whose
+	 * sessions are not to be ended; without a port in its address a session cannot be
+	 * told from a later one.
+	 */
+	private static String threadId(Connection connection) throws SQLException {
+		Object driver = connection.unwrap(Connection.class);
+		Object session = call(driver, "getSession");
+		return String.valueOf(call((session != null) ? session : driver, "getThreadId"));
+	}
+
+	/**
+	 * The drivers have no type in common, and neither has to be there.
+	 */
+	private static @Nullable Object call(Object target, String name) {
+		Method method = ReflectionUtils.findMethod(target.getClass(), name);
+		return (method != null) ? ReflectionUtils.invokeMethod(method, target) : null;
 	}
 
 	private static String session(Connection connection, String id) throws SQLException {

@@ -120,7 +120,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 			  FROM pg_attribute a JOIN pg_collation c ON c.oid = a.attcollation
 			    JOIN pg_class t ON t.oid = a.attrelid
 			    JOIN pg_database d ON d.datname = current_database()
-			  WHERE a.attname = 'lock_key' AND t.oid = to_regclass(concat_ws('.', ?, ?)))
+			  WHERE a.attname = 'lock_key' AND t.oid = to_regclass(concat_ws('.', ?::text, ?::text)))
 			SELECT name FROM found WHERE provider <> 'b' AND NOT (provider = 'c' AND name IN ('C', 'POSIX'))
 			""";
 

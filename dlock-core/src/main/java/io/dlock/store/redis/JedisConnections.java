@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.net.ssl.HostnameVerifier;
 import javax.net.ssl.SSLParameters;
@@ -44,9 +45,11 @@ final class JedisConnections extends DedicatedConnections {
 		if (!(factory instanceof JedisConnectionFactory jedis)) {
 			return null;
 		}
-		JedisClientConfiguration client = new DedicatedConfiguration(jedis.getClientConfiguration(), commandTimeout);
+		DedicatedConfiguration client = new DedicatedConfiguration(jedis.getClientConfiguration(), commandTimeout,
+				new AtomicBoolean());
 		JedisConnections connections = create(jedis, client);
 		connections.factory.afterPropertiesSet();
+		client.forSentinels().set(true);
 		connections.factory.start();
 		return connections;
 	}
@@ -137,10 +140,11 @@ final class JedisConnections extends DedicatedConnections {
 
 	/**
 	 * The application's client configuration, but with the timeouts of the lock and a
-	 * bounded wait for a pooled connection.
+	 * bounded wait for a pooled connection. Spring Data asks it once for the connections
+	 * to Redis, when the factory is initialized, and later for those to sentinels.
 	 */
-	private record DedicatedConfiguration(JedisClientConfiguration application,
-			Duration commandTimeout) implements JedisClientConfiguration {
+	private record DedicatedConfiguration(JedisClientConfiguration application, Duration commandTimeout,
+			AtomicBoolean forSentinels) implements JedisClientConfiguration {
 
 		@Override
 		public boolean isUseSsl() {
@@ -164,6 +168,10 @@ final class JedisConnections extends DedicatedConnections {
 
 		@Override
 		public Optional<JedisClientConfigBuilderCustomizer> getClientConfigCustomizer() {
+			if (this.forSentinels.get()) {
+				// a sentinel has nothing to say between two failovers
+				return this.application.getClientConfigCustomizer();
+			}
 			// only a subscription reads without the read timeout
 			JedisClientConfigBuilderCustomizer silence = (builder) -> builder.blockingSocketTimeoutMillis(
 					Math.toIntExact(RedisMailboxes.longestSilence(this.commandTimeout).toMillis()));

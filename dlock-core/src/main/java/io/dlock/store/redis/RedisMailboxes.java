@@ -101,14 +101,23 @@ final class RedisMailboxes {
 	 */
 	private void beatAgain(RedisMessageListenerContainer container, String channel, Executor threads) {
 		Duration pause = longestSilence(this.commandTimeout).dividedBy(BEATS_IN_SILENCE);
-		CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS, threads).execute(() -> {
+		Executor next = (beat) -> {
+			try {
+				threads.execute(beat);
+			}
+			catch (Throwable ex) {
+				logger.debug("No thread could be started for a beat", ex);
+				beatAgain(container, channel, threads);
+			}
+		};
+		CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS, next).execute(() -> {
 			if (this.closed || !container.isRunning()) {
 				return;
 			}
 			try {
 				beat(channel);
 			}
-			catch (RuntimeException ex) {
+			catch (Throwable ex) {
 				logger.debug("Could not send a beat to the subscription of this process", ex);
 			}
 			beatAgain(container, channel, threads);

@@ -187,6 +187,22 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	}
 
 	/**
+	 * Applications set it for columns of types of their own.
+	 */
+	@Test
+	void r41ParametersWithoutATypeAreTaken() {
+		try (HikariDataSource pool = new HikariDataSource()) {
+			String url = url();
+			pool.setJdbcUrl(url + (url.contains("?") ? "&" : "?") + "stringtype=unspecified");
+			pool.setUsername(this.server.username());
+			pool.setPassword(this.server.password());
+			try (JdbcLockStore store = new JdbcLockStore(pool, settings())) {
+				store.verify();
+			}
+		}
+	}
+
+	/**
 	 * An index in the order of a library does not find its rows any more when the next
 	 * version of the library has another order, and lets a second row in.
 	 */

@@ -1,0 +1,49 @@
+package io.dlock.store.jdbc;
+
+import java.time.Duration;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.StoreCongestedException;
+import io.dlock.store.StoreException;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class LockPlacesTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+	private final LockPlaces places = new LockPlaces(2, TIMEOUT);
+
+	private static void awaitMoreThan(Duration time) {
+		long begin = System.nanoTime();
+		Awaitility.await().until(() -> System.nanoTime() - begin > time.toNanos());
+	}
+
+	/**
+	 * A method with {@code onStoreFailure = PROCEED} would run without its lock.
+	 */
+	@Test
+	void timeWithoutCallsIsNoSilenceOfTheDatabase() {
+		awaitMoreThan(TIMEOUT);
+		try (LockPlaces.Place first = this.places.enter(false)) {
+			Thread slow = new Thread(() -> {
+				awaitMoreThan(TIMEOUT.multipliedBy(3).dividedBy(5));
+				first.answered();
+			});
+			slow.start();
+			assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> this.places.enter(false));
+		}
+	}
+
+	@Test
+	void callsThatAreNotAnsweredAreASilenceOfTheDatabase() {
+		try (LockPlaces.Place first = this.places.enter(false)) {
+			awaitMoreThan(TIMEOUT);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.places.enter(false))
+				.isNotInstanceOf(StoreCongestedException.class);
+		}
+	}
+
+}
