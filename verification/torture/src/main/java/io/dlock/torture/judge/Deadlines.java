@@ -11,6 +11,8 @@ final class Deadlines {
 
 	private static final long PROMPTLY = Duration.ofMillis(250).toNanos();
 
+	private static final long ONE_CALL = Duration.ofSeconds(1).toNanos();
+
 	private Deadlines() {
 	}
 
@@ -20,13 +22,22 @@ final class Deadlines {
 			if (attempt.isAsync()) {
 				long ended = (attempt.returned() != 0) ? attempt.returned() : attempt.client().last();
 				long took = attempt.client().running(attempt.invoked(), ended);
-				if (took > attempt.waitLimit() + late) {
+				if (took > limit(attempt, run) + late) {
 					findings.violation(Invariant.I9, ended,
 							"the future of %s ended with %s after %.0f ms, its wait time is %.0f ms".formatted(attempt,
 									attempt.outcome(), took / 1e6, attempt.waitLimit() / 1e6));
 				}
 			}
 		}
+	}
+
+	/**
+	 * A request that does not wait asks once, for which it has a command timeout, and at
+	 * least a second.
+	 */
+	static long limit(Attempt attempt, Run run) {
+		return (attempt.waitLimit() > 0 || !attempt.isAsync()) ? attempt.waitLimit()
+				: Math.max(ONE_CALL, run.limits().commandTimeout());
 	}
 
 }

@@ -23,6 +23,15 @@ class DeadlinesTests {
 	}
 
 	@Test
+	void i9FutureThatDoesNotWaitHasASecondForItsOnlyCall() {
+		this.run.commandTimeout(100).fault(500, 5000, "F6", "node-0");
+		this.run.attempt(0, 0, 1000).waiting(0).then(1000, Event.ASYNC).then(2150, Event.UNKNOWN);
+		assertThat(this.run.broken()).isEmpty();
+		this.run.attempt(0, 1, 2500).waiting(0).then(2500, Event.ASYNC).then(3760, Event.UNKNOWN);
+		assertThat(this.run.broken()).containsExactly(Invariant.I9);
+	}
+
+	@Test
 	void i9FutureThatNeverEnds() {
 		this.run.attempt(0, 0, 1000).waiting(300).then(1000, Event.ASYNC);
 		assertThat(this.run.broken()).containsExactly(Invariant.I9);
