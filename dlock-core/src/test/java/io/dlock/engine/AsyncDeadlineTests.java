@@ -48,6 +48,18 @@ class AsyncDeadlineTests {
 		return this.registry.acquireAsync(LockRequest.builder(key).waitTime(waitTime).build());
 	}
 
+	private void occupyWorkers() {
+		CountDownLatch asking = new CountDownLatch(EngineThreads.WORKERS);
+		this.store.beforeAcquire = () -> {
+			asking.countDown();
+			AbstractLeaseLockRegistryTests.awaitQuietly(this.done);
+		};
+		for (int i = 0; i < EngineThreads.WORKERS; i++) {
+			acquire("busy " + i, Duration.ofSeconds(100));
+		}
+		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
+	}
+
 	@Test
 	void requestsOnAStoppedStoreEndThoughNoWorkerIsFree() {
 		CountDownLatch asking = this.store.holdAcquires(this.done);
@@ -70,15 +82,7 @@ class AsyncDeadlineTests {
 	 */
 	@Test
 	void requestThatIsNotAskedForOnAStoreThatAnswersIsCongested() {
-		CountDownLatch asking = new CountDownLatch(EngineThreads.WORKERS);
-		this.store.beforeAcquire = () -> {
-			asking.countDown();
-			AbstractLeaseLockRegistryTests.awaitQuietly(this.done);
-		};
-		for (int i = 0; i < EngineThreads.WORKERS; i++) {
-			acquire("busy " + i, Duration.ofSeconds(100));
-		}
-		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
+		occupyWorkers();
 		this.store.beforeAcquire = () -> {
 		};
 		this.registry.acquire("answered").release();
@@ -89,15 +93,7 @@ class AsyncDeadlineTests {
 
 	@Test
 	void tryBehindARequestThatReachesNoWorkerEnds() {
-		CountDownLatch asking = new CountDownLatch(EngineThreads.WORKERS);
-		this.store.beforeAcquire = () -> {
-			asking.countDown();
-			AbstractLeaseLockRegistryTests.awaitQuietly(this.done);
-		};
-		for (int i = 0; i < EngineThreads.WORKERS; i++) {
-			acquire("busy " + i, Duration.ofSeconds(100));
-		}
-		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
+		occupyWorkers();
 		acquire("key", Duration.ofSeconds(100));
 		CompletableFuture<Boolean> tried = AbstractLeaseLockRegistryTests
 			.inOtherThread(() -> this.registry.lock("key").tryLock());
