@@ -50,7 +50,7 @@ class FalseBusyTests {
 
 	@Test
 	void i10TryMayBeRefusedByTheLockOfAnUnknownCall() {
-		this.run.fault(100, 200, "F10", "client-0");
+		this.run.slow(10, 190);
 		this.run.attempt(0, this.key, 100).waiting(0).then(200, Event.UNKNOWN);
 		this.run.attempt(1, this.key, 1150).waiting(0).then(1151, Event.REFUSED);
 		assertThat(this.run.broken()).isEmpty();
