@@ -95,7 +95,7 @@ final class LeaseKeeper implements LeaseWatch {
 	/**
 	 * Look after all leases. What goes wrong with one does not concern the others.
 	 */
-	private void tend() {
+	void tend() {
 		long next = LeaseAlarm.NEVER;
 		for (KeptLease lease : this.kept.values()) {
 			try {

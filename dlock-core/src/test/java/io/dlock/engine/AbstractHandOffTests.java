@@ -43,6 +43,14 @@ abstract class AbstractHandOffTests {
 		assertThat(this.store.memory.find("key")).as("the lock in the store").isEmpty();
 	}
 
+	/**
+	 * Let a registry look after its leases now: its alarm does not notice that a test has
+	 * turned the clock.
+	 */
+	static void lookAfterLeases(LeaseLockRegistry registry) {
+		registry.threads().schedule(registry.keeper()::tend, 0);
+	}
+
 	LockRequest request() {
 		return LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
 	}

@@ -29,13 +29,13 @@ class MaxHoldTests extends AbstractHandOffTests {
 
 	/**
 	 * Let time pass, and give the renewal the time it needs. The one before may not have
-	 * been noted yet, in which case the keeper has to be woken up again.
+	 * been noted yet, in which case the keeper has to look again.
 	 */
 	private void passAndRenew(LeaseLockRegistry renewing, Duration time) {
 		int before = this.store.renewals.get();
 		this.clock.pass(time);
 		Awaitility.await().pollInterval(Duration.ofMillis(5)).until(() -> {
-			renewing.keeper().wakeIn(0);
+			lookAfterLeases(renewing);
 			return this.store.renewals.get() > before;
 		});
 	}
@@ -68,7 +68,7 @@ class MaxHoldTests extends AbstractHandOffTests {
 			passAndRenew(Duration.ofSeconds(4));
 		}
 		this.clock.pass(Duration.ofSeconds(1));
-		this.registry.keeper().wakeIn(0);
+		lookAfterLeases(this.registry);
 		assertThat(told.get()).isSameAs(handle);
 		assertThat(this.registry.keeper().size()).isZero();
 		assertThat(this.store.memory.find("key")).as("the rest of the lease is for the holder to stop").isPresent();
@@ -114,7 +114,7 @@ class MaxHoldTests extends AbstractHandOffTests {
 		LeaseLockRegistry own = new LeaseLockRegistry(this.store, limited, this.clock);
 		LockHandle handle = own.acquire(LockRequest.of("key"));
 		this.clock.pass(Duration.ofSeconds(5));
-		own.keeper().wakeIn(0);
+		lookAfterLeases(own);
 		Awaitility.await().until(() -> handle.remaining().equals(Duration.ofSeconds(5)));
 		handle.release();
 		LockHandle longer = own.acquire(request());

@@ -39,10 +39,6 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		return lease.minus(lease.dividedBy(100)).minusMillis(2).minus(age);
 	}
 
-	private void lookAfterAll() {
-		this.registry.keeper().wakeIn(0);
-	}
-
 	/**
 	 * Acquire a lock whose renewal holds up all others until the latch opens.
 	 */
@@ -54,16 +50,16 @@ class RenewalBatchTests extends AbstractHandOffTests {
 			AbstractLeaseLockRegistryTests.awaitQuietly(this.blocking);
 		};
 		this.clock.pass(Duration.ofSeconds(20));
-		lookAfterAll();
+		lookAfterLeases(this.registry);
 		AbstractLeaseLockRegistryTests.awaitQuietly(renewing);
 		this.store.renewedTogether.clear();
 		return first;
 	}
 
 	private void awaitDue(int many) {
-		lookAfterAll();
+		lookAfterLeases(this.registry);
 		Awaitility.await().until(() -> {
-			lookAfterAll();
+			lookAfterLeases(this.registry);
 			return this.registry.keeper().due() == many;
 		});
 	}
@@ -221,7 +217,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		int leases = this.registry.keeper().size();
 		this.clock.pass(Duration.ofMillis(3400));
 		Awaitility.await().until(() -> {
-			lookAfterAll();
+			lookAfterLeases(this.registry);
 			return this.store.renewals.get() >= before + leases;
 		});
 		Awaitility.await()
@@ -239,7 +235,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		for (int i = 0; i < 2; i++) {
 			this.clock.pass(Duration.ofSeconds(4));
 			Awaitility.await().until(() -> {
-				lookAfterAll();
+				lookAfterLeases(this.registry);
 				return handle.hold().lease().validNanosLeft() > Duration.ofSeconds(9).toNanos();
 			});
 		}
@@ -256,7 +252,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		LockHandle handle = this.registry.acquire(request());
 		this.clock.pass(Duration.ofSeconds(4));
 		Awaitility.await().until(() -> {
-			lookAfterAll();
+			lookAfterLeases(this.registry);
 			return handle.remaining().compareTo(Duration.ofSeconds(9)) > 0;
 		});
 		this.store.down = true;

@@ -12,7 +12,7 @@ import io.dlock.store.StoreException;
 /**
  * Limits of tests that do not measure time. A machine with eight busy loops beside the
  * tests does not reach them. JUnit finds this class by itself, and so Awaitility waits
- * that long in every test.
+ * that long in every test and looks often.
  */
 public final class Patience implements BeforeAllCallback {
 
@@ -26,6 +26,9 @@ public final class Patience implements BeforeAllCallback {
 	 * half of it.
 	 */
 	public static final Duration COMMAND = Duration.ofSeconds(20);
+
+	/** The pause between two looks at what a test waits for. */
+	private static final Duration LOOK = Duration.ofMillis(10);
 
 	/**
 	 * Open the first connection of a store, which may take longer than its timeout.
@@ -41,6 +44,7 @@ public final class Patience implements BeforeAllCallback {
 	@Override
 	public void beforeAll(ExtensionContext context) {
 		Awaitility.setDefaultTimeout(EVENTUALLY);
+		Awaitility.setDefaultPollInterval(LOOK);
 	}
 
 }
