@@ -27,8 +27,8 @@ import io.dlock.store.StorageKey;
  * timeout later, so that an outage costs one call a round, however many revocations are
  * pending. A revocation that the store has answered, but whose request may arrive later,
  * is repeated whenever it has become a quarter older, so that a request is undone within
- * a quarter of the time that it was late. All repetitions together are ten calls a second
- * at most.
+ * a quarter of the time that it was late, and for the last time shortly before the lease
+ * would be over. All repetitions together are ten calls a second at most.
  */
 final class Revoker {
 
@@ -185,8 +185,10 @@ final class Revoker {
 
 	private long nextAttempt(Revocation revocation) {
 		long age = age(revocation);
-		long pause = Math.max(this.maxPause.toNanos(), age / AGE_DIVISOR);
-		return this.clock.nanoTime() + Math.min(pause, revocation.lease().toNanos() - age + 1);
+		long shortest = this.maxPause.toNanos();
+		long left = revocation.lease().toNanos() - age;
+		long untilLast = (left > shortest) ? left - shortest : left + 1;
+		return this.clock.nanoTime() + Math.min(Math.max(shortest, age / AGE_DIVISOR), untilLast);
 	}
 
 	private void pause() {
