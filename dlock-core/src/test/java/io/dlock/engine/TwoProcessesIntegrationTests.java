@@ -63,7 +63,7 @@ class TwoProcessesIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("stores")
 	void holderInAnotherProcessExcludesUntilItReleases(String address) throws Exception {
-		LockSettings settings = LockSettings.defaults().withLease(LEASE);
+		LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(LEASE.dividedBy(4));
 		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
 				JavaProcess other = HolderProcess.start(address, this.key, LEASE)) {
@@ -85,7 +85,7 @@ class TwoProcessesIntegrationTests {
 	@MethodSource("stores")
 	@Timing
 	void i8LockOfAKilledProcessIsHadNoLaterThanALeaseAnd250Milliseconds(String address) throws Exception {
-		LockSettings settings = LockSettings.defaults().withLease(LEASE);
+		LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(LEASE.dividedBy(4));
 		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
 				JavaProcess other = HolderProcess.start(address, this.key, LEASE);
@@ -104,7 +104,7 @@ class TwoProcessesIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("stores")
 	void p3ProcessThatStoodStillLearnsOfItsLossBeforeItGoesOn(String address) throws Exception {
-		LockSettings settings = LockSettings.defaults().withLease(LEASE);
+		LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(LEASE.dividedBy(4));
 		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
 				JavaProcess other = HolderProcess.start(address, this.key, LEASE)) {
