@@ -25,7 +25,11 @@ import io.dlock.torture.history.HistoryWriter;
  */
 final class Keeper implements Runnable {
 
-	private static final double[] LEASES = { 0.8, 1, 2, 4, 12, 60 };
+	/** The lengths of one lease of eight, in usual leases. */
+	private static final double[] SHORT = { 0.8, 1, 2, 4 };
+
+	/** The lengths of the others: their renewals leave the processors to the rest. */
+	private static final double[] LONG = { 12, 30, 60 };
 
 	/** No thread of those that are watched: they are silent while they hold. */
 	private static final int THREAD = -2;
@@ -88,7 +92,8 @@ final class Keeper implements Runnable {
 	}
 
 	private Duration lease(int number) {
-		return Duration.ofMillis(Math.round(this.options.lease().toMillis() * LEASES[number % LEASES.length]));
+		double[] lengths = (number % 8 == 0) ? SHORT : LONG;
+		return Duration.ofMillis(Math.round(this.options.lease().toMillis() * lengths[(number / 8) % lengths.length]));
 	}
 
 	/**
