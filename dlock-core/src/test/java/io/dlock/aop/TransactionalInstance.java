@@ -220,7 +220,10 @@ final class TransactionalInstance implements AutoCloseable {
 
 	TransactionalInstance(Database database, Duration lease, Customizer customizer) {
 		this.pool = database.pool();
-		LockSettings settings = LockSettings.defaults().withLease(lease).withCommandTimeout(lease.dividedBy(4)).withShutdownTimeout(Duration.ZERO);
+		LockSettings settings = LockSettings.defaults()
+			.withLease(lease)
+			.withCommandTimeout(lease.dividedBy(4))
+			.withShutdownTimeout(Duration.ZERO);
 		this.store = Patience.connected(new JdbcLockStore(this.pool,
 				JdbcLockStoreSettings.defaults().withCommandTimeout(settings.commandTimeout())));
 		this.registry = new LeaseLockRegistry(this.store, settings);

@@ -27,7 +27,10 @@ class HoldLimitsIntegrationTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(4);
 
-	private final LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(LEASE.dividedBy(4)).withShutdownTimeout(Duration.ZERO);
+	private final LockSettings settings = LockSettings.defaults()
+		.withLease(LEASE)
+		.withCommandTimeout(LEASE.dividedBy(4))
+		.withShutdownTimeout(Duration.ZERO);
 
 	private final String key = "limits/" + UUID.randomUUID();
 
