@@ -21,7 +21,7 @@ final class BlockingAcquisition {
 	private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/** About the time in which a store would have refused the lock. */
-	private static final long REFUSAL_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+	private static final long REFUSAL_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
 
 	private final LeaseLockRegistry registry;
 
