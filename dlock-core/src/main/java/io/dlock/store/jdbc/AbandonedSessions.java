@@ -18,6 +18,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 import io.dlock.store.jdbc.LockPlaces.Place;
 
 /**
@@ -32,6 +33,12 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	private static final Log logger = LogFactory.getLog(AbandonedSessions.class);
 
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+
+	/**
+	 * An attempt without an answer leaves a session behind. With pauses that grow without
+	 * a limit these are few after any time.
+	 */
+	private static final int SILENCE_GROWTH = 4;
 
 	/** The server's name for the session of a connection; empty if it cannot tell. */
 	private final Map<Connection, String> known = Collections.synchronizedMap(new WeakHashMap<>());
@@ -131,15 +138,22 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	@Override
 	public void run() {
 		Duration pause = FIRST_PAUSE;
+		Duration silence = this.longestPause;
 		for (List<String> sessions = next(); !sessions.isEmpty(); sessions = next()) {
-			if (end(sessions)) {
+			Result result = end(sessions);
+			if (result == Result.NO_ANSWER) {
+				LockSupport.parkNanos(this, silence.toNanos());
+				silence = silence.multipliedBy(SILENCE_GROWTH);
+				continue;
+			}
+			silence = this.longestPause;
+			if (result == Result.ALL_GONE) {
 				pause = FIRST_PAUSE;
+				continue;
 			}
-			else {
-				LockSupport.parkNanos(this, pause.toNanos());
-				pause = pause.multipliedBy(2);
-				pause = (pause.compareTo(this.longestPause) < 0) ? pause : this.longestPause;
-			}
+			LockSupport.parkNanos(this, pause.toNanos());
+			pause = pause.multipliedBy(2);
+			pause = (pause.compareTo(this.longestPause) < 0) ? pause : this.longestPause;
 		}
 	}
 
@@ -161,15 +175,11 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 		}
 	}
 
-	/**
-	 * End sessions.
-	 * @return whether all of them are gone
-	 */
-	private boolean end(List<String> sessions) {
+	private Result end(List<String> sessions) {
 		try {
 			Collection<String> left = this.server.apply(sessions);
 			sessions.stream().filter((session) -> !left.contains(session)).forEach(this::gone);
-			return left.isEmpty();
+			return left.isEmpty() ? Result.ALL_GONE : Result.SOME_LEFT;
 		}
 		catch (StoreException ex) {
 			logger.debug("Could not end " + sessions.size() + " sessions that were given up", ex);
@@ -177,11 +187,11 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 				// nothing will ever be known of them
 				sessions.forEach(this::gone);
 			}
-			return false;
+			return (ex.effect() == Effect.UNKNOWN) ? Result.NO_ANSWER : Result.SOME_LEFT;
 		}
 		catch (RuntimeException | Error ex) {
 			logger.warn("Could not end sessions that were given up", ex);
-			return false;
+			return Result.SOME_LEFT;
 		}
 	}
 
@@ -208,6 +218,22 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
+	}
+
+	/**
+	 * The result of an attempt to end sessions.
+	 */
+	private enum Result {
+
+		/** The server has none of them any more. */
+		ALL_GONE,
+
+		/** There are some yet, or there was no connection to ask. */
+		SOME_LEFT,
+
+		/** The session that was to end the others was given up itself. */
+		NO_ANSWER
+
 	}
 
 }

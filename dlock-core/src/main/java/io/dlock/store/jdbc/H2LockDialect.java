@@ -1,11 +1,13 @@
 package io.dlock.store.jdbc;
 
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
@@ -56,9 +58,9 @@ final class H2LockDialect extends JdbcLockDialect {
 			""";
 
 	private static final String KEY_COLUMN = """
-			SELECT data_type, collation_name FROM information_schema.columns
-			WHERE LOWER(table_schema) = LOWER(COALESCE(?, SCHEMA())) AND LOWER(table_name) = LOWER(?)
-			  AND LOWER(column_name) = 'lock_key'
+			SELECT DATA_TYPE, COLLATION_NAME, TABLE_NAME, COUNT(*) OVER () FROM INFORMATION_SCHEMA.COLUMNS
+			WHERE LOWER(TABLE_SCHEMA) = LOWER(COALESCE(?, SCHEMA())) AND LOWER(TABLE_NAME) = LOWER(?)
+			  AND LOWER(COLUMN_NAME) = 'lock_key'
 			""";
 
 	private final String acquire;
@@ -154,12 +156,23 @@ final class H2LockDialect extends JdbcLockDialect {
 
 	@Override
 	void verify(Connection connection, LockTable table) throws SQLException {
+		DatabaseMetaData metaData = connection.getMetaData();
 		table.ask(connection, KEY_COLUMN, (row) -> {
+			if (row.getInt(4) > 1 && !row.getString(3).equals(stored(metaData, table.simpleName()))) {
+				return;
+			}
 			boolean ignoresCase = row.getString(1).equals("VARCHAR_IGNORECASE");
 			if (ignoresCase || !row.getString(2).equals("OFF")) {
 				throw table.wrongCollation("lock_key", row.getString(ignoresCase ? 1 : 2), MIXES_KEYS, null);
 			}
 		});
+	}
+
+	private static String stored(DatabaseMetaData metaData, String identifier) throws SQLException {
+		if (metaData.storesUpperCaseIdentifiers()) {
+			return identifier.toUpperCase(Locale.ROOT);
+		}
+		return metaData.storesLowerCaseIdentifiers() ? identifier.toLowerCase(Locale.ROOT) : identifier;
 	}
 
 	@Override

@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
  * @param poolSize how many connections the store opens for itself at the most, one of
  * which is kept free for renewals; zero to use the given {@code DataSource} as it is. A
  * session that does not answer is ended, and counts until the database says that it is
- * gone; one or two more may do that
+ * gone. One more session ends them. If that is not answered either there is another one
+ * after each pause, which is four times as long as the last
  * @param retention how long the row of a free lock is kept, with the token it had
  * @since 0.1
  */

@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -49,7 +50,7 @@ final class LockConnections implements AutoCloseable {
 
 	private volatile @Nullable Opened opened;
 
-	private volatile long refreshed = System.nanoTime();
+	private final AtomicLong refreshed = new AtomicLong(System.nanoTime());
 
 	/** Guarded by the lock for opening. */
 	private long poolOpened;
@@ -128,17 +129,20 @@ final class LockConnections implements AutoCloseable {
 
 	/**
 	 * A server that became read-only keeps its connections, while the address may lead to
-	 * another one by now.
+	 * another one by now. If it does not, new connections are of no more use: there are
+	 * few of them.
 	 */
 	private void leaveIfReadOnly(Opened current, Connection connection, SQLException ex) {
-		if (!SqlErrors.isReadOnly(ex)) {
+		long before = this.refreshed.get();
+		long now = System.nanoTime();
+		if (!SqlErrors.isReadOnly(ex) || now - before <= this.settings.commandTimeout().toNanos()
+				|| !this.refreshed.compareAndSet(before, now)) {
 			return;
 		}
 		if (current.places() == null) {
 			LockPools.evict(current.dataSource(), connection);
 		}
-		else if (System.nanoTime() - this.refreshed > this.settings.commandTimeout().toNanos()) {
-			this.refreshed = System.nanoTime();
+		else {
 			LockPools.evictAll(current.dataSource());
 		}
 	}
@@ -187,7 +191,7 @@ final class LockConnections implements AutoCloseable {
 		}
 		catch (SQLException ex) {
 			replaceIfEmpty(current);
-			throw LockPools.isExhausted(current.dataSource())
+			throw LockPools.isExhausted(current.dataSource(), ex)
 					? new StoreCongestedException("No connection became free (" + ex.getMessage() + ")", ex)
 					: SqlErrors.notConnected(ex);
 		}

@@ -2,7 +2,10 @@ package io.dlock.store.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.NoSuchElementException;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
@@ -12,6 +15,8 @@ import com.zaxxer.hikari.HikariCredentialsProvider;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import com.zaxxer.hikari.util.Credentials;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
@@ -23,6 +28,8 @@ import io.dlock.store.StoreException.Effect;
  * classpath there are none.
  */
 final class LockPools {
+
+	private static final Log logger = LogFactory.getLog(LockPools.class);
 
 	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
 			LockPools.class.getClassLoader());
@@ -142,22 +149,47 @@ final class LockPools {
 	 * @return whether it has none
 	 */
 	static boolean isEmpty(DataSource dataSource) {
-		HikariPoolMXBean pool = poolOf(dataSource);
-		return pool != null && pool.getTotalConnections() == 0;
+		HikariPoolMXBean connections = connectionsOf(hikari(dataSource));
+		return connections != null && connections.getTotalConnections() == 0;
 	}
 
 	/**
 	 * Whether all connections that a pool may have are in use.
 	 * @param dataSource the pool, or anything else
+	 * @param failure its failure to give a connection
 	 * @return whether it is known to have none for another user
 	 */
-	static boolean isExhausted(DataSource dataSource) {
-		HikariPoolMXBean pool = poolOf(dataSource);
-		return pool != null && pool.getActiveConnections() >= ((HikariDataSource) dataSource).getMaximumPoolSize();
+	static boolean isExhausted(DataSource dataSource, SQLException failure) {
+		HikariDataSource pool = hikari(dataSource);
+		HikariPoolMXBean connections = connectionsOf(pool);
+		return (pool != null && connections != null) ? connections.getActiveConnections() >= pool.getMaximumPoolSize()
+				: isTimeoutOfAPool(failure);
 	}
 
-	private static @Nullable HikariPoolMXBean poolOf(DataSource dataSource) {
-		return (HIKARI && dataSource instanceof HikariDataSource hikari) ? hikari.getHikariPoolMXBean() : null;
+	/**
+	 * The pools (DBCP, Tomcat) have no exception in common. One that could not connect
+	 * tells of the error of the driver.
+	 */
+	private static boolean isTimeoutOfAPool(SQLException ex) {
+		boolean waited = ex instanceof SQLTransientConnectionException || ex instanceof SQLTimeoutException
+				|| ex.getCause() instanceof NoSuchElementException
+				|| ex.getClass().getSimpleName().equals("PoolExhaustedException");
+		return waited && ex.getSQLState() == null && !(ex.getCause() instanceof SQLException);
+	}
+
+	private static @Nullable HikariPoolMXBean connectionsOf(@Nullable HikariDataSource pool) {
+		return (pool != null) ? pool.getHikariPoolMXBean() : null;
+	}
+
+	private static @Nullable HikariDataSource hikari(DataSource dataSource) {
+		try {
+			return (HIKARI && dataSource.isWrapperFor(HikariDataSource.class))
+					? dataSource.unwrap(HikariDataSource.class) : null;
+		}
+		catch (SQLException ex) {
+			logger.debug("The data source does not tell which pool it is", ex);
+			return null;
+		}
 	}
 
 	/**
@@ -165,9 +197,9 @@ final class LockPools {
 	 * @param dataSource the pool
 	 */
 	static void evictAll(DataSource dataSource) {
-		HikariPoolMXBean pool = poolOf(dataSource);
-		if (pool != null) {
-			pool.softEvictConnections();
+		HikariPoolMXBean connections = connectionsOf(hikari(dataSource));
+		if (connections != null) {
+			connections.softEvictConnections();
 		}
 	}
 
@@ -178,7 +210,8 @@ final class LockPools {
 	 * @param connection its connection
 	 */
 	static void evict(DataSource dataSource, Connection connection) {
-		if (HIKARI && dataSource instanceof HikariDataSource pool) {
+		HikariDataSource pool = hikari(dataSource);
+		if (pool != null) {
 			pool.evictConnection(connection);
 		}
 	}

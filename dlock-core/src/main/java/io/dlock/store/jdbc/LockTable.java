@@ -71,13 +71,21 @@ record LockTable(String name) {
 		int dot = this.name.indexOf('.');
 		try (PreparedStatement statement = connection.prepareStatement(query)) {
 			statement.setString(1, (dot < 0) ? null : this.name.substring(0, dot));
-			statement.setString(2, this.name.substring(dot + 1));
+			statement.setString(2, simpleName());
 			try (ResultSet row = statement.executeQuery()) {
 				while (row.next()) {
 					rows.take(row);
 				}
 			}
 		}
+	}
+
+	/**
+	 * The name without the schema.
+	 * @return the name as it is configured
+	 */
+	String simpleName() {
+		return this.name.substring(this.name.indexOf('.') + 1);
 	}
 
 	/**

@@ -113,8 +113,11 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	 */
 	private static final String SESSION = "SELECT CONCAT(id, ' ', host) FROM information_schema.processlist WHERE id = ";
 
-	/** The session ended by itself. */
-	private static final int NO_SUCH_SESSION = 1094;
+	/** The session ended by itself, or belongs to another user and will end so. */
+	private static final Set<Integer> NOT_KILLED = Set.of(1094, 1095);
+
+	/** The SQL state of a transaction whose end is not known. */
+	private static final String RESOLUTION_UNKNOWN = "08007";
 
 	private final String acquire;
 
@@ -229,7 +232,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 			statement.execute("KILL " + id);
 		}
 		catch (SQLException ex) {
-			if (ex.getErrorCode() != NO_SUCH_SESSION) {
+			if (!NOT_KILLED.contains(ex.getErrorCode())) {
 				throw ex;
 			}
 		}
@@ -247,7 +250,13 @@ final class MySqlLockDialect extends JdbcLockDialect {
 			statement.setString(12, Parameters.entry(command.mailbox()));
 			statement.executeUpdate();
 		}
-		return readBack(connection, key, command.owner());
+		try {
+			return readBack(connection, key, command.owner());
+		}
+		catch (SQLException ex) {
+			// the lock may be taken, whatever the error says about the second statement
+			throw new SQLException(ex.getMessage(), RESOLUTION_UNKNOWN, ex);
+		}
 	}
 
 	@Override

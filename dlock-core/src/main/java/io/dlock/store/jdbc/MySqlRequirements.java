@@ -19,7 +19,8 @@ final class MySqlRequirements {
 	private static final Log logger = LogFactory.getLog(MySqlRequirements.class);
 
 	private static final String TABLE_FACTS = """
-			SELECT t.engine, LOWER(c.column_name), c.character_set_name, c.collation_name, c.column_type
+			SELECT t.engine, LOWER(c.column_name), c.character_set_name, c.collation_name, c.column_type,
+			  t.table_type, t.table_name, @@lower_case_table_names = 0
 			FROM information_schema.tables t JOIN information_schema.columns c
 			  ON c.table_schema = t.table_schema AND c.table_name = t.table_name
 			WHERE t.table_schema = COALESCE(?, DATABASE()) AND LOWER(t.table_name) = LOWER(?)
@@ -28,6 +29,8 @@ final class MySqlRequirements {
 			""";
 
 	private static final Set<String> FOR_PEOPLE = Set.of("holder", "reason");
+
+	private static final Set<String> EVERY_CHARACTER = Set.of("utf8mb4", "utf16", "utf16le", "utf32", "gb18030");
 
 	private MySqlRequirements() {
 	}
@@ -40,13 +43,22 @@ final class MySqlRequirements {
 	}
 
 	private static void verify(LockTable table, ResultSet row) throws SQLException {
+		boolean other = row.getBoolean(8) && !row.getString(7).equals(table.simpleName());
+		if (other) {
+			return;
+		}
+		if ("VIEW".equals(row.getString(6))) {
+			throw new StoreMisconfiguredException(
+					"The lock table '%s' is a view, of whose table the locks know nothing.".formatted(table.name()),
+					"Set dlock.jdbc.table to the name of the table, after its schema and a dot if need be.", null);
+		}
 		if (!"InnoDB".equalsIgnoreCase(row.getString(1))) {
 			throw table.refusal("The lock table '%s' uses the engine %s, which does not lock rows."
 				.formatted(table.name(), row.getString(1)), "ENGINE = InnoDB");
 		}
 		String column = row.getString(2);
 		String collation = row.getString(4);
-		if (FOR_PEOPLE.contains(column) && !"utf8mb4".equals(row.getString(3))) {
+		if (FOR_PEOPLE.contains(column) && !EVERY_CHARACTER.contains(String.valueOf(row.getString(3)))) {
 			throw table.wrongCollation(column, collation, "which does not know every character",
 					"MODIFY %s VARCHAR(255) CHARACTER SET utf8mb4 NOT NULL".formatted(column));
 		}

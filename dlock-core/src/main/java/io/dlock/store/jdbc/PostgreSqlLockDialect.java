@@ -106,6 +106,9 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	/** The number alone may belong to another session after a restart. */
 	private static final String SESSION = "pid || ' ' || extract(epoch FROM backend_start)";
 
+	/** The right to see the sessions of another user is not the right to end them. */
+	private static final String TERMINATE = "CASE WHEN pg_has_role(usesysid, 'USAGE') THEN pg_terminate_backend(pid) END";
+
 	private static final int RENEWALS_AT_ONCE = 1000;
 
 	/**
@@ -218,8 +221,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 
 	@Override
 	Collection<String> endSessions(Connection connection, Collection<String> sessions) throws SQLException {
-		String query = "SELECT %1$s, pg_terminate_backend(pid) FROM pg_stat_activity WHERE %1$s = ANY(?)"
-			.formatted(SESSION);
+		String query = "SELECT %s, %s FROM pg_stat_activity WHERE %1$s = ANY(?)".formatted(SESSION, TERMINATE);
 		try (PreparedStatement statement = connection.prepareStatement(query)) {
 			statement.setArray(1, array(connection, "text", sessions.stream()));
 			try (ResultSet row = statement.executeQuery()) {

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.MariaDbServer;
@@ -110,6 +111,49 @@ abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTest
 	@Test
 	void r41TableWithACollationThatMixesKeysIsRefused() throws SQLException {
 		refused("dlock_collation", "CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "InnoDB", "collation");
+	}
+
+	@Test
+	void textOfAnyUnicodeIsAccepted() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_utf16");
+		execute("CREATE TABLE dlock_utf16 LIKE dlock_lock");
+		execute("ALTER TABLE dlock_utf16 CONVERT TO CHARACTER SET utf16 COLLATE utf16_bin");
+		try (JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("dlock_utf16"))) {
+			store.verify();
+			granted(store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "\uD83D\uDD12")));
+			assertThat(store.renew(List.of(new RenewCommand(key(), "a", LEASE)))).containsExactly(RenewResult.RENEWED);
+			assertThat(store.find(key()).orElseThrow().reason()).isEqualTo("\uD83D\uDD12");
+		}
+	}
+
+	@Test
+	void viewIsRefusedAsSuch() throws SQLException {
+		execute("CREATE OR REPLACE VIEW dlock_view AS SELECT * FROM dlock_lock");
+		try (JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("dlock_view"))) {
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+				.withMessageContaining("is a view")
+				.withMessageContaining("dlock.jdbc.table");
+		}
+		finally {
+			execute("DROP VIEW dlock_view");
+		}
+	}
+
+	/**
+	 * The names of tables are those of files, whose case matters on most systems.
+	 */
+	@Test
+	void tableWhoseNameDiffersByItsCaseIsAnotherOne() throws SQLException {
+		execute("DROP TABLE IF EXISTS DLOCK_CASE");
+		execute("DROP TABLE IF EXISTS dlock_case");
+		execute("CREATE TABLE DLOCK_CASE (lock_key INT) ENGINE = MyISAM");
+		try (JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("dlock_case"))) {
+			execute("CREATE TABLE dlock_case LIKE dlock_lock");
+			store.verify();
+		}
+		finally {
+			execute("DROP TABLE DLOCK_CASE");
+		}
 	}
 
 	@Test

@@ -107,6 +107,20 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	@Test
+	void tableWhoseNameDiffersByItsCaseIsAnotherOne() throws SQLException {
+		for (String mode : List.of("DATABASE_TO_UPPER=TRUE", "DATABASE_TO_LOWER=TRUE", "DATABASE_TO_UPPER=FALSE")) {
+			HikariDataSource database = pool("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;" + mode);
+			new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(database);
+			try (Connection connection = database.getConnection();
+					Statement statement = connection.createStatement();
+					JdbcLockStore store = new JdbcLockStore(database, settings())) {
+				statement.execute("CREATE TABLE \"Dlock_Lock\" (\"lock_key\" VARCHAR_IGNORECASE)");
+				store.verify();
+			}
+		}
+	}
+
+	@Test
 	void r41DatabaseWithACollationIsRefused() {
 		HikariDataSource collated = pool(
 				"jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;COLLATION=ENGLISH STRENGTH PRIMARY");
