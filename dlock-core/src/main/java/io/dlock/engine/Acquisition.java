@@ -191,7 +191,7 @@ final class Acquisition {
 			this.registry.storeAnswered(sent);
 			this.failure = null;
 			this.failingSince = null;
-			note(result, turn, queueing ? mailbox : null);
+			note(result, turn, mailbox, queueing);
 			return result;
 		}
 		catch (StoreException ex) {
@@ -203,17 +203,21 @@ final class Acquisition {
 		return null;
 	}
 
-	private void note(AcquireResult result, Turn turn, @Nullable MailboxAddress queued) {
+	/**
+	 * An answer to another address leaves the place at the former one as it was.
+	 */
+	private void note(AcquireResult result, Turn turn, @Nullable MailboxAddress mailbox, boolean queueing) {
 		this.refused = (result instanceof AcquireResult.Refused refusal) ? refusal : null;
+		MailboxAddress before = turn.queuedAt();
+		if (before != null && !before.equals(mailbox)) {
+			this.registry.turns().leave(turn.storageKey(), before);
+			turn.queuedAt(null);
+		}
 		if (this.refused == null) {
 			return;
 		}
-		MailboxAddress before = turn.queuedAt();
-		if (queued != null) {
-			if (before != null && !queued.equals(before)) {
-				this.registry.turns().leave(turn.storageKey(), before);
-			}
-			turn.queuedAt(queued);
+		if (queueing) {
+			turn.queuedAt(mailbox);
 		}
 		else if (!this.deadline.isOver()) {
 			this.registry.turns().listen();

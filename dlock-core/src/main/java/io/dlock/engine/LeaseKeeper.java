@@ -206,6 +206,10 @@ final class LeaseKeeper implements LeaseWatch {
 			if (lease.isToBeRenewed()) {
 				next.add(lease);
 			}
+			else {
+				// not sent; whether the lease is over for good, the timer decides
+				answer(lease, RenewResult.UNKNOWN, this.clock.now());
+			}
 		}
 		return next;
 	}

@@ -134,6 +134,38 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		first.release();
 	}
 
+	/**
+	 * The wall clock is set forward and back while the timer has no time to look.
+	 */
+	@Test
+	void r3LeaseThatSeemsOverWhileItWaitsForItsRenewalIsRenewedLater() {
+		LockHandle first = holdUpRenewals();
+		LockHandle handle = acquire("key", Duration.ofSeconds(12));
+		this.clock.pass(millis(4500));
+		awaitDue(1);
+		CountDownLatch timerBlocked = new CountDownLatch(1);
+		CountDownLatch looked = new CountDownLatch(1);
+		this.registry.threads().schedule(() -> {
+			timerBlocked.countDown();
+			AbstractLeaseLockRegistryTests.awaitQuietly(looked);
+		}, 0);
+		AbstractLeaseLockRegistryTests.awaitQuietly(timerBlocked);
+		this.clock.stepWall(Duration.ofHours(1));
+		CountDownLatch renewed = new CountDownLatch(1);
+		this.registry.threads().renewal(renewed::countDown);
+		this.blocking.countDown();
+		AbstractLeaseLockRegistryTests.awaitQuietly(renewed);
+		this.clock.stepWall(Duration.ofHours(-1));
+		looked.countDown();
+		this.clock.pass(Duration.ofSeconds(1));
+		Awaitility.await().until(() -> {
+			lookAfterAll();
+			return isRenewed(handle);
+		});
+		handle.release();
+		first.release();
+	}
+
 	@Test
 	void callThatIsNotAnsweredCostsTheOthersNothing() {
 		LockHandle first = holdUpRenewals();

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
@@ -34,7 +35,10 @@ class StoreTurnsTests {
 
 	private static final Duration NEVER = Duration.ofHours(1);
 
-	private final MemoryLockStore memory = new MemoryLockStore();
+	/** How much faster the store's clock has been than that of the processes. */
+	private final AtomicLong elapsed = new AtomicLong();
+
+	private final MemoryLockStore memory = new MemoryLockStore(() -> System.nanoTime() + this.elapsed.get());
 
 	private final TroubledStore hereStore = new TroubledStore(this.memory);
 
@@ -277,6 +281,30 @@ class StoreTurnsTests {
 		Awaitility.await().until(() -> this.thereStore.leaves.get() == 1);
 		LockHandle next = this.here.acquireAsync(patient()).get();
 		next.release();
+	}
+
+	/**
+	 * The store grants the lock to the new address and knows nothing of the old one.
+	 */
+	@Test
+	void placeAtTheOldAddressIsLeftIfTheFirstCallFromTheNewOneIsGranted() throws Exception {
+		this.thereStore.mailboxesFail = true;
+		LeaseLockRegistry there = there(Duration.ofMillis(100));
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(1);
+		MailboxAddress polling = there.turns().address();
+		assertThat(polling).isNotNull();
+		this.thereStore.beforeAcquire = () -> {
+			if (!polling.equals(this.thereStore.asked.mailbox())) {
+				this.elapsed.set(Duration.ofHours(1).toNanos());
+			}
+		};
+		this.thereStore.mailboxesFail = false;
+		LockHandle granted = waiter.get();
+		awaitQueued(0);
+		held.release();
+		granted.release();
 	}
 
 	@Test
