@@ -23,4 +23,9 @@ public final class LockCongestedException extends LockStoreException {
 		super(key, operation, consequence, cause);
 	}
 
+	@Override
+	public boolean isOutage() {
+		return false;
+	}
+
 }

@@ -24,4 +24,13 @@ public sealed class LockStoreException extends LockException permits LockCongest
 				cause);
 	}
 
+	/**
+	 * Whether the store itself fails, so that a caller who prefers to do its work twice
+	 * to not doing it may go on without the lock, as {@link OnStoreFailure#PROCEED} does.
+	 * @return {@code false} if the store works and was only not asked in time
+	 */
+	public boolean isOutage() {
+		return true;
+	}
+
 }

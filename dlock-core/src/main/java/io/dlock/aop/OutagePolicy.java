@@ -12,7 +12,6 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
-import io.dlock.LockCongestedException;
 import io.dlock.LockStoreException;
 import io.dlock.OnStoreFailure;
 
@@ -57,13 +56,12 @@ final class OutagePolicy {
 	}
 
 	/**
-	 * Whether the method runs without its lock after a failure. The store of a congested
-	 * process works, and others may hold the lock.
+	 * Whether the method runs without its lock after a failure.
 	 * @param failure the reason why there is no lock
 	 * @return whether it runs
 	 */
 	boolean isFailOpen(Throwable failure) {
-		return isFailOpen() && !(failure instanceof LockCongestedException);
+		return isFailOpen() && failure instanceof LockStoreException failed && failed.isOutage();
 	}
 
 	/**

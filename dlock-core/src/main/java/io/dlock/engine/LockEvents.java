@@ -13,7 +13,6 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
-import io.dlock.LockCongestedException;
 import io.dlock.LockEvent;
 import io.dlock.LockListener;
 import io.dlock.LockRequest;
@@ -73,7 +72,7 @@ final class LockEvents {
 		Duration waited = acquisition.deadline().elapsed();
 		if (reason instanceof LockStoreException failure) {
 			tell(new LockEvent.StoreFailed(request.key(), request.name(), request.reason(), waited, failure,
-					request.failOpen() && !(failure instanceof LockCongestedException)));
+					request.failOpen() && failure.isOutage()));
 		}
 		else if (reason instanceof LockBusyException) {
 			tell(new LockEvent.Busy(request.key(), request.name(), request.reason(), waited));
