@@ -14,7 +14,7 @@ import io.dlock.store.StoreException;
  */
 record Answer(@Nullable Acquisition here, @Nullable String elsewhere, @Nullable StoreException failure) {
 
-	static Answer heldHere(@Nullable Acquisition request) {
+	static Answer heldHere(Acquisition request) {
 		return new Answer(request, null, null);
 	}
 

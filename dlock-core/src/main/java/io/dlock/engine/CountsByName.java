@@ -36,8 +36,7 @@ final class CountsByName {
 	}
 
 	private static String name(Turn turn) {
-		Acquisition acquisition = turn.acquisition();
-		String name = (acquisition != null) ? acquisition.request().name() : null;
+		String name = turn.acquisition().request().name();
 		return (name != null) ? name : NO_NAME;
 	}
 

@@ -9,7 +9,6 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.Lease.Terms;
 import io.dlock.store.StorageKey;
 
 /**
@@ -43,27 +42,13 @@ final class LocalQueues {
 
 	/**
 	 * Queue up.
-	 * @param key the key
-	 * @param terms what is asked for
+	 * @param acquisition the request
 	 * @param onSignal what to call when the place becomes the first later or the store
 	 * calls, or {@code null} to wake the calling thread
 	 * @return the place, which may be the first already
 	 */
-	Turn join(String key, Terms terms, @Nullable Runnable onSignal) {
-		return join(new Turn(this, key, terms, onSignal));
-	}
-
-	/**
-	 * Queue up for a request.
-	 * @param acquisition the request
-	 * @param onSignal as above
-	 * @return the place, which may be the first already
-	 */
 	Turn join(Acquisition acquisition, @Nullable Runnable onSignal) {
-		return join(new Turn(this, acquisition.request().key(), acquisition.terms(), onSignal, acquisition));
-	}
-
-	private Turn join(Turn turn) {
+		Turn turn = new Turn(this, acquisition, onSignal);
 		this.queues.compute(turn.storageKey(), (k, queue) -> {
 			LocalQueue current = (queue != null) ? queue : new LocalQueue();
 			current.add(turn);

@@ -10,8 +10,6 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-import org.jspecify.annotations.Nullable;
-
 import io.dlock.ForcedRelease;
 import io.dlock.LocalLocks;
 import io.dlock.LockConsole;
@@ -78,27 +76,20 @@ final class RegistryConsole implements LockConsole {
 			.sorted(Comparator.comparing(LocalLocks.Held::since).thenComparing(LocalLocks.Held::key))
 			.toList();
 		return new LocalLocks(held,
-				waiting.stream()
-					.flatMap((turn) -> Optional.ofNullable(waiting(turn)).stream())
-					.sorted(Comparator.comparing(LocalLocks.Waiting::since))
-					.toList());
+				waiting.stream().map(this::waiting).sorted(Comparator.comparing(LocalLocks.Waiting::since)).toList());
 	}
 
 	private LocalLocks.Held held(Hold hold, int waiting) {
 		Tenure tenure = hold.tenure();
 		Moment since = (tenure != null) ? tenure.since() : hold.lease().granted();
 		Acquisition acquisition = hold.turn().acquisition();
-		LockRequest request = (acquisition != null) ? acquisition.request() : null;
-		return new LocalLocks.Held(hold.turn().storageKey(), (request != null) ? request.name() : null,
-				(request != null) ? request.reason() : null, (acquisition != null) ? acquisition.thread() : "",
+		LockRequest request = acquisition.request();
+		return new LocalLocks.Held(hold.turn().storageKey(), request.name(), request.reason(), acquisition.thread(),
 				Instant.ofEpochMilli(since.wallMillis()), inNanos(hold.validNanosLeft()), hold.token(), waiting);
 	}
 
-	private LocalLocks.@Nullable Waiting waiting(Turn turn) {
+	private LocalLocks.Waiting waiting(Turn turn) {
 		Acquisition acquisition = turn.acquisition();
-		if (acquisition == null) {
-			return null;
-		}
 		LockRequest request = acquisition.request();
 		Deadline deadline = acquisition.deadline();
 		return new LocalLocks.Waiting(turn.storageKey(), request.name(), request.reason(), acquisition.thread(),

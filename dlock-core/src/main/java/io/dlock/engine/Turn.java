@@ -16,17 +16,13 @@ final class Turn {
 
 	private final LocalQueues queues;
 
-	private final String key;
+	private final Acquisition acquisition;
 
 	private final String storageKey;
-
-	private final Lease.Terms terms;
 
 	private final @Nullable Thread thread;
 
 	private final @Nullable Runnable onSignal;
-
-	private final @Nullable Acquisition acquisition;
 
 	private final AtomicBoolean ended = new AtomicBoolean();
 
@@ -47,35 +43,22 @@ final class Turn {
 	private volatile @Nullable MailboxAddress leftStoreQueue;
 
 	/**
-	 * Create a place for a thread that waits, or for a callback.
+	 * Create a place.
 	 * @param queues the queues
-	 * @param key the key
-	 * @param terms what is asked for
+	 * @param acquisition the request that wants the lock
 	 * @param onSignal what to call when the place becomes the first, the store calls or
 	 * the registry closes, or {@code null} to wake the calling thread
 	 */
-	Turn(LocalQueues queues, String key, Lease.Terms terms, @Nullable Runnable onSignal) {
-		this(queues, key, terms, onSignal, null);
-	}
-
-	/**
-	 * Create a place.
-	 * @param acquisition who wants the lock, or {@code null} if nobody does: the place is
-	 * kept while a lock is given up
-	 */
-	Turn(LocalQueues queues, String key, Lease.Terms terms, @Nullable Runnable onSignal,
-			@Nullable Acquisition acquisition) {
+	Turn(LocalQueues queues, Acquisition acquisition, @Nullable Runnable onSignal) {
 		this.queues = queues;
-		this.key = key;
-		this.storageKey = StorageKey.of(key);
-		this.terms = terms;
+		this.acquisition = acquisition;
+		this.storageKey = StorageKey.of(key());
 		this.onSignal = onSignal;
 		this.thread = (onSignal == null) ? Thread.currentThread() : null;
-		this.acquisition = acquisition;
 	}
 
 	String key() {
-		return this.key;
+		return this.acquisition.request().key();
 	}
 
 	String storageKey() {
@@ -83,7 +66,7 @@ final class Turn {
 	}
 
 	Lease.Terms terms() {
-		return this.terms;
+		return this.acquisition.terms();
 	}
 
 	boolean isFirst() {
@@ -91,10 +74,10 @@ final class Turn {
 	}
 
 	/**
-	 * Who wants the lock, or has it.
-	 * @return the request, or {@code null} if the place is only kept
+	 * The request that wants the lock, or has it.
+	 * @return the request
 	 */
-	@Nullable Acquisition acquisition() {
+	Acquisition acquisition() {
 		return this.acquisition;
 	}
 
@@ -112,7 +95,7 @@ final class Turn {
 	 * @return whether the lock is wanted and not held yet
 	 */
 	boolean isWaiting() {
-		return this.acquisition != null && !this.granted;
+		return !this.granted;
 	}
 
 	/**
@@ -120,7 +103,7 @@ final class Turn {
 	 * @return whether it waits no longer
 	 */
 	boolean isExpired() {
-		return this.acquisition != null && this.acquisition.deadline().isOver();
+		return this.acquisition.deadline().isOver();
 	}
 
 	boolean isAsynchronous() {

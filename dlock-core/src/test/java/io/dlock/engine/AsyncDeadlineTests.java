@@ -163,7 +163,7 @@ class AsyncDeadlineTests {
 		LeaseLockRegistry shortly = new LeaseLockRegistry(this.store,
 				LockSettings.defaults().withLease(lease).withShutdownTimeout(Duration.ZERO));
 		LockHandle first = shortly.acquireAsync(LockRequest.of("key")).join();
-		Turn sleeper = shortly.queues().join("key", new Lease.Terms(lease, true), () -> {
+		Turn sleeper = shortly.queues().join(AcquisitionOfTests.of("key", new Lease.Terms(lease, true)), () -> {
 		});
 		first.release();
 		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());

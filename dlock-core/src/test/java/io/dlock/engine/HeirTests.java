@@ -20,10 +20,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class HeirTests extends AbstractHandOffTests {
 
+	private static Acquisition asking(Duration lease) {
+		return AcquisitionOfTests.of("key", new Lease.Terms(lease, true));
+	}
+
 	@Test
 	void p1LeaseThatIsBeingGivenUpIsNotOfferedAgain() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
-		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE.multipliedBy(2), true), () -> {
+		Turn sleeper = this.registry.queues().join(asking(LEASE.multipliedBy(2)), () -> {
 		});
 		CompletableFuture<LockHandle> third = waiter();
 		first.release();
@@ -41,7 +45,7 @@ class HeirTests extends AbstractHandOffTests {
 	void withdrawnOfferOfWhoGivesUpIsRevoked() {
 		LockHandle first = this.registry.acquireAsync(request()).join();
 		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
+		Turn sleeper = this.registry.queues().join(asking(LEASE), () -> {
 		});
 		first.release();
 		assertThat(this.registry.keeper().end(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
@@ -54,7 +58,7 @@ class HeirTests extends AbstractHandOffTests {
 	void stoppingRegistryRevokesWhatWaitersWouldHaveGivenUp() {
 		LockHandle first = this.registry.acquireAsync(request()).join();
 		AtomicReference<Turn> sleeper = new AtomicReference<>();
-		sleeper.set(this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
+		sleeper.set(this.registry.queues().join(asking(LEASE), () -> {
 			if (!this.registry.isRunning()) {
 				sleeper.get().end();
 			}
@@ -71,7 +75,7 @@ class HeirTests extends AbstractHandOffTests {
 		LocalQueues queues = this.registry.queues();
 		LockHandle first = this.registry.acquireAsync(request()).join();
 		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
+		Turn sleeper = queues.join(asking(LEASE), () -> {
 		});
 		first.release();
 		this.clock.pass(LEASE);
@@ -89,7 +93,7 @@ class HeirTests extends AbstractHandOffTests {
 		LocalQueues queues = this.registry.queues();
 		LockHandle first = this.registry.acquireAsync(request()).join();
 		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
+		Turn sleeper = queues.join(asking(LEASE), () -> {
 		});
 		first.release();
 		this.clock.pass(LEASE.multipliedBy(9).dividedBy(10));
@@ -102,7 +106,7 @@ class HeirTests extends AbstractHandOffTests {
 	void p3OfferIsWithdrawnWhenTheStoreRefusesTheRenewal() {
 		LockHandle first = this.registry.acquireAsync(request()).join();
 		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = this.registry.queues().join("key", new Lease.Terms(LEASE, true), () -> {
+		Turn sleeper = this.registry.queues().join(asking(LEASE), () -> {
 		});
 		first.release();
 		assertThat(this.registry.keeper().end(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
@@ -117,7 +121,7 @@ class HeirTests extends AbstractHandOffTests {
 	void heirThatGivesUpPassesTheLockOn() {
 		LocalQueues queues = this.registry.queues();
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
+		Turn sleeper = queues.join(asking(LEASE), () -> {
 		});
 		CompletableFuture<LockHandle> next = waiter();
 		first.release();
@@ -132,7 +136,7 @@ class HeirTests extends AbstractHandOffTests {
 	void lastHeirThatGivesUpLeavesNothingBehind() {
 		LocalQueues queues = this.registry.queues();
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
+		Turn sleeper = queues.join(asking(LEASE), () -> {
 		});
 		first.release();
 		assertThat(this.store.memory.find("key")).isPresent();
@@ -145,7 +149,7 @@ class HeirTests extends AbstractHandOffTests {
 	void leaseThatWasToBeGivenUpWithTheNextCallIsRevokedIfNobodyCalls() {
 		LocalQueues queues = this.registry.queues();
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		Turn sleeper = queues.join("key", new Lease.Terms(LEASE, true), () -> {
+		Turn sleeper = queues.join(asking(LEASE), () -> {
 		});
 		this.clock.pass(Duration.ofMillis(10));
 		first.release();

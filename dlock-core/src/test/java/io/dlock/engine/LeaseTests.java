@@ -21,7 +21,7 @@ class LeaseTests {
 	private final List<String> losses = new ArrayList<>();
 
 	private Lease lease(MachineClock.Moment sent) {
-		Turn turn = queues().join("key", TERMS, null);
+		Turn turn = queues().join(AcquisitionOfTests.of("key", TERMS), null);
 		return new Lease(new Lease.Grant(turn, "owner", 1000, sent, null), this.clock,
 				(hold, loss) -> this.losses.add(loss.reason()));
 	}

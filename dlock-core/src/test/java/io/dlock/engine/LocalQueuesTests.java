@@ -19,7 +19,7 @@ class LocalQueuesTests {
 	private final List<String> signals = new ArrayList<>();
 
 	private Turn join(String key, String name) {
-		return this.queues.join(key, TERMS, () -> this.signals.add(name));
+		return this.queues.join(AcquisitionOfTests.of(key, TERMS), () -> this.signals.add(name));
 	}
 
 	@Test

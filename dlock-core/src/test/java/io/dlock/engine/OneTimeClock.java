@@ -10,7 +10,9 @@ final class OneTimeClock implements MachineClock {
 
 	private static final Duration LENGTH = Duration.ofSeconds(10);
 
-	static final Lease.Terms TERMS = new Lease.Terms(LENGTH, true);
+	private static final Lease.Terms TERMS = new Lease.Terms(LENGTH, true);
+
+	private static final Acquisition WANTED = AcquisitionOfTests.of("key", TERMS);
 
 	private volatile boolean over;
 
@@ -25,7 +27,7 @@ final class OneTimeClock implements MachineClock {
 	}
 
 	static Turn turn() {
-		return new Turn(new LocalQueues(0, new LeftoversOfTests()), "key", TERMS, () -> {
+		return new Turn(new LocalQueues(0, new LeftoversOfTests()), WANTED, () -> {
 		});
 	}
 
