@@ -92,8 +92,8 @@ public interface LockRegistry {
 	 * <p>
 	 * Cancelling the future gives up the request; a lock that is granted at that moment
 	 * is released again. Dependent stages run on a thread of the library unless an
-	 * executor is given to them. They may block: a lock is delivered late only if 256 of
-	 * them block at once.
+	 * executor is given to them. They may block: while 256 of them block at once, other
+	 * futures complete late, also those whose wait time is over.
 	 * @param request the key and how to hold it
 	 * @return a future that completes with the handle, or exceptionally with what
 	 * {@link #acquire(LockRequest)} would have thrown
