@@ -20,7 +20,15 @@ final class GrowingPool implements Executor {
 	private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
 
 	GrowingPool(int size, ThreadFactory factory) {
-		this.threads = new ThreadPoolExecutor(0, size, 2, TimeUnit.SECONDS, new SynchronousQueue<>(), factory);
+		this.threads = new ThreadPoolExecutor(0, size, 2, TimeUnit.SECONDS, new SynchronousQueue<>(), factory,
+				GrowingPool::reject);
+	}
+
+	/**
+	 * Without the text of the default, which looks at all threads under a lock.
+	 */
+	private static void reject(Runnable task, ThreadPoolExecutor threads) {
+		throw new RejectedExecutionException(threads.isShutdown() ? "Shut down" : "All threads are busy");
 	}
 
 	/**

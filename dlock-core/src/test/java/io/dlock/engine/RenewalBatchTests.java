@@ -159,7 +159,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		looked.countDown();
 		this.clock.pass(Duration.ofSeconds(1));
 		Awaitility.await().until(() -> {
-			lookAfterAll();
+			lookAfterLeases(this.registry);
 			return isRenewed(handle);
 		});
 		handle.release();

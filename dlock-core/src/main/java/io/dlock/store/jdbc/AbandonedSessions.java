@@ -34,11 +34,11 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
 
-	/**
-	 * An attempt without an answer leaves a session behind. With pauses that grow without
-	 * a limit these are few after any time.
-	 */
+	/** An attempt without an answer leaves a session behind, so that few are made. */
 	private static final int SILENCE_GROWTH = 4;
+
+	/** The locks are back this long after the database at the latest. */
+	private static final Duration LONGEST_SILENCE = Duration.ofSeconds(30);
 
 	/** The server's name for the session of a connection; empty if it cannot tell. */
 	private final Map<Connection, String> known = Collections.synchronizedMap(new WeakHashMap<>());
@@ -143,7 +143,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 			Result result = end(sessions);
 			if (result == Result.NO_ANSWER) {
 				LockSupport.parkNanos(this, silence.toNanos());
-				silence = silence.multipliedBy(SILENCE_GROWTH);
+				silence = longer(silence, SILENCE_GROWTH, LONGEST_SILENCE);
 				continue;
 			}
 			silence = this.longestPause;
@@ -152,9 +152,13 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 				continue;
 			}
 			LockSupport.parkNanos(this, pause.toNanos());
-			pause = pause.multipliedBy(2);
-			pause = (pause.compareTo(this.longestPause) < 0) ? pause : this.longestPause;
+			pause = longer(pause, 2, this.longestPause);
 		}
+	}
+
+	private static Duration longer(Duration pause, int factor, Duration longest) {
+		Duration longer = pause.multipliedBy(factor);
+		return (longer.compareTo(longest) < 0) ? longer : longest;
 	}
 
 	/**
