@@ -20,7 +20,7 @@ import io.dlock.LockRequest;
 final class AsyncAcquisition {
 
 	/** The time beyond the wait time in which the store may answer the last call. */
-	private static final Duration PATIENCE = Duration.ofMillis(150);
+	private static final Duration PATIENCE = Duration.ofMillis(100);
 
 	/** The least time for the only call of a request that does not wait. */
 	private static final Duration TRY_PATIENCE = Duration.ofSeconds(1);
@@ -141,11 +141,15 @@ final class AsyncAcquisition {
 		Answer answer = (current != null) ? current.latestAnswer() : null;
 		LockException reason = (answer != null) ? this.acquisition.giveUp(answer) : this.acquisition.giveUpUnanswered();
 		Phase before = end();
-		if (before == Phase.WAITING) {
-			fail(reason);
+		try {
+			if (before == Phase.WAITING) {
+				leave();
+			}
 		}
-		else if (before == Phase.TRYING) {
-			tell(reason);
+		finally {
+			if (before == Phase.WAITING || before == Phase.TRYING) {
+				tell(reason);
+			}
 		}
 	}
 

@@ -25,10 +25,11 @@ final class GrowingPool implements Executor {
 	}
 
 	/**
-	 * Without the text of the default, which looks at all threads under a lock.
+	 * Without the text of the default, which looks at all threads under a lock, and
+	 * without a stack trace: a timer asks for ten thousand deadlines.
 	 */
 	private static void reject(Runnable task, ThreadPoolExecutor threads) {
-		throw new RejectedExecutionException(threads.isShutdown() ? "Shut down" : "All threads are busy");
+		throw threads.isShutdown() ? new RejectedExecutionException("Shut down") : new AllBusyException();
 	}
 
 	/**
@@ -88,6 +89,15 @@ final class GrowingPool implements Executor {
 
 	boolean isTerminated() {
 		return this.threads.isTerminated();
+	}
+
+	private static final class AllBusyException extends RejectedExecutionException {
+
+		@Override
+		public Throwable fillInStackTrace() {
+			return this;
+		}
+
 	}
 
 }
