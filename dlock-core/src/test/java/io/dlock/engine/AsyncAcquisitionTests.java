@@ -48,8 +48,12 @@ class AsyncAcquisitionTests {
 		return this.registry.acquireAsync(LockRequest.builder(key).lease(LEASE).waitTime(waitTime).build());
 	}
 
+	/**
+	 * Hold a lock longer than a test waits for anything.
+	 */
 	private void holdElsewhere(String key) {
-		this.store.memory.acquire(new AcquireCommand(key, "elsewhere", LEASE, "another instance", ""));
+		Duration lease = Duration.ofHours(1);
+		this.store.memory.acquire(new AcquireCommand(key, "elsewhere", lease, "another instance", ""));
 	}
 
 	@Test
