@@ -7,7 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockHandle;
@@ -40,6 +42,14 @@ abstract class AbstractLeaseLockRegistryTests {
 		.withInstance("test");
 
 	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store, this.settings);
+
+	/**
+	 * A test must not wait until a lock that it wants to be released ends by itself.
+	 */
+	@BeforeEach
+	void waitForLessThanALease() {
+		Awaitility.setDefaultTimeout(LEASE.dividedBy(2));
+	}
 
 	@AfterEach
 	void nothingIsLeft() {
