@@ -144,8 +144,8 @@ public @interface DistributedLocked {
 	 * </pre>
 	 *
 	 * It begins when the lock is acquired, and also applies when the method throws. Not
-	 * longer than {@link #maxHold}. If the application stops before the time is over, the
-	 * lock ends with its lease, but not before this time. May contain {@code ${…}}.
+	 * longer than {@link #maxHold}. Operators see that the lock is kept and not held. May
+	 * contain {@code ${…}}.
 	 * @return the shortest time
 	 */
 	String minHold() default "";

@@ -1,5 +1,6 @@
 package io.dlock;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
@@ -31,9 +32,10 @@ public record LocalLocks(List<Held> held, List<Waiting> waiting) {
 	 * @param until until when it is certainly held if it is not renewed again
 	 * @param token the fencing token
 	 * @param waiting how many requests of this process wait for it
+	 * @param age how long ago it was taken, by the monotonic clock
 	 */
 	public record Held(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
-			Instant until, long token, int waiting) {
+			Instant until, long token, int waiting, Duration age) {
 
 	}
 

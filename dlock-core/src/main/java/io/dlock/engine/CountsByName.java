@@ -1,11 +1,12 @@
 package io.dlock.engine;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * How many locks of each name are held and waited for.
+ * How many locks of each name are held and waited for, and for how long.
  */
 final class CountsByName {
 
@@ -23,6 +24,20 @@ final class CountsByName {
 
 	Map<String, Integer> held() {
 		return count(this.keeper.leases().stream().map((lease) -> lease.holder().turn()));
+	}
+
+	/**
+	 * A lock on offer, or being released, has no holder.
+	 */
+	Map<String, Duration> longestHolds() {
+		Map<String, Duration> longest = new HashMap<>();
+		this.keeper.leases()
+			.stream()
+			.map(Lease::holder)
+			.filter(Hold::isHeld)
+			.forEach((hold) -> longest.merge(name(hold.turn()), hold.age(),
+					(one, other) -> (one.compareTo(other) >= 0) ? one : other));
+		return longest;
 	}
 
 	Map<String, Integer> waiting() {

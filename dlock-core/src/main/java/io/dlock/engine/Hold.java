@@ -1,11 +1,13 @@
 package io.dlock.engine;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockLostException;
+import io.dlock.engine.MachineClock.Moment;
 
 /**
  * A lock that is held, by the handles of one thread, as long as its {@link Lease} is
@@ -80,6 +82,24 @@ final class Hold {
 	 */
 	@Nullable Tenure tenure() {
 		return this.tenure;
+	}
+
+	/**
+	 * The time at which it was taken; earlier by the hand-off time if it was passed on
+	 * and there is no listener.
+	 * @return the moment
+	 */
+	Moment since() {
+		Tenure current = this.tenure;
+		return (current != null) ? current.since() : this.lease.granted();
+	}
+
+	/**
+	 * How long it has been held.
+	 * @return the time, by the monotonic clock
+	 */
+	Duration age() {
+		return Duration.ofNanos(this.lease.clock().nanoTime() - since().nanos());
 	}
 
 	/**

@@ -415,6 +415,16 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		return this.counts.waiting();
 	}
 
+	/**
+	 * How long the longest hold of each name has lasted that has not ended. Looks at each
+	 * lock that is held: for gauges.
+	 * @return the age of the oldest lock of each name, those without a name under an
+	 * empty one; names of which no lock is held are missing
+	 */
+	public Map<String, Duration> longestHoldsByName() {
+		return this.counts.longestHolds();
+	}
+
 	@Override
 	public void validate(LockRequest request) {
 		this.settings.validate(request);

@@ -13,8 +13,9 @@ import io.dlock.store.StorageKey;
 
 /**
  * Keeps locks in the store for a while after their release. The store is told at the
- * release if the lease would end too early, so that a process that ends takes nothing
- * with it; what would end too late is given up by owner when the time is over.
+ * release, so that a process that ends takes nothing with it and the lock is not shown as
+ * held. A store that cannot keep a lock is told only if the lease would end too early; a
+ * lease that would end too late is given up by owner when the time is over.
  */
 final class MinHolds {
 
@@ -44,28 +45,40 @@ final class MinHolds {
 	@SuppressWarnings("FutureReturnValueIgnored") // null when closed: left to the lease
 	void keep(Hold hold) {
 		long nanos = hold.minNanosLeft();
-		if (hold.lease().validNanosLeft() < nanos) {
-			extend(hold);
+		if (!tellStore(hold) || hold.lease().unresolved() != null) {
+			this.threads.schedule(() -> giveUp(hold.lease()), nanos);
 		}
-		this.threads.schedule(() -> giveUp(hold.lease()), nanos);
 	}
 
-	private void extend(Hold hold) {
+	/**
+	 * Tell the store, until it answers or the time is over.
+	 * @return whether the lock ends in time by itself
+	 */
+	private boolean tellStore(Hold hold) {
 		long nanos = hold.minNanosLeft();
-		if (nanos > 0 && renew(hold.lease(), nanos) == RenewResult.UNKNOWN) {
-			this.threads.workLater(() -> extend(hold), PAUSE_AFTER_FAILURE.toNanos());
+		if (nanos <= 0) {
+			return false;
 		}
+		RenewResult result = keep(hold.lease(), nanos);
+		if (result == RenewResult.UNKNOWN) {
+			this.threads.workLater(() -> tellStore(hold), PAUSE_AFTER_FAILURE.toNanos());
+		}
+		return result == RenewResult.RENEWED;
 	}
 
 	/**
 	 * Ask the store, on a thread that may have been interrupted.
 	 */
-	private RenewResult renew(Lease lease, long nanos) {
+	private RenewResult keep(Lease lease, long nanos) {
 		boolean interrupted = Thread.interrupted();
 		try {
 			// the stores count milliseconds
 			Duration rest = Duration.ofNanos(nanos).plusMillis(1);
-			return this.store.renew(List.of(new RenewCommand(lease.key(), lease.owner(), rest))).get(0);
+			if (this.store.keep(lease.key(), lease.owner(), rest)) {
+				return RenewResult.RENEWED;
+			}
+			return (lease.validNanosLeft() < nanos && renew(lease, rest) == RenewResult.UNKNOWN) ? RenewResult.UNKNOWN
+					: RenewResult.REFUSED;
 		}
 		catch (Throwable ex) {
 			logger.debug("Lock '" + StorageKey.of(lease.key()) + "' could not be kept for its minHold, will try again",
@@ -77,6 +90,10 @@ final class MinHolds {
 				Thread.currentThread().interrupt();
 			}
 		}
+	}
+
+	private RenewResult renew(Lease lease, Duration rest) {
+		return this.store.renew(List.of(new RenewCommand(lease.key(), lease.owner(), rest))).get(0);
 	}
 
 	/**

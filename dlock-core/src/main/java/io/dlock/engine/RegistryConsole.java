@@ -19,7 +19,6 @@ import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.LossType;
 import io.dlock.StoreReport;
-import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -59,7 +58,8 @@ final class RegistryConsole implements LockConsole {
 	 */
 	static LockInfo info(StoredLock lock) {
 		return new LockInfo(lock.storageKey(), lock.holder(), lock.reason().isEmpty() ? null : lock.reason(),
-				lock.since(), lock.until(), lock.token() * Lease.TOKENS_PER_LEASE);
+				lock.since(), lock.until(), lock.token() * Lease.TOKENS_PER_LEASE,
+				lock.age().isNegative() ? Duration.ZERO : lock.age(), lock.kept());
 	}
 
 	@Override
@@ -80,12 +80,11 @@ final class RegistryConsole implements LockConsole {
 	}
 
 	private LocalLocks.Held held(Hold hold, int waiting) {
-		Tenure tenure = hold.tenure();
-		Moment since = (tenure != null) ? tenure.since() : hold.lease().granted();
 		Acquisition acquisition = hold.turn().acquisition();
 		LockRequest request = acquisition.request();
 		return new LocalLocks.Held(hold.turn().storageKey(), request.name(), request.reason(), acquisition.thread(),
-				Instant.ofEpochMilli(since.wallMillis()), inNanos(hold.validNanosLeft()), hold.token(), waiting);
+				Instant.ofEpochMilli(hold.since().wallMillis()), inNanos(hold.validNanosLeft()), hold.token(), waiting,
+				hold.age());
 	}
 
 	private LocalLocks.Waiting waiting(Turn turn) {

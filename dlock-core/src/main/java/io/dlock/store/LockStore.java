@@ -87,6 +87,22 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
+	 * Keep a lock for a while that its holder has released, and let it end by itself
+	 * then. Until then it is shown as {@linkplain StoredLock#kept kept} and not as held,
+	 * a refusal names no holder, and its owner neither renews nor releases it.
+	 * @param key the key
+	 * @param owner the owner
+	 * @param rest the time from now until which to keep it; may shorten the lease
+	 * @return whether it is kept; {@code false} if this owner does not hold it, which an
+	 * earlier call may have caused, or this store cannot: the lock is then renewed and
+	 * released later
+	 * @throws StoreException if there is no answer
+	 */
+	default boolean keep(String key, String owner, Duration rest) {
+		return false;
+	}
+
+	/**
 	 * Wait no longer: leave the queue of a key, and if the lock is being kept for this
 	 * process, let the next have it.
 	 * @param storageKey the {@linkplain StorageKey storage key}

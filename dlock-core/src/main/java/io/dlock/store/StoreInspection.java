@@ -12,8 +12,8 @@ import java.util.Optional;
 public interface StoreInspection {
 
 	/**
-	 * List locks that are held now, by the store's clock. What is kept for the first of a
-	 * queue is free.
+	 * List locks that are taken now, by the store's clock. What is kept for the first of
+	 * a queue is free; what is kept after its release is not.
 	 * @param limit how many at the most
 	 * @return the locks in any order
 	 * @throws StoreException if there is no answer, or the user of the store must not ask

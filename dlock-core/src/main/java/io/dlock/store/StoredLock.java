@@ -1,18 +1,23 @@
 package io.dlock.store;
 
+import java.time.Duration;
 import java.time.Instant;
 
 /**
- * A held lock as the store knows it.
+ * A lock that is taken, as the store knows it.
  *
  * @param storageKey the key as it is stored
- * @param holder who holds it
+ * @param holder the holder; of a lock that is kept, the last one
  * @param reason why; empty if not told
  * @param since since when, by the store's clock
  * @param until when the lease ends, by the store's clock
  * @param token the fencing token, as minted by the store
+ * @param age how long ago it was taken, by the store's clock
+ * @param kept whether its holder has released it and it is only
+ * {@linkplain LockStore#keep kept} until its end
  * @since 0.1
  */
-public record StoredLock(String storageKey, String holder, String reason, Instant since, Instant until, long token) {
+public record StoredLock(String storageKey, String holder, String reason, Instant since, Instant until, long token,
+		Duration age, boolean kept) {
 
 }

@@ -105,6 +105,27 @@ class LockCountsTests extends AbstractHandOffTests {
 		return (count > 0) ? Map.of("", count) : Map.of();
 	}
 
+	/**
+	 * A hold is recorded when it ends, and one that does not end never would be.
+	 */
+	@Test
+	void ageOfTheOldestHoldOfEachNameIsKnownNow() throws Exception {
+		assertThat(this.registry.longestHoldsByName()).isEmpty();
+		LockHandle old = this.registry.acquireAsync(LockRequest.builder("key").name("a").build()).get();
+		this.clock.pass(Duration.ofSeconds(3));
+		LockHandle young = this.registry.acquireAsync(LockRequest.builder("young").name("a").build()).get();
+		LockHandle nameless = this.registry.acquireAsync(LockRequest.of("other")).get();
+		this.clock.pass(Duration.ofSeconds(2));
+		assertThat(this.registry.longestHoldsByName())
+			.isEqualTo(Map.of("a", Duration.ofSeconds(5), "", Duration.ofSeconds(2)));
+		old.release();
+		assertThat(this.registry.longestHoldsByName()).containsEntry("a", Duration.ofSeconds(2));
+		young.release();
+		this.store.beforeRelease = () -> assertThat(this.registry.longestHoldsByName()).as("released").isEmpty();
+		nameless.release();
+		assertThat(this.store.memory.find("other")).isEmpty();
+	}
+
 	@Test
 	void locksAreCountedByTheNamesOfTheirRequests() throws Exception {
 		LockHandle first = this.registry.acquireAsync(LockRequest.builder("key").name("a").build()).get();

@@ -8,7 +8,9 @@ import java.util.concurrent.ExecutionException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
+import io.dlock.LockInfo;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
@@ -50,7 +52,39 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 		assertThat(this.registry.queues().size()).isZero();
 		Awaitility.await().until(() -> isFreeInStore("key"));
 		assertThat(System.nanoTime() - acquired).isGreaterThanOrEqualTo(MIN_HOLD.toNanos());
+		assertThat(this.store.keepsAsked).hasValue(1);
+		assertThat(this.store.releases).as("the store ends it").hasValue(0);
+	}
+
+	@Test
+	void lockThatIsKeptIsShownWithoutAHolder() {
+		this.registry.acquire(minHold(LONG).reason("a report").build()).release();
+		LockInfo kept = this.registry.console().find("key").orElseThrow();
+		assertThat(kept.kept()).isTrue();
+		assertThat(kept.reason()).isEqualTo("a report");
+		assertThat(kept.toString()).contains("kept after its release by");
+		assertThat(this.registry.console().list(10).locks()).singleElement()
+			.satisfies((lock) -> assertThat(lock.kept()).isTrue());
+		assertThatExceptionOfType(LockBusyException.class)
+			.isThrownBy(() -> this.registry.acquire(minHold(LONG).build()))
+			.withMessageNotContaining("held by");
+	}
+
+	@Test
+	void storeThatCanNotKeepALockIsAskedToReleaseIt() {
+		this.store.keeps = false;
+		this.registry.acquire(minHold(MIN_HOLD).build()).release();
 		assertThat(this.store.renewals).as("the lease is long enough").hasValue(0);
+		Awaitility.await().until(() -> isFreeInStore("key"));
+		assertThat(this.store.releases).hasPositiveValue();
+	}
+
+	@Test
+	void storeThatCanNotKeepALockIsToldOfATimeThatIsLongerThanTheLease() {
+		this.store.keeps = false;
+		this.registry.acquire(minHold(LONG).build()).release();
+		assertThat(leftInStore()).isBetween(LONG.minusSeconds(30), LONG.plusSeconds(1));
+		assertThat(this.store.renewals).hasValue(1);
 	}
 
 	@Test
@@ -94,33 +128,34 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	void storeIsToldOfATimeThatIsLongerThanTheLease() {
 		this.registry.acquire(minHold(LONG).build()).release();
 		assertThat(leftInStore()).isBetween(LONG.minusSeconds(30), LONG.plusSeconds(1));
-		assertThat(this.store.renewals).hasValue(1);
+		assertThat(this.store.keepsAsked).hasValue(1);
 	}
 
 	@Test
 	void storeIsToldAgainIfItDidNotAnswer() {
 		LockHandle handle = this.registry.acquire(minHold(LONG).build());
-		this.store.renewalsThrow = true;
+		this.store.down = true;
 		handle.release();
-		Awaitility.await().until(() -> this.store.renewals.get() >= 2);
+		Awaitility.await().until(() -> this.store.keepsAsked.get() >= 2);
 		assertThat(leftInStore()).isLessThan(LEASE.plusSeconds(1));
-		this.store.renewalsThrow = false;
+		this.store.down = false;
 		Awaitility.await().until(() -> leftInStore().compareTo(LEASE.plusSeconds(1)) > 0);
 	}
 
 	@Test
 	void r50InterruptedThreadTellsTheStoreToo() {
 		LockHandle handle = this.registry.acquire(minHold(LONG).build());
-		this.store.beforeRenew = () -> assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		this.store.beforeKeep = () -> assertThat(Thread.currentThread().isInterrupted()).isFalse();
 		Thread.currentThread().interrupt();
 		handle.release();
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(leftInStore()).isGreaterThan(LEASE);
-		assertThat(this.store.renewals).hasValue(1);
+		assertThat(this.store.keepsAsked).hasValue(1);
 	}
 
 	@Test
 	void lockThatCouldNotBeGivenUpIsGivenUpLater() {
+		this.store.keeps = false;
 		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
 		handle.release();
 		this.store.down = true;

@@ -59,6 +59,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 			assertThat(held.until()).isEqualTo(taken.plus(LEASE).minusMillis(100 + 2));
 			assertThat(held.token()).isEqualTo(handle.token());
 			assertThat(held.waiting()).isZero();
+			assertThat(held.age()).isEqualTo(Duration.ofSeconds(1));
 		});
 		handle.release();
 		assertThat(this.console.local()).isEqualTo(new LocalLocks(List.of(), List.of()));

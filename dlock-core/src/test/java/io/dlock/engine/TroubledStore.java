@@ -1,5 +1,6 @@
 package io.dlock.engine;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -103,6 +104,14 @@ final class TroubledStore implements LockStore {
 	volatile Runnable beforeRenew = () -> {
 	};
 
+	/** Whether this store can keep a lock; otherwise it is renewed. */
+	volatile boolean keeps = true;
+
+	final AtomicInteger keepsAsked = new AtomicInteger();
+
+	volatile Runnable beforeKeep = () -> {
+	};
+
 	volatile Runnable beforeRelease = () -> {
 	};
 
@@ -173,6 +182,17 @@ final class TroubledStore implements LockStore {
 		boolean released = this.memory.release(key, owner);
 		loseReply(this.lostReleaseReplies);
 		return released;
+	}
+
+	@Override
+	public boolean keep(String key, String owner, Duration rest) {
+		if (!this.keeps) {
+			return false;
+		}
+		this.keepsAsked.incrementAndGet();
+		this.beforeKeep.run();
+		failIfDown();
+		return this.memory.keep(key, owner, rest);
 	}
 
 	/**

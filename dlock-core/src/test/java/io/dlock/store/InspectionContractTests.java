@@ -86,6 +86,47 @@ public abstract class InspectionContractTests extends WaitingContractTests {
 	}
 
 	@Test
+	void r55LockThatIsKeptAfterItsReleaseIsShownAsSuchUntilItsEnd() {
+		Duration rest = LEASE.dividedBy(2);
+		long token = take(key(), "a");
+		assertThat(mine()).extracting(StoredLock::kept).containsExactly(false);
+		assertThat(store().keep(key(), "b", rest)).as("of another").isFalse();
+		assertThat(store().keep(key(), "a", rest)).isTrue();
+		assertThat(mine()).singleElement().satisfies((lock) -> {
+			assertThat(lock.kept()).isTrue();
+			assertThat(lock.token()).isEqualTo(token);
+			assertThat(lock.holder()).isEqualTo("holder a");
+			assertThat(lock.age()).isBetween(Duration.ZERO, LEASE);
+			Duration whole = Duration.between(lock.since(), lock.until());
+			assertThat(whole).as("ends earlier").isBetween(rest.minusMillis(1), LEASE.minusSeconds(1));
+		});
+		assertThat(inspection().findStored(key())).hasValueSatisfying((lock) -> assertThat(lock.kept()).isTrue());
+		assertThat(store().keep(key(), "a", LEASE)).as("again").isFalse();
+		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);
+		assertThat(store().release(key(), "a")).isFalse();
+		assertThat(store().acquire(new AcquireCommand(key(), "b", LEASE, "holder", "")))
+			.isInstanceOfSatisfying(Refused.class, (refused) -> {
+				assertThat(refused.holder()).as("holds it no more").isNull();
+				assertThat(refused.remaining()).isBetween(Duration.ofMillis(1), rest);
+			});
+		assertThat(inspection().forceRelease(key(), token)).isTrue();
+		assertThat(take(key(), "b")).isGreaterThan(token);
+	}
+
+	@Test
+	void r55LockThatIsKeptEndsByItself() {
+		long token = take(key(), "a");
+		assertThat(store().keep(key(), "a", Duration.ofMillis(50))).isTrue();
+		Awaitility.await().until(() -> inspection().findStored(key()).isEmpty());
+		assertThat(take(key(), "b")).isGreaterThan(token);
+		assertThat(store().keep(key(), "a", LEASE)).isFalse();
+		assertThat(inspection().findStored(key())).hasValueSatisfying((lock) -> {
+			assertThat(lock.kept()).isFalse();
+			assertThat(lock.age()).isBetween(Duration.ZERO, LEASE);
+		});
+	}
+
+	@Test
 	void r55ListIsBoundedAndSaysThatThereIsMore() {
 		for (int i = 0; i < 5; i++) {
 			take(key() + "/" + i, "a");

@@ -43,7 +43,7 @@ sealed interface Attempt {
 		}
 
 		private boolean isFreeOrKept() {
-			return this.owner.isEmpty() || this.owner.startsWith(">");
+			return this.owner.isEmpty() || this.owner.startsWith(">") || this.owner.startsWith("~");
 		}
 
 		AcquireResult.Refused refusal() {

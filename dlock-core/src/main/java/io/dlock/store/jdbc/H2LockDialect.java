@@ -82,7 +82,7 @@ final class H2LockDialect extends JdbcLockDialect {
 						WHERE lock_key = ? AND owner = ?
 						"""
 					.formatted(table, NOW),
-				"""
+				Statements.keeping(table, "DATEADD('MICROSECOND', ?, " + NOW + ")", NOW), """
 						UPDATE %s SET waiting = waiting || ? WHERE lock_key = ? AND lease_until > %s
 						  AND CHAR_LENGTH(waiting) < %d AND LOCATE(?, waiting) = 0
 						""".formatted(table, NOW, Statements.FULL_QUEUE), """
@@ -90,8 +90,9 @@ final class H2LockDialect extends JdbcLockDialect {
 						""".formatted(table),
 				"""
 						SELECT lock_key, holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
-						  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros
-						FROM %s WHERE lease_until > %s AND owner <> '' AND owner NOT LIKE '>%%'
+						  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros,
+						  DATEDIFF('MICROSECOND', acquired_at, %2$s) AS age_micros, owner LIKE '~%%' AS kept
+						FROM %1$s WHERE lease_until > %2$s AND owner <> '' AND owner NOT LIKE '>%%'
 						"""
 					.formatted(table, NOW),
 				"""

@@ -3,6 +3,7 @@ package io.dlock.store.jdbc;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -71,7 +72,8 @@ final class JdbcInspection implements StoreInspection {
 
 	private static StoredLock lock(ResultSet row) throws SQLException {
 		return new StoredLock(row.getString("lock_key"), row.getString("holder"), row.getString("reason"),
-				instant(row.getLong("since_micros")), instant(row.getLong("until_micros")), row.getLong("token"));
+				instant(row.getLong("since_micros")), instant(row.getLong("until_micros")), row.getLong("token"),
+				Duration.of(row.getLong("age_micros"), ChronoUnit.MICROS), row.getBoolean("kept"));
 	}
 
 	private static Instant instant(long micros) {

@@ -278,7 +278,11 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @throws SQLException if the database does not answer
 	 */
 	boolean renew(Connection connection, Due lease) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.statements.renew())) {
+		return update(connection, this.statements.renew(), lease);
+	}
+
+	private static boolean update(Connection connection, String update, Due lease) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(update)) {
 			statement.setLong(1, lease.micros());
 			statement.setString(2, lease.key());
 			statement.setString(3, lease.owner());
@@ -300,6 +304,17 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 			statement.setString(2, owner);
 			return release(statement);
 		}
+	}
+
+	/**
+	 * Keep a key that this owner has released.
+	 * @param connection an auto-commit connection
+	 * @param lease the key, the owner and the rest of the time
+	 * @return whether the owner held it
+	 * @throws SQLException if the database does not answer
+	 */
+	final boolean keep(Connection connection, Due lease) throws SQLException {
+		return update(connection, this.statements.keep(), lease);
 	}
 
 	boolean release(PreparedStatement statement) throws SQLException {

@@ -30,6 +30,8 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
+import io.dlock.store.jdbc.JdbcRenewal.Due;
+import io.dlock.store.jdbc.JdbcRenewal.Holding;
 
 /**
  * Locks in a table of PostgreSQL, MySQL, MariaDB or H2. Every decision is one auto-commit
@@ -153,6 +155,12 @@ public final class JdbcLockStore implements LockStore {
 	public boolean release(String key, String owner) {
 		return this.connections.execute(false, "release",
 				(dialect, connection) -> dialect.release(connection, StorageKey.of(key), owner));
+	}
+
+	@Override
+	public boolean keep(String key, String owner, Duration rest) {
+		Due lease = new Due(new Holding(StorageKey.of(key), owner), Parameters.micros(rest));
+		return this.connections.execute(false, "keep", (dialect, connection) -> dialect.keep(connection, lease));
 	}
 
 	@Override

@@ -148,7 +148,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 				  lease_until = UTC_TIMESTAMP(6) + INTERVAL IF(waiting = '', 0, LEFT(waiting, 4) * 1000) MICROSECOND,
 				  waiting = SUBSTR(waiting, 18)
 				WHERE lock_key = ? AND owner = ?
-				""".formatted(table), """
+				""".formatted(table), Statements.keeping(table, LEASE_END, "UTC_TIMESTAMP(6)"), """
 				UPDATE %s SET waiting = CONCAT(waiting, ?) WHERE lock_key = ? AND lease_until > UTC_TIMESTAMP(6)
 				  AND CHAR_LENGTH(waiting) < %d AND LOCATE(?, waiting) = 0
 				""".formatted(table, Statements.FULL_QUEUE), """
@@ -156,7 +156,8 @@ final class MySqlLockDialect extends JdbcLockDialect {
 				""".formatted(table),
 				"""
 						SELECT lock_key, holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
-						  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros
+						  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros,
+						  TIMESTAMPDIFF(MICROSECOND, acquired_at, UTC_TIMESTAMP(6)) AS age_micros, owner LIKE '~%%' AS kept
 						FROM %s WHERE lease_until > UTC_TIMESTAMP(6) AND owner <> '' AND owner NOT LIKE '>%%'
 						"""
 					.formatted(table),

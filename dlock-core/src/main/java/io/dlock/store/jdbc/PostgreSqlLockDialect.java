@@ -163,16 +163,19 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 				  waiting = substr(waiting, 18)
 				WHERE lock_key = ? AND owner = ? AND %s
 				RETURNING CASE owner WHEN '' THEN NULL ELSE pg_notify('%s' || substr(owner, 2), lock_key)::text END
-				""".formatted(table, NOT_DURABLE, CHANNEL_PREFIX), """
-				UPDATE %s SET waiting = waiting || ?
-				WHERE lock_key = ? AND lease_until > clock_timestamp()
-				  AND char_length(waiting) < %d AND strpos(waiting, ?) = 0 AND %s
-				""".formatted(table, Statements.FULL_QUEUE, NOT_DURABLE), """
-				UPDATE %s SET waiting = replace(waiting, ?, '') WHERE lock_key = ? AND %s
-				""".formatted(table, NOT_DURABLE),
+				""".formatted(table, NOT_DURABLE, CHANNEL_PREFIX),
+				Statements.keeping(table, LEASE_END, "clock_timestamp()"), """
+						UPDATE %s SET waiting = waiting || ?
+						WHERE lock_key = ? AND lease_until > clock_timestamp()
+						  AND char_length(waiting) < %d AND strpos(waiting, ?) = 0 AND %s
+						""".formatted(table, Statements.FULL_QUEUE, NOT_DURABLE), """
+						UPDATE %s SET waiting = replace(waiting, ?, '') WHERE lock_key = ? AND %s
+						""".formatted(table, NOT_DURABLE),
 				"""
 						SELECT lock_key, holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
-						  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros
+						  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros,
+						  (extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint AS age_micros,
+						  owner LIKE '~%%' AS kept
 						FROM %s WHERE lease_until > clock_timestamp() AND owner <> '' AND owner NOT LIKE '>%%'
 						"""
 					.formatted(table),

@@ -6,18 +6,19 @@ package io.dlock.store.jdbc;
  *
  * @param renew binds lease µs, key, owner
  * @param release binds key, owner
+ * @param keep binds rest µs, key, owner
  * @param queue binds entry, key, entry; appends to a lock that is held, unless its queue
  * is full or has the entry
  * @param leave binds entry, key
- * @param held answers key, holder, reason, token, since_micros, until_micros of all locks
- * that are held, and can be limited further
+ * @param held answers key, holder, reason, token, since_micros, until_micros, age_micros,
+ * kept of all locks that are taken, and can be limited further
  * @param look binds the owner of a reservation, and the keys in place of {@link #KEYS}
  * @param sweep binds retention µs
  * @param hold binds key, owner; answers one row, which it locks, if the owner holds the
  * key
  */
-record Statements(String renew, String release, String queue, String leave, String held, String look, String sweep,
-		String hold) {
+record Statements(String renew, String release, String keep, String queue, String leave, String held, String look,
+		String sweep, String hold) {
 
 	private static final String WHERE = " WHERE ";
 
@@ -29,6 +30,21 @@ record Statements(String renew, String release, String queue, String leave, Stri
 
 	/** Characters of {@code waiting} to which no entry is appended any more. */
 	static final int FULL_QUEUE = 4000;
+
+	/**
+	 * Keeps a lock that is released. A {@code ~} instead of the first character of the
+	 * owner says that it has no holder any more.
+	 * @param table the lock table
+	 * @param end the expression of the end, which binds the rest
+	 * @param now the expression of the time
+	 * @return the SQL of {@link #keep}
+	 */
+	static String keeping(String table, String end, String now) {
+		return """
+				UPDATE %s SET lease_until = %s, owner = CONCAT('~', SUBSTR(owner, 2))
+				WHERE lock_key = ? AND owner = ? AND lease_until > %s
+				""".formatted(table, end, now);
+	}
 
 	/**
 	 * Finds a lock that is held.

@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -64,27 +63,27 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 		@Nullable MailboxAddress[] turn = new MailboxAddress[1];
 		Entry entry = this.entries.compute(storageKey, (key, before) -> {
 			Entry held = before;
-			if (held != null && held.owner.equals(command.releasing())) {
+			if (held != null && held.owner().equals(command.releasing())) {
 				held = held.passOn(now, turn);
 			}
 			return acquire(command, held, now);
 		});
 		tell(turn[0], storageKey);
-		if (entry.owner.equals(command.owner())) {
-			return new AcquireResult.Granted(entry.token);
+		if (entry.owner().equals(command.owner())) {
+			return new AcquireResult.Granted(entry.token());
 		}
-		return new AcquireResult.Refused(Duration.ofNanos(Math.max(0, entry.until - now)),
-				entry.isReservation() ? null : entry.holder);
+		return new AcquireResult.Refused(Duration.ofNanos(Math.max(0, entry.until() - now)),
+				(entry.isReservation() || entry.isKept()) ? null : entry.holder());
 	}
 
 	private Entry acquire(AcquireCommand command, @Nullable Entry held, long now) {
 		MailboxAddress mailbox = command.mailbox();
 		long until = now + command.lease().toNanos();
-		if (held != null && held.owner.equals(command.owner())) {
-			return held.until(Math.max(held.until, until));
+		if (held != null && held.owner().equals(command.owner())) {
+			return held.until(Math.max(held.until(), until));
 		}
 		boolean free = held == null || held.isOver(now)
-				|| (mailbox != null && held.owner.equals(mailbox.reservation()));
+				|| (mailbox != null && held.owner().equals(mailbox.reservation()));
 		if (held != null && !free) {
 			return (mailbox != null && command.queueing()) ? held.queue(mailbox) : held;
 		}
@@ -108,7 +107,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
-		if (!pass(storageKey, (held, now) -> held.owner.equals(mailbox.reservation()))) {
+		if (!pass(storageKey, (held, now) -> held.owner().equals(mailbox.reservation()))) {
 			this.entries.computeIfPresent(storageKey, (key, held) -> held.withWaiting(held.without(mailbox)));
 		}
 	}
@@ -136,17 +135,28 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	private RenewResult renew(RenewCommand command) {
 		long now = this.nanoTime.getAsLong();
 		Entry entry = this.entries.computeIfPresent(StorageKey.of(command.key()), (key, held) -> {
-			if (held.isOver(now) || !held.owner.equals(command.owner())) {
+			if (held.isOver(now) || !held.owner().equals(command.owner())) {
 				return held;
 			}
-			return held.until(Math.max(held.until, now + command.lease().toNanos()));
+			return held.until(Math.max(held.until(), now + command.lease().toNanos()));
 		});
 		return isHeldBy(entry, command.owner(), now) ? RenewResult.RENEWED : RenewResult.REFUSED;
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		return pass(StorageKey.of(key), (held, now) -> held.owner.equals(owner));
+		return pass(StorageKey.of(key), (held, now) -> held.owner().equals(owner));
+	}
+
+	@Override
+	public boolean keep(String key, String owner, Duration rest) {
+		long now = this.nanoTime.getAsLong();
+		boolean[] kept = new boolean[1];
+		this.entries.computeIfPresent(StorageKey.of(key), (storageKey, held) -> {
+			kept[0] = isHeldBy(held, owner, now);
+			return kept[0] ? held.keptUntil(now + rest.toNanos()) : held;
+		});
+		return kept[0];
 	}
 
 	@Override
@@ -176,7 +186,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	@Override
 	public boolean forceRelease(String storageKey, long token) {
-		return pass(storageKey, (held, now) -> held.isHeld(now) && held.token == token);
+		return pass(storageKey, (held, now) -> held.isHeld(now) && held.token() == token);
 	}
 
 	@Override
@@ -212,7 +222,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	int waiting(String key) {
 		Entry entry = this.entries.get(StorageKey.of(key));
-		return (entry != null) ? entry.waiting.size() : 0;
+		return (entry != null) ? entry.waiting().size() : 0;
 	}
 
 	int size() {
@@ -229,59 +239,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	}
 
 	private static boolean isHeldBy(@Nullable Entry entry, String owner, long now) {
-		return entry != null && entry.owner.equals(owner) && !entry.isOver(now);
-	}
-
-	private record Entry(String owner, long token, long until, String holder, String reason, Instant since,
-			List<MailboxAddress> waiting) {
-
-		boolean isOver(long now) {
-			return now - this.until >= 0;
-		}
-
-		boolean isReservation() {
-			return this.owner.startsWith(">");
-		}
-
-		boolean isHeld(long now) {
-			return !isOver(now) && !isReservation();
-		}
-
-		StoredLock stored(String storageKey, long now) {
-			return new StoredLock(storageKey, this.holder, this.reason, this.since,
-					Instant.now().plusNanos(this.until - now), this.token);
-		}
-
-		Entry until(long until) {
-			return new Entry(this.owner, this.token, until, this.holder, this.reason, this.since, this.waiting);
-		}
-
-		Entry withWaiting(List<MailboxAddress> waiting) {
-			return new Entry(this.owner, this.token, this.until, this.holder, this.reason, this.since, waiting);
-		}
-
-		Entry queue(MailboxAddress mailbox) {
-			return this.waiting.contains(mailbox) ? this
-					: withWaiting(Stream.concat(this.waiting.stream(), Stream.of(mailbox)).toList());
-		}
-
-		List<MailboxAddress> without(@Nullable MailboxAddress mailbox) {
-			return this.waiting.stream().filter((waiting) -> !waiting.equals(mailbox)).toList();
-		}
-
-		/**
-		 * Keep the lock for the first who waits, and remember whom to tell.
-		 */
-		@Nullable Entry passOn(long now, @Nullable MailboxAddress[] turn) {
-			if (this.waiting.isEmpty()) {
-				return null;
-			}
-			MailboxAddress next = this.waiting.get(0);
-			turn[0] = next;
-			return new Entry(next.reservation(), this.token, now + next.patience().toNanos(), "", "", this.since,
-					this.waiting.subList(1, this.waiting.size()));
-		}
-
+		return entry != null && entry.owner().equals(owner) && !entry.isOver(now);
 	}
 
 }

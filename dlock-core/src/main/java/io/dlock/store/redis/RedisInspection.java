@@ -35,7 +35,7 @@ final class RedisInspection implements StoreInspection {
 	private static final int KEYS_AT_ONCE = 1000;
 
 	/** What the script for a list answers for each lock. */
-	private static final int VALUES_OF_A_LOCK = 6;
+	private static final int VALUES_OF_A_LOCK = 7;
 
 	private final DedicatedConnections connections;
 
@@ -98,8 +98,8 @@ final class RedisInspection implements StoreInspection {
 		for (int i = 2; i < page.size(); i += VALUES_OF_A_LOCK) {
 			List<?> lock = page.subList(i, i + VALUES_OF_A_LOCK);
 			String storageKey = RedisKeys.storageKey(RedisLockStore.text(lock.get(0)));
-			found.put(storageKey,
-					lock(storageKey, List.of(lock.get(1), lock.get(2), lock.get(3), lock.get(4), now, lock.get(5))));
+			found.put(storageKey, lock(storageKey,
+					List.of(lock.get(1), lock.get(2), lock.get(3), lock.get(4), lock.get(5), now, lock.get(6))));
 		}
 		return next;
 	}
@@ -113,8 +113,8 @@ final class RedisInspection implements StoreInspection {
 	/**
 	 * Read what the script answers that finds a lock.
 	 * @param storageKey the storage key
-	 * @param answer holder, reason, since, token, now and what is left of the lease, or
-	 * nothing
+	 * @param answer holder, reason, since, token, whether it is kept, now and what is
+	 * left of the lease, or nothing
 	 * @return the lock, if there is one
 	 */
 	static Optional<StoredLock> found(String storageKey, List<?> answer) {
@@ -122,9 +122,12 @@ final class RedisInspection implements StoreInspection {
 	}
 
 	private static StoredLock lock(String storageKey, List<?> values) {
-		Instant until = instant(values.get(4)).plusMillis(RedisLockStore.number(values.get(5)));
-		return new StoredLock(storageKey, RedisLockStore.text(values.get(0)), RedisLockStore.text(values.get(1)),
-				instant(values.get(2)), until, RedisLockStore.number(values.get(3)));
+		Instant since = instant(values.get(2));
+		Instant now = instant(values.get(5));
+		Instant until = now.plusMillis(RedisLockStore.number(values.get(6)));
+		return new StoredLock(storageKey, RedisLockStore.text(values.get(0)), RedisLockStore.text(values.get(1)), since,
+				until, RedisLockStore.number(values.get(3)), Duration.between(since, now),
+				RedisLockStore.number(values.get(4)) == 1);
 	}
 
 	private static Instant instant(Object micros) {

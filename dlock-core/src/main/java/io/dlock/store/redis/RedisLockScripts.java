@@ -83,7 +83,8 @@ final class RedisLockScripts {
 				if ARGV[7] == '1' and #waiting < 4000 and not string.find(waiting, mailbox, 1, true) then
 					redis.call('HSET', KEYS[1], 'waiting', waiting .. mailbox .. ' ')
 				end
-				return {0, redis.call('PTTL', KEYS[1]), redis.call('HGET', KEYS[1], 'holder')}
+				local isHeld = string.sub(owner, 1, 1) ~= '~'
+				return {0, redis.call('PTTL', KEYS[1]), isHeld and redis.call('HGET', KEYS[1], 'holder')}
 			end
 			if waiting ~= '' and mailbox ~= '' then
 				redis.call('HSET', KEYS[1], 'waiting', without(waiting, mailbox))
@@ -126,6 +127,19 @@ final class RedisLockScripts {
 			""");
 
 	/**
+	 * ARGV: owner, rest in ms. Answers 1 if the owner held the lock. A {@code ~} instead
+	 * of the first character of the owner says that it has no holder any more.
+	 */
+	static final RedisLockScript KEEP = new RedisLockScript("""
+			if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then
+				return 0
+			end
+			redis.call('HSET', KEYS[1], 'owner', '~' .. string.sub(ARGV[1], 2))
+			redis.call('PEXPIRE', KEYS[1], ARGV[2])
+			return 1
+			""");
+
+	/**
 	 * ARGV: mailbox. Answers 1 if the lock was being kept for it.
 	 */
 	static final RedisLockScript LEAVE = new RedisLockScript(PASS + WITHOUT + """
@@ -141,16 +155,18 @@ final class RedisLockScripts {
 			""");
 
 	/**
-	 * Answers {holder, reason, since in µs, token, now in µs, remaining ms}, or nothing.
+	 * Answers {holder, reason, since in µs, token, 1 if kept, now in µs, remaining ms},
+	 * or nothing.
 	 */
 	static final RedisLockScript FIND = new RedisLockScript("""
-			local lock = redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token')
+			local lock = redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token', 'owner')
 			if not lock[4] then
 				return {}
 			end
 			local time = redis.call('TIME')
-			lock[5] = string.format('%.0f', time[1] * 1000000 + time[2])
-			lock[6] = string.format('%.0f', redis.call('PTTL', KEYS[1]))
+			lock[5] = string.sub(lock[5], 1, 1) == '~' and 1 or 0
+			lock[6] = string.format('%.0f', time[1] * 1000000 + time[2])
+			lock[7] = string.format('%.0f', redis.call('PTTL', KEYS[1]))
 			return lock
 			""");
 
@@ -170,8 +186,8 @@ final class RedisLockScripts {
 	/**
 	 * KEYS[1] says on which node of a cluster. ARGV: cursor, pattern, how many keys to
 	 * look at. Answers {next cursor, now in µs} and for each lock {name, holder, reason,
-	 * since in µs, token, remaining ms} in the same list, or {'', error} if the user must
-	 * not look around.
+	 * since in µs, token, 1 if kept, remaining ms} in the same list, or {'', error} if
+	 * the user must not look around.
 	 */
 	static final RedisLockScript LIST = new RedisLockScript("""
 			local page = redis.pcall('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3], 'TYPE', 'hash')
@@ -181,10 +197,11 @@ final class RedisLockScripts {
 			local time = redis.call('TIME')
 			local locks = {page[1], string.format('%.0f', time[1] * 1000000 + time[2])}
 			for _, name in ipairs(page[2]) do
-				local lock = redis.call('HMGET', name, 'holder', 'reason', 'since', 'token')
+				local lock = redis.call('HMGET', name, 'holder', 'reason', 'since', 'token', 'owner')
 				if lock[4] then
+					local kept = string.sub(lock[5], 1, 1) == '~' and 1 or 0
 					local remaining = string.format('%.0f', redis.call('PTTL', name))
-					for _, value in ipairs({name, lock[1], lock[2], lock[3], lock[4], remaining}) do
+					for _, value in ipairs({name, lock[1], lock[2], lock[3], lock[4], kept, remaining}) do
 						locks[#locks + 1] = value
 					end
 				end

@@ -175,6 +175,13 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	@Override
+	public boolean keep(String key, String owner, Duration rest) {
+		RedisKeys keys = RedisKeys.of(this.prefix, key);
+		return execute("keep", (connection) -> RedisLockScripts.KEEP.number(connection, 1, keys.lock(), bytes(owner),
+				millis(rest))) == 1;
+	}
+
+	@Override
 	public boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
 		try (ScriptConnection connection = this.connections.open()) {
 			return RedisLockScripts.RELEASE.send(connection,
