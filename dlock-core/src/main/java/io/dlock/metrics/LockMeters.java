@@ -1,9 +1,11 @@
 package io.dlock.metrics;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -74,6 +76,12 @@ import io.dlock.LockListener;
  * <td>{@code name}</td>
  * <td>requests that wait now</td>
  * </tr>
+ * <tr>
+ * <td>{@code dlock.held.longest}</td>
+ * <td>gauge, in seconds</td>
+ * <td>{@code name}</td>
+ * <td>how long the longest hold has lasted that has not ended</td>
+ * </tr>
  * </table>
  * The meters of a name are there from its first event on, all of them and with zeros, so
  * that the first loss is seen as an increase. A lock without a name has the name
@@ -84,7 +92,8 @@ import io.dlock.LockListener;
  * <p>
  * In a Spring Boot application there is one such bean if there is a
  * {@link MeterRegistry}. Without: <pre class="code">
- * LockMeters meters = new LockMeters(registry::heldLocksByName, registry::waitingCallsByName);
+ * LockMeters meters = new LockMeters(registry::heldLocksByName, registry::waitingCallsByName,
+ *     registry::longestHoldsByName);
  * meters.bindTo(meterRegistry);
  * registry.addListener(meters);
  * </pre> What a meter registry throws goes to the log, as that of any listener.
@@ -108,9 +117,7 @@ public final class LockMeters implements LockListener, MeterBinder {
 	 */
 	public static final int MAX_NAMES = 1000;
 
-	private final NamedCounts held;
-
-	private final NamedCounts waiting;
+	private final List<NamedGauge> gauges;
 
 	private final List<RegistryMeters> bound = new CopyOnWriteArrayList<>();
 
@@ -118,15 +125,28 @@ public final class LockMeters implements LockListener, MeterBinder {
 	 * Create meters, to be bound to a meter registry and added to a lock registry.
 	 * @param heldLocks how many locks are held now, by name
 	 * @param waitingCalls how many requests wait now, by name
+	 * @param longestHolds how long the longest hold has lasted that has not ended, by
+	 * name
 	 */
-	public LockMeters(Supplier<Map<String, Integer>> heldLocks, Supplier<Map<String, Integer>> waitingCalls) {
-		this.held = new NamedCounts(heldLocks);
-		this.waiting = new NamedCounts(waitingCalls);
+	public LockMeters(Supplier<Map<String, Integer>> heldLocks, Supplier<Map<String, Integer>> waitingCalls,
+			Supplier<Map<String, Duration>> longestHolds) {
+		NamedCounts held = new NamedCounts(heldLocks);
+		this.gauges = List.of(new NamedGauge("dlock.held", "Locks that this process holds", null, held),
+				new NamedGauge("dlock.waiting", "Requests of this process that wait for a lock", null,
+						new NamedCounts(waitingCalls)),
+				new NamedGauge("dlock.held.longest", "How long the longest hold of this process has lasted", "seconds",
+						new NamedCounts(() -> inSeconds(longestHolds.get()), Math::max, held)));
+	}
+
+	private static Map<String, Double> inSeconds(Map<String, Duration> durations) {
+		return durations.entrySet()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, (duration) -> duration.getValue().toNanos() / 1e9));
 	}
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		this.bound.add(new RegistryMeters(registry, this.held, this.waiting));
+		this.bound.add(new RegistryMeters(registry, this.gauges));
 	}
 
 	@Override

@@ -3,7 +3,10 @@ package io.dlock.metrics;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.DoubleBinaryOperator;
 import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Numbers by name, for one gauge of each name. They are counted when a gauge is read, but
@@ -11,31 +14,53 @@ import java.util.function.Supplier;
  */
 final class NamedCounts {
 
-	/** Counting takes less than that for each of what is counted. */
+	/** Looking at a lock takes less than that. */
 	private static final long NANOS_OF_USE = 1000;
 
-	private final Supplier<Map<String, Integer>> source;
+	private final Supplier<? extends Map<String, ? extends Number>> source;
+
+	private final DoubleBinaryOperator together;
+
+	private final @Nullable NamedCounts locks;
 
 	private volatile Counted latest = new Counted(Map.of(), 0, 0);
 
-	NamedCounts(Supplier<Map<String, Integer>> source) {
-		this.source = source;
+	/**
+	 * Create numbers of locks.
+	 * @param source counts them
+	 */
+	NamedCounts(Supplier<? extends Map<String, ? extends Number>> source) {
+		this(source, Double::sum, null);
 	}
 
-	int of(String name) {
-		return counted().counts.getOrDefault(name, 0);
+	/**
+	 * Create numbers that are something else.
+	 * @param source tells them
+	 * @param together makes one number of those of two names
+	 * @param locks the number of locks that the source looks at, or {@code null} if it
+	 * counts them
+	 */
+	NamedCounts(Supplier<? extends Map<String, ? extends Number>> source, DoubleBinaryOperator together,
+			@Nullable NamedCounts locks) {
+		this.source = source;
+		this.together = together;
+		this.locks = locks;
+	}
+
+	double of(String name) {
+		return counted().counts.getOrDefault(name, 0.0);
 	}
 
 	/**
 	 * The number of all that has no gauge of its own.
 	 * @param names those that have
 	 */
-	int ofOthers(Set<String> names) {
+	double ofOthers(Set<String> names) {
 		return counted().counts.entrySet()
 			.stream()
 			.filter((count) -> count.getKey().equals(LockMeters.OTHER_NAMES) || !names.contains(count.getKey()))
-			.mapToInt(Map.Entry::getValue)
-			.sum();
+			.mapToDouble(Map.Entry::getValue)
+			.reduce(0, this.together);
 	}
 
 	private Counted counted() {
@@ -48,10 +73,12 @@ final class NamedCounts {
 	}
 
 	private Counted count() {
-		Map<String, Integer> counts = new HashMap<>();
+		Map<String, Double> counts = new HashMap<>();
 		this.source.get()
-			.forEach((name, count) -> counts.merge(name.isEmpty() ? LockMeters.NO_NAME : name, count, Integer::sum));
-		long total = counts.values().stream().mapToLong(Integer::longValue).sum();
+			.forEach((name, count) -> counts.merge(name.isEmpty() ? LockMeters.NO_NAME : name, count.doubleValue(),
+					this.together::applyAsDouble));
+		long total = (this.locks != null) ? this.locks.counted().total
+				: (long) counts.values().stream().mapToDouble(Double::doubleValue).sum();
 		return new Counted(counts, total, System.nanoTime());
 	}
 
@@ -59,10 +86,10 @@ final class NamedCounts {
 	 * What was counted.
 	 *
 	 * @param counts the numbers by name
-	 * @param total all together
+	 * @param total how many locks were looked at
 	 * @param nanos when
 	 */
-	private record Counted(Map<String, Integer> counts, long total, long nanos) {
+	private record Counted(Map<String, Double> counts, long total, long nanos) {
 
 	}
 

@@ -1,11 +1,10 @@
 package io.dlock.metrics;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -21,31 +20,16 @@ final class RegistryMeters {
 
 	private final MeterRegistry registry;
 
-	private final NamedCounts held;
-
-	private final NamedCounts waiting;
+	private final List<NamedGauge> gauges;
 
 	private final Map<String, NamedMeters> byName = new ConcurrentHashMap<>();
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	RegistryMeters(MeterRegistry registry, NamedCounts held, NamedCounts waiting) {
+	RegistryMeters(MeterRegistry registry, List<NamedGauge> gauges) {
 		this.registry = registry;
-		this.held = held;
-		this.waiting = waiting;
-		gauges(LockMeters.OTHER_NAMES, () -> held.ofOthers(this.byName.keySet()),
-				() -> waiting.ofOthers(this.byName.keySet()));
-	}
-
-	private void gauges(String name, Supplier<Number> heldLocks, Supplier<Number> waitingCalls) {
-		Gauge.builder("dlock.held", heldLocks)
-			.description("Locks that this process holds")
-			.tag("name", name)
-			.register(this.registry);
-		Gauge.builder("dlock.waiting", waitingCalls)
-			.description("Requests of this process that wait for a lock")
-			.tag("name", name)
-			.register(this.registry);
+		this.gauges = gauges;
+		gauges.forEach((gauge) -> gauge.registerOthers(registry, this.byName.keySet()));
 	}
 
 	NamedMeters of(@Nullable String lockName) {
@@ -68,7 +52,7 @@ final class RegistryMeters {
 
 	private NamedMeters meters(String name) {
 		if (!name.equals(LockMeters.OTHER_NAMES)) {
-			gauges(name, () -> this.held.of(name), () -> this.waiting.of(name));
+			this.gauges.forEach((gauge) -> gauge.register(this.registry, name));
 		}
 		return new NamedMeters(this.registry, name);
 	}

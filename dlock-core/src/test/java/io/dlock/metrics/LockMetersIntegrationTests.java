@@ -153,7 +153,8 @@ class LockMetersIntegrationTests {
 						.withLease(LEASE)
 						.withCommandTimeout(COMMAND_TIMEOUT)
 						.withShutdownTimeout(Duration.ZERO));
-			LockMeters lockMeters = new LockMeters(this.registry::heldLocksByName, this.registry::waitingCallsByName);
+			LockMeters lockMeters = new LockMeters(this.registry::heldLocksByName, this.registry::waitingCallsByName,
+					this.registry::longestHoldsByName);
 			lockMeters.bindTo(this.meters);
 			this.registry.addListener(lockMeters);
 		}

@@ -46,7 +46,8 @@ class LockMetersTests {
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
 
-	private final LockMeters meters = new LockMeters(this.registry::heldLocksByName, this.registry::waitingCallsByName);
+	private final LockMeters meters = new LockMeters(this.registry::heldLocksByName, this.registry::waitingCallsByName,
+			this.registry::longestHoldsByName);
 
 	private final Map<String, Integer> counts = new HashMap<>();
 
@@ -194,6 +195,38 @@ class LockMetersTests {
 	}
 
 	/**
+	 * The timer of holds knows those that have ended.
+	 */
+	@Test
+	void longestHoldIsSeenWhileItLasts() {
+		meter();
+		LockHandle first = this.registry.acquireAsync(named("key", "a")).join();
+		LockHandle second = this.registry.acquireAsync(named("second", "a")).join();
+		LockHandle other = this.registry.acquireAsync(named("other", "b")).join();
+		Awaitility.await().until(() -> gauge("dlock.held.longest", "a") > 0.05);
+		assertThat(gauge("dlock.held.longest", "b")).isBetween(0.0, gauge("dlock.held.longest", "a"));
+		assertThat(gauge("dlock.held.longest", "other")).isZero();
+		assertThat(this.meterRegistry.get("dlock.held.longest").gauge().getId().getBaseUnit()).isEqualTo("seconds");
+		assertThat(this.meterRegistry.find("dlock.hold").timers())
+			.allSatisfy((hold) -> assertThat(hold.count()).isZero());
+		first.release();
+		second.release();
+		other.release();
+		Awaitility.await().untilAsserted(() -> assertThat(sum("dlock.held.longest")).isZero());
+	}
+
+	@Test
+	void longestHoldOfTheOthersIsOfOneOfThem() {
+		LockMeters counting = new LockMeters(Map::of, Map::of,
+				() -> Map.of("a", Duration.ofSeconds(3), "b", Duration.ofMillis(1500)));
+		counting.bindTo(this.meterRegistry);
+		assertThat(gauge("dlock.held.longest", "other")).isEqualTo(3);
+		counting.onEvent(new LockEvent.Busy("key", "a", null, Duration.ZERO));
+		assertThat(gauge("dlock.held.longest", "a")).isEqualTo(3);
+		assertThat(gauge("dlock.held.longest", "other")).isEqualTo(1.5);
+	}
+
+	/**
 	 * Its meters come with its first event, but who waits now is to be seen now.
 	 */
 	@Test
@@ -215,7 +248,7 @@ class LockMetersTests {
 		for (String name : List.of("", "none", "other", "a", "b")) {
 			this.counts.put(name, 1);
 		}
-		LockMeters counting = new LockMeters(() -> this.counts, Map::of);
+		LockMeters counting = new LockMeters(() -> this.counts, Map::of, Map::of);
 		counting.bindTo(this.meterRegistry);
 		assertThat(gauge("dlock.held", "other")).isEqualTo(5);
 		for (int i = 0; i < LockMeters.MAX_NAMES - 2; i++) {
@@ -240,12 +273,17 @@ class LockMetersTests {
 		LockMeters counting = new LockMeters(() -> {
 			counted.incrementAndGet();
 			return Map.of("a", 100_000_000, "b", 1);
-		}, Map::of);
+		}, Map::of, () -> {
+			counted.incrementAndGet();
+			return Map.of("a", Duration.ofSeconds(1), "b", Duration.ofSeconds(2));
+		});
 		counting.bindTo(this.meterRegistry);
 		counting.onEvent(new LockEvent.Busy("key", "a", null, Duration.ZERO));
 		counting.onEvent(new LockEvent.Busy("key", "b", null, Duration.ZERO));
 		assertThat(sum("dlock.held")).isEqualTo(100_000_001);
 		assertThat(counted).hasValue(1);
+		assertThat(sum("dlock.held.longest")).isEqualTo(3);
+		assertThat(counted).hasValue(2);
 	}
 
 	@Test

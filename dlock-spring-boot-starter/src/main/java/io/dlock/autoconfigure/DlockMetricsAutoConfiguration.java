@@ -28,7 +28,7 @@ public final class DlockMetricsAutoConfiguration {
 	@ConditionalOnMissingBean
 	LockMeters dlockMeters(ObjectProvider<LockRegistry> registries) {
 		LockRegistryCounts counts = new LockRegistryCounts(registries);
-		return new LockMeters(counts::heldLocks, counts::waitingCalls);
+		return new LockMeters(counts::heldLocks, counts::waitingCalls, counts::longestHolds);
 	}
 
 }

@@ -1,7 +1,9 @@
 package io.dlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -28,18 +30,23 @@ final class LockRegistryCounts {
 	}
 
 	Map<String, Integer> heldLocks() {
-		return sum(LeaseLockRegistry::heldLocksByName);
+		return together(LeaseLockRegistry::heldLocksByName, Integer::sum);
 	}
 
 	Map<String, Integer> waitingCalls() {
-		return sum(LeaseLockRegistry::waitingCallsByName);
+		return together(LeaseLockRegistry::waitingCallsByName, Integer::sum);
 	}
 
-	private Map<String, Integer> sum(Function<LeaseLockRegistry, Map<String, Integer>> counts) {
+	Map<String, Duration> longestHolds() {
+		return together(LeaseLockRegistry::longestHoldsByName,
+				(one, other) -> (one.compareTo(other) >= 0) ? one : other);
+	}
+
+	private <T> Map<String, T> together(Function<LeaseLockRegistry, Map<String, T>> counts, BinaryOperator<T> merge) {
 		return this.registries.get()
 			.stream()
 			.flatMap((registry) -> counts.apply(registry).entrySet().stream())
-			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, Integer::sum));
+			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, merge));
 	}
 
 }

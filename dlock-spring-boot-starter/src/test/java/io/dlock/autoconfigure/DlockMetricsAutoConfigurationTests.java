@@ -69,6 +69,7 @@ class DlockMetricsAutoConfigurationTests {
 			assertThat(gauge(registry, "dlock.held", "none")).isOne();
 			assertThat(gauge(registry, "dlock.held", "orders")).isZero();
 			assertThat(gauge(registry, "dlock.waiting", "none")).isZero();
+			assertThat(gauge(registry, "dlock.held.longest", "none")).isPositive();
 			held.release();
 		});
 	}
@@ -83,7 +84,7 @@ class DlockMetricsAutoConfigurationTests {
 
 	@Test
 	void metersOfTheApplicationReplaceOurs() {
-		LockMeters own = new LockMeters(() -> Map.of("a", 1), () -> Map.of("a", 2));
+		LockMeters own = new LockMeters(() -> Map.of("a", 1), () -> Map.of("a", 2), Map::of);
 		this.runner.withBean(LockMeters.class, () -> own).run((context) -> {
 			assertThat(context).hasSingleBean(LockMeters.class);
 			assertThat(context.getBean(MeterRegistry.class).get("dlock.waiting").gauge().value()).isEqualTo(2);
