@@ -18,7 +18,8 @@ public final class InvalidLockedMethodException extends IllegalStateException {
 	private final String action;
 
 	InvalidLockedMethodException(Method method, String problem, String action, @Nullable Throwable cause) {
-		this("@DistributedLocked on " + ClassUtils.getQualifiedMethodName(method) + " " + problem, action, cause);
+		this(WrittenAnnotation.on(method) + " on " + ClassUtils.getQualifiedMethodName(method) + " " + problem, action,
+				cause);
 	}
 
 	private InvalidLockedMethodException(String description, String action, @Nullable Throwable cause) {

@@ -40,17 +40,39 @@ final class LockedOperationParser {
 	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
 		this.interception.check(method, targetClass);
 		CompletionBound completion = ResultTypes.completionOf(method, targetClass);
-		String name = resolve(annotation.name(), "name", method);
+		WrittenAnnotation written = WrittenAnnotation.on(method);
+		String name = resolve(annotation.name(), written.attribute("name"), method);
 		Method fallback = fallback(annotation, method, targetClass);
 		checkSkip(annotation, method, fallback, completion);
+		Duration lease = duration(annotation.lease(), written.attribute("lease"), false, method);
+		Duration minHold = duration(annotation.minHold(), written.attribute("minHold"), true, method);
+		Duration maxHold = written.isScheduled() ? atMost(name, lease, minHold, method)
+				: duration(annotation.maxHold(), written.attribute("maxHold"), false, method);
 		return new LockedOperation(LockKey.of(method, targetClass, name, resolve(annotation.key(), "key", method)),
-				duration(annotation.lease(), "lease", false, method),
-				duration(annotation.waitTime(), "waitTime", true, method), annotation.renew(), annotation.onBusy(),
-				fallback, annotation.onLost(), reason(annotation, method, targetClass),
-				StringUtils.hasText(name) ? name : nameOf(method, targetClass),
-				duration(annotation.minHold(), "minHold", true, method),
-				duration(annotation.maxHold(), "maxHold", false, method),
+				lease, duration(annotation.waitTime(), written.attribute("waitTime"), true, method), annotation.renew(),
+				annotation.onBusy(), fallback, annotation.onLost(), reason(annotation, method, targetClass),
+				StringUtils.hasText(name) ? name : nameOf(method, targetClass), minHold, maxHold,
 				outage(annotation, method, targetClass, fallback), this.observations, completion);
+	}
+
+	/**
+	 * A scheduled method has a limit of its own, whatever that of others is.
+	 */
+	private static Duration atMost(String name, @Nullable Duration atMost, @Nullable Duration atLeast, Method method) {
+		if (!StringUtils.hasText(name)) {
+			throw new InvalidLockedMethodException(method, "has a blank name",
+					"Name the job: all instances lock that name", null);
+		}
+		if (atMost == null) {
+			throw new InvalidLockedMethodException(method, "has no atMost",
+					"Say how long the lock is kept if the instance dies, like \"30m\"", null);
+		}
+		if (atLeast != null && atLeast.compareTo(atMost) > 0) {
+			throw new InvalidLockedMethodException(method,
+					"has the atLeast %s, which is longer than its atMost %s".formatted(atLeast, atMost),
+					"Use a shorter atLeast or a longer atMost", null);
+		}
+		return atMost;
 	}
 
 	private static void checkSkip(DistributedLocked annotation, Method method, @Nullable Method fallback,

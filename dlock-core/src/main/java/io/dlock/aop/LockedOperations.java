@@ -121,7 +121,9 @@ final class LockedOperations {
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidLockedMethodException(specific, "does not fit the configuration: " + ex.getMessage(),
-					"Change the annotation, dlock.command-timeout or dlock.max-hold", ex);
+					WrittenAnnotation.on(specific).isScheduled() ? "Change its atMost or atLeast"
+							: "Change the annotation, dlock.command-timeout or dlock.max-hold",
+					ex);
 		}
 		return operation;
 	}
