@@ -1,6 +1,7 @@
 package com.example.orders;
 
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
@@ -12,7 +13,10 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.context.annotation.Import;
 
+import io.dlock.ForcedRelease;
 import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.engine.LeaseLockRegistry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,6 +27,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 		properties = { "spring.datasource.url=jdbc:h2:mem:dlocks", "orders.report-cron=-" })
 @Import(AbstractDlocksEndpointTests.AuditTrail.class)
 class DlocksEndpointTests extends AbstractDlocksEndpointTests {
+
+	@Autowired
+	private LeaseLockRegistry registry;
 
 	@Autowired
 	private AuditTrail audit;
@@ -49,6 +56,37 @@ class DlocksEndpointTests extends AbstractDlocksEndpointTests {
 			assertThat(response.body()).contains("\"complete\":true");
 		}
 		assertThat(list(call("GET", ""), "held")).isEmpty();
+	}
+
+	@Test
+	void r55LocksAreFoundByWhatIsKnownOfThem() {
+		try (LockHandle pen = take("stock:pen"); LockHandle order = take("order:1")) {
+			assertThat(pen.isValid() && order.isValid()).isTrue();
+			for (String query : new String[] { "?keyPart=k:p", "?name=stock", "?keyPart=PEN&reason=test&limit=1" }) {
+				HttpResponse<String> response = call("GET", query);
+				assertThat(response.statusCode()).as(query).isEqualTo(200);
+				assertThat(list(response, "store", "locks")).as(query)
+					.singleElement()
+					.satisfies((lock) -> assertThat(lock).containsEntry("key", "stock:pen").containsKey("ageSeconds"));
+			}
+			assertThat(list(call("GET", "?reason=a%20TEST"), "store", "locks")).hasSize(2);
+			assertThat(list(call("GET", "?keyPart=book"), "store", "locks")).isEmpty();
+			assertThat(call("GET", "?limit=x").body()).contains("'limit'");
+			assertThat(call("GET", "?limit=x").statusCode()).isEqualTo(400);
+		}
+	}
+
+	@Test
+	void r55LockThatIsKeptIsNotShownAsHeld() {
+		LockHandle handle = this.registry.acquire(LockRequest.builder("kept").minHold(Duration.ofMinutes(9)).build());
+		handle.release();
+		HttpResponse<String> response = call("GET", "?key=kept");
+		assertThat(list(response, "held")).isEmpty();
+		Map<String, Object> lock = list(response, "store", "locks").get(0);
+		assertThat(lock).containsEntry("state", "kept")
+			.containsEntry("holder", null)
+			.containsKeys("until", "releasedBy");
+		assertThat(this.registry.console().forceRelease("kept", handle.token())).isEqualTo(ForcedRelease.RELEASED);
 	}
 
 	@ParameterizedTest

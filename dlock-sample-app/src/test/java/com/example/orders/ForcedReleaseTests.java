@@ -5,7 +5,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
@@ -63,11 +63,15 @@ class ForcedReleaseTests extends AbstractDlocksEndpointTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "?key=stock:book", "?token=1", "?key=stock:book&token=x",
-			"?key=stock:book&token=9223372036854775808", "?key=&token=1", "?key=%20&token=1" })
-	void badInputIsABadRequestAndReleasesNothing(String query) {
+	@CsvSource({ "'', key", "?key=stock:book, token", "?token=1, key", "?key=stock:book&token=x, token",
+			"?key=stock:book&token=1&token=2, token", "?key=stock:book&token=9223372036854775808, token",
+			"?key=&token=1, key", "?key=%20&token=1, key" })
+	void badInputIsABadRequestThatNamesTheParameterAndReleasesNothing(String query, String parameter) {
 		try (LockHandle handle = take("stock:book")) {
-			assertThat(call("DELETE", query).statusCode()).isEqualTo(400);
+			HttpResponse<String> response = call("DELETE", query);
+			assertThat(response.statusCode()).isEqualTo(400);
+			assertThat(json(response)).containsEntry("outcome", "invalid");
+			assertThat(response.body()).contains("The parameter '" + parameter + "'");
 			assertThat(handle.isValid()).isTrue();
 		}
 	}

@@ -2,7 +2,7 @@ package io.dlock.autoconfigure.actuate;
 
 import java.security.Principal;
 import java.util.List;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
@@ -18,6 +18,7 @@ import io.dlock.LockConsole;
 import io.dlock.LockException;
 import io.dlock.LockInfo;
 import io.dlock.LockList;
+import io.dlock.autoconfigure.HiddenKeys;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.StorageKey;
 
@@ -26,7 +27,8 @@ import io.dlock.store.StorageKey;
  * forced release of one.
  * <p>
  * {@code GET /actuator/dlocks}, with {@code ?limit=} for more or fewer locks of the
- * store; {@code GET /actuator/dlocks?key=} for one key;
+ * store, and with {@code ?keyPart=}, {@code ?name=} and {@code ?reason=} for some of
+ * them; {@code GET /actuator/dlocks?key=} for one key;
  * {@code DELETE /actuator/dlocks?key=&token=} to take a lock away from its holder, which
  * is off by default. Keys are parameters and no part of the path: servers and firewalls
  * refuse paths with what a key may have in it. Over the web only, because a forced
@@ -59,39 +61,47 @@ public final class DlocksEndpoint {
 
 	private final ForcedReleaseAudit audit;
 
-	private final HiddenKeys hidden = new HiddenKeys();
+	private final HiddenKeys hidden;
 
-	DlocksEndpoint(LeaseLockRegistry registry, DlocksEndpointProperties properties, ForcedReleaseAudit audit) {
+	DlocksEndpoint(LeaseLockRegistry registry, DlocksEndpointProperties properties, HiddenKeys hidden,
+			ForcedReleaseAudit audit) {
 		this.console = registry.console();
 		this.instance = registry.settings().instance();
 		this.properties = properties;
+		this.hidden = hidden;
 		this.audit = audit;
 	}
 
 	/**
-	 * The locks that are held and waited for.
+	 * The locks that are held and waited for, all or those that are looked for.
 	 * @param securityContext who asks
 	 * @param key the only key to show, as it is stored, or {@code null} for all
+	 * @param keyPart a part of the keys to show, or {@code null}
+	 * @param name the name of the locks to show, or {@code null}
+	 * @param reason a part of the reason of the locks to show, or {@code null}
 	 * @param limit how many locks of the store to list at the most, or {@code null} for
 	 * the default
-	 * @return the locks; status 404 if there are none for the key, 403 for a key if the
-	 * caller may not see keys: the answer would confirm a guess
+	 * @return the locks; status 404 if there are none for the key, 403 for a key or a
+	 * part of one if the caller may not see keys: the answer would confirm a guess
 	 */
 	@ReadOperation
-	public WebEndpointResponse<?> locks(SecurityContext securityContext, @Nullable String key,
-			@Nullable Integer limit) {
+	public WebEndpointResponse<?> locks(SecurityContext securityContext, @Nullable String key, @Nullable String keyPart,
+			@Nullable String name, @Nullable String reason, @Nullable String limit) {
 		boolean shown = showsKeys(securityContext);
 		try {
-			if (key != null) {
-				return shown ? lock(key) : new WebEndpointResponse<>(KEYS_HIDDEN, FORBIDDEN);
+			LockSearch search = new LockSearch(keyPart, name, reason);
+			if (key != null && !search.isForAll()) {
+				throw new IllegalArgumentException("The parameter 'key' is for one lock. Leave it out of a search");
 			}
-			LockList stored = this.console.list((limit != null) ? limit : this.properties.limit());
-			return new WebEndpointResponse<>(
-					describe((local) -> true, stored, shown ? UnaryOperator.identity() : this.hidden::hide));
+			if (!shown && (key != null || keyPart != null)) {
+				return new WebEndpointResponse<>(KEYS_HIDDEN, FORBIDDEN);
+			}
+			return (key != null) ? lock(key) : new WebEndpointResponse<>(describe(search::matches,
+					list(search, limit(limit), shown), shown ? UnaryOperator.identity() : this.hidden::hide));
 		}
 		catch (IllegalArgumentException ex) {
-			return new WebEndpointResponse<>(new ForcedReleaseDescriptor("invalid", String.valueOf(ex.getMessage())),
-					WebEndpointResponse.STATUS_BAD_REQUEST);
+			Answer invalid = Answer.invalid(ex);
+			return new WebEndpointResponse<>(invalid.body, invalid.status);
 		}
 	}
 
@@ -99,9 +109,46 @@ public final class DlocksEndpoint {
 		return this.properties.showKeys().isShown(securityContext, this.properties.roles());
 	}
 
+	private int limit(@Nullable String limit) {
+		int locks = (limit != null) ? number("limit", limit, Integer::parseInt) : this.properties.limit();
+		if (locks < 1 || locks > LockSearch.LOCKS) {
+			throw new IllegalArgumentException(
+					"The parameter 'limit' must be from 1 to " + LockSearch.LOCKS + " but is " + locks);
+		}
+		return locks;
+	}
+
+	private static <T> T number(String parameter, String value, Function<String, T> parser) {
+		try {
+			return parser.apply(value);
+		}
+		catch (NumberFormatException ex) {
+			throw new IllegalArgumentException("The parameter '" + parameter + "' is no such number: '" + value + "'",
+					ex);
+		}
+	}
+
+	/**
+	 * The search sees a limited number of locks of the store.
+	 */
+	private LockList list(LockSearch search, int limit, boolean shown) {
+		if (search.isForAll()) {
+			return this.console.list(limit);
+		}
+		if (!shown && search.name() != null) {
+			return new LockList(List.of(), false,
+					"Names are looked for among the keys of the store, which are not shown to this caller");
+		}
+		LockList all = this.console.list(LockSearch.LOCKS);
+		List<LockInfo> found = all.locks().stream().filter(search::matches).toList();
+		return new LockList(found.stream().limit(limit).toList(), all.complete() && found.size() <= limit,
+				all.problem());
+	}
+
 	private WebEndpointResponse<?> lock(String key) {
 		String storageKey = StorageKey.ofShown(key);
-		LocksDescriptor locks = describe(storageKey::equals, find(key), UnaryOperator.identity());
+		LocksDescriptor locks = describe((lockKey, name, reason) -> lockKey.equals(storageKey), find(key),
+				UnaryOperator.identity());
 		boolean found = locks.store().problem() != null || !locks.store().locks().isEmpty() || !locks.held().isEmpty()
 				|| !locks.waiting().isEmpty();
 		return new WebEndpointResponse<>(locks, found ? WebEndpointResponse.STATUS_OK : NOT_FOUND);
@@ -116,24 +163,21 @@ public final class DlocksEndpoint {
 		}
 	}
 
-	private LocksDescriptor describe(Predicate<String> wanted, LockList stored, UnaryOperator<String> shown) {
+	private LocksDescriptor describe(Wanted wanted, LockList stored, UnaryOperator<String> shown) {
 		LocalLocks local = this.console.local();
 		List<LocksDescriptor.Held> held = local.held()
 			.stream()
-			.filter((lock) -> wanted.test(lock.key()))
-			.map((lock) -> new LocksDescriptor.Held(shown.apply(lock.key()), lock.name(), lock.reason(), lock.thread(),
-					lock.since(), lock.until(), Long.toString(lock.token()), lock.waiting()))
+			.filter((lock) -> wanted.matches(lock.key(), lock.name(), lock.reason()))
+			.map((lock) -> LocksDescriptor.Held.of(shown.apply(lock.key()), lock))
 			.toList();
 		List<LocksDescriptor.Waiting> waiting = local.waiting()
 			.stream()
-			.filter((lock) -> wanted.test(lock.key()))
-			.map((lock) -> new LocksDescriptor.Waiting(shown.apply(lock.key()), lock.name(), lock.reason(),
-					lock.thread(), lock.since(), lock.until()))
+			.filter((lock) -> wanted.matches(lock.key(), lock.name(), lock.reason()))
+			.map((lock) -> LocksDescriptor.Waiting.of(shown.apply(lock.key()), lock))
 			.toList();
 		List<LocksDescriptor.Stored> locks = stored.locks()
 			.stream()
-			.map((lock) -> new LocksDescriptor.Stored(shown.apply(lock.key()), lock.holder(), lock.reason(),
-					lock.since(), lock.until(), Long.toString(lock.token())))
+			.map((lock) -> LocksDescriptor.Stored.of(shown.apply(lock.key()), lock))
 			.toList();
 		return new LocksDescriptor(this.instance, held, waiting,
 				new LocksDescriptor.Store(locks, stored.complete(), stored.problem()));
@@ -144,11 +188,32 @@ public final class DlocksEndpoint {
 	 * @param securityContext who asks
 	 * @param key the key as it is stored
 	 * @param token the token that its holder is expected to have
-	 * @return what became of it
+	 * @return what became of it; status 400 if one of them is missing
 	 * @see LockConsole#forceRelease
 	 */
 	@DeleteOperation
-	public WebEndpointResponse<ForcedReleaseDescriptor> forceRelease(SecurityContext securityContext, String key,
+	public WebEndpointResponse<ForcedReleaseDescriptor> forceRelease(SecurityContext securityContext,
+			@Nullable String key, @Nullable String token) {
+		try {
+			return forceRelease(securityContext, required("key", key),
+					(long) number("token", required("token", token), Long::parseLong));
+		}
+		catch (IllegalArgumentException ex) {
+			Answer invalid = Answer.invalid(ex);
+			return new WebEndpointResponse<>(invalid.body, invalid.status);
+		}
+	}
+
+	private static String required(String parameter, @Nullable String value) {
+		if (value == null || value.isBlank()) {
+			throw new IllegalArgumentException(
+					"The parameter '" + parameter + "' is missing. Name the key and the token "
+							+ "that GET shows: DELETE /actuator/dlocks?key=…&token=…");
+		}
+		return value;
+	}
+
+	private WebEndpointResponse<ForcedReleaseDescriptor> forceRelease(SecurityContext securityContext, String key,
 			long token) {
 		Answer refusal = refusal(securityContext);
 		LockInfo before = (refusal == null) ? holder(key) : null;
@@ -172,7 +237,7 @@ public final class DlocksEndpoint {
 		Show allowed = this.properties.forcedRelease();
 		if (allowed == Show.NEVER) {
 			return Answer.of(FORBIDDEN, "off",
-					"Forced release is off. Set dlock.endpoint.forced-release=when-authorized");
+					"Forced release is off. Set dlock.endpoint.forced-release=when-authorized and dlock.endpoint.forced-release-roles");
 		}
 		return allowed.isShown(securityContext, this.properties.forcedReleaseRoles()) ? null : Answer.of(FORBIDDEN,
 				"unauthorized",
@@ -199,8 +264,18 @@ public final class DlocksEndpoint {
 			return Answer.of(NOT_IMPLEMENTED, "unsupported", ex.getMessage());
 		}
 		catch (IllegalArgumentException ex) {
-			return Answer.of(WebEndpointResponse.STATUS_BAD_REQUEST, "invalid", ex.getMessage());
+			return Answer.invalid(ex);
 		}
+	}
+
+	/**
+	 * Which locks of this instance to show.
+	 */
+	@FunctionalInterface
+	private interface Wanted {
+
+		boolean matches(String key, @Nullable String name, @Nullable String reason);
+
 	}
 
 	/**
@@ -213,6 +288,10 @@ public final class DlocksEndpoint {
 
 		static Answer of(int status, String outcome, @Nullable String message) {
 			return new Answer(status, new ForcedReleaseDescriptor(outcome, String.valueOf(message)));
+		}
+
+		static Answer invalid(IllegalArgumentException ex) {
+			return of(WebEndpointResponse.STATUS_BAD_REQUEST, "invalid", ex.getMessage());
 		}
 
 	}

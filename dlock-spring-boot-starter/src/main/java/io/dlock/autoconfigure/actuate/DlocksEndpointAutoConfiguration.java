@@ -1,5 +1,6 @@
 package io.dlock.autoconfigure.actuate;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -11,6 +12,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 
 import io.dlock.autoconfigure.DlockAutoConfiguration;
+import io.dlock.autoconfigure.HiddenKeys;
 import io.dlock.engine.LeaseLockRegistry;
 
 /**
@@ -28,8 +30,9 @@ public final class DlocksEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	DlocksEndpoint dlocksEndpoint(LeaseLockRegistry registry, DlocksEndpointProperties properties,
-			ApplicationEventPublisher publisher) {
-		return new DlocksEndpoint(registry, properties, new ForcedReleaseAudit(publisher));
+			ObjectProvider<HiddenKeys> hidden, ApplicationEventPublisher publisher) {
+		return new DlocksEndpoint(registry, properties, hidden.getIfAvailable(HiddenKeys::new),
+				new ForcedReleaseAudit(publisher));
 	}
 
 }

@@ -11,12 +11,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param forcedRelease When the endpoint may take a lock away from its holder. Without a
  * fence its work and that of the next may mix
- * @param forcedReleaseRoles Roles that may take a lock away when authorized; none for
- * every authenticated user
+ * @param forcedReleaseRoles Roles that may take a lock away when authorized, of which
+ * there must be one then
  * @param limit How many locks of the store the endpoint lists, unless a request says
  * otherwise
  * @param showKeys When to show keys, which may be personal data: otherwise a hash of each
- * is shown
+ * is shown. On spans keys are shown only if always
  * @param roles Roles that may see the keys when authorized; none for every authenticated
  * user
  * @since 0.1
@@ -32,6 +32,10 @@ public record DlocksEndpointProperties(@DefaultValue("never") Show forcedRelease
 		if (limit < 1 || limit > MAX_LIMIT) {
 			throw new IllegalArgumentException(
 					"'dlock.endpoint.limit' must be from 1 to " + MAX_LIMIT + " but is " + limit);
+		}
+		if (forcedRelease == Show.WHEN_AUTHORIZED && forcedReleaseRoles.isEmpty()) {
+			throw new IllegalArgumentException(
+					"'dlock.endpoint.forced-release' is 'when-authorized', which asks for a role of its own. Name it in 'dlock.endpoint.forced-release-roles'");
 		}
 		forcedReleaseRoles = Set.copyOf(forcedReleaseRoles);
 		roles = Set.copyOf(roles);

@@ -1,10 +1,11 @@
 package io.dlock.autoconfigure.actuate;
 
 /**
- * What became of a forced release.
+ * What became of a forced release, or why a request was refused.
  *
  * @param outcome {@code released}, {@code not-held}, {@code other-token}, {@code off},
- * {@code unsupported}, {@code invalid} or {@code failed}
+ * {@code unauthorized}, {@code unsupported}, {@code invalid}, {@code hidden} or
+ * {@code failed}
  * @param message what that means
  * @since 0.1
  */

@@ -1,9 +1,13 @@
 package io.dlock.autoconfigure.actuate;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+
+import io.dlock.LocalLocks;
+import io.dlock.LockInfo;
 
 /**
  * What the endpoint {@code dlocks} answers. Tokens are texts: they have more digits than
@@ -17,6 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record LocksDescriptor(String instance, List<Held> held, List<Waiting> waiting, Store store) {
 
+	private static double seconds(Duration age) {
+		return age.toMillis() / 1000.0;
+	}
+
 	/**
 	 * A lock that this instance holds.
 	 *
@@ -28,9 +36,15 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 * @param until until when at least
 	 * @param token the fencing token
 	 * @param waiting how many requests of this instance wait for it
+	 * @param ageSeconds for how long it has been held
 	 */
 	public record Held(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
-			Instant until, String token, int waiting) {
+			Instant until, String token, int waiting, double ageSeconds) {
+
+		static Held of(String key, LocalLocks.Held lock) {
+			return new Held(key, lock.name(), lock.reason(), lock.thread(), lock.since(), lock.until(),
+					Long.toString(lock.token()), lock.waiting(), seconds(lock.age()));
+		}
 
 	}
 
@@ -46,6 +60,10 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 */
 	public record Waiting(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
 			@Nullable Instant until) {
+
+		static Waiting of(String key, LocalLocks.Waiting lock) {
+			return new Waiting(key, lock.name(), lock.reason(), lock.thread(), lock.since(), lock.until());
+		}
 
 	}
 
@@ -64,14 +82,26 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 * A lock of any instance.
 	 *
 	 * @param key the key as it is stored, or its hash
-	 * @param holder the instance and thread that took it
+	 * @param state {@code held}; {@code kept} if it has been released and stays taken for
+	 * the rest of its {@code minHold}
+	 * @param holder the instance and thread that took it, or {@code null} if it is kept
+	 * @param releasedBy the instance and thread that had it last, or {@code null} if it
+	 * is held
 	 * @param reason why, or {@code null}
 	 * @param since since when, by the store's clock
-	 * @param until until when unless renewed, by the store's clock
+	 * @param until until when unless renewed, by the store's clock; a lock that is kept
+	 * is free then
 	 * @param token the fencing token
+	 * @param ageSeconds how long ago it was taken, by the store's clock
 	 */
-	public record Stored(String key, String holder, @Nullable String reason, Instant since, Instant until,
-			String token) {
+	public record Stored(String key, String state, @Nullable String holder, @Nullable String releasedBy,
+			@Nullable String reason, Instant since, Instant until, String token, double ageSeconds) {
+
+		static Stored of(String key, LockInfo lock) {
+			return new Stored(key, lock.kept() ? "kept" : "held", lock.kept() ? null : lock.holder(),
+					lock.kept() ? lock.holder() : null, lock.reason(), lock.since(), lock.until(),
+					Long.toString(lock.token()), seconds(lock.age()));
+		}
 
 	}
 

@@ -66,9 +66,23 @@ class ActuatorAutoConfigurationTests {
 	}
 
 	@Test
+	void forcedReleaseWithARoleOfItsOwnStarts() {
+		this.runner
+			.withPropertyValues("management.endpoints.web.exposure.include=dlocks", "dlock.endpoint.roles=READER",
+					"dlock.endpoint.forced-release=when-authorized")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("dlock.endpoint.forced-release-roles"));
+		this.runner
+			.withPropertyValues("management.endpoints.web.exposure.include=dlocks",
+					"dlock.endpoint.forced-release=when-authorized", "dlock.endpoint.forced-release-roles=OPS")
+			.run((context) -> assertThat(context).hasSingleBean(DlocksEndpoint.class));
+	}
+
+	@Test
 	void propertiesThatMakeNoSenseFailTheStart() {
 		for (String property : new String[] { "dlock.endpoint.limit=0", "dlock.endpoint.limit=10001",
-				"dlock.health.interval=-1s" }) {
+				"dlock.endpoint.forced-release=when-authorized", "dlock.health.interval=-1s" }) {
 			this.runner.withPropertyValues("management.endpoints.web.exposure.include=dlocks", property)
 				.run((context) -> assertThat(context).as(property)
 					.getFailure()

@@ -4,7 +4,9 @@ import java.security.Principal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -17,6 +19,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.autoconfigure.HiddenKeys;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 
@@ -48,7 +51,7 @@ class DlocksEndpointTests {
 	private DlocksEndpoint endpoint(Show forcedRelease, Show showKeys) {
 		return new DlocksEndpoint(this.registry,
 				new DlocksEndpointProperties(forcedRelease, Set.of("LOCKSMITH"), 100, showKeys, Set.of("READER")),
-				new ForcedReleaseAudit((event) -> {
+				new HiddenKeys(), new ForcedReleaseAudit((event) -> {
 				}));
 	}
 
@@ -62,7 +65,7 @@ class DlocksEndpointTests {
 	void r55ForcedReleaseAsksForItsRole(Show forcedRelease, @Nullable String role, int status, String outcome) {
 		LockHandle handle = hold();
 		WebEndpointResponse<ForcedReleaseDescriptor> response = endpoint(forcedRelease, Show.ALWAYS)
-			.forceRelease(new User(role), KEY, handle.token());
+			.forceRelease(new User(role), KEY, Long.toString(handle.token()));
 		assertThat(response.getStatus()).isEqualTo(status);
 		assertThat(response.getBody().outcome()).isEqualTo(outcome);
 		assertThat(handle.isValid()).isEqualTo(status != 200);
@@ -73,12 +76,12 @@ class DlocksEndpointTests {
 		LockHandle handle = hold();
 		DlocksEndpoint endpoint = endpoint(Show.WHEN_AUTHORIZED, Show.WHEN_AUTHORIZED);
 		User user = new User("LOCKSMITH");
-		assertThat(endpoint.locks(user, KEY, null)).usingRecursiveComparison()
-			.isEqualTo(endpoint.locks(user, "customer:john", null));
-		assertThat(endpoint.locks(user, KEY, null).getStatus()).isEqualTo(403);
-		assertThat(endpoint.forceRelease(user, KEY, 1)).usingRecursiveComparison()
-			.isEqualTo(endpoint.forceRelease(user, "customer:john", 1));
-		assertThat(endpoint.locks(new User("READER"), KEY, null).getStatus()).isEqualTo(200);
+		assertThat(endpoint.locks(user, KEY, null, null, null, null)).usingRecursiveComparison()
+			.isEqualTo(endpoint.locks(user, "customer:john", null, null, null, null));
+		assertThat(endpoint.locks(user, KEY, null, null, null, null).getStatus()).isEqualTo(403);
+		assertThat(endpoint.forceRelease(user, KEY, "1")).usingRecursiveComparison()
+			.isEqualTo(endpoint.forceRelease(user, "customer:john", "1"));
+		assertThat(endpoint.locks(new User("READER"), KEY, null, null, null, null).getStatus()).isEqualTo(200);
 		assertThat(handle.isValid()).isTrue();
 	}
 
@@ -96,8 +99,137 @@ class DlocksEndpointTests {
 		}
 	}
 
+	private static LocksDescriptor search(DlocksEndpoint endpoint, @Nullable String keyPart, @Nullable String name,
+			@Nullable String reason, @Nullable String limit) {
+		WebEndpointResponse<?> response = endpoint.locks(new User("LOCKSMITH"), null, keyPart, name, reason, limit);
+		assertThat(response.getStatus()).isEqualTo(200);
+		return (LocksDescriptor) response.getBody();
+	}
+
+	private LockHandle hold(String key, @Nullable String name, @Nullable String reason) {
+		return this.registry.acquireAsync(LockRequest.builder(key).name(name).reason(reason).build()).join();
+	}
+
+	private static List<String> keys(LocksDescriptor locks) {
+		assertThat(locks.held().stream().map(LocksDescriptor.Held::key).sorted())
+			.isEqualTo(locks.store().locks().stream().map(LocksDescriptor.Stored::key).toList());
+		return locks.store().locks().stream().map(LocksDescriptor.Stored::key).toList();
+	}
+
+	@Test
+	void r55LocksAreFoundByAPartOfTheKeyByNameAndByReason() {
+		hold("orders:4711", "orders", "Orders.pay");
+		hold("orders:47 ü", "orders", "Orders.ship");
+		hold("ordersOfOthers", null, null);
+		hold("stock:4711", "stock", "Stock.count");
+		CompletableFuture<LockHandle> waiting = this.registry
+			.acquireAsync(LockRequest.builder("stock:4711").name("stock").reason("Stock.order").build());
+		Awaitility.await().until(() -> this.registry.waitingCalls() == 1);
+		DlocksEndpoint endpoint = endpoint(Show.NEVER, Show.ALWAYS);
+		assertThat(keys(search(endpoint, "4711", null, null, null))).containsExactly("orders:4711", "stock:4711");
+		assertThat(search(endpoint, "4711", null, null, null).waiting()).hasSize(1);
+		assertThat(search(endpoint, "orders", null, null, null).waiting()).isEmpty();
+		assertThat(keys(search(endpoint, "47 ü", null, null, null))).containsExactly("orders:47%20%C3%BC");
+		assertThat(keys(search(endpoint, "47%20", null, null, null))).containsExactly("orders:47%20%C3%BC");
+		assertThat(keys(search(endpoint, "ORDERS:", null, null, null))).hasSize(2);
+		assertThat(keys(search(endpoint, null, "orders", null, null))).hasSize(2);
+		assertThat(keys(search(endpoint, null, "order", null, null))).isEmpty();
+		assertThat(keys(search(endpoint, null, null, "orders.", null))).hasSize(2);
+		assertThat(search(endpoint, null, null, "stock.order", null).waiting()).hasSize(1);
+		assertThat(keys(search(endpoint, "4711", "orders", "pay", null))).containsExactly("orders:4711");
+		assertThat(keys(search(endpoint, "4711", "orders", "ship", null))).isEmpty();
+		waiting.cancel(true);
+	}
+
+	@Test
+	void r55SearchLooksBeyondItsLimitAndSaysIfThereIsMore() {
+		for (int i = 0; i < 9; i++) {
+			hold("a" + i, null, null);
+			hold("b" + i, null, null);
+		}
+		DlocksEndpoint endpoint = endpoint(Show.NEVER, Show.ALWAYS);
+		LocksDescriptor.Store some = search(endpoint, "b", null, null, "8").store();
+		assertThat(some.locks()).extracting(LocksDescriptor.Stored::key)
+			.hasSize(8)
+			.allMatch((key) -> key.startsWith("b"));
+		assertThat(some.complete()).isFalse();
+		LocksDescriptor.Store all = search(endpoint, "b", null, null, "9").store();
+		assertThat(all.locks()).hasSize(9);
+		assertThat(all.complete()).isTrue();
+	}
+
+	@Test
+	void r57SearchTellsNothingOfHiddenKeys() {
+		hold(KEY, "customers", "Customers.update");
+		DlocksEndpoint endpoint = endpoint(Show.NEVER, Show.NEVER);
+		User user = new User("READER");
+		WebEndpointResponse<?> guess = endpoint.locks(user, null, "jane", null, null, null);
+		assertThat(guess.getStatus()).isEqualTo(403);
+		assertThat(guess).usingRecursiveComparison().isEqualTo(endpoint.locks(user, null, "john", null, null, null));
+		for (String name : List.of(KEY, "customer")) {
+			LocksDescriptor locks = search(endpoint, null, name, null, null);
+			assertThat(locks.held()).as("not by its key").isEmpty();
+			assertThat(locks.store().locks()).isEmpty();
+			assertThat(locks.store().problem()).contains("not shown to this caller");
+		}
+		assertThat(search(endpoint, null, "customers", null, null).held()).singleElement()
+			.satisfies((lock) -> assertThat(lock.key()).startsWith("hidden:"));
+		assertThat(search(endpoint, null, null, "customers.", null).store().locks()).singleElement()
+			.satisfies((lock) -> assertThat(lock.key()).startsWith("hidden:"));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			value = { "|\" \"||||'keyPart' is blank", "||\"\"|||'name' is blank", "|||\" \"||'reason' is blank",
+					"a|b||||'key' is for one lock", "||||x|'limit' is no such", "||||0|'limit' must be from 1 to 10000",
+					"|b|||10001|'limit' must be from 1 to 10000", "\" \"|||||key" })
+	void badParameterOfAListIsNamed(@Nullable String key, @Nullable String keyPart, @Nullable String name,
+			@Nullable String reason, @Nullable String limit, String message) {
+		WebEndpointResponse<?> response = endpoint(Show.NEVER, Show.ALWAYS).locks(new User("READER"), key, keyPart,
+				name, reason, limit);
+		assertThat(response.getStatus()).isEqualTo(400);
+		assertThat(((ForcedReleaseDescriptor) response.getBody()).message()).contains(message);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			value = { "||'key' is missing", "a||'token' is missing", "|1|'key' is missing", "\" \"|1|'key' is missing",
+					"a|x|'token' is no such number: 'x'", "a|9223372036854775808|'token' is no such number" })
+	void forcedReleaseSaysWhatIsMissing(@Nullable String key, @Nullable String token, String message) {
+		WebEndpointResponse<ForcedReleaseDescriptor> response = endpoint(Show.ALWAYS, Show.ALWAYS)
+			.forceRelease(new User("LOCKSMITH"), key, token);
+		assertThat(response.getStatus()).isEqualTo(400);
+		assertThat(response.getBody().outcome()).isEqualTo("invalid");
+		assertThat(response.getBody().message()).contains(message);
+	}
+
+	@Test
+	void r55LockThatIsKeptHasNoHolderAndAnEnd() {
+		this.registry.acquire(LockRequest.builder(KEY).minHold(Duration.ofMinutes(9)).build()).release();
+		LocksDescriptor locks = search(endpoint(Show.NEVER, Show.ALWAYS), null, null, null, null);
+		assertThat(locks.held()).isEmpty();
+		assertThat(locks.store().locks()).singleElement().satisfies((lock) -> {
+			assertThat(lock.state()).isEqualTo("kept");
+			assertThat(lock.holder()).isNull();
+			assertThat(lock.releasedBy()).contains(Thread.currentThread().getName());
+			assertThat(Duration.between(lock.since(), lock.until())).isGreaterThan(Duration.ofMinutes(8));
+		});
+	}
+
+	@Test
+	void r55AgeOfLocksIsShown() {
+		hold();
+		DlocksEndpoint endpoint = endpoint(Show.NEVER, Show.ALWAYS);
+		Awaitility.await().untilAsserted(() -> {
+			LocksDescriptor locks = search(endpoint, null, null, null, null);
+			assertThat(locks.held().get(0).ageSeconds()).isBetween(0.05, 60.0);
+			assertThat(locks.store().locks().get(0).ageSeconds()).isBetween(0.05, 60.0);
+			assertThat(locks.store().locks().get(0).state()).isEqualTo("held");
+		});
+	}
+
 	private static List<String> shown(DlocksEndpoint endpoint) {
-		LocksDescriptor locks = (LocksDescriptor) endpoint.locks(new User("LOCKSMITH"), null, null).getBody();
+		LocksDescriptor locks = search(endpoint, null, null, null, null);
 		return List.of(locks.held().get(0).key(), locks.store().locks().get(0).key());
 	}
 

@@ -1,4 +1,4 @@
-package io.dlock.autoconfigure.actuate;
+package io.dlock.autoconfigure;
 
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -11,9 +11,11 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * Hides keys behind a hash with a secret that this process has drawn: without it a guess
  * could be tried against the hashes that are shown. The same key looks the same within a
- * process only.
+ * process only: at the endpoint {@code dlocks} and on spans.
+ *
+ * @since 0.1
  */
-final class HiddenKeys {
+public final class HiddenKeys {
 
 	private static final String ALGORITHM = "HmacSHA256";
 
@@ -21,13 +23,21 @@ final class HiddenKeys {
 
 	private final SecretKeySpec secret;
 
-	HiddenKeys() {
+	/**
+	 * Draw a secret.
+	 */
+	public HiddenKeys() {
 		byte[] bytes = new byte[32];
 		new SecureRandom().nextBytes(bytes);
 		this.secret = new SecretKeySpec(bytes, ALGORITHM);
 	}
 
-	String hide(String key) {
+	/**
+	 * Hide a key.
+	 * @param key the key as it is stored
+	 * @return the text to show instead
+	 */
+	public String hide(String key) {
 		try {
 			Mac mac = Mac.getInstance(ALGORITHM);
 			mac.init(this.secret);
