@@ -46,7 +46,7 @@ final class CallObservations {
 			return CallObservation.NONE;
 		}
 		try {
-			LockCallContext context = new LockCallContext(name, key, how.backend());
+			LockCallContext context = new LockCallContext(name, how.keys().apply(key), how.backend());
 			Observation observation = Observation.createNotStarted(how.convention(), DEFAULT_CONVENTION, () -> context,
 					how.registry());
 			if (parent instanceof Observation outer) {

@@ -2,13 +2,14 @@ package io.dlock.observation;
 
 import io.micrometer.common.KeyValues;
 
+import io.dlock.observation.LockCallContext.Outcome;
 import io.dlock.observation.LockObservation.HighCardinalityKeyNames;
 import io.dlock.observation.LockObservation.LowCardinalityKeyNames;
 
 /**
  * The names and tags of {@link LockObservation}. The key, which may be personal, is on
  * spans only; a subclass that overrides {@link #getHighCardinalityKeyValues} keeps it off
- * them.
+ * them. The outcome is there when the call has ended: events before that have none.
  *
  * @since 0.1
  */
@@ -28,9 +29,10 @@ public class DefaultLockCallConvention implements LockCallConvention {
 
 	@Override
 	public KeyValues getLowCardinalityKeyValues(LockCallContext context) {
-		return KeyValues.of(LowCardinalityKeyNames.NAME.withValue(context.getLockName()),
-				LowCardinalityKeyNames.OUTCOME.withValue(context.getOutcome().tag()),
+		KeyValues values = KeyValues.of(LowCardinalityKeyNames.NAME.withValue(context.getLockName()),
 				LowCardinalityKeyNames.BACKEND.withValue(context.getBackend()));
+		return (context.getOutcome() != Outcome.UNKNOWN)
+				? values.and(LowCardinalityKeyNames.OUTCOME.withValue(context.getOutcome().tag())) : values;
 	}
 
 	@Override

@@ -26,7 +26,7 @@ public class LockCallContext extends Observation.Context {
 	/**
 	 * Create the context of a call.
 	 * @param lockName the {@code name} of the annotation, or else {@code Class.method}
-	 * @param key the key to lock
+	 * @param key the key to lock, or its replacement
 	 * @param backend where the locks are, one of few
 	 */
 	public LockCallContext(String lockName, String key, String backend) {
@@ -44,8 +44,10 @@ public class LockCallContext extends Observation.Context {
 	}
 
 	/**
-	 * The key to lock, which is one of many and may be personal.
-	 * @return the key
+	 * The key to lock, which is one of many and may be personal, or its replacement by
+	 * {@link LockObservations#keys()}: in a Spring Boot application a hash, unless
+	 * {@code dlock.endpoint.show-keys} is {@code always}.
+	 * @return the key or its hash
 	 */
 	public String getKey() {
 		return this.key;

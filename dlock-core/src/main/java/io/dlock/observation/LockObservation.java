@@ -56,7 +56,7 @@ public enum LockObservation implements ObservationDocumentation {
 
 		},
 
-		/** How it went, see {@link LockCallContext.Outcome}. */
+		/** How it went, see {@link LockCallContext.Outcome}; once the call has ended. */
 		OUTCOME {
 
 			@Override
@@ -83,7 +83,7 @@ public enum LockObservation implements ObservationDocumentation {
 	 */
 	public enum HighCardinalityKeyNames implements KeyName {
 
-		/** The key. */
+		/** The key, or its hash. */
 		KEY {
 
 			@Override

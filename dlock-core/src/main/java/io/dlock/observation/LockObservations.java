@@ -1,5 +1,7 @@
 package io.dlock.observation;
 
+import java.util.function.UnaryOperator;
+
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -11,13 +13,25 @@ import org.jspecify.annotations.Nullable;
  * @param convention how it is called and tagged, or {@code null} for
  * {@link DefaultLockCallConvention}
  * @param backend where the locks are, one of few: the tag {@code backend}
+ * @param keys the replacement of a key, which may be personal
  * @since 0.1
  */
-public record LockObservations(ObservationRegistry registry, @Nullable LockCallConvention convention, String backend) {
+public record LockObservations(ObservationRegistry registry, @Nullable LockCallConvention convention, String backend,
+		UnaryOperator<String> keys) {
 
 	/**
 	 * Nothing is observed.
 	 */
 	public static final LockObservations NONE = new LockObservations(ObservationRegistry.NOOP, null, "none");
+
+	/**
+	 * Create observations that tell the keys themselves.
+	 * @param registry who is told
+	 * @param convention how it is called and tagged, or {@code null}
+	 * @param backend where the locks are
+	 */
+	public LockObservations(ObservationRegistry registry, @Nullable LockCallConvention convention, String backend) {
+		this(registry, convention, backend, UnaryOperator.identity());
+	}
 
 }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.tck.TestObservationRegistry;
@@ -39,6 +40,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class ObservedCallTests extends AbstractDistributedLockedTests {
 
 	private final TestObservationRegistry observations = TestObservationRegistry.create();
+
+	private UnaryOperator<String> shown = UnaryOperator.identity();
 
 	private final Observation parent = Observation.start("parent", this.observations);
 
@@ -109,7 +112,8 @@ class ObservedCallTests extends AbstractDistributedLockedTests {
 
 	@Override
 	void configure(DistributedLockedBeanPostProcessor postProcessor) {
-		postProcessor.setObservations(() -> new LockObservations(this.observations, null, "memory"));
+		postProcessor.setObservations(
+				() -> new LockObservations(this.observations, null, "memory", (key) -> this.shown.apply(key)));
 	}
 
 	@AfterEach
@@ -146,6 +150,29 @@ class ObservedCallTests extends AbstractDistributedLockedTests {
 			.doesNotHaveLowCardinalityKeyValueWithKey("dlock.key")
 			.doesNotHaveError();
 		call().hasEvent("acquired").doesNotHaveEvent("lost");
+	}
+
+	@Test
+	void r57KeyIsOnTheSpanAsItIsToBeTold() {
+		this.shown = (key) -> "hidden";
+		this.work.run("key", () -> "done");
+		ended("success").hasHighCardinalityKeyValue("dlock.key", "hidden");
+		assertThat(this.observations).hasHandledContextsThatSatisfy(
+				(contexts) -> assertThat(contexts).filteredOn(LockCallContext.class::isInstance)
+					.allSatisfy((context) -> assertThat(((LockCallContext) context).getKey()).isEqualTo("hidden")));
+	}
+
+	/**
+	 * An event before the end would be counted under an outcome that is none.
+	 */
+	@Test
+	void outcomeIsThereWhenTheCallHasEnded() {
+		this.work.run("key", () -> {
+			assertThat(current().getContextView().getLowCardinalityKeyValues())
+				.noneMatch((value) -> value.getKey().equals("outcome"));
+			return "done";
+		});
+		ended("success");
 	}
 
 	@Test

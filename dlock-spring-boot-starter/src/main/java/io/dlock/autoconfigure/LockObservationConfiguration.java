@@ -1,15 +1,20 @@
 package io.dlock.autoconfigure;
 
+import java.util.function.UnaryOperator;
+
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 import io.dlock.observation.LockCallConvention;
 import io.dlock.observation.LockObservations;
 import io.dlock.store.LockStore;
+import io.dlock.store.StorageKey;
 
 /**
  * Observations of calls, by the {@code ObservationRegistry} of the application if it has
@@ -22,10 +27,30 @@ class LockObservationConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
+	HiddenKeys dlockHiddenKeys() {
+		return new HiddenKeys();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
 	LockObservations dlockObservations(ObjectProvider<ObservationRegistry> registry,
-			ObjectProvider<LockCallConvention> convention, ObjectProvider<LockStore> store) {
+			ObjectProvider<LockCallConvention> convention, ObjectProvider<LockStore> store, HiddenKeys hidden,
+			Environment environment) {
+		UnaryOperator<String> keys = showsKeys(environment) ? UnaryOperator.identity()
+				: (key) -> hidden.hide(StorageKey.of(key));
 		return new LockObservations(registry.getIfUnique(() -> ObservationRegistry.NOOP), convention.getIfUnique(),
-				backend(store.getIfUnique()));
+				backend(store.getIfUnique()), keys);
+	}
+
+	/**
+	 * The rule of the endpoint, whose type needs Actuator. The reader of a span is not
+	 * known.
+	 */
+	private static boolean showsKeys(Environment environment) {
+		return Binder.get(environment)
+			.bind("dlock.endpoint.show-keys", String.class)
+			.map("always"::equalsIgnoreCase)
+			.orElse(false);
 	}
 
 	/**

@@ -8,7 +8,10 @@ import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
@@ -137,6 +140,48 @@ class DlockMetricsAutoConfigurationTests {
 			.run((context) -> {
 				context.getBean(Orders.class).place(42);
 				assertThat(observations).hasSingleObservationThat().hasNameEqualTo("our.locks");
+			});
+	}
+
+	/**
+	 * Nothing that is counted before the end of a call knows its outcome.
+	 */
+	@Test
+	void noMeterHasAnUnknownOutcome() {
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		ObservationRegistry observations = ObservationRegistry.create();
+		observations.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
+		this.runner.withBean(MeterRegistry.class, () -> meters)
+			.withBean(ObservationRegistry.class, () -> observations)
+			.run((context) -> {
+				context.getBean(Orders.class).place(42);
+				assertThat(
+						meters.get("dlock.call.acquired").tags("name", "orders", "backend", "memory").counter().count())
+					.isOne();
+				assertThat(meters.get("dlock.call.active").longTaskTimers()).isNotEmpty();
+				assertThat(meters.getMeters()).flatExtracting((meter) -> meter.getId().getTags())
+					.noneMatch((tag) -> tag.getValue().equals("unknown"));
+				assertThat(meters.get("dlock.call.acquired").counter().getId().getTag("outcome")).isNull();
+			});
+	}
+
+	/**
+	 * Keys that are hidden at the endpoint are hidden on spans, and look the same.
+	 */
+	@ParameterizedTest
+	@CsvSource({ ", hidden", "never, hidden", "when-authorized, hidden", "WHEN_AUTHORIZED, hidden", "always, orders:42",
+			"ALWAYS, orders:42" })
+	void keysAreOnSpansAsTheyAreAtTheEndpoint(@Nullable String showKeys, String expected) {
+		TestObservationRegistry observations = TestObservationRegistry.create();
+		String[] properties = (showKeys != null) ? new String[] { "dlock.endpoint.show-keys=" + showKeys }
+				: new String[0];
+		this.withoutMetrics.withPropertyValues(properties)
+			.withBean(ObservationRegistry.class, () -> observations)
+			.run((context) -> {
+				context.getBean(Orders.class).place(42);
+				String shown = expected.equals("hidden") ? context.getBean(HiddenKeys.class).hide("orders:42")
+						: expected;
+				assertThat(observations).hasSingleObservationThat().hasHighCardinalityKeyValue("dlock.key", shown);
 			});
 	}
 
