@@ -33,21 +33,26 @@ import io.dlock.store.StoreException;
 /**
  * The lock registry: leases in a {@link LockStore}.
  * <p>
- * As a Spring bean it stops after the web server, listener containers and task executors,
- * and before what it is built on: it accepts no more requests, wakes the waiting ones
- * with {@link LockRegistryClosedException}, gives running holders the shutdown timeout to
- * finish, and then declares their locks lost and releases them. Without Spring, call
- * {@link #close()}. The store is not closed by the registry.
+ * The registry ends with {@link #close()}: it accepts no more requests, wakes the waiting
+ * ones with {@link LockRegistryClosedException}, gives running holders the shutdown
+ * timeout to finish, and then declares their locks lost and releases them. The store is
+ * not closed by the registry.
+ * <p>
+ * As a Spring bean it is closed when the context destroys it. When the lifecycle beans of
+ * the context stop, it gives running holders the shutdown timeout to finish while all
+ * beans are there, and grants locks all the same: an executor whose queued tasks are
+ * awaited works them off when its bean is destroyed. The starter makes sure that
+ * executors are destroyed before the registry. Without the starter, let their beans
+ * depend on it.
  *
  * @since 0.1
  */
 public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, AutoCloseable {
 
 	/**
-	 * When the registry stops: after the web server, listener containers, task executors
-	 * and schedulers (phase {@code Integer.MAX_VALUE / 2} and higher), before the Redis
-	 * client (phase 0). An executor that waits for its tasks only when its bean is
-	 * destroyed ends after the registry.
+	 * When the registry waits for running holders: after the web server, listener
+	 * containers, task executors and schedulers have stopped (phase
+	 * {@code Integer.MAX_VALUE / 2} and higher), before the Redis client does (phase 0).
 	 */
 	public static final int PHASE = Integer.MAX_VALUE / 4;
 
@@ -92,6 +97,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private volatile boolean open = true;
 
+	private volatile boolean running = true;
+
+	/** What is left of the shutdown timeout. */
+	private volatile Duration grace;
+
 	/**
 	 * Create a registry, which is open at once.
 	 * @param store where the leases are
@@ -108,6 +118,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	LeaseLockRegistry(LockStore store, LockSettings settings, MachineClock clock, EngineThreads threads) {
 		this.store = store;
 		this.settings = settings;
+		this.grace = settings.shutdownTimeout();
 		this.clock = clock;
 		this.threads = threads;
 		this.events = new LockEvents(this.threads);
@@ -436,16 +447,22 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Accept requests again after {@link #stop()}.
+	 * Have the whole shutdown timeout again after {@link #stop()}.
 	 */
 	@Override
 	public void start() {
-		this.open = true;
+		this.grace = this.settings.shutdownTimeout();
+		this.running = true;
 	}
 
+	/**
+	 * Whether the lifecycle beans of the context run, as far as the registry knows. The
+	 * registry grants locks in either case.
+	 * @return {@code false} after {@link #stop()} and {@link #close()}
+	 */
 	@Override
 	public boolean isRunning() {
-		return this.open;
+		return this.running && this.open;
 	}
 
 	@Override
@@ -453,24 +470,17 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		return PHASE;
 	}
 
+	/**
+	 * Wait until no lock is held, for the shutdown timeout at most. The registry goes on
+	 * granting locks until {@link #close()}.
+	 */
 	@Override
 	public void stop() {
-		if (!this.open) {
-			return;
-		}
-		this.open = false;
-		this.queues.signalAll();
-		this.keeper.awaitNone(this.settings.shutdownTimeout());
-		boolean interrupted = Thread.interrupted();
-		try {
-			takeAway(this.keeper.leases());
-			this.threads.awaitEvents(EVENTS_AT_STOP);
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
+		this.running = false;
+		long begin = this.clock.nanoTime();
+		this.keeper.awaitNone(this.grace);
+		Duration left = this.grace.minusNanos(this.clock.nanoTime() - begin);
+		this.grace = left.isNegative() ? Duration.ZERO : left;
 	}
 
 	/**
@@ -488,13 +498,32 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Stop for good, and end the threads.
+	 * Accept no more requests, give running holders what is left of the shutdown timeout,
+	 * take their locks away, and end the threads.
 	 */
 	@Override
 	public void close() {
-		stop();
+		if (this.open) {
+			this.open = false;
+			this.queues.signalAll();
+			stop();
+			end();
+		}
 		this.turns.close();
 		this.threads.close();
+	}
+
+	private void end() {
+		boolean interrupted = Thread.interrupted();
+		try {
+			takeAway(this.keeper.leases());
+			this.threads.awaitEvents(EVENTS_AT_STOP);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
 	}
 
 }

@@ -257,7 +257,7 @@ class StoreFailureTests {
 	@Test
 	void shutdownIsNoOutage() {
 		Work work = bean(Work.class);
-		this.registry.stop();
+		this.registry.close();
 		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> work.proceeding(() -> ""));
 		assertThat(work.getRuns()).isEmpty();
 	}

@@ -262,7 +262,7 @@ class AsyncAcquisitionTests {
 
 	@Test
 	void closedRegistryFailsTheFuture() {
-		this.registry.stop();
+		this.registry.close();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> acquire("key", Duration.ZERO).get())
 			.withCauseInstanceOf(LockRegistryClosedException.class);
 	}

@@ -212,7 +212,7 @@ class HandOffTests extends AbstractHandOffTests {
 	void closingRegistryPassesNothingOn() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
-		this.registry.stop();
+		this.registry.close();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(second::get)
 			.withCauseInstanceOf(LockRegistryClosedException.class);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(first::release);

@@ -120,7 +120,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		assertThat(Thread.interrupted()).isTrue();
 		CompletableFuture<LockHandle> cancelled = this.registry.acquireAsync(request("key", LEASE, LEASE));
 		cancelled.cancel(false);
-		this.registry.stop();
+		this.registry.close();
 		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> this.registry.acquire("key"));
 		Awaitility.await().until(() -> !this.registry.queues().contains("key"));
 		assertThat(this.events).isEmpty();
@@ -239,7 +239,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void r51LockThatIsGrantedWhileTheRegistryStopsIsToldAsReleased() {
 		this.registry.addListener(this.events::add);
-		this.store.afterAcquire = this.registry::stop;
+		this.store.afterAcquire = this.registry::close;
 		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> this.registry.acquire("key"));
 		assertThat(this.events).extracting(Object::getClass).containsExactly(Acquired.class, Released.class);
 	}

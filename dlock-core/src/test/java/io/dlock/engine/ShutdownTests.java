@@ -25,11 +25,9 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void r51ClosedRegistryGrantsNothing() {
-		this.registry.stop();
+		this.registry.close();
 		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> this.registry.acquire("key"));
 		assertThat(this.store.acquires).hasValue(0);
-		this.registry.start();
-		this.registry.acquire("key").release();
 	}
 
 	@Test
@@ -42,7 +40,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 				() -> this.registry.acquire(request("here", LEASE, LockRequest.FOREVER)));
 		CompletableFuture<LockHandle> async = this.registry.acquireAsync(request("here", LEASE, LockRequest.FOREVER));
 		Awaitility.await().until(() -> waitersOf("here") == 2 && this.store.acquires.get() > 3);
-		this.registry.stop();
+		this.registry.close();
 		for (CompletableFuture<LockHandle> waiter : List.of(remote, local, async)) {
 			assertThatExceptionOfType(Exception.class).isThrownBy(waiter::get)
 				.withCauseInstanceOf(LockRegistryClosedException.class);
@@ -87,7 +85,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		handle.onLost(told::complete);
 		this.store.beforeRelease = () -> assertThat(handle.isValid()).as("first told, then released").isFalse();
-		this.registry.stop();
+		this.registry.close();
 		told.get();
 		assertThat(isFreeInStore("key")).isTrue();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release)
@@ -100,11 +98,56 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		CountDownLatch asked = this.store.holdAcquires(answer);
 		CompletableFuture<LockHandle> request = inOtherThread(() -> this.registry.acquire("key"));
 		asked.await();
-		this.registry.stop();
+		this.registry.close();
 		answer.countDown();
 		assertThatExceptionOfType(Exception.class).isThrownBy(request::get)
 			.withCauseInstanceOf(LockRegistryClosedException.class);
 		Awaitility.await().until(() -> isFreeInStore("key"));
+	}
+
+	/**
+	 * The lifecycle beans of a context stop before its beans are destroyed, and the tasks
+	 * that an executor has queued run in between.
+	 */
+	@Test
+	void c6StoppedRegistryWaitsForHoldersAndGrants() throws Exception {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.withShutdownTimeout(Duration.ofSeconds(30)));
+		LockHandle held = patient.acquireAsync(LockRequest.of("key")).get();
+		CompletableFuture<Void> stopping = inOtherThread(() -> {
+			patient.stop();
+			return null;
+		});
+		Awaitility.await().until(() -> !patient.isRunning());
+		patient.acquireAsync(LockRequest.of("queued")).get().release();
+		assertThat(stopping).isNotDone();
+		held.release();
+		stopping.get();
+		patient.acquireAsync(LockRequest.of("queued")).get().release();
+		patient.close();
+		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> patient.acquire("queued"));
+	}
+
+	@Test
+	void c6ShutdownTimeoutIsForBothWaits() throws Exception {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.withShutdownTimeout(Duration.ofMinutes(5)), clock);
+		LockHandle held = patient.acquireAsync(request("key", Duration.ofMinutes(20), Duration.ZERO)).get();
+		CountDownLatch stopped = new CountDownLatch(1);
+		Thread stopping = new Thread(() -> {
+			patient.stop();
+			stopped.countDown();
+		});
+		stopping.start();
+		Awaitility.await().until(() -> stopping.getState() == Thread.State.TIMED_WAITING);
+		clock.pass(Duration.ofMinutes(5));
+		stopping.interrupt();
+		stopped.await();
+		assertThat(held.isValid()).as("its work may go on while beans are destroyed").isTrue();
+		patient.close();
+		assertThat(held.isValid()).isFalse();
+		assertThat(isFreeInStore("key")).isTrue();
 	}
 
 	/**

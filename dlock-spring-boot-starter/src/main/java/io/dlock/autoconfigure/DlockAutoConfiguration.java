@@ -2,6 +2,7 @@ package io.dlock.autoconfigure;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -66,6 +67,11 @@ public final class DlockAutoConfiguration {
 	static LockListenerRegistrar dlockListenerRegistrar(ObjectProvider<LockRegistry> registries,
 			ObjectProvider<LockListener> listeners) {
 		return new LockListenerRegistrar(registries, listeners);
+	}
+
+	@Bean
+	static ShutdownOrder dlockShutdownOrder(ConfigurableListableBeanFactory beans) {
+		return new ShutdownOrder(beans);
 	}
 
 	@Bean

@@ -1,0 +1,264 @@
+package io.dlock.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockHandle;
+import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
+import io.dlock.store.LockStore;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The end of an application whose work is not done yet.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class ShutdownOrderTests {
+
+	private static final List<String> TASKS = List.of("a", "b", "c", "d");
+
+	private static final String AWAIT_TERMINATION = "spring.task.execution.shutdown.await-termination";
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
+				TaskSchedulingAutoConfiguration.class, DlockAutoConfiguration.class))
+		.withPropertyValues("dlock.backend=memory", "spring.task.execution.pool.core-size=1");
+
+	/**
+	 * The locks of an application that is gone.
+	 */
+	private final LockStore store = new MemoryLockStore();
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAsync
+	static class Asynchronous {
+
+		@Bean
+		Work work(Progress progress) {
+			return new Work(progress);
+		}
+
+	}
+
+	static class Progress {
+
+		private final CountDownLatch begun = new CountDownLatch(1);
+
+		private final CountDownLatch closing = new CountDownLatch(1);
+
+		private final List<String> done = new CopyOnWriteArrayList<>();
+
+	}
+
+	static class Work {
+
+		private final Progress progress;
+
+		Work(Progress progress) {
+			this.progress = progress;
+		}
+
+		@Async
+		@DistributedLocked(key = "#task", name = "task")
+		public void run(String task) throws InterruptedException {
+			this.progress.begun.countDown();
+			this.progress.closing.await();
+			LockHandle.current().orElseThrow().assertHeld();
+			this.progress.done.add(task);
+		}
+
+	}
+
+	private Progress closeWithQueuedWork(ApplicationContextRunner application) {
+		Progress progress = new Progress();
+		application.withUserConfiguration(Asynchronous.class)
+			.withBean(Progress.class, () -> progress)
+			.withBean(LockStore.class, () -> this.store)
+			.run((context) -> {
+				Work work = context.getBean(Work.class);
+				for (String task : TASKS) {
+					work.run(task);
+				}
+				progress.begun.await();
+				CompletableFuture<Void> closed = CompletableFuture.runAsync(context::close);
+				Awaitility.await().until(() -> !context.isRunning());
+				progress.closing.countDown();
+				closed.get();
+			});
+		return progress;
+	}
+
+	private void free() {
+		assertThat(TASKS).allMatch((task) -> this.store.find(task).isEmpty());
+	}
+
+	@Test
+	void c6QueuedWorkThatIsAwaitedGetsItsLocks(CapturedOutput output) {
+		Progress progress = closeWithQueuedWork(this.runner.withPropertyValues("dlock.shutdown-timeout=100ms",
+				AWAIT_TERMINATION + "=true", AWAIT_TERMINATION + "-period=60s"));
+		assertThat(progress.done).containsExactlyElementsOf(TASKS);
+		free();
+		assertThat(output).doesNotContain("ERROR").doesNotContain("WARN");
+	}
+
+	/**
+	 * Spring itself does not wait then.
+	 */
+	@Test
+	void c6QueuedWorkThatIsAwaitedWithoutAPeriodHasTheShutdownTimeout() {
+		Progress progress = closeWithQueuedWork(
+				this.runner.withPropertyValues("dlock.shutdown-timeout=5s", AWAIT_TERMINATION + "=true"));
+		assertThat(progress.done).containsExactlyElementsOf(TASKS);
+		free();
+	}
+
+	/**
+	 * An executor of the application's own that was created before the registry.
+	 */
+	@Test
+	void c6ExecutorIsDestroyedBeforeTheRegistryWheneverItWasCreated() {
+		Progress progress = closeWithQueuedWork(
+				this.runner.withPropertyValues("dlock.shutdown-timeout=100ms").withBean("own", Executor.class, () -> {
+					ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+					executor.setCorePoolSize(1);
+					executor.setWaitForTasksToCompleteOnShutdown(true);
+					executor.setAwaitTerminationSeconds(60);
+					return executor;
+				}));
+		assertThat(progress.done).containsExactlyElementsOf(TASKS);
+		free();
+	}
+
+	/**
+	 * Spring interrupts what an executor does that is not told to wait.
+	 */
+	@Test
+	void c6WorkThatIsNotAwaitedEndsAndItsLockIsFree() {
+		Progress progress = closeWithQueuedWork(this.runner.withPropertyValues("dlock.shutdown-timeout=100ms",
+				"spring.lifecycle.timeout-per-shutdown-phase=100ms"));
+		assertThat(progress.done).hasSizeLessThan(TASKS.size());
+		Awaitility.await().untilAsserted(this::free);
+	}
+
+	@Test
+	void c6HolderThatDoesNotEndIsWaitedForOnce() {
+		this.runner.withBean(LockStore.class, () -> this.store)
+			.withPropertyValues("dlock.shutdown-timeout=100ms")
+			.run((context) -> {
+				LockHandle held = context.getBean(LockRegistry.class).acquireAsync(LockRequest.of("a")).get();
+				context.close();
+				assertThat(held.isValid()).isFalse();
+				free();
+			});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableScheduling
+	static class Scheduling {
+
+		@Bean
+		Jobs jobs() {
+			return new Jobs();
+		}
+
+		@Bean
+		LastLifecycle lastLifecycle(Jobs jobs) {
+			return new LastLifecycle(jobs);
+		}
+
+	}
+
+	static class Jobs {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		AtomicInteger runs() {
+			return this.runs;
+		}
+
+		@Scheduled(fixedDelay = 1)
+		@DistributedLocked(key = "'job'", name = "job")
+		public void run() {
+			this.runs.incrementAndGet();
+		}
+
+	}
+
+	/**
+	 * Stops after the registry, and not before a scheduler that goes on has run again.
+	 */
+	static class LastLifecycle implements SmartLifecycle {
+
+		private final Jobs jobs;
+
+		private boolean running;
+
+		LastLifecycle(Jobs jobs) {
+			this.jobs = jobs;
+		}
+
+		@Override
+		public void start() {
+			this.running = true;
+		}
+
+		@Override
+		public void stop() {
+			int before = this.jobs.runs().get();
+			Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> this.jobs.runs().get() > before + 1);
+			this.running = false;
+		}
+
+		@Override
+		public boolean isRunning() {
+			return this.running;
+		}
+
+		@Override
+		public int getPhase() {
+			return 0;
+		}
+
+	}
+
+	@Test
+	void c15ScheduledMethodsAreQuietWhileTheApplicationStops(CapturedOutput output) {
+		this.runner.withUserConfiguration(Scheduling.class)
+			.withPropertyValues("spring.task.scheduling.shutdown.await-termination=true",
+					"spring.task.scheduling.shutdown.await-termination-period=30s")
+			.run((context) -> {
+				Jobs jobs = context.getBean(Jobs.class);
+				Awaitility.await().until(() -> jobs.runs().get() > 0);
+				context.close();
+				assertThat(context.getBeanFactory().containsSingleton("jobs")).isFalse();
+			});
+		assertThat(output).doesNotContain("ERROR").doesNotContain("WARN");
+	}
+
+}
