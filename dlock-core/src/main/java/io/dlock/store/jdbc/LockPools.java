@@ -102,7 +102,7 @@ final class LockPools {
 		config.setConnectionInitSql(null);
 		adaptation.accept(config);
 		try {
-			return new HikariDataSource(config);
+			return new LockPool(config);
 		}
 		catch (RuntimeException ex) {
 			// the application's credentials are asked for here, on the calling thread

@@ -1,9 +1,11 @@
 package io.dlock.store.jdbc;
 
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -83,7 +85,18 @@ final class SqlErrors {
 
 	static StoreException notConnected(SQLException ex) {
 		return new StoreException(Effect.NONE, isLasting(ex),
-				"There is no connection to the lock database (" + ex.getMessage() + ")", ex);
+				"There is no connection to the lock database (" + reason(ex) + ")", ex);
+	}
+
+	/**
+	 * A pool says that no connection came in time, and the driver says why.
+	 */
+	private static String reason(SQLException ex) {
+		Throwable reason = (ex instanceof SQLTransientConnectionException && ex.getCause() != null) ? ex.getCause()
+				: ex;
+		Throwable root = NestedExceptionUtils.getMostSpecificCause(reason);
+		String message = String.valueOf(reason.getMessage());
+		return (root == reason || message.contains(String.valueOf(root.getMessage()))) ? message : message + " " + root;
 	}
 
 	static boolean isLasting(SQLException ex) {

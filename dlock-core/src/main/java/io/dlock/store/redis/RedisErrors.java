@@ -120,8 +120,14 @@ final class RedisErrors {
 		return root;
 	}
 
+	/**
+	 * Jedis suppresses the reason why it could not connect.
+	 */
 	private static String rootMessage(Throwable ex) {
 		Throwable root = root(ex);
+		if (root.getSuppressed().length > 0) {
+			root = root.getSuppressed()[0];
+		}
 		return (root.getMessage() != null) ? root.getMessage() : root.getClass().getSimpleName();
 	}
 

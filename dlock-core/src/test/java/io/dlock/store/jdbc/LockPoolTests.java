@@ -1,0 +1,78 @@
+package io.dlock.store.jdbc;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.dlock.store.StoreException;
+import io.dlock.test.Patience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The pools of the locks, beside that of the application.
+ */
+class LockPoolTests {
+
+	private static HikariDataSource pool(String url) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(url);
+		pool.setUsername("sa");
+		pool.setInitializationFailTimeout(-1);
+		return pool;
+	}
+
+	@Test
+	void c15PoolsOfTheLocksAreNotInTheLog() {
+		Logger hikari = (Logger) LoggerFactory.getLogger("com.zaxxer.hikari");
+		Level before = hikari.getLevel();
+		List<String> lines = new CopyOnWriteArrayList<>();
+		AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+
+			@Override
+			protected void append(ILoggingEvent event) {
+				lines.add(event.getFormattedMessage());
+			}
+
+		};
+		appender.start();
+		hikari.setLevel(Level.INFO);
+		hikari.addAppender(appender);
+		try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+				JdbcLockStore store = new JdbcLockStore(application,
+						JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
+			new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", JdbcLockStore.class))
+				.execute(application);
+			store.verify();
+		}
+		finally {
+			hikari.detachAppender(appender);
+			hikari.setLevel(before);
+		}
+		assertThat(lines).filteredOn((line) -> line.contains("dlock")).isEmpty();
+	}
+
+	@Test
+	void c5MessageHasTheReasonOfTheDriver() {
+		try (HikariDataSource application = pool("jdbc:h2:tcp://127.0.0.1:1/nothing");
+				JdbcLockStore store = new JdbcLockStore(application,
+						JdbcLockStoreSettings.defaults().withCommandTimeout(Duration.ofSeconds(5)))) {
+			assertThatExceptionOfType(StoreException.class).isThrownBy(store::verify)
+				.withMessageContaining("Connection refused")
+				.withMessageNotContaining("request timed out");
+		}
+	}
+
+}
