@@ -41,6 +41,10 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 	 */
 	private Duration retention = Duration.ofDays(1);
 
+	public DlockJdbcProperties() {
+		setContinueOnError(false);
+	}
+
 	public String getTable() {
 		return this.table;
 	}

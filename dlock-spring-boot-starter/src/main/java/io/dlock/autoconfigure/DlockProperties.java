@@ -31,6 +31,8 @@ import io.dlock.aop.InsideTransaction;
  * application name, host and process id by default
  * @param startupCheck Whether to check at start-up that the store can be used, and to
  * fail if not
+ * @param startTimeout How long the start waits for a store that is not up, or answers
+ * slowly. A definite refusal, as of a password, fails the start at once
  * @param release Whether a release waits for the store. Asynchronous saves the caller a
  * round trip, but for a moment other instances still find the lock busy
  * @param onStoreFailure What locked methods do when the store fails, unless they say
@@ -49,15 +51,30 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @Nullable Duration commandTimeout,
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
-		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
-		@DefaultValue("true") boolean mdc, @DefaultValue Aop aop, @DefaultValue HandOff handOff,
-		@DefaultValue Events events, @DefaultValue Transaction transaction, @DefaultValue Redis redis) {
+		@DefaultValue("15s") Duration startTimeout, @DefaultValue("sync") ReleaseMode release,
+		@DefaultValue("throw") OnStoreFailure onStoreFailure, @DefaultValue("true") boolean mdc, @DefaultValue Aop aop,
+		@DefaultValue HandOff handOff, @DefaultValue Events events, @DefaultValue Transaction transaction,
+		@DefaultValue Redis redis) {
+
+	private static final Duration MAX_START_TIMEOUT = Duration.ofMinutes(60);
 
 	Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
 	}
 
+	/**
+	 * How long the start tries to use the store.
+	 * @return the patience, or {@code null} if the start does not depend on the store
+	 */
+	@Nullable StartPatience patience() {
+		return this.startupCheck ? new StartPatience(this.startTimeout) : null;
+	}
+
 	LockSettings settings(String defaultInstance) {
+		if (this.startTimeout.isNegative() || this.startTimeout.compareTo(MAX_START_TIMEOUT) > 0) {
+			throw new IllegalArgumentException("'startTimeout' must be 0 to %d minutes but is %s"
+				.formatted(MAX_START_TIMEOUT.toMinutes(), this.startTimeout));
+		}
 		return new LockSettings(this.lease, this.waitTime, effectiveCommandTimeout(), this.maxPollInterval,
 				this.shutdownTimeout, this.handOff.maxDuration(), this.release,
 				(this.instance != null) ? this.instance : defaultInstance, this.maxHold);

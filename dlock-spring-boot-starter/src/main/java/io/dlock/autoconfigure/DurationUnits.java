@@ -12,8 +12,8 @@ import org.springframework.core.env.Environment;
 final class DurationUnits {
 
 	private static final List<String> DURATIONS = List.of("dlock.lease", "dlock.wait-time", "dlock.max-hold",
-			"dlock.command-timeout", "dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.hand-off.max-duration",
-			"dlock.jdbc.retention", "dlock.health.interval");
+			"dlock.command-timeout", "dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.start-timeout",
+			"dlock.hand-off.max-duration", "dlock.jdbc.retention", "dlock.health.interval");
 
 	private DurationUnits() {
 	}

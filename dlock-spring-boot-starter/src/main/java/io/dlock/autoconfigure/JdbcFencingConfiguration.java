@@ -10,7 +10,6 @@ import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -23,18 +22,17 @@ import io.dlock.fencing.jdbc.FencingGuard;
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ JdbcTemplate.class, DataSourceScriptDatabaseInitializer.class })
 @ConditionalOnSingleCandidate(DataSource.class)
-@EnableConfigurationProperties(DlockJdbcProperties.class)
+@EnableConfigurationProperties({ DlockJdbcProperties.class, DlockProperties.class })
 class JdbcFencingConfiguration {
 
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
 	FencingGuard dlockFencingGuard(DataSource dataSource, DlockJdbcProperties properties, ResourceLoader resourceLoader,
-			Environment environment) {
+			DlockProperties common) {
 		FencingGuard guard = DlockConfigurationErrors
 			.analyzed(() -> new FencingGuard(dataSource, properties.getFenceTable()));
-		JdbcTableInitializer.createFenceTable(dataSource, properties, resourceLoader,
-				environment.getProperty("dlock.startup-check", Boolean.class, true));
+		JdbcTableInitializer.createFenceTable(dataSource, properties, resourceLoader, common.patience());
 		return guard;
 	}
 

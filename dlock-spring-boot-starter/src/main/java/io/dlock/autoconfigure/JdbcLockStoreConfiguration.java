@@ -36,7 +36,7 @@ class JdbcLockStoreConfiguration {
 			DataSource chosen = choose(dedicated, dataSource);
 			LockStore store = new JdbcLockStore(chosen, new JdbcLockStoreSettings(jdbcProperties.getTable(),
 					properties.effectiveCommandTimeout(), poolSize, jdbcProperties.getRetention()));
-			JdbcTableInitializer.createLockTable(chosen, jdbcProperties, resourceLoader, properties.startupCheck());
+			JdbcTableInitializer.createLockTable(chosen, jdbcProperties, resourceLoader, properties.patience());
 			return store;
 		});
 	}

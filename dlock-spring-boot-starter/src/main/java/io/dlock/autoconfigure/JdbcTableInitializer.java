@@ -4,9 +4,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -19,12 +24,15 @@ import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.dao.DataAccessException;
 
+import io.dlock.autoconfigure.StartPatience.FirstUseException;
 import io.dlock.fencing.jdbc.FencingGuard;
+import io.dlock.store.StoreMisconfiguredException;
 
 /**
  * Creates the tables, as {@code dlock.jdbc.initialize-schema} says. In the scripts a
@@ -52,11 +60,12 @@ final class JdbcTableInitializer
 	 * @param dataSource where
 	 * @param properties how
 	 * @param resourceLoader finds the script
-	 * @param required whether the application is not to start without
+	 * @param patience how long to try, or {@code null} if the application is to start
+	 * without
 	 */
 	static void createLockTable(DataSource dataSource, DlockJdbcProperties properties, ResourceLoader resourceLoader,
-			boolean required) {
-		create(properties, "lock", properties.getTable(), required, () -> new JdbcTableInitializer(dataSource,
+			@Nullable StartPatience patience) {
+		create(properties, "lock", properties.getTable(), patience, () -> new JdbcTableInitializer(dataSource,
 				properties, resourceLoader, DlockJdbcProperties.DEFAULT_TABLE, properties.getTable()));
 	}
 
@@ -65,33 +74,61 @@ final class JdbcTableInitializer
 	 * @param dataSource where
 	 * @param properties how
 	 * @param resourceLoader finds the script
-	 * @param required whether the application is not to start without
+	 * @param patience how long to try, or {@code null} if the application is to start
+	 * without
 	 */
 	static void createFenceTable(DataSource dataSource, DlockJdbcProperties properties, ResourceLoader resourceLoader,
-			boolean required) {
-		create(properties, "fence", properties.getFenceTable(), required, () -> new JdbcTableInitializer(dataSource,
+			@Nullable StartPatience patience) {
+		create(properties, "fence", properties.getFenceTable(), patience, () -> new JdbcTableInitializer(dataSource,
 				properties.ofFence(), resourceLoader, FencingGuard.DEFAULT_TABLE, properties.getFenceTable()));
 	}
 
-	private static void create(DlockJdbcProperties properties, String what, String table, boolean required,
-			Supplier<JdbcTableInitializer> initializer) {
+	private static void create(DlockJdbcProperties properties, String what, String table,
+			@Nullable StartPatience patience, Supplier<JdbcTableInitializer> initializer) {
 		if (properties.getInitializeSchema() == DatabaseInitializationMode.NEVER) {
 			return;
 		}
 		try {
-			initializer.get().initializeDatabase();
+			StartPatience tries = (patience != null) ? patience : new StartPatience(Duration.ZERO);
+			tries.use(() -> initializer.get().initializeDatabase());
 		}
-		catch (RuntimeException ex) {
-			String description = "dlock could not create its %s table '%s': %s.".formatted(what, table,
-					rootMessage(ex));
-			if (required) {
-				throw new FailureAnalyzedException(description,
-						"Check that the database is up and what its user may do, or create the table with your own migration "
-								+ "and set dlock.jdbc.initialize-schema=never.",
-						ex);
+		catch (StoreMisconfiguredException ex) {
+			if (patience != null) {
+				throw new FailureAnalyzedException(ex.description(), ex.action(), ex);
 			}
-			logger.warn(description);
+			logger.warn(ex.description());
 		}
+		catch (FirstUseException ex) {
+			String problem = "dlock cannot create its %s table '%s': %s".formatted(what, table, rootMessage(ex.last()));
+			if (patience != null) {
+				throw ex.analyzed(problem, false);
+			}
+			logger.warn(problem);
+		}
+	}
+
+	/**
+	 * A database asks for the right to create a table before it looks whether it is
+	 * there. A table that the user may not read is there; it is checked later.
+	 */
+	private boolean isThere() {
+		try (Connection connection = Objects.requireNonNull(getDataSource()).getConnection();
+				Statement statement = connection.createStatement()) {
+			statement.execute("SELECT 1 FROM " + this.table + " WHERE 1 = 0");
+			return true;
+		}
+		catch (SQLException ex) {
+			return StartFailure.of(ex) == StartFailure.RIGHT;
+		}
+	}
+
+	private StoreMisconfiguredException noRight(Scripts named, DataAccessException cause) {
+		return new StoreMisconfiguredException(
+				"dlock cannot create its table '%s': the database user has no right to create tables (CREATE on the schema). The database says: %s."
+					.formatted(this.table, rootMessage(cause)),
+				"Run this as a user that has it, and set dlock.jdbc.initialize-schema=never:%n%n%s"
+					.formatted(text(named)),
+				cause);
 	}
 
 	/**
@@ -105,7 +142,12 @@ final class JdbcTableInitializer
 			super.runScripts(named);
 		}
 		catch (DataAccessException ex) {
-			super.runScripts(named);
+			if (StartFailure.of(ex) != StartFailure.RIGHT) {
+				super.runScripts(named);
+			}
+			else if (!isThere()) {
+				throw noRight(named, ex);
+			}
 		}
 	}
 
@@ -127,12 +169,30 @@ final class JdbcTableInitializer
 			.encoding(encoding);
 	}
 
-	private static @Nullable String rootMessage(Throwable ex) {
-		Throwable root = ex;
-		while (root.getCause() != null && root.getCause() != root) {
-			root = root.getCause();
+	/**
+	 * The statements without their comments.
+	 */
+	private static String text(Scripts scripts) {
+		StringBuilder text = new StringBuilder();
+		for (Resource script : scripts) {
+			try {
+				script.getContentAsString(StandardCharsets.UTF_8)
+					.lines()
+					.filter((line) -> !line.startsWith("--"))
+					.forEach((line) -> text.append(line).append(System.lineSeparator()));
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
 		}
-		return root.getMessage();
+		return text.toString();
+	}
+
+	private static String rootMessage(Throwable ex) {
+		Throwable root = NestedExceptionUtils.getMostSpecificCause(ex);
+		String message = (root instanceof SQLException && root.getMessage() != null) ? root.getMessage()
+				: root.toString();
+		return message.replaceFirst("[.\\s]+$", "");
 	}
 
 }

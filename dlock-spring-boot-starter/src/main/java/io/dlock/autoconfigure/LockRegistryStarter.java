@@ -5,9 +5,9 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 
 import io.dlock.LockSettings;
+import io.dlock.autoconfigure.StartPatience.FirstUseException;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
-import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 
 /**
@@ -29,8 +29,9 @@ final class LockRegistryStarter {
 
 	LeaseLockRegistry start(String defaultInstance) {
 		LockSettings settings = DlockConfigurationErrors.analyzed(() -> this.properties.settings(defaultInstance));
-		if (this.properties.startupCheck()) {
-			verifyStore();
+		StartPatience patience = this.properties.patience();
+		if (patience != null) {
+			verifyStore(patience);
 		}
 		LeaseLockRegistry registry = new LeaseLockRegistry(this.store, settings);
 		logger.info("Locks are in %s: lease %d ms, wait time %d ms, command timeout %d ms, instance %s".formatted(
@@ -39,19 +40,17 @@ final class LockRegistryStarter {
 		return registry;
 	}
 
-	private void verifyStore() {
+	private void verifyStore(StartPatience patience) {
 		try {
-			this.store.verify();
+			patience.use(this.store::verify);
 		}
 		catch (StoreMisconfiguredException ex) {
 			throw new FailureAnalyzedException(ex.description(), ex.action(), ex);
 		}
-		catch (StoreException ex) {
-			throw new FailureAnalyzedException(
-					"dlock can not use its lock store, %s: %s.".formatted(this.store.describe(), ex.getMessage()),
-					"Check that the store is up, writable, and that its address and credentials are right. "
-							+ "To start without it, set dlock.startup-check=false: locked methods will fail until it is back.",
-					ex);
+		catch (FirstUseException ex) {
+			String store = this.store.describe();
+			throw ex.analyzed("dlock cannot use its lock store, %s: %s".formatted(store, ex.last().getMessage()),
+					store.startsWith("redis"));
 		}
 	}
 

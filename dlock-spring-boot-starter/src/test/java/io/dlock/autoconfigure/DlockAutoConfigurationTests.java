@@ -374,11 +374,13 @@ class DlockAutoConfigurationTests {
 
 	@Test
 	void unreachableStoreFailsTheStart() {
-		this.redisRunner.withPropertyValues("spring.data.redis.port=1", "dlock.command-timeout=1s").run((context) -> {
-			FailureAnalyzedException ex = failure(context);
-			assertThat(ex.analysis().getDescription()).contains("127.0.0.1:1");
-			assertThat(ex.analysis().getAction()).contains("dlock.startup-check=false");
-		});
+		this.redisRunner
+			.withPropertyValues("spring.data.redis.port=1", "dlock.command-timeout=1s", "dlock.start-timeout=0s")
+			.run((context) -> {
+				FailureAnalyzedException ex = failure(context);
+				assertThat(ex.analysis().getDescription()).contains("127.0.0.1:1");
+				assertThat(ex.analysis().getAction()).contains("dlock.startup-check=false");
+			});
 	}
 
 	@Test
@@ -387,7 +389,7 @@ class DlockAutoConfigurationTests {
 			this.jdbcRunner
 				.withPropertyValues("spring.datasource.url=jdbc:h2:tcp://127.0.0.1:1/nothing",
 						"spring.datasource.hikari.connection-timeout=300", "dlock.command-timeout=1s",
-						"dlock.jdbc.initialize-schema=" + mode)
+						"dlock.start-timeout=0s", "dlock.jdbc.initialize-schema=" + mode)
 				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("lock"));
 		}
 		this.jdbcRunner
@@ -400,6 +402,24 @@ class DlockAutoConfigurationTests {
 				assertThatExceptionOfType(LockStoreException.class)
 					.isThrownBy(() -> registry.tryAcquire("key", Duration.ZERO));
 			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "-1s", "61m" })
+	void c5StartTimeoutHasLimits(String timeout) {
+		this.runner.withPropertyValues("dlock.backend=memory", "dlock.start-timeout=" + timeout)
+			.run((context) -> assertThat(failure(context).analysis().getDescription())
+				.contains("'startTimeout' must be 0 to 60 minutes"));
+	}
+
+	@Test
+	void c10ScriptThatFailsFailsTheStartUnlessItIsToGoOn() {
+		ApplicationContextRunner broken = this.jdbcRunner.withPropertyValues("dlock.jdbc.initialize-schema=always",
+				"dlock.jdbc.schema=classpath:io/dlock/autoconfigure/broken-schema.sql");
+		broken.run((context) -> assertThat(failure(context).analysis().getDescription())
+			.contains("dlock cannot create its lock table 'dlock_lock'")
+			.contains("NO_TABLE"));
+		broken.withPropertyValues("dlock.jdbc.continue-on-error=true").run(DlockAutoConfigurationTests::works);
 	}
 
 	@Test

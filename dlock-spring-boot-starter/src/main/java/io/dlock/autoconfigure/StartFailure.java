@@ -1,0 +1,146 @@
+package io.dlock.autoconfigure;
+
+import java.io.IOException;
+import java.net.UnknownHostException;
+import java.security.cert.CertificateException;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLPeerUnverifiedException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.StoreException;
+
+/**
+ * The reason why a store cannot be used at the start, and its remedy. The constants that
+ * are definite come first: of several reasons in one exception the first counts.
+ */
+enum StartFailure {
+
+	CREDENTIALS("Correct the user and the password: %1$s.username and %1$s.password."),
+
+	RIGHT("Grant the user of the locks its rights; docs/operations.md lists them (\"A user for the locks\")."),
+
+	DATABASE("Create the database, or correct its name in %1$s.%2$s."),
+
+	TLS("Let the application and the store both use TLS or both not (%1$s.%3$s), with a certificate that the application trusts."),
+
+	OTHER("Check that the store is up, writable, and that its address and credentials are right."),
+
+	HOST("Correct the host name in %1$s.%4$s, or the name service of this machine."),
+
+	CONNECTION("Start the store, or correct its address in %1$s.%4$s.");
+
+	private static final Pattern NO_TLS = Pattern
+		.compile("(?i)not an SSL/TLS record|unrecognized SSL message|fatal alert|does not support SSL"
+				+ "|ssl not enabled|SSL connection required");
+
+	private static final Pattern NO_CREDENTIALS = Pattern.compile(
+			"(?s)^-?(WRONGPASS|NOAUTH|ERR (AUTH|Client sent AUTH|invalid password)).*|.*no password was provided.*");
+
+	private static final Pattern NO_RIGHT = Pattern.compile("(?s).*\\bNOPERM .*");
+
+	private static final Pattern NO_DATABASE = Pattern.compile("(?s)^-?ERR .*\\bDB index\\b.*");
+
+	/** PostgreSQL, H2. */
+	private static final Set<String> STATES_OF_RIGHTS = Set.of("42501", "90096");
+
+	/** MySQL: no right to a database, a table, a column, to an operation. */
+	private static final Set<Integer> MYSQL_RIGHTS = Set.of(1044, 1142, 1143, 1227);
+
+	private static final int MYSQL_UNKNOWN_DATABASE = 1049;
+
+	/** PostgreSQL and others, H2. */
+	private static final Set<String> STATES_OF_DATABASES = Set.of("3D000", "90149");
+
+	/** Connection exceptions, resources, a server that starts or stops, H2. */
+	private static final Pattern NO_CONNECTION = Pattern.compile("08.*|53.*|57P.*|90067");
+
+	private static final int MAX_DEPTH = 20;
+
+	private final String action;
+
+	StartFailure(String action) {
+		this.action = action;
+	}
+
+	static StartFailure of(Throwable ex) {
+		StartFailure found = causes(ex, 0).map(StartFailure::ofOne)
+			.filter(Objects::nonNull)
+			.min(StartFailure::compareTo)
+			.orElse(OTHER);
+		boolean refused = ex instanceof StoreException store && store.isLasting();
+		return (refused && found.mayPass()) ? OTHER : found;
+	}
+
+	private static Stream<Throwable> causes(@Nullable Throwable ex, int depth) {
+		return (ex == null || depth == MAX_DEPTH) ? Stream.empty()
+				: Stream.concat(Stream.of(ex), Stream.concat(causes(ex.getCause(), depth + 1),
+						Arrays.stream(ex.getSuppressed()).flatMap((other) -> causes(other, depth + 1))));
+	}
+
+	private static @Nullable StartFailure ofOne(Throwable ex) {
+		String message = (ex.getMessage() != null) ? ex.getMessage() : "";
+		if (ex instanceof CertificateException || ex instanceof SSLPeerUnverifiedException
+				|| ((ex instanceof SSLException || ex instanceof SQLException) && NO_TLS.matcher(message).find())) {
+			return TLS;
+		}
+		if (NO_CREDENTIALS.matcher(message).matches()) {
+			return CREDENTIALS;
+		}
+		if (NO_RIGHT.matcher(message).matches()) {
+			return RIGHT;
+		}
+		if (NO_DATABASE.matcher(message).matches()) {
+			return DATABASE;
+		}
+		if (ex instanceof SQLException sql) {
+			return ofSql(sql);
+		}
+		if (ex instanceof UnknownHostException) {
+			return HOST;
+		}
+		return (ex instanceof IOException || ex instanceof StoreException) ? CONNECTION : null;
+	}
+
+	private static @Nullable StartFailure ofSql(SQLException ex) {
+		String state = (ex.getSQLState() != null) ? ex.getSQLState() : "";
+		if (state.startsWith("28")) {
+			return CREDENTIALS;
+		}
+		if (STATES_OF_RIGHTS.contains(state) || MYSQL_RIGHTS.contains(ex.getErrorCode())) {
+			return RIGHT;
+		}
+		if (STATES_OF_DATABASES.contains(state) || ex.getErrorCode() == MYSQL_UNKNOWN_DATABASE) {
+			return DATABASE;
+		}
+		return (ex instanceof SQLTransientConnectionException || NO_CONNECTION.matcher(state).matches()) ? CONNECTION
+				: null;
+	}
+
+	/**
+	 * Whether another attempt may succeed.
+	 * @return whether to try again
+	 */
+	boolean mayPass() {
+		return compareTo(OTHER) > 0;
+	}
+
+	/**
+	 * The remedy.
+	 * @param redis whether the store is Redis, and not a database
+	 * @return a sentence
+	 */
+	String action(boolean redis) {
+		return redis ? this.action.formatted("spring.data.redis", "database", "ssl", "host")
+				: this.action.formatted("spring.datasource", "url", "url", "url");
+	}
+
+}
