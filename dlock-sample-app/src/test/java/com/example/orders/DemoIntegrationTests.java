@@ -5,14 +5,18 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
+import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -52,6 +56,33 @@ class DemoIntegrationTests {
 				"-javaagent:" + System.getProperty("orders.test.aspectj-agent")));
 	}
 
+	/**
+	 * Each instance connects again and again to a Redis that does not answer yet.
+	 */
+	@Test
+	void c5RedisThatIsLate() throws Exception {
+		RedisServer redis = RedisServer.shared();
+		try (TcpProxy proxy = TcpProxy.to(redis.host(), redis.port())) {
+			proxy.blackHole(true);
+			CompletableFuture<Void> demo = CompletableFuture.supplyAsync(() -> {
+				try {
+					run("redis", Map.of("SPRING_DATA_REDIS_HOST", redis.host(), "SPRING_DATA_REDIS_PORT",
+							Integer.toString(proxy.port()), "DLOCK_COMMANDTIMEOUT", "1s"));
+					return null;
+				}
+				catch (IOException | InterruptedException ex) {
+					throw new IllegalStateException(ex);
+				}
+			});
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(TIMEOUT))
+				.until(() -> proxy.openConnections() >= 6 || demo.isDone());
+			assertThat(demo).isNotDone();
+			proxy.heal();
+			demo.get();
+		}
+	}
+
 	private static void run(String backend, Map<String, String> addresses) throws IOException, InterruptedException {
 		Path output = Path.of("target", "demo-" + backend + ".log");
 		ProcessBuilder demo = new ProcessBuilder("./demo", backend).redirectErrorStream(true)
@@ -72,7 +103,7 @@ class DemoIntegrationTests {
 	private static Map<String, String> environment(Map<String, String> addresses) throws IOException {
 		Map<String, String> environment = new HashMap<>(addresses);
 		environment.put("ORDERS_COMMAND", COMMAND);
-		environment.put("DLOCK_COMMANDTIMEOUT", "5s");
+		environment.putIfAbsent("DLOCK_COMMANDTIMEOUT", "5s");
 		environment.put("CLASSPATH", System.getProperty("java.class.path"));
 		try (ServerSocket first = freePort(); ServerSocket second = freePort()) {
 			environment.put("PORT_1", Integer.toString(first.getLocalPort()));
