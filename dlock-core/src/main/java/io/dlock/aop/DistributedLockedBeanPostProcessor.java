@@ -1,15 +1,17 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
@@ -231,11 +233,27 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
 		this.transactions.get().checkCommitsOf(bean);
-		Object advised = needsAdvice(bean) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+		Object advised = needsAdvice(bean, locked) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+		LockedProxy.advise(bean, locked, this.interceptor);
 		if (this.mode == AdviceMode.PROXY && !locked.isEmpty()) {
+			if (!Proxy.isProxyClass(advised.getClass())) {
+				locked.forEach((method) -> ProxyInterception.checkOverridable(method, AopUtils.getTargetClass(bean)));
+			}
 			ProxyWarnings.proxied(advised, beanName, locked);
 		}
 		return advised;
+	}
+
+	/**
+	 * A final class can have a proxy for its interfaces.
+	 */
+	@Override
+	protected void customizeProxyFactory(ProxyFactory proxyFactory) {
+		Class<?> type = proxyFactory.getTargetClass();
+		if (type != null && Modifier.isFinal(type.getModifiers()) && proxyFactory.isProxyTargetClass()) {
+			proxyFactory.setProxyTargetClass(false);
+			evaluateProxyInterfaces(type, proxyFactory);
+		}
 	}
 
 	/**
@@ -243,28 +261,14 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 * {@code @Transactional} above all, the lock comes to lie outside of it. And a proxy
 	 * that is a bean by two names is advised once.
 	 */
-	private boolean needsAdvice(Object bean) {
-		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean)) && !isAdvised(bean);
+	private boolean needsAdvice(Object bean, List<Method> locked) {
+		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean)) && !isAdvised(bean)
+				&& !LockedProxy.locksAlone(bean, locked);
 	}
 
 	private boolean isAdvised(Object bean) {
-		return bean instanceof Advised advised && advised.indexOf(this.interceptor) >= 0;
-	}
-
-	/**
-	 * The pointcut.
-	 */
-	private static final class LockedMethods extends StaticMethodMatcherPointcut {
-
-		LockedMethods() {
-			setClassFilter(LockedOperations::isCandidate);
-		}
-
-		@Override
-		public boolean matches(Method method, Class<?> targetClass) {
-			return LockedOperations.isLocked(method, targetClass);
-		}
-
+		return (bean instanceof Advised advised && advised.indexOf(this.interceptor) >= 0)
+				|| LockedProxy.isAdvisedAlone(bean, this.interceptor);
 	}
 
 }

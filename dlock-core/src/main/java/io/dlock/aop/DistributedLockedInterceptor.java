@@ -42,13 +42,25 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	 * Check all locked methods of a class.
 	 * @param targetClass the class of a bean
 	 * @return the locked methods
-	 * @throws InvalidLockedMethodException if one can not be honoured
+	 * @throws InvalidLockedMethodException if one cannot be honoured
 	 */
 	List<Method> check(Class<?> targetClass) {
 		return LockedOperations.isCandidate(targetClass) ? this.operations.check(targetClass) : List.of();
 	}
 
 	/**
+	/**
+	 * Check the locked methods of the interfaces of a proxy.
+	 * @param proxyClass the class of a JDK proxy
+	 * @param targetClass the class of its target, if that is advised by itself, or
+	 * {@code null}
+	 * @return the locked methods that are no business of the advice of the target
+	 * @throws InvalidLockedMethodException if one cannot be honoured
+	 */
+	List<Method> checkProxy(Class<?> proxyClass, @Nullable Class<?> targetClass) {
+		return this.operations.checkProxy(proxyClass, targetClass);
+	}
+
 	 * Whether there is a method that may be part of a reactive transaction.
 	 * @return whether there is one, among those checked
 	 */
@@ -128,7 +140,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			throws Throwable {
 		Method fallback = operation.fallback();
 		if (fallback != null) {
-			return AopUtils.invokeJoinpointUsingReflection(invocation.getThis(), fallback, invocation.getArguments());
+			return Fallbacks.call(fallback, invocation);
 		}
 		if (operation.onBusy() == OnBusy.SKIP) {
 			logger.debug("Skipped " + operation.reason(), ex);

@@ -10,7 +10,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.lang.Contract;
 import reactor.util.context.ContextView;
 
@@ -193,8 +192,7 @@ final class LockedCall {
 		if (reason instanceof LockBusyException) {
 			Method fallback = this.operation.fallback();
 			if (fallback != null) {
-				return AopUtils.invokeJoinpointUsingReflection(this.invocation.getThis(), fallback,
-						this.invocation.getArguments());
+				return Fallbacks.call(fallback, this.invocation);
 			}
 			if (this.operation.onBusy() == OnBusy.SKIP) {
 				logger.debug("Skipped " + this.operation.reason(), reason);

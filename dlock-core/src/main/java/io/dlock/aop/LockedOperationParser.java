@@ -44,15 +44,16 @@ final class LockedOperationParser {
 		String name = resolve(annotation.name(), written.attribute("name"), method);
 		Method fallback = fallback(annotation, method, targetClass);
 		checkSkip(annotation, method, fallback, completion);
+		Class<?> named = LockedAnnotations.named(method, targetClass);
 		Duration lease = duration(annotation.lease(), written.attribute("lease"), false, method);
 		Duration minHold = duration(annotation.minHold(), written.attribute("minHold"), true, method);
 		Duration maxHold = written.isScheduled() ? atMost(name, lease, minHold, method)
 				: duration(annotation.maxHold(), written.attribute("maxHold"), false, method);
-		return new LockedOperation(LockKey.of(method, targetClass, name, resolve(annotation.key(), "key", method)),
-				lease, duration(annotation.waitTime(), written.attribute("waitTime"), true, method), annotation.renew(),
-				annotation.onBusy(), fallback, annotation.onLost(), reason(annotation, method, targetClass),
-				StringUtils.hasText(name) ? name : nameOf(method, targetClass), minHold, maxHold,
-				outage(annotation, method, targetClass, fallback), this.observations, completion);
+		return new LockedOperation(LockKey.of(method, named, name, resolve(annotation.key(), "key", method)), lease,
+				duration(annotation.waitTime(), written.attribute("waitTime"), true, method), annotation.renew(),
+				annotation.onBusy(), fallback, annotation.onLost(), reason(annotation, method, named),
+				StringUtils.hasText(name) ? name : nameOf(method, named), minHold, maxHold,
+				outage(annotation, method, named, fallback), this.observations, completion);
 	}
 
 	/**

@@ -1,7 +1,7 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -10,9 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodClassKey;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -46,22 +44,20 @@ final class LockedOperations {
 	}
 
 	/**
-	 * Whether a call of the method takes a lock. A class-level annotation applies to
-	 * public methods, but not to {@code equals} and {@code hashCode}, which proxies do
-	 * not intercept; one on the method always does.
+	 * Whether a call of the method takes a lock.
 	 * @param method the method
 	 * @param targetClass the class of the bean
 	 * @return whether it is locked
 	 */
 	static boolean isLocked(Method method, Class<?> targetClass) {
-		return annotation(method, targetClass) != null;
+		return LockedAnnotations.find(method, targetClass) != null;
 	}
 
 	/**
 	 * Check all locked methods of a class.
 	 * @param targetClass the class of a bean
 	 * @return the locked methods
-	 * @throws InvalidLockedMethodException if one can not be honoured
+	 * @throws InvalidLockedMethodException if one cannot be honoured
 	 */
 	List<Method> check(Class<?> targetClass) {
 		List<Method> locked = this.checked.get(targetClass);
@@ -73,17 +69,41 @@ final class LockedOperations {
 		return locked;
 	}
 
+	/**
+	 * Check the locked methods of the interfaces of a proxy.
+	 * @param proxyClass the class of a JDK proxy
+	 * @param targetClass the class of its target, if that is advised by itself, or
+	 * {@code null}
+	 * @return the locked methods that are no business of the advice of the target
+	 * @throws InvalidLockedMethodException if one cannot be honoured
+	 */
+	List<Method> checkProxy(Class<?> proxyClass, @Nullable Class<?> targetClass) {
+		List<Method> locked = new ArrayList<>();
+		for (Method method : lockedMethods(proxyClass)) {
+			if (targetClass != null && isLocked(method, targetClass)) {
+				get(method, targetClass);
+			}
+			else {
+				get(method, proxyClass);
+				locked.add(method);
+			}
+		}
+		return locked;
+	}
+
 	private static List<Method> lockedMethods(Class<?> targetClass) {
 		Set<Method> locked = new LinkedHashSet<>();
 		MethodCallback callback = (method) -> {
 			if (!method.isBridge() && !method.isSynthetic() && isLocked(method, targetClass)) {
-				locked.add(AopUtils.getMostSpecificMethod(method, targetClass));
+				locked.add(LockedAnnotations.specific(method, targetClass));
 			}
 		};
-		ReflectionUtils.doWithMethods(targetClass, callback);
+		if (!LockedAnnotations.isBehindInterfaces(targetClass)) {
+			ReflectionUtils.doWithMethods(targetClass, callback);
+		}
 		// of those it sees only what classes inherit
 		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
-			ReflectionUtils.doWithLocalMethods(type, callback);
+			ReflectionUtils.doWithMethods(type, callback);
 		}
 		return List.copyOf(locked);
 	}
@@ -110,11 +130,12 @@ final class LockedOperations {
 	}
 
 	private LockedOperation read(Method method, Class<?> targetClass) {
-		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		DistributedLocked annotation = annotation(method, targetClass);
+		Method specific = LockedAnnotations.specific(method, targetClass);
+		DistributedLocked annotation = LockedAnnotations.find(method, targetClass);
 		if (annotation == null) {
 			throw new IllegalStateException(method + " is not annotated");
 		}
+		LockedAnnotations.checkUnique(method, targetClass);
 		LockedOperation operation = this.parser.parse(annotation, specific, targetClass);
 		try {
 			this.registry.get().validate(operation.request("key"));
@@ -126,28 +147,6 @@ final class LockedOperations {
 					ex);
 		}
 		return operation;
-	}
-
-	private static @Nullable DistributedLocked annotation(Method method, Class<?> targetClass) {
-		if (method.getDeclaringClass() == Object.class) {
-			return null;
-		}
-		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		DistributedLocked annotation = onMethod(specific);
-		if (annotation == null && Modifier.isPublic(specific.getModifiers())
-				&& !Modifier.isStatic(specific.getModifiers()) && !ReflectionUtils.isEqualsMethod(specific)
-				&& !ReflectionUtils.isHashCodeMethod(specific)) {
-			annotation = AnnotatedElementUtils.findMergedAnnotation(specific.getDeclaringClass(),
-					DistributedLocked.class);
-			if (annotation == null) {
-				annotation = AnnotatedElementUtils.findMergedAnnotation(targetClass, DistributedLocked.class);
-			}
-		}
-		return annotation;
-	}
-
-	private static @Nullable DistributedLocked onMethod(Method method) {
-		return AnnotatedElementUtils.findMergedAnnotation(method, DistributedLocked.class);
 	}
 
 }

@@ -10,7 +10,6 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.support.AopUtils;
 
 import io.dlock.LockStoreException;
 import io.dlock.OnStoreFailure;
@@ -78,8 +77,7 @@ final class OutagePolicy {
 		}
 		if (this.onStoreFailure == OnStoreFailure.FALLBACK && this.fallback != null) {
 			logger.debug("Called the fallback of " + this.method, ex);
-			return AopUtils.invokeJoinpointUsingReflection(invocation.getThis(), this.fallback,
-					invocation.getArguments());
+			return Fallbacks.call(this.fallback, invocation);
 		}
 		throw ex;
 	}

@@ -2,21 +2,46 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.Collection;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
 /**
- * Proxies intercept what a subclass in the same package can override.
+ * Proxies intercept what an interface offers, or what a subclass in the same package can
+ * override.
  */
 final class ProxyInterception implements Interception {
 
 	@Override
 	public void check(Method method, Class<?> targetClass) {
-		String obstacle = obstacle(method, targetClass);
+		refuse(method, obstacle(method, targetClass));
+	}
+
+	/**
+	 * Refuse a method that the proxy of a class cannot intercept.
+	 * @param method the method
+	 * @param targetClass the class of the bean, of which the class of the proxy is a
+	 * subclass
+	 * @throws InvalidLockedMethodException if it cannot be overridden
+	 */
+	static void checkOverridable(Method method, Class<?> targetClass) {
+		int modifiers = method.getModifiers();
+		if (Modifier.isFinal(modifiers)) {
+			refuse(method, "final");
+		}
+		if (!Modifier.isPublic(modifiers) && !Modifier.isProtected(modifiers)
+				&& isElsewhere(method.getDeclaringClass(), targetClass)) {
+			refuse(method, "package-private in another package than " + targetClass.getName());
+		}
+	}
+
+	private static void refuse(Method method, @Nullable String obstacle) {
 		if (obstacle != null) {
 			throw new InvalidLockedMethodException(method,
 					"would not be locked: it is " + obstacle + ", so that no proxy can intercept it",
-					"Make it an overridable method of a bean, use the LockRegistry in it, or set dlock.aop.mode=aspectj",
+					"Make it an overridable method of a bean or one of an interface, use the LockRegistry in it, or set dlock.aop.mode=aspectj",
 					null);
 		}
 	}
@@ -29,17 +54,24 @@ final class ProxyInterception implements Interception {
 		if (Modifier.isStatic(modifiers)) {
 			return "static";
 		}
-		if (Modifier.isFinal(modifiers)) {
-			return "final";
-		}
-		if (Modifier.isFinal(targetClass.getModifiers())) {
-			return "in a final class";
-		}
-		if (!Modifier.isPublic(modifiers) && !Modifier.isProtected(modifiers)
-				&& isElsewhere(method.getDeclaringClass(), targetClass)) {
-			return "package-private in another package than " + targetClass.getName();
+		if (Modifier.isFinal(targetClass.getModifiers())
+				&& !isOffered(method, targetClass, ClassUtils.getAllInterfacesForClassAsSet(targetClass))) {
+			return "in a final class, and no interface of it has the method";
 		}
 		return null;
+	}
+
+	/**
+	 * Whether one of some interfaces has the method.
+	 * @param method the method
+	 * @param targetClass the class of the bean
+	 * @param interfaces the interfaces of its proxy
+	 * @return whether the proxy has the method
+	 */
+	static boolean isOffered(Method method, Class<?> targetClass, Collection<Class<?>> interfaces) {
+		return interfaces.stream()
+			.flatMap((type) -> Arrays.stream(type.getMethods()))
+			.anyMatch((offered) -> LockedAnnotations.specific(offered, targetClass).equals(method));
 	}
 
 	/**

@@ -2,7 +2,6 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -32,7 +31,11 @@ final class ProxyWarnings {
 	 */
 	static void proxied(Object bean, String beanName, List<Method> locked) {
 		if (Proxy.isProxyClass(bean.getClass())) {
-			List<Method> hidden = locked.stream().filter((method) -> !isOffered(method, bean)).toList();
+			Class<?> targetClass = AopUtils.getTargetClass(bean);
+			List<Class<?>> interfaces = List.of(bean.getClass().getInterfaces());
+			List<Method> hidden = locked.stream()
+				.filter((method) -> !ProxyInterception.isOffered(method, targetClass, interfaces))
+				.toList();
 			if (!hidden.isEmpty()) {
 				logger
 					.warn(("@DistributedLocked on %s: bean '%s' has a proxy for its interfaces only, and they have no such method, "
@@ -49,13 +52,6 @@ final class ProxyWarnings {
 					"@DistributedLocked on %s: the lock is held while the bean is created, not while it is used. Annotate the methods of its class instead"
 						.formatted(names(factories)));
 		}
-	}
-
-	private static boolean isOffered(Method method, Object proxy) {
-		Class<?> targetClass = AopUtils.getTargetClass(proxy);
-		return Arrays.stream(proxy.getClass().getInterfaces())
-			.flatMap((type) -> Arrays.stream(type.getMethods()))
-			.anyMatch((offered) -> AopUtils.getMostSpecificMethod(offered, targetClass).equals(method));
 	}
 
 	/**

@@ -1,0 +1,33 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.AopUtils;
+
+/**
+ * Calls the fallback of a locked method.
+ */
+final class Fallbacks {
+
+	private Fallbacks() {
+	}
+
+	/**
+	 * Call the fallback with the arguments of the call.
+	 * @param fallback the fallback
+	 * @param invocation the call
+	 * @return what it returned
+	 * @throws Throwable what it threw
+	 */
+	static @Nullable Object call(Method fallback, MethodInvocation invocation) throws Throwable {
+		Object target = invocation.getThis();
+		if (target == null && invocation instanceof ProxyMethodInvocation proxied) {
+			target = proxied.getProxy();
+		}
+		return AopUtils.invokeJoinpointUsingReflection(target, fallback, invocation.getArguments());
+	}
+
+}

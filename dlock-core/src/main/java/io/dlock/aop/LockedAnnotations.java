@@ -1,0 +1,159 @@
+package io.dlock.aop;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.BridgeMethodResolver;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+import io.dlock.DistributedLocked;
+
+/**
+ * Which annotation locks a method: that on the method, or else that on a class.
+ */
+final class LockedAnnotations {
+
+	private LockedAnnotations() {
+	}
+
+	/**
+	 * Whether the methods of a class say nothing of themselves: those of JDK proxies and
+	 * lambdas have neither annotations nor names of parameters, which are in their
+	 * interfaces.
+	 * @param type the class of a bean
+	 * @return whether its interfaces count
+	 */
+	static boolean isBehindInterfaces(Class<?> type) {
+		return Proxy.isProxyClass(type) || ClassUtils.isLambdaClass(type);
+	}
+
+	/**
+	 * The method whose annotations and names count.
+	 * @param method the method that is called
+	 * @param type the class of the bean
+	 * @return the method of the class, or of the interface
+	 */
+	static Method specific(Method method, Class<?> type) {
+		return isBehindInterfaces(type) ? BridgeMethodResolver.findBridgedMethod(method)
+				: AopUtils.getMostSpecificMethod(method, type);
+	}
+
+	/**
+	 * The class that names a method, its default key above all: classes that are made
+	 * while the application runs have other names in each process.
+	 * @param method the method whose annotations count
+	 * @param type the class of the bean
+	 * @return the class, or the interface
+	 */
+	static Class<?> named(Method method, Class<?> type) {
+		Class<?> declaring = method.getDeclaringClass();
+		return isBehindInterfaces(type)
+				? Stream.of(type.getInterfaces()).filter(declaring::isAssignableFrom).findFirst().orElse(declaring)
+				: type;
+	}
+
+	/**
+	 * Find the annotation. One on a class applies to public methods, but not to
+	 * {@code equals} and {@code hashCode}, which proxies do not intercept; one on the
+	 * method always does.
+	 * @param method the method that is called
+	 * @param type the class of the bean
+	 * @return the annotation, or {@code null} if the method is not locked
+	 */
+	static @Nullable DistributedLocked find(Method method, Class<?> type) {
+		for (AnnotatedElement place : places(method, type)) {
+			DistributedLocked found = AnnotatedElementUtils.findMergedAnnotation(place, DistributedLocked.class);
+			if (found != null) {
+				return found;
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Refuse a method with two annotations that say different things and of which none
+	 * overrides the other.
+	 * @param method the method that is called
+	 * @param type the class of the bean
+	 * @throws InvalidLockedMethodException if there are two
+	 */
+	static void checkUnique(Method method, Class<?> type) {
+		for (AnnotatedElement place : places(method, type)) {
+			List<MergedAnnotation<DistributedLocked>> all = MergedAnnotations.from(place, SearchStrategy.TYPE_HIERARCHY)
+				.stream(DistributedLocked.class)
+				.toList();
+			if (!all.isEmpty()) {
+				checkUnique(all, specific(method, type));
+				return;
+			}
+		}
+	}
+
+	private static void checkUnique(List<MergedAnnotation<DistributedLocked>> all, Method method) {
+		MergedAnnotation<DistributedLocked> first = all.get(0);
+		for (MergedAnnotation<DistributedLocked> other : all) {
+			if (!first.synthesize().equals(other.synthesize()) && !isOverridden(other, first)) {
+				throw new InvalidLockedMethodException(method, "has two locks, %s, of which only one would be taken"
+					.formatted(
+							Stream.of(first, other).map(LockedAnnotations::name).collect(Collectors.joining(" and "))),
+						"Leave one of them, and take the other lock in a method of another bean, or with the LockRegistry",
+						null);
+			}
+		}
+	}
+
+	private static boolean isOverridden(MergedAnnotation<?> annotation, MergedAnnotation<?> by) {
+		Class<?> place = place(annotation);
+		return !place.equals(place(by)) && place.isAssignableFrom(place(by));
+	}
+
+	private static Class<?> place(MergedAnnotation<?> annotation) {
+		Object source = Objects.requireNonNull(annotation.getSource());
+		return (source instanceof Member member) ? member.getDeclaringClass() : (Class<?>) source;
+	}
+
+	private static String name(MergedAnnotation<?> annotation) {
+		return "@%s on %s".formatted(annotation.getRoot().getType().getSimpleName(), place(annotation).getName());
+	}
+
+	/**
+	 * Where the annotation may be, in the order in which it counts.
+	 */
+	private static List<AnnotatedElement> places(Method method, Class<?> type) {
+		if (method.getDeclaringClass() == Object.class) {
+			return List.of();
+		}
+		Method specific = specific(method, type);
+		List<AnnotatedElement> places = new ArrayList<>();
+		places.add(specific);
+		if (!Modifier.isPublic(specific.getModifiers()) || Modifier.isStatic(specific.getModifiers())
+				|| ReflectionUtils.isEqualsMethod(specific) || ReflectionUtils.isHashCodeMethod(specific)) {
+			return places;
+		}
+		Class<?> declaring = specific.getDeclaringClass();
+		places.add(declaring);
+		if (isBehindInterfaces(type)) {
+			Stream.of(type.getInterfaces()).filter(declaring::isAssignableFrom).forEach(places::add);
+		}
+		else {
+			places.add(type);
+		}
+		return places;
+	}
+
+}

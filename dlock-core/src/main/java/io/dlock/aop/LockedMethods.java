@@ -1,0 +1,21 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+
+/**
+ * The pointcut.
+ */
+final class LockedMethods extends StaticMethodMatcherPointcut {
+
+	LockedMethods() {
+		setClassFilter(LockedOperations::isCandidate);
+	}
+
+	@Override
+	public boolean matches(Method method, Class<?> targetClass) {
+		return LockedOperations.isLocked(method, targetClass);
+	}
+
+}

@@ -1,0 +1,92 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.List;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+
+/**
+ * Locks methods that only the interfaces of a JDK proxy have, and not the class of its
+ * target, if there is one at all: HTTP clients, repositories.
+ *
+ * @param interceptor the interceptor
+ * @param proxyClass the class of the proxy
+ */
+record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass) implements MethodInterceptor {
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		return this.interceptor.invoke(ProxiedInvocation.of(invocation), this.proxyClass);
+	}
+
+	/**
+	 * Check a bean and, if there are such methods, add the advice.
+	 * @param bean the bean
+	 * @param locked the locked methods of its target
+	 * @param interceptor the interceptor
+	 * @throws InvalidLockedMethodException if one cannot be honoured
+	 */
+	static void advise(Object bean, List<Method> locked, DistributedLockedInterceptor interceptor) {
+		if (!isJdkProxy(bean) || !(bean instanceof Advised advised) || isAdvised(advised, interceptor)) {
+			return;
+		}
+		List<Method> more = interceptor.checkProxy(bean.getClass(),
+				locksAlone(bean, locked) ? null : AopUtils.getTargetClass(bean));
+		if (!more.isEmpty()) {
+			LockedProxy advice = new LockedProxy(interceptor, bean.getClass());
+			advised.addAdvisor(0, new DefaultPointcutAdvisor(advice.methods(more), advice));
+		}
+	}
+
+	private static boolean isJdkProxy(Object bean) {
+		return bean instanceof Advised advised && Proxy.isProxyClass(bean.getClass()) && !advised.isFrozen();
+	}
+
+	/**
+	 * Whether the methods of the target need no advice, or there is no target.
+	 * @param bean the bean
+	 * @param locked the locked methods of the target
+	 * @return whether this advice is all
+	 */
+	static boolean locksAlone(Object bean, List<Method> locked) {
+		return isJdkProxy(bean) && (locked.isEmpty() || AopUtils.getTargetClass(bean) == bean.getClass());
+	}
+
+	/**
+	 * Whether a bean without a target has the advice.
+	 * @param bean the bean
+	 * @param interceptor the interceptor
+	 * @return whether it has
+	 */
+	static boolean isAdvisedAlone(Object bean, DistributedLockedInterceptor interceptor) {
+		return bean instanceof Advised advised && AopUtils.getTargetClass(bean) == bean.getClass()
+				&& isAdvised(advised, interceptor);
+	}
+
+	private static boolean isAdvised(Advised advised, DistributedLockedInterceptor interceptor) {
+		return Arrays.stream(advised.getAdvisors())
+			.anyMatch(
+					(advisor) -> advisor.getAdvice() instanceof LockedProxy other && other.interceptor == interceptor);
+	}
+
+	private Pointcut methods(List<Method> locked) {
+		return new StaticMethodMatcherPointcut() {
+
+			@Override
+			public boolean matches(Method method, Class<?> targetClass) {
+				return locked.contains(LockedAnnotations.specific(method, LockedProxy.this.proxyClass));
+			}
+
+		};
+	}
+
+}
