@@ -49,7 +49,6 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	/**
 	 * Check the locked methods of the interfaces of a proxy.
 	 * @param proxyClass the class of a JDK proxy
 	 * @param targetClass the class of its target, if that is advised by itself, or
@@ -61,6 +60,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		return this.operations.checkProxy(proxyClass, targetClass);
 	}
 
+	/**
 	 * Whether there is a method that may be part of a reactive transaction.
 	 * @return whether there is one, among those checked
 	 */
@@ -162,7 +162,11 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			throw ex;
 		}
 		release(operation, handle, observation);
-		return synchronous(result, invocation);
+		IllegalStateException unfinished = operation.unfinished(result, invocation.getMethod());
+		if (unfinished != null) {
+			throw unfinished;
+		}
+		return result;
 	}
 
 	private static @Nullable Object logged(LockedOperation operation, MethodInvocation invocation, LockHandle handle)
@@ -180,19 +184,6 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			throws Throwable {
 		return (operation.onLost() == OnLost.INTERRUPT) ? new InterruptibleBody(handle).run(invocation)
 				: invocation.proceed();
-	}
-
-	/**
-	 * A method that is declared to return any object is found out only now.
-	 */
-	private static @Nullable Object synchronous(@Nullable Object result, MethodInvocation invocation) {
-		if (result != null && invocation.getMethod().getReturnType() == Object.class
-				&& ResultTypes.isAsynchronous(result.getClass())) {
-			throw new IllegalStateException(
-					"@DistributedLocked method %s returned a %s: its lock is released, but its work may not be done"
-						.formatted(invocation.getMethod(), result.getClass().getName()));
-		}
-		return result;
 	}
 
 	private static void release(LockedOperation operation, LockHandle handle, CallObservation observation) {

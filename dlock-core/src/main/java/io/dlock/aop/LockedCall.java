@@ -203,6 +203,15 @@ final class LockedCall {
 	}
 
 	/**
+	 * Look at a value whose type says nothing.
+	 * @param value the value that the result has completed with
+	 * @return the failure to tell if its work is not done, or {@code null}
+	 */
+	@Nullable Throwable unfinished(@Nullable Object value) {
+		return this.operation.unfinished(value, this.invocation.getMethod());
+	}
+
+	/**
 	 * What the caller is told when the work is done and the lock is released.
 	 * @param failure the failure of the work, or {@code null}
 	 * @param release the failure of the release, or {@code null}

@@ -28,11 +28,12 @@ import io.dlock.OnLost;
  * @param observations who is told of calls
  * @param completion how to hold the lock when the work goes on after the return, or
  * {@code null} if it does not
+ * @param open whether only the result itself can tell whether the work is done
  */
 record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
 		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
 		@Nullable Duration maxHold, OutagePolicy outage, CallObservations observations,
-		@Nullable CompletionBound completion) {
+		@Nullable CompletionBound completion, boolean open) {
 
 	LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)
@@ -45,6 +46,27 @@ record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration
 			.maxHold(this.maxHold)
 			.failOpen(this.outage.isFailOpen())
 			.build();
+	}
+
+	/**
+	 * Look at a result whose type says nothing.
+	 * @param result the result of the method, or the value that it has completed with
+	 * @param method the method
+	 * @return the failure to tell if its work is not done, or {@code null}
+	 */
+	@Nullable IllegalStateException unfinished(@Nullable Object result, Method method) {
+		if (!this.open || result == null) {
+			return null;
+		}
+		Object late = LateResults.find(result);
+		if (late == null) {
+			return null;
+		}
+		String inside = (late != result) ? " with a %s in it".formatted(late.getClass().getName()) : "";
+		return new IllegalStateException(
+				("@DistributedLocked method %s returned a %s%s: its lock is released, but its work may not be done. "
+						+ "Declare the type that is returned, for which the lock can be held until then, or which is refused at start-up")
+					.formatted(method, result.getClass().getName(), inside));
 	}
 
 	/**

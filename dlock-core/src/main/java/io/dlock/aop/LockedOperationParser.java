@@ -53,7 +53,8 @@ final class LockedOperationParser {
 				duration(annotation.waitTime(), written.attribute("waitTime"), true, method), annotation.renew(),
 				annotation.onBusy(), fallback, annotation.onLost(), reason(annotation, method, named),
 				StringUtils.hasText(name) ? name : nameOf(method, named), minHold, maxHold,
-				outage(annotation, method, named, fallback), this.observations, completion);
+				outage(annotation, method, named, fallback), this.observations, completion,
+				ResultTypes.isOpen(method, targetClass, completion));
 	}
 
 	/**

@@ -167,6 +167,10 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private void pass(Object next) {
 		try {
+			Throwable unfinished = this.call.unfinished(next);
+			if (unfinished != null) {
+				throw unfinished;
+			}
 			this.subscriber.onNext(next);
 		}
 		catch (Throwable ex) {
@@ -187,7 +191,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	@Override
 	public void onComplete() {
-		end(null);
+		end(this.call.unfinished(this.value));
 	}
 
 	@Override

@@ -2,7 +2,6 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -29,14 +28,6 @@ final class ResultTypes {
 
 	private static final String DEFERRED = "kotlinx.coroutines.Deferred";
 
-	/** By name, because they are not on every class path. */
-	private static final Set<String> ASYNCHRONOUS = Set.of("org.reactivestreams.Publisher", FLOW, DEFERRED,
-			"org.springframework.web.context.request.async.DeferredResult",
-			"org.springframework.web.context.request.async.WebAsyncTask",
-			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
-			"org.springframework.web.servlet.mvc.method.annotation.SseEmitter",
-			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
-
 	private static final boolean REACTOR = isPresent("reactor.core.publisher.Mono");
 
 	private static final boolean COROUTINES = REACTOR && isPresent("kotlinx.coroutines.reactor.MonoKt")
@@ -60,11 +51,13 @@ final class ResultTypes {
 		if (KotlinDetector.isSuspendingFunction(method)) {
 			return suspending(method);
 		}
-		Class<?> type = method.getReturnType();
+		ResolvableType returned = returned(method, targetClass);
+		Class<?> type = returned.resolve(method.getReturnType());
 		boolean async = isAsync(method, targetClass);
+		checkInside(method, returned);
 		if (type.isAssignableFrom(CompletableFuture.class)
 				&& (CompletionStage.class.isAssignableFrom(type) || (type == Future.class && async))) {
-			return StageBound.of(async, isOptional(method, targetClass));
+			return StageBound.of(async, returned.getGeneric().resolve() == Optional.class);
 		}
 		if (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)) {
 			throw refusal(method, type.getName(), (type == Future.class)
@@ -77,10 +70,40 @@ final class ResultTypes {
 			}
 			throw refusal(method, type.getName(), "Add reactor-core to the class path");
 		}
-		if (isAsynchronous(type)) {
-			throw refusal(method, type.getName(), "Return a CompletableFuture or, with reactor-core, a Mono or Flux");
+		if (LateResults.isLate(type)) {
+			throw refusal(method, type.getName(),
+					LateResults.instead(type, "Return a CompletableFuture or, with reactor-core, a Mono or Flux"));
 		}
 		return null;
+	}
+
+	private static ResolvableType returned(Method method, Class<?> targetClass) {
+		return KotlinDetector.isSuspendingFunction(method)
+				? ResolvableType.forMethodParameter(new MethodParameter(method, -1))
+				: ResolvableType.forMethodReturnType(method, targetClass);
+	}
+
+	private static void checkInside(Method method, ResolvableType returned) {
+		Class<?> late = LateResults.inside(returned);
+		if (late != null) {
+			throw refusal(method, "%s with a %s in it".formatted(returned, late.getSimpleName()), LateResults.instead(
+					late,
+					"Let a CompletableFuture or, with reactor-core, a Mono be the outermost type, with what is done in it"));
+		}
+	}
+
+	/**
+	 * Whether only the result can tell whether the work is done, because the type says
+	 * nothing: {@code Object}, {@code ResponseEntity<?>}.
+	 * @param method the method
+	 * @param targetClass the class of the bean
+	 * @param completion how its lock is held until its work is done, or {@code null}
+	 * @return whether each result has to be looked at
+	 */
+	static boolean isOpen(Method method, Class<?> targetClass, @Nullable CompletionBound completion) {
+		ResolvableType returned = returned(method, targetClass);
+		return (completion != null && !KotlinDetector.isSuspendingFunction(method)) ? LateResults.isOpenInside(returned)
+				: LateResults.isOpen(returned);
 	}
 
 	private static CompletionBound suspending(Method method) {
@@ -88,8 +111,14 @@ final class ResultTypes {
 			throw refusal(method, "to its caller",
 					"Add kotlinx-coroutines-reactor and kotlin-reflect to the class path, with which Spring intercepts suspending functions");
 		}
-		Class<?> type = new MethodParameter(method, -1).getParameterType();
+		MethodParameter parameter = new MethodParameter(method, -1);
+		Class<?> type = parameter.getParameterType();
 		boolean flow = type.getName().equals(FLOW);
+		if (!flow && LateResults.isLate(type)) {
+			throw refusal(method, type.getName(),
+					LateResults.instead(type, "Let the function itself suspend until the work is done"));
+		}
+		checkInside(method, ResolvableType.forMethodParameter(parameter));
 		return PublisherBound.ofSuspending(flow,
 				flow || type == void.class || Nullness.forMethodReturnType(method) == Nullness.NULLABLE);
 	}
@@ -108,10 +137,6 @@ final class ResultTypes {
 				|| AnnotatedElementUtils.hasAnnotation(targetClass, Async.class);
 	}
 
-	private static boolean isOptional(Method method, Class<?> targetClass) {
-		return ResolvableType.forMethodReturnType(method, targetClass).getGeneric().resolve() == Optional.class;
-	}
-
 	private static InvalidLockedMethodException refusal(Method method, String returned, String action) {
 		return new InvalidLockedMethodException(method,
 				"returns %s before its work is done: the lock would be released too early".formatted(returned),
@@ -120,15 +145,14 @@ final class ResultTypes {
 	}
 
 	/**
-	 * Whether an object of this type stands for work that is done later.
+	 * Whether an object of this type stands for work that is under way or to be done.
 	 * @param type the type of a returned object
 	 * @return whether it does
 	 */
 	static boolean isAsynchronous(Class<?> type) {
 		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
 				|| Callable.class.isAssignableFrom(type)
-				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
-				|| ASYNCHRONOUS.contains(type.getName());
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 
 }

@@ -211,8 +211,8 @@ final class StageCall {
 		CompletableFuture<@Nullable Void> released = handle.releaseAsync();
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
-			Runnable settling = () -> settle(value,
-					this.call.outcome(LockedCall.unwrapped(failure), loss, this.observation));
+			Throwable work = (failure != null) ? LockedCall.unwrapped(failure) : this.call.unfinished(value);
+			Runnable settling = () -> settle(value, this.call.outcome(work, loss, this.observation));
 			if (now) {
 				settling.run();
 			}
