@@ -26,10 +26,14 @@ final class CommitListener implements TransactionExecutionListener {
 
 	private static final Log logger = LogFactory.getLog(CommitListener.class);
 
-	private final @Nullable Supplier<? extends CommitGuard> guard;
+	/**
+	 * Of all contexts, which may share a transaction manager. Weak, because their
+	 * release is not told.
+	 */
+	private static final Set<LockHandle> EXEMPT = Collections
+		.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-	/** Weak, because nobody tells of their release. */
-	private final Set<LockHandle> exempt = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+	private final @Nullable Supplier<? extends CommitGuard> guard;
 
 	CommitListener(@Nullable Supplier<? extends CommitGuard> guard) {
 		this.guard = guard;
@@ -40,7 +44,7 @@ final class CommitListener implements TransactionExecutionListener {
 	 * @param lock the lock
 	 */
 	void exempt(LockHandle lock) {
-		this.exempt.add(lock);
+		EXEMPT.add(lock);
 	}
 
 	@Override
@@ -73,7 +77,7 @@ final class CommitListener implements TransactionExecutionListener {
 	 * @throws LockLostException if one is lost
 	 */
 	List<LockHandle> check(@Nullable String transaction, List<LockHandle> locks) {
-		List<LockHandle> checked = locks.stream().filter((lock) -> !this.exempt.contains(lock)).toList();
+		List<LockHandle> checked = locks.stream().filter((lock) -> !EXEMPT.contains(lock)).toList();
 		checked.forEach((lock) -> checkValid(transaction, lock));
 		return checked;
 	}

@@ -18,8 +18,11 @@ import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.EmbeddedValueResolverAware;
 import org.springframework.context.annotation.AdviceMode;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -35,11 +38,15 @@ import io.dlock.observation.LockObservations;
  * and is inside of what wraps it afterwards, {@code @Async} and {@code @Retryable}: it is
  * released after the commit, taken by the thread that does the work, and taken anew for
  * each attempt.
+ * <p>
+ * It sees the beans of its own context. Each context of a hierarchy needs one; the start
+ * of a context fails if there are locked beans above or below it that have none.
  *
  * @since 0.1
  */
 public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements EmbeddedValueResolverAware, InitializingBean, SmartInitializingSingleton, DisposableBean {
+		implements EmbeddedValueResolverAware, InitializingBean, SmartInitializingSingleton, DisposableBean,
+		ApplicationListener<ContextRefreshedEvent> {
 
 	/**
 	 * Before the post-processors of {@code @Async} ({@code LOWEST_PRECEDENCE}) and
@@ -68,6 +75,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier.of(this::transactions);
 
 	private transient @Nullable ListableBeanFactory beans;
+
+	private final transient OtherContexts otherContexts = new OtherContexts((type) -> this.interceptor.check(type));
 
 	private AdviceMode mode = AdviceMode.PROXY;
 
@@ -204,6 +213,18 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
+	 * A child has started.
+	 */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		if (this.mode == AdviceMode.PROXY
+				&& event.getApplicationContext() instanceof ConfigurableApplicationContext child
+				&& child.getBeanFactory() != this.beanFactory) {
+			this.otherContexts.check(child.getBeanFactory());
+		}
+	}
+
+	/**
 	 * Transaction managers that were created before this, or belong to a parent context,
 	 * and other beans that were created before.
 	 */
@@ -211,6 +232,9 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	public void afterSingletonsInstantiated() {
 		if (this.beans != null) {
 			this.transactions.get().checkCommitsIn(this.beans, this.interceptor.hasReactive());
+		}
+		if (this.mode == AdviceMode.PROXY) {
+			this.otherContexts.checkParents(this.beanFactory);
 		}
 		if (this.beans instanceof SingletonBeanRegistry singletons) {
 			for (String beanName : singletons.getSingletonNames()) {

@@ -1,17 +1,20 @@
 package io.dlock.autoconfigure;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
@@ -28,7 +31,8 @@ import io.dlock.store.LockStore;
  * Auto-configuration of dlock: a {@link LockStore} in Redis or a database, a
  * {@link LockRegistry} on it, {@link io.dlock.DistributedLocked}, the application's
  * {@link LockListener} beans, observations of calls, and fences for what is written under
- * the locks. Backs off from a store, registry or fence of the application's.
+ * the locks. Backs off from a store, registry or fence of the application's, or of a
+ * parent context.
  *
  * @since 0.1
  */
@@ -38,8 +42,11 @@ import io.dlock.store.LockStore;
 		RowCommitGuardConfiguration.class })
 public final class DlockAutoConfiguration {
 
+	/**
+	 * One for each context, also below another that has one: it sees no beans of others.
+	 */
 	@Bean
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DistributedLockedBeanPostProcessor distributedLockedBeanPostProcessor(ObjectProvider<LockRegistry> registry,
 			ObjectProvider<CommitGuard> commitGuard, ObjectProvider<LockObservations> observations,
@@ -65,8 +72,8 @@ public final class DlockAutoConfiguration {
 
 	@Bean
 	static LockListenerRegistrar dlockListenerRegistrar(ObjectProvider<LockRegistry> registries,
-			ObjectProvider<LockListener> listeners) {
-		return new LockListenerRegistrar(registries, listeners);
+			ObjectProvider<LockListener> listeners, ListableBeanFactory beans) {
+		return new LockListenerRegistrar(registries, listeners, beans);
 	}
 
 	@Bean
@@ -74,7 +81,11 @@ public final class DlockAutoConfiguration {
 		return new ShutdownOrder(beans);
 	}
 
+	/**
+	 * None in a child: its events are those of its parent, too.
+	 */
 	@Bean
+	@ConditionalOnMissingBean
 	@ConditionalOnBooleanProperty("dlock.events.publish")
 	static LockEventPublisher dlockEventPublisher(ApplicationEventPublisher publisher) {
 		return new LockEventPublisher(publisher);
@@ -89,7 +100,11 @@ public final class DlockAutoConfiguration {
 	@Import({ RedisLockStoreConfiguration.class, JdbcLockStoreConfiguration.class })
 	static class LockRegistryConfiguration {
 
+		/**
+		 * Not there before the registry: a test may have a mock of that and no store.
+		 */
 		@Bean
+		@Lazy
 		@ConditionalOnMissingBean
 		LockStore dlockStore(ObjectProvider<LockStoreCandidate> candidates, DlockProperties properties,
 				Environment environment) {

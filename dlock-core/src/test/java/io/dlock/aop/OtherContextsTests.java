@@ -1,0 +1,151 @@
+package io.dlock.aop;
+
+import java.util.List;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.BeanDefinitionBuilder;
+import org.springframework.context.annotation.AdviceMode;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockContext;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockSettings;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * Contexts with parents and children: each has a post-processor of its own or no locked
+ * beans.
+ */
+class OtherContextsTests {
+
+	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
+
+	private final AnnotationConfigApplicationContext parent = new AnnotationConfigApplicationContext();
+
+	private final AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext();
+
+	@AfterEach
+	void close() {
+		this.child.close();
+		this.parent.close();
+		this.registry.close();
+	}
+
+	static class Service {
+
+		@DistributedLocked("'service'")
+		public List<String> run() {
+			return LockContext.all().stream().map(LockHandle::key).toList();
+		}
+
+	}
+
+	static class Other {
+
+	}
+
+	private void postProcess(AnnotationConfigApplicationContext context) {
+		context.registerBean(DistributedLockedBeanPostProcessor.class,
+				() -> PostProcessors.create(() -> this.registry, AdviceMode.PROXY));
+	}
+
+	private void start() {
+		this.parent.refresh();
+		this.child.setParent(this.parent);
+		this.child.refresh();
+	}
+
+	private static void refused(ThrowingCallable start) {
+		assertThat(catchThrowable(start)).isInstanceOfSatisfying(InvalidLockedMethodException.class, (ex) -> {
+			assertThat(ex.description()).contains("Service.run", "'service'", "another application context");
+			assertThat(ex.action()).contains("DlockAutoConfiguration");
+		});
+	}
+
+	@Test
+	void childWithoutAPostProcessorIsRefused() {
+		postProcess(this.parent);
+		this.child.registerBean("service", Service.class);
+		refused(this::start);
+		assertThat(this.child.isActive()).isFalse();
+	}
+
+	@Test
+	void childWithoutAPostProcessorIsRefusedBeforeItsBeansAreMade() {
+		postProcess(this.parent);
+		this.child.registerBeanDefinition("service",
+				BeanDefinitionBuilder.rootBeanDefinition(Service.class).setScope("prototype").getBeanDefinition());
+		refused(this::start);
+	}
+
+	@Test
+	void childWithAPostProcessorIsLocked() {
+		postProcess(this.parent);
+		postProcess(this.child);
+		this.child.register(Service.class);
+		start();
+		assertThat(this.child.getBean(Service.class).run()).containsExactly("service");
+	}
+
+	@Test
+	void childThatHasNothingToLockIsLeftAlone() {
+		postProcess(this.parent);
+		this.parent.register(Service.class);
+		this.child.register(Other.class);
+		assertThatNoException().isThrownBy(this::start);
+	}
+
+	/**
+	 * It is a bean of both, and locked.
+	 */
+	@Test
+	void childWithABeanOfItsParentIsLeftAlone() {
+		postProcess(this.parent);
+		this.parent.register(Service.class);
+		this.child.registerBean("shared", Object.class, () -> this.parent.getBean(Service.class));
+		assertThatNoException().isThrownBy(this::start);
+	}
+
+	@Test
+	void parentWithoutAPostProcessorIsRefused() {
+		this.parent.registerBean("service", Service.class);
+		postProcess(this.child);
+		refused(this::start);
+	}
+
+	@Test
+	void parentOfAParentIsRefusedAsWell() {
+		try (AnnotationConfigApplicationContext root = new AnnotationConfigApplicationContext()) {
+			root.registerBean("service", Service.class);
+			root.refresh();
+			this.parent.setParent(root);
+			postProcess(this.child);
+			refused(this::start);
+		}
+	}
+
+	/**
+	 * Each adds a listener to a transaction manager that they share.
+	 */
+	@Test
+	void lossThatOneContextIgnoresIsIgnoredByAll() {
+		LockHandle lost = this.registry.acquire("ignored");
+		this.registry.console().forceRelease("ignored", lost.token());
+		CommitListener listener = new CommitListener(null);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> listener.check(null, List.of(lost)));
+		new CommitListener(null).exempt(lost);
+		assertThat(listener.check(null, List.of(lost))).isEmpty();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
+	}
+
+}
