@@ -17,6 +17,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
@@ -107,7 +108,8 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			CallObservation observation) throws Throwable {
 		LockHandle handle;
 		try {
-			handle = this.surroundings.registry().get().acquire(operation.request(key));
+			LockRequest request = operation.request(key);
+			handle = Surroundings.answered(this.surroundings.registry().get().acquire(request), request);
 		}
 		catch (LockBusyException ex) {
 			observation.refused(ex, false);

@@ -90,8 +90,8 @@ final class LockedCall {
 	 * @return the handle to come
 	 */
 	CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer) {
-		return (outer != null) ? this.registry.acquireAsync(this.request, outer)
-				: this.registry.acquireAsync(this.request);
+		return Surroundings.answered((outer != null) ? this.registry.acquireAsync(this.request, outer)
+				: this.registry.acquireAsync(this.request), this.request);
 	}
 
 	/**
@@ -200,6 +200,17 @@ final class LockedCall {
 			}
 		}
 		throw reason;
+	}
+
+	/**
+	 * Release the lock.
+	 * @param handle the granted lock
+	 * @return when it is released
+	 */
+	static CompletableFuture<@Nullable Void> release(LockHandle handle) {
+		CompletableFuture<@Nullable Void> released = handle.releaseAsync();
+		// that of a mock
+		return (released != null) ? released : CompletableFuture.completedFuture(null);
 	}
 
 	/**

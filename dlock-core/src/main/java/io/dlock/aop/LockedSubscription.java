@@ -264,7 +264,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			tell(failure);
 			return;
 		}
-		CompletableFuture<@Nullable Void> released = granted.releaseAsync();
+		CompletableFuture<@Nullable Void> released = LockedCall.release(granted);
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
 			Throwable outcome = this.call.outcome(failure, loss, this.observation);

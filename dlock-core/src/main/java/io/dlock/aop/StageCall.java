@@ -208,7 +208,7 @@ final class StageCall {
 		if (!this.ended.compareAndSet(false, true)) {
 			return false;
 		}
-		CompletableFuture<@Nullable Void> released = handle.releaseAsync();
+		CompletableFuture<@Nullable Void> released = LockedCall.release(handle);
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
 			Throwable work = (failure != null) ? LockedCall.unwrapped(failure) : this.call.unfinished(value);

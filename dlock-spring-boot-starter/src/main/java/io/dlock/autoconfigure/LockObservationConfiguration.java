@@ -11,6 +11,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
+import io.dlock.LockRegistry;
+import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.observation.LockCallConvention;
 import io.dlock.observation.LockObservations;
 import io.dlock.store.LockStore;
@@ -34,12 +36,13 @@ class LockObservationConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	LockObservations dlockObservations(ObjectProvider<ObservationRegistry> registry,
-			ObjectProvider<LockCallConvention> convention, ObjectProvider<LockStore> store, HiddenKeys hidden,
-			Environment environment) {
+			ObjectProvider<LockCallConvention> convention, ObjectProvider<LockRegistry> locks,
+			ObjectProvider<LockStore> store, HiddenKeys hidden, Environment environment) {
+		boolean ours = locks.getIfUnique() instanceof LeaseLockRegistry;
 		UnaryOperator<String> keys = showsKeys(environment) ? UnaryOperator.identity()
 				: (key) -> hidden.hide(StorageKey.of(key));
 		return new LockObservations(registry.getIfUnique(() -> ObservationRegistry.NOOP), convention.getIfUnique(),
-				backend(store.getIfUnique()), keys);
+				backend(ours ? store.getIfUnique() : null), keys);
 	}
 
 	/**

@@ -8,6 +8,7 @@ import org.springframework.beans.BeanWrapperImpl;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.context.annotation.Bean;
@@ -28,10 +29,15 @@ import io.dlock.store.jdbc.JdbcLockStore;
 class RowCommitGuardConfiguration {
 
 	@Bean
+	@ConditionalOnMissingBean
 	CommitGuard dlockRowCommitGuard(ObjectProvider<LockStore> stores, ObjectProvider<LockRegistry> registries,
 			ListableBeanFactory beans) {
-		if (!(stores.getIfUnique() instanceof JdbcLockStore store)
-				|| !(registries.getIfUnique() instanceof LeaseLockRegistry registry)) {
+		if (!(registries.getIfUnique() instanceof LeaseLockRegistry registry)) {
+			throw new FailureAnalyzedException(
+					"dlock.transaction.commit-check is 'row', but the LockRegistry is one of the application or a mock, which has no rows.",
+					"Set dlock.transaction.commit-check=validity, also in a test with a mock.");
+		}
+		if (!(stores.getIfUnique() instanceof JdbcLockStore store)) {
 			throw new FailureAnalyzedException(
 					"dlock.transaction.commit-check is 'row', but the locks are not in a database.",
 					"Set dlock.backend=jdbc, or dlock.transaction.commit-check=validity.");

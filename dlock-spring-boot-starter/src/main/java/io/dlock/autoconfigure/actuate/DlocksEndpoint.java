@@ -63,10 +63,10 @@ public final class DlocksEndpoint {
 
 	private final HiddenKeys hidden;
 
-	DlocksEndpoint(LeaseLockRegistry registry, DlocksEndpointProperties properties, HiddenKeys hidden,
+	DlocksEndpoint(@Nullable LeaseLockRegistry registry, DlocksEndpointProperties properties, HiddenKeys hidden,
 			ForcedReleaseAudit audit) {
-		this.console = registry.console();
-		this.instance = registry.settings().instance();
+		this.console = (registry != null) ? registry.console() : new NoConsole();
+		this.instance = (registry != null) ? registry.settings().instance() : "unknown";
 		this.properties = properties;
 		this.hidden = hidden;
 		this.audit = audit;

@@ -29,9 +29,9 @@ public final class DlocksEndpointAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	DlocksEndpoint dlocksEndpoint(LeaseLockRegistry registry, DlocksEndpointProperties properties,
+	DlocksEndpoint dlocksEndpoint(ObjectProvider<LeaseLockRegistry> registries, DlocksEndpointProperties properties,
 			ObjectProvider<HiddenKeys> hidden, ApplicationEventPublisher publisher) {
-		return new DlocksEndpoint(registry, properties, hidden.getIfAvailable(HiddenKeys::new),
+		return new DlocksEndpoint(registries.getIfUnique(), properties, hidden.getIfAvailable(HiddenKeys::new),
 				new ForcedReleaseAudit(publisher));
 	}
 

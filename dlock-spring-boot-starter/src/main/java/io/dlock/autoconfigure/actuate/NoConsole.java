@@ -1,0 +1,46 @@
+package io.dlock.autoconfigure.actuate;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+import io.dlock.ForcedRelease;
+import io.dlock.LocalLocks;
+import io.dlock.LockConsole;
+import io.dlock.LockInfo;
+import io.dlock.LockList;
+import io.dlock.StoreReport;
+
+/**
+ * What an operator sees of a registry that is not ours, as a mock in a test: nothing.
+ */
+final class NoConsole implements LockConsole {
+
+	private static final String PROBLEM = "The LockRegistry of the application is not one of dlock, and shows no locks";
+
+	@Override
+	public LocalLocks local() {
+		return new LocalLocks(List.of(), List.of());
+	}
+
+	@Override
+	public LockList list(int limit) {
+		return new LockList(List.of(), false, PROBLEM);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String key) {
+		return Optional.empty();
+	}
+
+	@Override
+	public ForcedRelease forceRelease(String key, long token) {
+		throw new UnsupportedOperationException(PROBLEM);
+	}
+
+	@Override
+	public StoreReport check() {
+		return new StoreReport("unknown", PROBLEM, Duration.ZERO, null, null, List.of());
+	}
+
+}
