@@ -11,6 +11,7 @@ import io.dlock.observation.LockObservations
 import io.dlock.ReactiveLockContext
 import java.time.Duration
 import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.Deferred
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.TimeoutCancellationException
 import kotlinx.coroutines.async
@@ -103,6 +104,34 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 
 		@DistributedLocked("#key")
 		open fun run(key: String) = CompletableDeferred(key)
+
+	}
+
+	open class RefusedInside {
+
+		@DistributedLocked("#key")
+		open suspend fun run(key: String): List<Deferred<String>> = listOf(CompletableDeferred(key))
+
+	}
+
+	open class RefusedSequence {
+
+		@DistributedLocked("#key")
+		open suspend fun run(key: String): Sequence<String> = sequenceOf(key)
+
+	}
+
+	open class RefusedFunction {
+
+		@DistributedLocked("#key")
+		open fun run(key: String): () -> String = { key }
+
+	}
+
+	open class Unknown {
+
+		@DistributedLocked("#key")
+		open suspend fun run(key: String): Any = sequenceOf(key)
 
 	}
 
@@ -226,8 +255,10 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 	fun whatCanNotBeHonouredIsRefused() {
 		assertThat(catchThrowable { parser().parse(Refused::class.java) })
 			.hasMessageContaining("can not be empty").hasMessageContaining("null")
-		assertThat(catchThrowable { parser().parse(RefusedDeferred::class.java) })
-			.hasMessageContaining("released too early")
+		for (type in listOf(RefusedDeferred::class, RefusedInside::class, RefusedSequence::class, RefusedFunction::class)) {
+			assertThat(catchThrowable { parser().parse(type.java) }).hasMessageContaining("released too early")
+		}
+		assertThat(parser().parse(Unknown::class.java)).anyMatch { it.open }
 	}
 
 	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservations { LockObservations.NONE })
