@@ -34,10 +34,11 @@ import org.springframework.core.annotation.AliasFor;
  * stand on interfaces, and on annotations of yours.
  * <p>
  * <strong>What is checked at start-up.</strong> Every annotated method is checked when
- * its bean is created: that its key can be parsed and uses variables that exist, that its
- * durations have units and fit the store, that a proxy can intercept it (for a
- * class-level annotation: each public method), and that its return type can be honoured.
- * In AspectJ mode ({@code dlock.aop.mode}) it is that AspectJ has woven it.
+ * its bean is created: that its key can be parsed, uses variables and properties that
+ * exist, and has a type with a defined text, that its durations have units and fit the
+ * store, that a proxy can intercept it (for a class-level annotation: each public
+ * method), and that its return type can be honoured. In AspectJ mode
+ * ({@code dlock.aop.mode}) it is that AspectJ has woven it.
  * <p>
  * <strong>Asynchronous and reactive methods.</strong> The lock is held until the work is
  * done: until the returned {@code CompletionStage}, {@code Mono}, {@code Flux} or other
@@ -77,9 +78,14 @@ public @interface DistributedLocked {
 	 * {@code #p0}, {@code #root.method.name}. A constant needs quotes: {@code 'nightly'}.
 	 * {@code ${…}} is resolved first.
 	 * <p>
-	 * The result is turned into text; {@code null}, a blank text, and an object without a
-	 * {@code toString()} of its own are errors. Without a key, the lock is the
-	 * {@link #name}, or the method if there is no name.
+	 * The result, and each operand of a concatenation, is a value with a defined text:
+	 * text, a number by its value, a {@code UUID}, an enum constant by its name, a type
+	 * of {@code java.time}, a record or an array of such values, or a type with a
+	 * {@link LockKeyConverter}. All others, collections among them, are refused: at
+	 * start-up if the declared types tell, otherwise at the call, with an
+	 * {@link IllegalArgumentException}, as {@code null} and a blank text are. The page
+	 * {@code docs/keys.md} has the table. Without a key, the lock is the {@link #name},
+	 * or the method if there is no name.
 	 * @return the SpEL expression
 	 */
 	@AliasFor("value")
@@ -88,8 +94,9 @@ public @interface DistributedLocked {
 	/**
 	 * A namespace put before the key with a colon: two methods with the same name and key
 	 * exclude each other. Without a name, the key stands alone, and excludes every method
-	 * and every use of the {@link LockRegistry} with the same key. May contain
-	 * {@code ${…}}.
+	 * and every use of the {@link LockRegistry} with the same key, in all applications
+	 * with the same store; a warning says so at start-up, once for each method whose key
+	 * depends on its arguments. May contain {@code ${…}}, and must not be blank.
 	 * <p>
 	 * It is also what the lock is called in {@linkplain LockEvent#name() events} and
 	 * metrics; without a name they say {@code Class.method}.
@@ -159,10 +166,10 @@ public @interface DistributedLocked {
 
 	/**
 	 * The name of a method of the same class, with the same parameters and a compatible
-	 * return type, to call instead when the lock is busy, and with
-	 * {@link OnStoreFailure#FALLBACK} when the store fails. It is called directly,
-	 * without the lock and without other advice, such as transactions; it may not be
-	 * locked itself.
+	 * return type, without checked exceptions that this method does not declare, to call
+	 * instead when the lock is busy, and with {@link OnStoreFailure#FALLBACK} when the
+	 * store fails. It is called directly, without the lock and without other advice, such
+	 * as transactions; it may not be locked itself.
 	 * @return the name of the method
 	 */
 	String fallback() default "";

@@ -13,9 +13,13 @@ public enum OnBusy {
 	THROW,
 
 	/**
-	 * Do not run the method, and return {@code null}, {@code Optional.empty()}, a stage
-	 * that completes with one of these, or an empty publisher. Not for methods that
-	 * return a primitive or a type without an empty value, which is found at start-up.
+	 * Do not run the method, and return an empty {@code Optional}, {@code OptionalInt},
+	 * {@code OptionalLong} or {@code OptionalDouble}, {@code null} for other types, a
+	 * stage that completes with one of these, or an empty publisher.
+	 * <p>
+	 * Refused at start-up for methods whose callers do not expect that: those that return
+	 * a primitive, an array, a collection, a map or a stream, a publisher that needs a
+	 * value, or a type that JSpecify or Kotlin declares not to be {@code null}.
 	 */
 	SKIP
 

@@ -1,7 +1,6 @@
 package io.dlock.aop;
 
 import java.util.List;
-import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.BeanResolver;
@@ -30,32 +29,28 @@ final class CallContext implements EvaluationContext {
 		.withInstanceMethods()
 		.build();
 
-	private final TypedValue root;
-
-	private final Map<String, Integer> positions;
+	private final KeyScope scope;
 
 	private final @Nullable Object[] arguments;
 
 	/**
 	 * Create the context of a call.
-	 * @param root the root object
-	 * @param positions the position of the argument that a variable stands for
+	 * @param scope what is the same for all calls
 	 * @param arguments the arguments
 	 */
-	CallContext(TypedValue root, Map<String, Integer> positions, @Nullable Object[] arguments) {
-		this.root = root;
-		this.positions = positions;
+	CallContext(KeyScope scope, @Nullable Object[] arguments) {
+		this.scope = scope;
 		this.arguments = arguments;
 	}
 
 	@Override
 	public TypedValue getRootObject() {
-		return this.root;
+		return this.scope.root();
 	}
 
 	@Override
 	public @Nullable Object lookupVariable(String name) {
-		Integer position = this.positions.get(name);
+		Integer position = this.scope.position(name);
 		return (position != null && position < this.arguments.length) ? this.arguments[position] : null;
 	}
 
@@ -101,7 +96,7 @@ final class CallContext implements EvaluationContext {
 
 	@Override
 	public TypeConverter getTypeConverter() {
-		return RESTRICTED.getTypeConverter();
+		return this.scope.texts();
 	}
 
 	@Override

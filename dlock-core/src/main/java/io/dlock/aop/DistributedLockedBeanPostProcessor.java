@@ -16,6 +16,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.context.ApplicationListener;
@@ -23,9 +24,11 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.EmbeddedValueResolverAware;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.ResolvableType;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
+import io.dlock.LockKeyConverter;
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
 import io.dlock.observation.LockObservations;
@@ -73,6 +76,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private transient Supplier<LockObservations> observations = () -> LockObservations.NONE;
 
 	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier.of(this::transactions);
+
+	private final transient Supplier<KeyText> texts = SingletonSupplier.of(this::texts);
 
 	private transient @Nullable ListableBeanFactory beans;
 
@@ -151,6 +156,15 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 				this.commitCheck ? new CommitListener(this.commitGuard) : null);
 	}
 
+	private KeyText texts() {
+		if (this.beans == null) {
+			return new KeyText(List.of());
+		}
+		ObjectProvider<LockKeyConverter<?>> converters = this.beans
+			.getBeanProvider(ResolvableType.forClass(LockKeyConverter.class));
+		return new KeyText(converters.orderedStream().toList());
+	}
+
 	@Override
 	public void setEmbeddedValueResolver(StringValueResolver resolver) {
 		this.interceptor = useValues(resolver);
@@ -187,7 +201,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {
 		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
-				this::checkIntercepted, new CallObservations(() -> this.observations.get()));
+				this::checkIntercepted, new CallObservations(() -> this.observations.get()), this.texts);
 		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
 				new LockedOperations(parser, this.registry), this.registry, this.transactions, () -> this.mdc);
 		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(), created);

@@ -2,7 +2,6 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -146,7 +145,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 		}
 		if (operation.onBusy() == OnBusy.SKIP) {
 			logger.debug("Skipped " + operation.reason(), ex);
-			return (invocation.getMethod().getReturnType() == Optional.class) ? Optional.empty() : null;
+			return SkippedResults.emptyValue(invocation.getMethod().getReturnType());
 		}
 		throw ex;
 	}

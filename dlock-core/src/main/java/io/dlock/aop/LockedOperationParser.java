@@ -5,6 +5,8 @@ import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.function.Supplier;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
@@ -21,6 +23,8 @@ import io.dlock.OnStoreFailure;
  */
 final class LockedOperationParser {
 
+	private static final Log logger = LogFactory.getLog(LockedOperationParser.class);
+
 	private final StringValueResolver values;
 
 	private final Supplier<OnStoreFailure> onStoreFailure;
@@ -29,30 +33,37 @@ final class LockedOperationParser {
 
 	private final CallObservations observations;
 
+	private final Supplier<KeyText> texts;
+
 	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure,
-			Interception interception, CallObservations observations) {
+			Interception interception, CallObservations observations, Supplier<KeyText> texts) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
 		this.interception = interception;
 		this.observations = observations;
+		this.texts = texts;
 	}
 
 	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
 		this.interception.check(method, targetClass);
 		CompletionBound completion = ResultTypes.completionOf(method, targetClass);
 		WrittenAnnotation written = WrittenAnnotation.on(method);
-		String name = resolve(annotation.name(), written.attribute("name"), method);
-		Method fallback = fallback(annotation, method, targetClass);
-		checkSkip(annotation, method, fallback, completion);
 		Class<?> named = LockedAnnotations.named(method, targetClass);
+		String name = text(annotation.name(), written.attribute("name"), method);
+		LockKey key = LockKey.of(method, named, name, text(annotation.key(), "key", method), this.texts.get());
+		Method fallback = fallback(annotation, method, targetClass, completion);
+		if (annotation.onBusy() == OnBusy.SKIP) {
+			SkippedResults.check(method, targetClass, fallback, completion);
+		}
 		Duration lease = duration(annotation.lease(), written.attribute("lease"), false, method);
 		Duration minHold = duration(annotation.minHold(), written.attribute("minHold"), true, method);
 		Duration maxHold = written.isScheduled() ? atMost(name, lease, minHold, method)
 				: duration(annotation.maxHold(), written.attribute("maxHold"), false, method);
-		return new LockedOperation(LockKey.of(method, named, name, resolve(annotation.key(), "key", method)), lease,
+		warnOfBareKey(key, annotation, method);
+		return new LockedOperation(key, lease,
 				duration(annotation.waitTime(), written.attribute("waitTime"), true, method), annotation.renew(),
 				annotation.onBusy(), fallback, annotation.onLost(), reason(annotation, method, named),
-				StringUtils.hasText(name) ? name : nameOf(method, named), minHold, maxHold,
+				name.isEmpty() ? nameOf(method, named) : name, minHold, maxHold,
 				outage(annotation, method, named, fallback), this.observations, completion,
 				ResultTypes.isOpen(method, targetClass, completion));
 	}
@@ -77,26 +88,26 @@ final class LockedOperationParser {
 		return atMost;
 	}
 
-	private static void checkSkip(DistributedLocked annotation, Method method, @Nullable Method fallback,
-			@Nullable CompletionBound completion) {
-		Class<?> type = method.getReturnType();
-		if (annotation.onBusy() != OnBusy.SKIP) {
-			return;
-		}
-		if (fallback != null) {
-			throw new InvalidLockedMethodException(method, "has both onBusy = SKIP and a fallback", "Use one of them",
-					null);
-		}
-		if (type.isPrimitive() && type != void.class) {
+	/**
+	 * An attribute that is there but blank would silently be another lock.
+	 */
+	private String text(String value, String attribute, Method method) {
+		String text = resolve(value, attribute, method);
+		if (!value.isEmpty() && !StringUtils.hasText(text)) {
 			throw new InvalidLockedMethodException(method,
-					"can not be skipped: it returns the primitive " + type.getName() + ", which can not be null",
-					"Return " + ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName()
-							+ " or an Optional, use onBusy = THROW, or a fallback",
-					null);
+					"has the %s '%s', which is blank%s".formatted(attribute, value,
+							value.isBlank() ? "" : " when its placeholders are replaced"),
+					"Give it a text, or leave it out", null);
 		}
-		if (completion != null && !completion.canBeEmpty()) {
-			throw new InvalidLockedMethodException(method, "can not be skipped: its result can not be empty",
-					"Return a type that can be empty or null, use onBusy = THROW, or a fallback", null);
+		return text;
+	}
+
+	private static void warnOfBareKey(LockKey key, DistributedLocked annotation, Method method) {
+		if (key.isBare()) {
+			logger.warn(("@DistributedLocked on %s has the key '%s' and no name: it also excludes all other methods, "
+					+ "and other applications with the same store, whose key has the same text. "
+					+ "Add a name that says what is locked, such as name = \"orders\"")
+				.formatted(ClassUtils.getQualifiedMethodName(method), annotation.key()));
 		}
 	}
 
@@ -111,8 +122,9 @@ final class LockedOperationParser {
 		return new OutagePolicy(policy, nameOf(method, targetClass), fallback, System::nanoTime);
 	}
 
-	private static @Nullable Method fallback(DistributedLocked annotation, Method method, Class<?> targetClass) {
-		if (!StringUtils.hasText(annotation.fallback())) {
+	private @Nullable Method fallback(DistributedLocked annotation, Method method, Class<?> targetClass,
+			@Nullable CompletionBound completion) {
+		if (text(annotation.fallback(), "fallback", method).isEmpty()) {
 			return null;
 		}
 		Method fallback = ReflectionUtils.findMethod(targetClass, annotation.fallback(), method.getParameterTypes());
@@ -139,8 +151,26 @@ final class LockedOperationParser {
 							fallback.getReturnType().getName(), method.getReturnType().getName()),
 					"Change the return type of the fallback", null);
 		}
+		if (completion == null) {
+			checkExceptions(method, fallback);
+		}
 		ReflectionUtils.makeAccessible(fallback);
 		return fallback;
+	}
+
+	/**
+	 * What a caller cannot catch by its type would reach it in another exception.
+	 */
+	private static void checkExceptions(Method method, Method fallback) {
+		for (Class<?> thrown : fallback.getExceptionTypes()) {
+			if (!ReflectionUtils.declaresException(method, thrown) && !RuntimeException.class.isAssignableFrom(thrown)
+					&& !Error.class.isAssignableFrom(thrown)) {
+				throw new InvalidLockedMethodException(method,
+						"names the fallback '%s', which throws %s, and the method does not declare that"
+							.formatted(fallback.getName(), thrown.getName()),
+						"Declare the exception on the method too, or handle it in the fallback", null);
+			}
+		}
 	}
 
 	private String reason(DistributedLocked annotation, Method method, Class<?> targetClass) {

@@ -131,6 +131,9 @@ final class LockedOperations {
 
 	private LockedOperation read(Method method, Class<?> targetClass) {
 		Method specific = LockedAnnotations.specific(method, targetClass);
+		if (!specific.equals(method)) {
+			return get(specific, targetClass);
+		}
 		DistributedLocked annotation = LockedAnnotations.find(method, targetClass);
 		if (annotation == null) {
 			throw new IllegalStateException(method + " is not annotated");

@@ -1,7 +1,6 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -57,7 +56,7 @@ final class ResultTypes {
 		checkInside(method, returned);
 		if (type.isAssignableFrom(CompletableFuture.class)
 				&& (CompletionStage.class.isAssignableFrom(type) || (type == Future.class && async))) {
-			return StageBound.of(async, returned.getGeneric().resolve() == Optional.class);
+			return new StageBound(async, SkippedResults.emptyValue(contentOf(method, targetClass)));
 		}
 		if (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)) {
 			throw refusal(method, type.getName(), (type == Future.class)
@@ -135,6 +134,16 @@ final class ResultTypes {
 	private static boolean isAsync(Method method, Class<?> targetClass) {
 		return AnnotatedElementUtils.hasAnnotation(method, Async.class)
 				|| AnnotatedElementUtils.hasAnnotation(targetClass, Async.class);
+	}
+
+	/**
+	 * What a stage completes with.
+	 * @param method a method that returns a stage
+	 * @param targetClass the class of the bean
+	 * @return the type, or {@code null} if it is not known
+	 */
+	static @Nullable Class<?> contentOf(Method method, Class<?> targetClass) {
+		return returned(method, targetClass).getGeneric().resolve();
 	}
 
 	private static InvalidLockedMethodException refusal(Method method, String returned, String action) {

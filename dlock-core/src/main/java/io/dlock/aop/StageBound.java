@@ -1,6 +1,5 @@
 package io.dlock.aop;
 
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import org.aopalliance.intercept.MethodInvocation;
@@ -14,10 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param emptyValue what a skipped call completes with
  */
 record StageBound(boolean onCallingThread, @Nullable Object emptyValue) implements CompletionBound {
-
-	static StageBound of(boolean onCallingThread, boolean optional) {
-		return new StageBound(onCallingThread, optional ? Optional.empty() : null);
-	}
 
 	@Override
 	@SuppressWarnings("FutureReturnValueIgnored") // it is the caller's

@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.DistributedLocked;
@@ -36,7 +38,7 @@ class BusyAndLostTests extends AbstractDistributedLockedTests {
 		}
 
 		@DistributedLocked(key = "'busy'", onBusy = OnBusy.SKIP)
-		public String skipping() {
+		public @Nullable String skipping() {
 			this.runs++;
 			return "ran";
 		}
@@ -45,6 +47,11 @@ class BusyAndLostTests extends AbstractDistributedLockedTests {
 		public Optional<String> skippingOptional() {
 			this.runs++;
 			return Optional.of("ran");
+		}
+
+		@DistributedLocked(key = "'busy'", onBusy = OnBusy.SKIP)
+		public OptionalLong skippingOptionalLong() {
+			return OptionalLong.of(7);
 		}
 
 		@DistributedLocked(key = "'busy'", onBusy = OnBusy.SKIP)
@@ -64,7 +71,7 @@ class BusyAndLostTests extends AbstractDistributedLockedTests {
 		}
 
 		@DistributedLocked(key = "'free'", onBusy = OnBusy.SKIP)
-		public String bodyThatMeetsABusyLock(Supplier<String> other) {
+		public @Nullable String bodyThatMeetsABusyLock(Supplier<String> other) {
 			return other.get();
 		}
 
@@ -82,6 +89,7 @@ class BusyAndLostTests extends AbstractDistributedLockedTests {
 			.withMessageContaining("another instance");
 		assertThat(busy.skipping()).isNull();
 		assertThat(busy.skippingOptional()).isEmpty();
+		assertThat(busy.skippingOptionalLong()).isEmpty();
 		busy.skippingVoid();
 		assertThat(busy.fallingBack(7)).isEqualTo(-7);
 		assertThat(busy.getRuns()).as("the method never runs without its lock").isZero();

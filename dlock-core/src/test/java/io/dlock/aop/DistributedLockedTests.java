@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.context.annotation.AdviceMode;
@@ -158,8 +159,7 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 		assertThat(orders.any(OnBusy.SKIP)).isEqualTo("SKIP");
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.any("  ")).withMessageContaining("blank");
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.any(new Object()))
-			.withMessageContaining("toString");
-		assertThatIllegalArgumentException().isThrownBy(() -> orders.any(new int[1])).withMessageContaining("int[]");
+			.withMessageContaining("java.lang.Object");
 	}
 
 	@Test
@@ -216,7 +216,7 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 	static class Everywhere {
 
 		@StockLocked(product = "#product")
-		public String meta(String product) {
+		public @Nullable String meta(String product) {
 			return LockHandle.current().map(LockHandle::key).orElse("none");
 		}
 

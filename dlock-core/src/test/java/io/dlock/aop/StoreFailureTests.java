@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 
 import io.micrometer.observation.tck.TestObservationRegistry;
 import org.h2.jdbcx.JdbcDataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -123,7 +124,7 @@ class StoreFailureTests {
 		}
 
 		@DistributedLocked(name = "work", onBusy = OnBusy.SKIP)
-		public String skipping() {
+		public @Nullable String skipping() {
 			return ran("skipping");
 		}
 

@@ -261,7 +261,8 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 		assertThat(parser().parse(Unknown::class.java)).anyMatch { it.open }
 	}
 
-	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservations { LockObservations.NONE })
+	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservations { LockObservations.NONE },
+		{ KeyText(listOf()) })
 
 	private fun LockedOperationParser.parse(type: Class<*>) = type.declaredMethods
 		.filter { it.isAnnotationPresent(DistributedLocked::class.java) }

@@ -1,0 +1,240 @@
+package io.dlock.aop;
+
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+import org.springframework.core.ResolvableType;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.Assign;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.Elvis;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.NullLiteral;
+import org.springframework.expression.spel.ast.OpDec;
+import org.springframework.expression.spel.ast.OpInc;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
+
+/**
+ * Finds at start-up what would fail at the first call: an expression that can never be
+ * evaluated, and one whose declared types have no place in a key.
+ */
+final class KeyChecks {
+
+	private static final List<Class<? extends SpelNode>> OUT_OF_SIGHT = List.of(TypeReference.class,
+			ConstructorReference.class, BeanReference.class, FunctionReference.class, Assign.class, OpInc.class,
+			OpDec.class);
+
+	private static final Pattern CONSTANT = Pattern.compile("[\\w.-]+");
+
+	private static final ResolvableType ROOT = ResolvableType.forClass(KeyScope.Root.class);
+
+	private static final ResolvableType LIST = ResolvableType.forClass(List.class);
+
+	private static final ResolvableType TEXT = ResolvableType.forClass(String.class);
+
+	private static final ResolvableType NUMBER = ResolvableType.forClass(Number.class);
+
+	private final String expression;
+
+	private final KeyScope scope;
+
+	KeyChecks(String expression, KeyScope scope) {
+		this.expression = expression;
+		this.scope = scope;
+	}
+
+	/**
+	 * Check an expression.
+	 * @param node the expression
+	 * @throws InvalidLockedMethodException if it cannot be a key
+	 */
+	void check(SpelNode node) {
+		checkReferences(node);
+		checkPart(node);
+	}
+
+	private void checkReferences(SpelNode node) {
+		if (OUT_OF_SIGHT.contains(node.getClass())) {
+			throw refusal("which uses %s: a key sees the arguments and the method only".formatted(node.toStringAST()),
+					"Compute the key from the arguments, or use the LockRegistry");
+		}
+		if (node instanceof VariableReference variable && !this.scope.variables().contains(name(variable))) {
+			throw refusal(
+					"but there is no variable %s: there are %s".formatted(variable.toStringAST(),
+							this.scope.variables()),
+					this.scope.isNamed() ? "Name a parameter of the method" : KeyScope.PARAMETERS_HINT);
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			checkReferences(node.getChild(i));
+		}
+	}
+
+	/**
+	 * Check what becomes text.
+	 */
+	private void checkPart(SpelNode node) {
+		if (node instanceof KeyPart) {
+			checkPart(node.getChild(0));
+		}
+		else if (node instanceof Ternary) {
+			typeOf(node.getChild(0));
+			checkPart(node.getChild(1));
+			checkPart(node.getChild(2));
+		}
+		else if (node instanceof Elvis) {
+			checkPart(node.getChild(0));
+			checkPart(node.getChild(1));
+		}
+		else if (node instanceof NullLiteral) {
+			throw refusal("but null has no text", "A constant needs quotes: \"'null'\"");
+		}
+		else {
+			checkType(node, typeOf(node));
+		}
+	}
+
+	private void checkType(SpelNode node, ResolvableType type) {
+		try {
+			this.scope.texts().check(type);
+		}
+		catch (RefusedKeyException ex) {
+			throw refusal("but %s %s".formatted(node.toStringAST(), ex.problem()), ex.action());
+		}
+	}
+
+	private ResolvableType typeOf(SpelNode node) {
+		return typeOf(node, ROOT);
+	}
+
+	/**
+	 * The declared type of the value of an expression.
+	 * @param node the expression
+	 * @param owner the type of the value that the expression is read from
+	 * @return the type, or {@link ResolvableType#NONE}
+	 */
+	private ResolvableType typeOf(SpelNode node, ResolvableType owner) {
+		if (node instanceof CompoundExpression) {
+			ResolvableType type = owner;
+			for (int i = 0; i < node.getChildCount(); i++) {
+				type = typeOf(node.getChild(i), type);
+			}
+			return type;
+		}
+		if (node instanceof VariableReference variable) {
+			Integer position = this.scope.position(name(variable));
+			return (position != null) ? this.scope.type(position) : ROOT;
+		}
+		if (node instanceof PropertyOrFieldReference property) {
+			return typeOfProperty(property, property.isNullSafe() ? KeyTypes.unwrapped(owner) : owner);
+		}
+		if (node instanceof MethodReference call) {
+			return typeOfCall(call, owner);
+		}
+		if (node instanceof Indexer) {
+			// the name of an entry of a map looks like a property
+			if (!(node.getChild(0) instanceof PropertyOrFieldReference)) {
+				typeOf(node.getChild(0));
+			}
+			return KeyTypes.ofElement(owner);
+		}
+		if (node instanceof Projection && KeyTypes.isSeveral(owner)) {
+			return LIST;
+		}
+		return typeOfValue(node);
+	}
+
+	private ResolvableType typeOfProperty(PropertyOrFieldReference property, ResolvableType owner) {
+		ResolvableType type = KeyTypes.ofProperty(owner, property.getName());
+		if (type != null) {
+			return type;
+		}
+		if (owner.equals(ROOT)) {
+			throw refusal("but '%s' is neither a variable nor a constant".formatted(property.getName()),
+					"A parameter needs a #, a constant needs quotes: \"#%s\" or \"'%s'\"".formatted(property.getName(),
+							CONSTANT.matcher(this.expression).matches() ? this.expression : property.getName()));
+		}
+		throw refusal("but %s has no property '%s'".formatted(owner, property.getName()),
+				"Name a public getter, a component of a record or a public field of that type");
+	}
+
+	private ResolvableType typeOfCall(MethodReference call, ResolvableType owner) {
+		for (int i = 0; i < call.getChildCount(); i++) {
+			typeOf(call.getChild(i));
+		}
+		if (call.getName().equals("toString")) {
+			checkType(call, owner);
+			return TEXT;
+		}
+		ResolvableType type = call.isNullSafe() ? ResolvableType.NONE
+				: KeyTypes.ofMethod(owner, call.getName(), call.getChildCount());
+		if (type == null) {
+			throw refusal("but %s has no method '%s'".formatted(owner, call.getName()),
+					"Name a public method of that type");
+		}
+		return type;
+	}
+
+	private ResolvableType typeOfValue(SpelNode node) {
+		if (node instanceof Literal literal) {
+			return ResolvableType.forInstance(literal.getLiteralValue().getValue());
+		}
+		if (node instanceof Projection || node instanceof Selection) {
+			return ResolvableType.NONE;
+		}
+		if (node instanceof OpPlus) {
+			return typeOfSum(node);
+		}
+		if (node instanceof InlineList || node instanceof InlineMap) {
+			return (node instanceof InlineList) ? LIST : ResolvableType.forClass(Map.class);
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			typeOf(node.getChild(i));
+		}
+		return ResolvableType.NONE;
+	}
+
+	private ResolvableType typeOfSum(SpelNode sum) {
+		boolean numbers = true;
+		boolean parts = true;
+		for (int i = 0; i < sum.getChildCount(); i++) {
+			SpelNode operand = sum.getChild(i);
+			parts &= operand instanceof KeyPart;
+			numbers &= KeyTypes.isNumber(typeOf((operand instanceof KeyPart) ? operand.getChild(0) : operand));
+		}
+		if (numbers) {
+			return NUMBER;
+		}
+		if (!parts) {
+			throw refusal("but in %s a null would become the text \"null\"".formatted(sum.toStringAST()),
+					"Concatenate at the end: \"#a + '-' + #b\"");
+		}
+		for (int i = 0; i < sum.getChildCount(); i++) {
+			checkPart(sum.getChild(i));
+		}
+		return TEXT;
+	}
+
+	private static String name(VariableReference variable) {
+		return variable.toStringAST().substring(1);
+	}
+
+	private InvalidLockedMethodException refusal(String problem, String action) {
+		return new InvalidLockedMethodException(this.scope.method(),
+				"has the key '%s', %s".formatted(this.expression, problem), action, null);
+	}
+
+}

@@ -1,0 +1,151 @@
+package io.dlock.aop;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.MonthDay;
+import java.time.OffsetDateTime;
+import java.time.OffsetTime;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.util.Calendar;
+import java.util.Currency;
+import java.util.Date;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.BaseStream;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The types of Java that have a text of their own in a key, and what to write instead of
+ * others.
+ */
+final class KeyForms {
+
+	/** Beyond this scale a number is written with an exponent: 1E+1000000000 is short. */
+	private static final int MAX_PLAIN_SCALE = 100;
+
+	private static final Map<Class<?>, Function<Object, String>> TEXTS = texts();
+
+	private static final List<Refused> REFUSED = List.of(new Refused("that is several values and not one",
+			"Lock one value, such as an id. A later version has locks on several keys, with the attribute 'keys'; "
+					+ "until then use the LockRegistry, one key after the other and always in the same order",
+			List.of(Iterable.class, Map.class, Iterator.class, BaseStream.class)),
+			new Refused("its text depends on the time zone of the process",
+					"Use a type of java.time, for instance with toInstant()", List.of(Date.class, Calendar.class)),
+			new Refused("that is a place for a value and not a value", "Use the value that it has, with get()",
+					List.of(AtomicReference.class, AtomicLong.class, AtomicInteger.class, AtomicBoolean.class,
+							Supplier.class)));
+
+	private KeyForms() {
+	}
+
+	private static Map<Class<?>, Function<Object, String>> texts() {
+		Map<Class<?>, Function<Object, String>> texts = new LinkedHashMap<>();
+		for (Class<?> type : List.of(CharSequence.class, Character.class, Boolean.class, Byte.class, Short.class,
+				Integer.class, Long.class, BigInteger.class, UUID.class, URI.class, Instant.class, LocalDate.class,
+				LocalTime.class, LocalDateTime.class, OffsetDateTime.class, OffsetTime.class, ZonedDateTime.class,
+				Year.class, YearMonth.class, MonthDay.class, Duration.class, Period.class, ZoneId.class)) {
+			texts.put(type, Object::toString);
+		}
+		texts.put(BigDecimal.class, (value) -> decimal((BigDecimal) value));
+		texts.put(Double.class, (value) -> binary((Double) value));
+		texts.put(Float.class, (value) -> binary((Float) value));
+		texts.put(Enum.class, (value) -> ((Enum<?>) value).name());
+		texts.put(Class.class, (value) -> ((Class<?>) value).getName());
+		texts.put(Locale.class, (value) -> ((Locale) value).toLanguageTag());
+		texts.put(Currency.class, (value) -> ((Currency) value).getCurrencyCode());
+		return texts;
+	}
+
+	/**
+	 * The text of the values of a type.
+	 * @param type the type
+	 * @return the text, or {@code null} if the type has none
+	 */
+	static @Nullable Function<Object, String> text(Class<?> type) {
+		for (Map.Entry<Class<?>, Function<Object, String>> text : TEXTS.entrySet()) {
+			if (text.getKey().isAssignableFrom(type)) {
+				return text.getValue();
+			}
+		}
+		return null;
+	}
+
+	private static String decimal(BigDecimal value) {
+		BigDecimal stripped = value.stripTrailingZeros();
+		return (Math.abs((long) stripped.scale()) <= MAX_PLAIN_SCALE) ? stripped.toPlainString() : stripped.toString();
+	}
+
+	/**
+	 * The exact value. The shortest decimal that stands for it is not the same before and
+	 * after Java 19.
+	 */
+	private static String binary(double value) {
+		if (!Double.isFinite(value)) {
+			throw new RefusedKeyException("is " + value, "Use a finite number");
+		}
+		return decimal(new BigDecimal(value));
+	}
+
+	/**
+	 * Whether no value of a type can be in a key, its subtypes included.
+	 * @param type the type
+	 * @return whether it is a type of Java for which there is something else to write
+	 */
+	static boolean isRefused(Class<?> type) {
+		return REFUSED.stream().anyMatch((refused) -> refused.accepts(type));
+	}
+
+	/**
+	 * Why the values of a type are refused.
+	 * @param type a type without a text
+	 * @return the refusal
+	 */
+	static RefusedKeyException refusal(Class<?> type) {
+		for (Refused refused : REFUSED) {
+			if (refused.accepts(type)) {
+				return new RefusedKeyException("is a %s: %s".formatted(type.getTypeName(), refused.problem()),
+						refused.action());
+			}
+		}
+		return new RefusedKeyException(
+				"is a %s: that has no text that stands for its value".formatted(type.getTypeName()),
+				"Use a property that identifies it, or register a LockKeyConverter for the type");
+	}
+
+	/**
+	 * Types without a text.
+	 *
+	 * @param problem why
+	 * @param action what to write instead
+	 * @param types the types
+	 */
+	private record Refused(String problem, String action, List<Class<?>> types) {
+
+		boolean accepts(Class<?> candidate) {
+			return this.types.stream().anyMatch((type) -> type.isAssignableFrom(candidate));
+		}
+
+	}
+
+}

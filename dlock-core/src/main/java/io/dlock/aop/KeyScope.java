@@ -1,0 +1,136 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.expression.TypedValue;
+
+import io.dlock.DistributedLocked;
+
+/**
+ * What the key of a method sees, whatever the call: which argument a variable stands for,
+ * the root, and how values become text.
+ */
+final class KeyScope {
+
+	static final String PARAMETERS_HINT = "Compile with -parameters, or use #p0, #p1, … for the arguments";
+
+	private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
+
+	private final Method method;
+
+	private final Class<?> targetClass;
+
+	private final KeyText texts;
+
+	private final TypedValue root;
+
+	private final Map<String, Integer> positions;
+
+	private boolean named = true;
+
+	KeyScope(Method method, Class<?> targetClass, KeyText texts) {
+		this.method = method;
+		this.targetClass = targetClass;
+		this.texts = texts;
+		this.root = new TypedValue(new Root(method, targetClass));
+		this.positions = positions();
+	}
+
+	private Map<String, Integer> positions() {
+		Map<String, Integer> names = new HashMap<>();
+		for (int i = 0; i < this.method.getParameterCount(); i++) {
+			names.put("p" + i, i);
+			names.put("a" + i, i);
+		}
+		addNames(names, this.method);
+		// the key is written in the names of the method that has the annotation
+		Method annotated = annotated();
+		if (!annotated.equals(this.method)) {
+			addNames(names, annotated);
+		}
+		return Map.copyOf(names);
+	}
+
+	private void addNames(Map<String, Integer> positions, Method declaration) {
+		@Nullable String[] names = PARAMETER_NAMES.getParameterNames(declaration);
+		this.named = names != null;
+		// the continuation of a suspending function has no name
+		for (int i = 0; names != null && i < names.length; i++) {
+			String name = names[i];
+			if (name != null) {
+				positions.put(name, i);
+			}
+		}
+	}
+
+	private Method annotated() {
+		return (MergedAnnotations.from(this.method, SearchStrategy.TYPE_HIERARCHY)
+			.get(DistributedLocked.class)
+			.getSource() instanceof Method annotated) ? annotated : this.method;
+	}
+
+	Method method() {
+		return this.method;
+	}
+
+	KeyText texts() {
+		return this.texts;
+	}
+
+	TypedValue root() {
+		return this.root;
+	}
+
+	@Nullable Integer position(String variable) {
+		return this.positions.get(variable);
+	}
+
+	/**
+	 * The declared type of an argument.
+	 * @param position its position
+	 * @return the type
+	 */
+	ResolvableType type(int position) {
+		return ResolvableType.forMethodParameter(this.method, position, this.targetClass);
+	}
+
+	Set<String> variables() {
+		Set<String> variables = new TreeSet<>(Set.of("root", "this"));
+		variables.addAll(this.positions.keySet());
+		return variables;
+	}
+
+	/**
+	 * Whether the names of the parameters are known.
+	 * @return whether they are in the class file
+	 */
+	boolean isNamed() {
+		return this.named;
+	}
+
+	@Override
+	public String toString() {
+		return "@DistributedLocked on %s.%s".formatted(this.targetClass.getName(), this.method.getName());
+	}
+
+	/**
+	 * What {@code #root} is in an expression.
+	 *
+	 * @param method the locked method
+	 * @param targetClass the class of the bean
+	 */
+	record Root(Method method, Class<?> targetClass) {
+
+	}
+
+}

@@ -1,0 +1,160 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
+import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The declared types of what an expression reaches, found as SpEL finds it at a call.
+ * What is not known is {@link ResolvableType#NONE}.
+ */
+final class KeyTypes {
+
+	private static final Properties PROPERTIES = new Properties();
+
+	/** An interface does not tell whether they are overridden. */
+	private static final Set<String> METHODS_OF_OBJECT = Arrays.stream(Object.class.getMethods())
+		.map(Method::getName)
+		.collect(Collectors.toUnmodifiableSet());
+
+	private KeyTypes() {
+	}
+
+	/**
+	 * The type of a property.
+	 * @param owner the type that has it
+	 * @param name its name
+	 * @return the type, or {@code null} if the type is known and has no such property
+	 */
+	static @Nullable ResolvableType ofProperty(ResolvableType owner, String name) {
+		Class<?> type = known(owner);
+		if (type == null) {
+			return ResolvableType.NONE;
+		}
+		if (type.isArray() && name.equals("length")) {
+			return ResolvableType.forClass(int.class);
+		}
+		Method getter = PROPERTIES.getter(name, type);
+		if (getter != null) {
+			return ofMember(getter, getter.getGenericReturnType(), owner);
+		}
+		Field field = PROPERTIES.field(name, type);
+		return (field != null) ? ofMember(field, field.getGenericType(), owner) : null;
+	}
+
+	/**
+	 * The type of what a method returns.
+	 * @param owner the type that has it
+	 * @param name its name
+	 * @param arguments the number of arguments
+	 * @return the type, or {@code null} if the type is known and has no such method
+	 */
+	static @Nullable ResolvableType ofMethod(ResolvableType owner, String name, int arguments) {
+		Class<?> type = known(owner);
+		if (type == null || METHODS_OF_OBJECT.contains(name)) {
+			return ResolvableType.NONE;
+		}
+		List<Method> candidates = Arrays.stream(type.getMethods())
+			.filter((method) -> method.getName().equals(name) && !method.isBridge()
+					&& !Modifier.isStatic(method.getModifiers()))
+			.toList();
+		if (candidates.isEmpty()) {
+			return null;
+		}
+		Set<Class<?>> results = candidates.stream().map(Method::getReturnType).collect(Collectors.toSet());
+		Method first = candidates.get(0);
+		return (results.size() == 1 && arguments == first.getParameterCount())
+				? ofMember(first, first.getGenericReturnType(), owner) : ResolvableType.NONE;
+	}
+
+	/**
+	 * The type of an element.
+	 * @param owner the type of an array, a collection, a map or a text
+	 * @return the type
+	 */
+	static ResolvableType ofElement(ResolvableType owner) {
+		Class<?> type = known(owner);
+		if (type == null) {
+			return ResolvableType.NONE;
+		}
+		if (type.isArray()) {
+			return owner.getComponentType();
+		}
+		if (Collection.class.isAssignableFrom(type)) {
+			return owner.as(Collection.class).getGeneric(0);
+		}
+		if (Map.class.isAssignableFrom(type)) {
+			return owner.as(Map.class).getGeneric(1);
+		}
+		return (type == String.class) ? owner : ResolvableType.NONE;
+	}
+
+	/**
+	 * The type of what {@code ?.} reaches into.
+	 * @param type a type
+	 * @return the type of the value, if it is an {@link Optional}
+	 */
+	static ResolvableType unwrapped(ResolvableType type) {
+		return (type.resolve() == Optional.class) ? type.getGeneric(0) : type;
+	}
+
+	static boolean isNumber(ResolvableType type) {
+		Class<?> resolved = type.resolve();
+		return resolved != null && Number.class.isAssignableFrom(ClassUtils.resolvePrimitiveIfNecessary(resolved));
+	}
+
+	/**
+	 * Whether a projection of the value is a list.
+	 * @param type the type of the value
+	 * @return whether it is a collection or a map; that of an array is an array
+	 */
+	static boolean isSeveral(ResolvableType type) {
+		Class<?> resolved = type.resolve();
+		return resolved != null && (Iterable.class.isAssignableFrom(resolved) || Map.class.isAssignableFrom(resolved));
+	}
+
+	private static ResolvableType ofMember(Member member, Type type, ResolvableType owner) {
+		return ResolvableType.forType(type, owner.as(member.getDeclaringClass()));
+	}
+
+	private static @Nullable Class<?> known(ResolvableType type) {
+		Class<?> resolved = type.resolve();
+		return (resolved == null || resolved == Object.class) ? null : ClassUtils.resolvePrimitiveIfNecessary(resolved);
+	}
+
+	/**
+	 * The properties that an expression may read.
+	 */
+	private static final class Properties extends ReflectivePropertyAccessor {
+
+		@Nullable Method getter(String name, Class<?> type) {
+			return findGetterForProperty(name, type, false);
+		}
+
+		@Nullable Field field(String name, Class<?> type) {
+			return findField(name, type, false);
+		}
+
+		@Override
+		protected boolean isCandidateForProperty(Method method, Class<?> targetClass) {
+			Class<?> type = method.getDeclaringClass();
+			return type != Object.class && type != Class.class && !ClassLoader.class.isAssignableFrom(targetClass);
+		}
+
+	}
+
+}

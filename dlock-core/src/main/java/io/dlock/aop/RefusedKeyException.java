@@ -1,0 +1,40 @@
+package io.dlock.aop;
+
+/**
+ * A value or a type that has no place in a key. The {@link LockKey} adds which key it is.
+ */
+final class RefusedKeyException extends IllegalArgumentException {
+
+	private final String problem;
+
+	private final String action;
+
+	/**
+	 * Create the refusal.
+	 * @param problem a predicate, such as "is null"
+	 * @param action what to write instead
+	 */
+	RefusedKeyException(String problem, String action) {
+		super(problem + ". " + action);
+		this.problem = problem;
+		this.action = action;
+	}
+
+	String problem() {
+		return this.problem;
+	}
+
+	String action() {
+		return this.action;
+	}
+
+	/**
+	 * The same about the whole that has it as a part.
+	 * @param part the part
+	 * @return the refusal
+	 */
+	RefusedKeyException asPart(String part) {
+		return new RefusedKeyException("has the part " + part + ", which " + this.problem, this.action);
+	}
+
+}

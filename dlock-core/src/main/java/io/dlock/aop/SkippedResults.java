@@ -1,0 +1,83 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.stream.BaseStream;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Nullness;
+
+/**
+ * What a call returns that is skipped because its lock is busy.
+ */
+final class SkippedResults {
+
+	private static final Map<Class<?>, Object> EMPTY_VALUES = Map.of(Optional.class, Optional.empty(),
+			OptionalInt.class, OptionalInt.empty(), OptionalLong.class, OptionalLong.empty(), OptionalDouble.class,
+			OptionalDouble.empty());
+
+	private static final List<Class<?>> SEVERAL = List.of(Iterable.class, Map.class, Iterator.class, BaseStream.class);
+
+	private SkippedResults() {
+	}
+
+	/**
+	 * What a skipped call returns.
+	 * @param type the type of the result, or {@code null} if it is not known
+	 * @return an empty value, or {@code null} if the type has none
+	 */
+	static @Nullable Object emptyValue(@Nullable Class<?> type) {
+		return (type != null) ? EMPTY_VALUES.get(type) : null;
+	}
+
+	/**
+	 * Check that a method can be skipped.
+	 * @param method the method
+	 * @param targetClass the class of the bean
+	 * @param fallback what it calls instead, or {@code null}
+	 * @param completion how its lock is held after it has returned, or {@code null}
+	 * @throws InvalidLockedMethodException if its callers would get what they do not
+	 * expect
+	 */
+	static void check(Method method, Class<?> targetClass, @Nullable Method fallback,
+			@Nullable CompletionBound completion) {
+		if (fallback != null) {
+			throw new InvalidLockedMethodException(method, "has both onBusy = SKIP and a fallback", "Use one of them",
+					null);
+		}
+		if (completion != null && !completion.canBeEmpty()) {
+			throw new InvalidLockedMethodException(method, "can not be skipped: its result can not be empty",
+					"Return a type that can be empty or null, use onBusy = THROW, or a fallback", null);
+		}
+		String problem = problem(method, targetClass, completion);
+		if (problem != null) {
+			throw new InvalidLockedMethodException(method, "cannot be skipped: it returns " + problem,
+					"Return an Optional or a @Nullable type, use onBusy = THROW, or a fallback", null);
+		}
+	}
+
+	private static @Nullable String problem(Method method, Class<?> targetClass, @Nullable CompletionBound completion) {
+		if (completion != null && !(completion instanceof StageBound)) {
+			return null;
+		}
+		Class<?> type = (completion != null) ? ResultTypes.contentOf(method, targetClass) : method.getReturnType();
+		if (type == null || type == void.class || EMPTY_VALUES.containsKey(type)) {
+			return null;
+		}
+		if (type.isPrimitive()) {
+			return "the primitive %s, which cannot be null".formatted(type);
+		}
+		if (type.isArray() || SEVERAL.stream().anyMatch((several) -> several.isAssignableFrom(type))) {
+			return "%s, and null is no empty one".formatted(type.getTypeName());
+		}
+		return (completion == null && Nullness.forMethodReturnType(method) == Nullness.NON_NULL)
+				? "%s, which is declared not to be null".formatted(type.getTypeName()) : null;
+	}
+
+}

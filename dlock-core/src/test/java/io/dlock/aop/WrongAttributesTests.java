@@ -1,0 +1,314 @@
+package io.dlock.aop;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Date;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
+
+import io.dlock.DistributedLocked;
+import io.dlock.OnBusy;
+import io.dlock.OnStoreFailure;
+import io.dlock.observation.LockObservations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+/**
+ * Attributes that cannot be honoured: each is refused when its bean is created.
+ */
+class WrongAttributesTests {
+
+	record Item(String sku) {
+
+	}
+
+	record Order(long id, String tenant, Optional<String> note, String[] tags) {
+
+		@SuppressWarnings("unused")
+		public List<Item> items() {
+			return List.of();
+		}
+
+		@SuppressWarnings("unused")
+		public Item item(int position) {
+			return new Item("sku");
+		}
+
+	}
+
+	record Batch(long id, List<Item> items) {
+
+	}
+
+	record Tree(long id, @Nullable Tree left) {
+
+	}
+
+	record Named<T>(T value) {
+
+	}
+
+	interface Event {
+
+		Object source();
+
+	}
+
+	@SuppressWarnings("unused")
+	static class Orders<T> {
+
+		void pay(Order order, String name) {
+		}
+
+		void types(List<Item> items, Map<String, Item> byName, Item[] array, Batch batch, Date day,
+				AtomicReference<String> place, Object object, Event event, Tree tree, Named<List<String>> named,
+				Named<String> text, T any, Comparable<String> comparable, Number number, Optional<Batch> optional,
+				StringBuilder builder, Collection<? extends Order> orders, Exception failure, int[] numbers) {
+		}
+
+		List<String> list(String name) {
+			return List.of();
+		}
+
+		String[] array(String name) {
+			return new String[0];
+		}
+
+		Stream<String> stream(String name) {
+			return Stream.of();
+		}
+
+		Map<String, String> map(String name) {
+			return Map.of();
+		}
+
+		int number(String name) {
+			return 0;
+		}
+
+		String text(String name) {
+			return "";
+		}
+
+		@Nullable String nullable(String name) {
+			return "";
+		}
+
+		OptionalInt optional(String name) {
+			return OptionalInt.empty();
+		}
+
+		CompletableFuture<List<String>> stage(String name) {
+			return CompletableFuture.completedFuture(List.of());
+		}
+
+		CompletableFuture<String> failing(String name) {
+			throw new IllegalStateException();
+		}
+
+		void stored(String name) throws IOException {
+		}
+
+		void throwing(String name) throws IOException {
+			throw new IOException();
+		}
+
+		void throwingRuntime(String name) throws IllegalStateException {
+			throw new IllegalStateException();
+		}
+
+		CompletableFuture<String> throwingStage(String name) throws IOException {
+			throw new IOException();
+		}
+
+		void silent(String name) {
+		}
+
+	}
+
+	private static void parse(String method, String attributes) {
+		Map<String, Object> values = new HashMap<>();
+		for (String attribute : attributes.split(";")) {
+			String[] pair = attribute.split("=", 2);
+			values.put(pair[0], pair[0].equals("onBusy") ? OnBusy.valueOf(pair[1])
+					: pair[0].equals("onStoreFailure") ? OnStoreFailure.valueOf(pair[1]) : pair[1]);
+		}
+		Method annotated = Arrays.stream(Orders.class.getDeclaredMethods())
+			.filter((candidate) -> candidate.getName().equals(method))
+			.findFirst()
+			.orElseThrow();
+		parser().parse(AnnotationUtils.synthesizeAnnotation(values, DistributedLocked.class, null), annotated,
+				Orders.class);
+	}
+
+	private static LockedOperationParser parser() {
+		StandardEnvironment environment = new StandardEnvironment();
+		environment.getPropertySources().addFirst(new MapPropertySource("test", Map.of("empty", "")));
+		return new LockedOperationParser(environment::resolveRequiredPlaceholders, () -> OnStoreFailure.THROW,
+				(method, type) -> {
+				}, new CallObservations(() -> LockObservations.NONE), () -> new KeyText(new ArrayList<>()));
+	}
+
+	@ParameterizedTest(name = "{0}: {1}")
+	@CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+			# the key is no expression that can be evaluated
+			pay | key=#order..id | no SpEL expression
+			pay | key=nightly-report | constant needs quotes: "#nightly" or "'nightly-report'"
+			pay | key=nightly | "'nightly'"
+			pay | key=order.id | "#order"
+			pay | key=#oder.id | no variable #oder
+			pay | key=#order.di | Order has no property 'di'
+			pay | key=#order.item(0).name | Item has no property 'name'
+			pay | key=#order.number() | Order has no method 'number'
+			pay | key=#name.concat(#order.di) | Order has no property 'di'
+			pay | key=#name ?: #order.di | Order has no property 'di'
+			pay | key=#order.id == 0 ? 'none' : #order.di | Order has no property 'di'
+			pay | key=#order.tags[#order.di] | Order has no property 'di'
+			types | key=#array[0].name | Item has no property 'name'
+			types | key=#items[0].name | Item has no property 'name'
+			types | key=#byName['a'].name | Item has no property 'name'
+			types | key=#byName[a].name | Item has no property 'name'
+			types | key=#event.id | Event has no property 'id'
+			pay | key=T(java.lang.System).exit(1) | the arguments and the method only
+			pay | key=@bean.id | the arguments and the method only
+			pay | key=#order.id++ | the arguments and the method only
+			pay | key=#root.targetClass.classLoader | no property 'classLoader'
+			# its type has no text
+			pay | key=#order.items | #order.items is a java.util.List: that is several values
+			pay | key=#order.items | 'keys'
+			pay | key=#order.items() | java.util.List
+			pay | key=#p0.items | java.util.List
+			pay | key=#a0.items.toString() | java.util.List
+			pay | key='order ' + #order.items | #order.items is a java.util.List
+			pay | key=(#name + #order.items).trim() | java.util.List
+			pay | key=#order.id == 0 ? #name : #order.items | java.util.List
+			pay | key=#order.item(0) ?: #order.items | java.util.List
+			pay | key=#order.items.![sku] | #order.items.![sku] is a java.util.List
+			pay | key={#order.id, #name} | 'keys'
+			pay | key={id: #order.id} | 'keys'
+			pay | key=null | null has no text
+			pay | key=#name == 'a' ? null : #name | null has no text
+			pay | key=#root.method | java.lang.reflect.Method
+			types | key=#items | #items is a java.util.List: that is several values
+			types | key=#byName | java.util.Map
+			types | key=#batch | the part 'items' of io.dlock.aop.WrongAttributesTests$Batch, which is a java.util.List
+			types | key=#optional | the part 'items'
+			types | key=#orders | java.util.Collection
+			types | key=#orders[0].items | java.util.List
+			types | key=#named | the part 'value'
+			types | key=#named.value | java.util.List
+			types | key=#day | java.time
+			types | key=#place | get()
+			types | key=#failure | LockKeyConverter
+			# null would become text
+			types | key=#object.equals(#object + 'a') | null would become the text "null"
+			pay | key=#name.substring((#order.tenant + #name).length()) | null would become the text "null"
+			# text that is blank
+			pay | `name= ` | has the name ' ', which is blank
+			pay | name=${empty} | has the name '${empty}', which is blank when
+			pay | `key= ` | has the key ' ', which is blank
+			pay | key=${empty} | has the key '${empty}', which is blank
+			pay | `fallback= ` | has the fallback ' ', which is blank
+			pay | name=${missing} | ${missing}
+			# durations
+			pay | lease=30 | has no unit
+			pay | lease=0s | more than zero
+			pay | lease=half an hour | no duration
+			pay | waitTime=-1s | zero or more
+			pay | waitTime=5 | has no unit
+			pay | minHold=-1s | zero or more
+			pay | maxHold=0s | more than zero
+			pay | maxHold=1x | no duration
+			# what a skipped call would return
+			list | onBusy=SKIP | returns java.util.List, and null is no empty one
+			array | onBusy=SKIP | java.lang.String[]
+			stream | onBusy=SKIP | java.util.stream.Stream
+			map | onBusy=SKIP | java.util.Map
+			stage | onBusy=SKIP | java.util.List
+			number | onBusy=SKIP | the primitive int
+			text | onBusy=SKIP | declared not to be null
+			pay | onBusy=SKIP;fallback=pay | both
+			# the fallback
+			silent | fallback=missing | 'missing'
+			silent | fallback=number | returns int
+			silent | fallback=throwing | throws java.io.IOException
+			pay | onStoreFailure=FALLBACK | names no fallback
+			""")
+	void c14AttributeThatCannotBeHonouredIsRefused(String method, String attributes, String message) {
+		assertThatExceptionOfType(InvalidLockedMethodException.class).isThrownBy(() -> parse(method, attributes))
+			.withMessageContaining(message)
+			.satisfies((ex) -> {
+				assertThat(ex.description()).startsWith("@DistributedLocked on ").endsWith(".");
+				assertThat(ex.action()).isNotBlank().endsWith(".");
+			});
+	}
+
+	@ParameterizedTest(name = "{0}: {1}")
+	@CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+			pay | key=#order.id
+			pay | key=#order
+			pay | key=#order.note
+			pay | key=#order?.note?.length()
+			pay | key=#order.tags
+			pay | key=#order.tags.length
+			pay | key=#order.id % 16
+			pay | key=(#order.id + 1) % 16
+			pay | key=#order.tags[#order.tags.length - 1]
+			pay | key=#name.toLowerCase().substring(1)
+			pay | key=#name?.trim() ?: 'none'
+			pay | key=#root.method.name
+			pay | key=#root.targetClass
+			pay | key='constant'
+			pay | key=4711
+			types | key=#items[0].sku
+			types | key=#items.size()
+			types | key=#items.![sku][0]
+			types | key=#items.?[sku == #text.value][0].sku
+			types | key=#array[0]
+			types | key=#byName[a].sku
+			types | key=#object
+			types | key=#object.id
+			types | key=#event
+			types | key=#event.source
+			types | key=#event.source.id
+			types | key=#event.toString()
+			types | key=#tree
+			types | key=#text
+			types | key=#any
+			types | key=#any.id
+			types | key=#comparable
+			types | key=#number
+			types | key=#builder
+			types | key=#numbers
+			types | key=#failure.message
+			types | key=#orders.iterator().next().id
+			nullable | onBusy=SKIP
+			optional | onBusy=SKIP
+			silent | onBusy=SKIP
+			silent | fallback=throwingRuntime
+			stored | fallback=throwing
+			failing | fallback=throwingStage
+			""")
+	void c14AttributeThatMayBeHonouredIsNotRefused(String method, String attributes) {
+		assertThatNoException().isThrownBy(() -> parse(method, attributes));
+	}
+
+}
