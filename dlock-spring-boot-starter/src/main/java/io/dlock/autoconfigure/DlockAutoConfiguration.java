@@ -66,7 +66,7 @@ public final class DlockAutoConfiguration {
 		postProcessor.setMode(InterceptionMode.of(environment, DlockAutoConfiguration.class.getClassLoader()));
 		postProcessor.setOnStoreFailure(StoreFailurePolicy.of(environment));
 		postProcessor.setObservations(observations::getObject);
-		postProcessor.setMdc(environment.getProperty("dlock.mdc", Boolean.class, true));
+		postProcessor.setMdc(properties.bind("dlock.mdc", Boolean.class).orElse(true));
 		return postProcessor;
 	}
 

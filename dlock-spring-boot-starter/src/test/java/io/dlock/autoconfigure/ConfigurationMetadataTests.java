@@ -82,6 +82,15 @@ class ConfigurationMetadataTests {
 			page.append("| `%s` | %s | %s | %s |\n".formatted(property.name(), property.shortType(),
 					property.defaultText(), property.text().replace("|", "\\|")));
 		}
+		page.append(
+				"""
+
+						## Values that fail the start
+
+						Each property with a value that it cannot have, and a part of what the application says instead of starting. Any text is a role. `WrongPropertiesTests` tries the rows of this table.
+
+						""")
+			.append(WrongPropertiesTests.TABLE);
 		return page.toString();
 	}
 

@@ -40,7 +40,7 @@ class StartUpFailureTests {
 
 	static class Broken {
 
-		@DistributedLocked(key = "#order.id", lease = "30")
+		@DistributedLocked(key = "#order", lease = "30")
 		public void pay(String order) {
 		}
 

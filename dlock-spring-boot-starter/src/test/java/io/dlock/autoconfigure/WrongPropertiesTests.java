@@ -1,0 +1,161 @@
+package io.dlock.autoconfigure;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+import org.apache.commons.logging.LogFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzedException;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
+import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
+
+import io.dlock.autoconfigure.ConfigurationMetadata.Property;
+import io.dlock.autoconfigure.actuate.DlockHealthAutoConfiguration;
+import io.dlock.autoconfigure.actuate.DlocksEndpointAutoConfiguration;
+import io.dlock.fencing.jdbc.FencingGuard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Each property with a value that it cannot have: the application does not start, and
+ * says why and what to do.
+ */
+class WrongPropertiesTests {
+
+	/**
+	 * A part of {@code docs/configuration.md}. The message is a part of the description
+	 * or of the action.
+	 */
+	static final String TABLE = """
+			| property | value | message |
+			|---|---|---|
+			| `dlock.backend` | `mongo` | No enum constant io.dlock.autoconfigure.DlockBackend.mongo |
+			| `dlock.command-timeout` | `100` | The property dlock.command-timeout is '100', which has no unit |
+			| `dlock.command-timeout` | `8s` | The default lease is 30000 ms, shorter than 4 command timeouts of 8000 ms |
+			| `dlock.instance` | | 'instance' must not be blank |
+			| `dlock.lease` | `30` | Add one: dlock.lease=30s or dlock.lease=30ms |
+			| `dlock.lease` | `soon` | 'soon' is not a valid duration |
+			| `dlock.lease` | `0s` | 'lease' must be positive |
+			| `dlock.max-hold` | `29s` | shorter than the default lease of 30000 ms |
+			| `dlock.max-poll-interval` | `0s` | 'maxPollInterval' must be positive |
+			| `dlock.mdc` | `maybe` | Invalid boolean value 'maybe' |
+			| `dlock.on-store-failure` | `fallback` | A fallback is chosen by the method that names it |
+			| `dlock.on-store-failure` | `ignore` | No enum constant io.dlock.OnStoreFailure.ignore |
+			| `dlock.release` | `later` | No enum constant io.dlock.ReleaseMode.later |
+			| `dlock.shutdown-timeout` | `-1s` | 'shutdownTimeout' must not be negative |
+			| `dlock.startup-check` | `maybe` | Invalid boolean value 'maybe' |
+			| `dlock.wait-time` | `-1s` | 'waitTime' must not be negative |
+			| `dlock.aop.mode` | `lambda` | No enum constant org.springframework.context.annotation.AdviceMode.lambda |
+			| `dlock.endpoint.forced-release` | `sometimes` | No enum constant org.springframework.boot.actuate.endpoint.Show.sometimes |
+			| `dlock.endpoint.limit` | `0` | 'dlock.endpoint.limit' must be from 1 to 10000 but is 0 |
+			| `dlock.endpoint.limit` | `all` | For input string: "all" |
+			| `dlock.endpoint.show-keys` | `sometimes` | No enum constant org.springframework.boot.actuate.endpoint.Show.sometimes |
+			| `dlock.events.publish` | `maybe` | Invalid boolean value 'maybe' |
+			| `dlock.hand-off.max-duration` | `-1s` | 'handOffMaxDuration' must not be negative |
+			| `dlock.health.interval` | `-1s` | 'dlock.health.interval' must not be negative |
+			| `dlock.jdbc.continue-on-error` | `maybe` | Invalid boolean value 'maybe' |
+			| `dlock.jdbc.fence-table` | `a b` | The fence table must be named by up to 63 letters, digits or underscores |
+			| `dlock.jdbc.initialize-schema` | `once` | No enum constant org.springframework.boot.sql.init.DatabaseInitializationMode.once |
+			| `dlock.jdbc.platform` | `paper` | No schema scripts found at location |
+			| `dlock.jdbc.pool-size` | `1` | 'poolSize' must be 2 to 64, one of them for renewals, or 0 for no pool of its own |
+			| `dlock.jdbc.pool-size` | `many` | For input string: "many" |
+			| `dlock.jdbc.retention` | `59s` | 'retention' must be at least one minute and at most 100 years |
+			| `dlock.jdbc.schema` | `classpath:none.sql` | No schema scripts found at location 'classpath:none.sql' |
+			| `dlock.jdbc.table` | `a b` | The lock table must be named by up to 63 letters, digits or underscores |
+			| `dlock.redis.prefix` | `{a}` | The Redis key prefix must be 1 to 100 letters, digits or . _ : / - |
+			| `dlock.transaction.commit-check` | `often` | No enum constant io.dlock.autoconfigure.CommitCheck.often |
+			| `dlock.transaction.commit-check` | `row` | dlock.transaction.commit-check is 'row', but the locks are not in a database |
+			| `dlock.transaction.inside` | `join` | No enum constant io.dlock.aop.InsideTransaction.join |
+			""";
+
+	/** Any text is a role, and access is checked by Boot, as that of all endpoints. */
+	private static final List<String> NOT_CHECKED = List.of("dlock.endpoint.forced-release-roles",
+			"dlock.endpoint.roles", "management.endpoint.dlocks.access");
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
+				DlockAutoConfiguration.class, DlockHealthAutoConfiguration.class,
+				DlocksEndpointAutoConfiguration.class))
+		.withUserConfiguration(Fenced.class)
+		.withPropertyValues("management.endpoints.web.exposure.include=dlocks", "spring.data.redis.port=1",
+				"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+
+	@Configuration(proxyBeanMethods = false)
+	static class Fenced {
+
+		@Bean
+		Object user(FencingGuard guard) {
+			return guard.toString();
+		}
+
+	}
+
+	static Stream<Arguments> rows() {
+		return TABLE.lines().skip(2).map((line) -> line.replace("`", "").split(" *\\| ?")).map((cells) -> {
+			Object[] trimmed = Arrays.stream(cells).skip(1).map(String::trim).toArray();
+			return Arguments.of(trimmed);
+		});
+	}
+
+	@ParameterizedTest(name = "{0}={1}")
+	@MethodSource("rows")
+	void valueThatAPropertyCannotHaveFailsTheStart(String property, String value, String message) {
+		this.runner.withPropertyValues("dlock.backend=" + backend(property), property + "=" + value).run((context) -> {
+			assertThat(context).hasFailed();
+			FailureAnalysis analysis = analysis(context.getStartupFailure());
+			assertThat(analysis.getAction()).isNotBlank();
+			assertThat(analysis.getDescription() + " " + analysis.getAction()).contains(message);
+		});
+	}
+
+	private static String backend(String property) {
+		return property.startsWith("dlock.jdbc") ? "jdbc" : property.startsWith("dlock.redis") ? "redis" : "memory";
+	}
+
+	/**
+	 * What Boot prints instead of a stack trace.
+	 */
+	private static FailureAnalysis analysis(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof FailureAnalyzedException analyzed) {
+				return analyzed.analysis();
+			}
+		}
+		return SpringFactoriesLoader.forDefaultResourceLocation()
+			.load(FailureAnalyzer.class,
+					ArgumentResolver.of(BeanFactory.class, new DefaultListableBeanFactory())
+						.and(Environment.class, new StandardEnvironment()),
+					FailureHandler.logging(LogFactory.getLog(WrongPropertiesTests.class)))
+			.stream()
+			.map((analyzer) -> analyzer.analyze(failure))
+			.filter((analysis) -> analysis != null)
+			.findFirst()
+			.orElseThrow(() -> new AssertionError("a stack trace", failure));
+	}
+
+	@Test
+	void everyPropertyHasAWrongValue() {
+		List<String> wrong = rows().map((row) -> (String) row.get()[0]).toList();
+		assertThat(ConfigurationMetadata.properties()).extracting(Property::name)
+			.allSatisfy((name) -> assertThat(wrong.contains(name) || NOT_CHECKED.contains(name)).as(name).isTrue());
+	}
+
+}
