@@ -51,7 +51,7 @@ final class KeyText extends StandardTypeConverter {
 		}
 		Object content = content(value);
 		if (content.getClass().isArray() && Array.getLength(content) == 0) {
-			throw new RefusedKeyException("is an empty array, which would be one lock for everybody",
+			throw new RefusedKeyException("is an empty array, which would be one lock for all calls",
 					"Pass an argument that has a value");
 		}
 		return form(content.getClass()).text().apply(content);
@@ -62,7 +62,7 @@ final class KeyText extends StandardTypeConverter {
 		if (content == null) {
 			throw new RefusedKeyException(
 					"is " + ((value != null) ? "empty" : "null")
-							+ " for this call, which would be one lock for everybody",
+							+ " for this call, which would be one lock for all calls",
 					"Pass an argument that has a value");
 		}
 		return content;

@@ -116,7 +116,7 @@ final class LockKey {
 		String key = text(this.expression, arguments);
 		if (!StringUtils.hasText(key)) {
 			throw new IllegalArgumentException(
-					"The key " + this + " is blank for this call, which would be one lock for everybody");
+					"The key " + this + " is blank for this call, which would be one lock for all calls");
 		}
 		return this.name.isEmpty() ? key : this.name + ":" + key;
 	}

@@ -175,6 +175,7 @@ class WrongAttributesTests {
 			pay | key=nightly | "'nightly'"
 			pay | key=order.id | "#order"
 			pay | key=#oder.id | no variable #oder
+			pay | key='x' + (#order.id == 0 ? #nothing : #name) | no variable #nothing
 			pay | key=#order.di | Order has no property 'di'
 			pay | key=#order.item(0).name | Item has no property 'name'
 			pay | key=#order.number() | Order has no method 'number'
