@@ -65,7 +65,7 @@ class InvalidScheduledLocksTests {
 				Arguments.of("job", "10m", "60", "the atLeast '60', which has no unit"),
 				Arguments.of("job", "10m", "-1s", "the atLeast '-1s', which is not zero or more"),
 				Arguments.of("job", "10m", "11m", "the atLeast PT11M, which is longer than its atMost PT10M"),
-				Arguments.of("", "10m", "", "has a blank name"), Arguments.of(" ", "10m", "", "name"));
+				Arguments.of("", "10m", "", "has the name"), Arguments.of(" ", "10m", "", "name"));
 	}
 
 	@ParameterizedTest
