@@ -70,7 +70,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		return invoke(ProxiedInvocation.of(invocation), targetClass(invocation));
+		return invoke(ProxiedInvocation.of(invocation), ProxyAdvice.targetClass(invocation));
 	}
 
 	@Nullable Object invoke(MethodInvocation invocation, Class<?> targetClass) throws Throwable {
@@ -80,7 +80,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 			return completion.invoke(operation, invocation, this.surroundings);
 		}
 		String key = operation.key().evaluate(invocation.getArguments());
-		this.surroundings.transactions().get().checkEntry(invocation.getMethod(), key);
+		this.surroundings.transactions().get().checkEntry(invocation, key);
 		CallObservation observation = operation.observe(key, null);
 		return (observation == CallObservation.NONE) ? locked(operation, invocation, key, observation)
 				: observed(operation, invocation, key, observation);
@@ -124,17 +124,12 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	private LockHandle enter(LockHandle handle, LockedOperation operation, MethodInvocation invocation,
 			CallObservation observation) {
 		try {
-			return this.surroundings.transactions().get().enter(handle, operation, invocation.getMethod());
+			return this.surroundings.transactions().get().enter(handle, operation, invocation);
 		}
 		catch (Throwable ex) {
 			releaseAfter(ex, operation, handle, observation);
 			throw ex;
 		}
-	}
-
-	private static Class<?> targetClass(MethodInvocation invocation) {
-		Object target = invocation.getThis();
-		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
 	}
 
 	private static @Nullable Object busy(LockedOperation operation, MethodInvocation invocation, LockBusyException ex)

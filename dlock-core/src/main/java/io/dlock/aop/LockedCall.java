@@ -62,7 +62,7 @@ final class LockedCall {
 	 * @return who keeps the lock
 	 */
 	LockKeeping enter() {
-		return this.transactions.enterLater(this.operation, this.invocation.getMethod(), key());
+		return this.transactions.enterLater(this.operation, this.invocation, key());
 	}
 
 	/**
@@ -71,7 +71,7 @@ final class LockedCall {
 	 * @return who keeps the lock
 	 */
 	LockKeeping enter(ContextView context) {
-		return this.transactions.enterLater(this.operation, this.invocation.getMethod(), key(), context);
+		return this.transactions.enterLater(this.operation, this.invocation, key(), context);
 	}
 
 	/**

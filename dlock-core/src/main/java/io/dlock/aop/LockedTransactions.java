@@ -1,7 +1,7 @@
 package io.dlock.aop;
 
-import java.lang.reflect.Method;
-
+import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInvocation;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.util.ClassUtils;
 import reactor.util.context.ContextView;
@@ -25,44 +25,45 @@ interface LockedTransactions {
 	/**
 	 * Check, before the lock is taken, whether the method may take it now, and let the
 	 * thread hold what its transaction keeps already.
-	 * @param method the locked method
+	 * @param invocation the call of the locked method
 	 * @param key the key it is about to lock
 	 */
-	default void checkEntry(Method method, String key) {
+	default void checkEntry(MethodInvocation invocation, String key) {
 	}
 
 	/**
 	 * Let the lock outlast the transaction that runs, if there is one.
 	 * @param handle the lock, just taken
 	 * @param operation what is locked
-	 * @param method the locked method
+	 * @param invocation the call of the locked method
 	 * @return the lock, to be released when the method is done
 	 */
-	default LockHandle enter(LockHandle handle, LockedOperation operation, Method method) {
+	default LockHandle enter(LockHandle handle, LockedOperation operation, MethodInvocation invocation) {
 		return handle;
 	}
 
 	/**
 	 * An asynchronous method is called by this thread, which goes on.
 	 * @param operation what is locked
-	 * @param method the locked method
+	 * @param invocation the call of the locked method
 	 * @param key the key it is about to lock
 	 * @return what keeps the lock until the transaction that runs here is done
 	 */
-	default LockKeeping enterLater(LockedOperation operation, Method method, String key) {
+	default LockKeeping enterLater(LockedOperation operation, MethodInvocation invocation, String key) {
 		return LockKeeping.NONE;
 	}
 
 	/**
 	 * An asynchronous method is subscribed to.
 	 * @param operation what is locked
-	 * @param method the locked method
+	 * @param invocation the call of the locked method
 	 * @param key the key it is about to lock
 	 * @param context the context of the subscriber
 	 * @return what keeps the lock until the transaction is done that runs there, or on
 	 * this thread
 	 */
-	default LockKeeping enterLater(LockedOperation operation, Method method, String key, ContextView context) {
+	default LockKeeping enterLater(LockedOperation operation, MethodInvocation invocation, String key,
+			ContextView context) {
 		return LockKeeping.NONE;
 	}
 
@@ -72,6 +73,15 @@ interface LockedTransactions {
 	 * @param operation what is locked
 	 */
 	default void granted(LockHandle handle, LockedOperation operation) {
+	}
+
+	/**
+	 * Whether an advice begins transactions.
+	 * @param advice the advice
+	 * @return whether it does
+	 */
+	default boolean isTransaction(Advice advice) {
+		return false;
 	}
 
 	/**

@@ -31,6 +31,10 @@ final class ProxiedInvocation implements MethodInvocation {
 				? new ProxiedInvocation(proxied) : call;
 	}
 
+	ProxyMethodInvocation call() {
+		return this.call;
+	}
+
 	/**
 	 * The locked call that has come to a woven method now. If there is any doubt there is
 	 * none, because to lock twice does no harm.

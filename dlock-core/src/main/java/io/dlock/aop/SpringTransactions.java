@@ -4,6 +4,8 @@ import java.lang.reflect.Method;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +15,11 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -35,11 +41,17 @@ final class SpringTransactions implements LockedTransactions {
 	private static final String NO_SYNCHRONIZATION = ", and whose manager can not tell when it has ended "
 			+ "(it has no transaction synchronization)";
 
+	/** What a method declares that is not to run in the transaction of its caller. */
+	private static final Set<Integer> OUTSIDE = Set.of(TransactionDefinition.PROPAGATION_REQUIRES_NEW,
+			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER);
+
 	private final InsideTransaction inside;
 
 	private final @Nullable CommitListener commits;
 
 	private final UnsynchronizedTransactions unsynchronized = new UnsynchronizedTransactions();
+
+	private final OpenEntityManagers openEntityManagers = new OpenEntityManagers();
 
 	private final Set<Method> warned = ConcurrentHashMap.newKeySet();
 
@@ -54,8 +66,9 @@ final class SpringTransactions implements LockedTransactions {
 	}
 
 	@Override
-	public void checkEntry(Method method, String key) {
-		failIfRefused(method, key);
+	public void checkEntry(MethodInvocation invocation, String key) {
+		this.openEntityManagers.check(invocation.getMethod(), key);
+		failIfRefused(invocation, key);
 		if (this.inside != InsideTransaction.DEFER || !isInside()) {
 			return;
 		}
@@ -69,14 +82,14 @@ final class SpringTransactions implements LockedTransactions {
 	 * A thread that holds the key already does not begin to hold it inside the
 	 * transaction.
 	 */
-	private void failIfRefused(Method method, String key) {
+	private void failIfRefused(MethodInvocation invocation, String key) {
 		if (this.inside == InsideTransaction.IGNORE) {
 			return;
 		}
 		boolean unsynchronized = UnsynchronizedTransactions.isInside();
 		boolean refused = unsynchronized || (this.inside == InsideTransaction.FAIL && isInside());
-		if (refused && !isHeld(key)) {
-			throw refusal(method, unsynchronized ? NO_SYNCHRONIZATION : "");
+		if (refused && !isHeld(key) && !leavesTransaction(invocation)) {
+			throw refusal(invocation.getMethod(), unsynchronized ? NO_SYNCHRONIZATION : "");
 		}
 	}
 
@@ -92,6 +105,18 @@ final class SpringTransactions implements LockedTransactions {
 	}
 
 	/**
+	 * Whether the method has nothing to do with the transaction of its caller, which is
+	 * suspended while it runs: its own ends before the lock.
+	 */
+	private static boolean leavesTransaction(MethodInvocation invocation) {
+		TransactionInterceptor advice = ProxyAdvice.find(invocation, TransactionInterceptor.class);
+		TransactionAttributeSource source = (advice != null) ? advice.getTransactionAttributeSource() : null;
+		TransactionAttribute attribute = (source != null)
+				? source.getTransactionAttribute(invocation.getMethod(), ProxyAdvice.targetClass(invocation)) : null;
+		return attribute != null && OUTSIDE.contains(attribute.getPropagationBehavior());
+	}
+
+	/**
 	 * Whether the calling thread holds a key.
 	 */
 	private static boolean isHeld(String key) {
@@ -99,13 +124,13 @@ final class SpringTransactions implements LockedTransactions {
 	}
 
 	@Override
-	public LockHandle enter(LockHandle handle, LockedOperation operation, Method method) {
+	public LockHandle enter(LockHandle handle, LockedOperation operation, MethodInvocation invocation) {
 		granted(handle, operation);
-		if (this.inside != InsideTransaction.DEFER || !isInside()) {
+		if (this.inside != InsideTransaction.DEFER || !isInside() || leavesTransaction(invocation)) {
 			return handle;
 		}
 		if (LockContext.find(handle.key(), (other) -> other != handle) == null) {
-			warn(method);
+			warn(invocation.getMethod());
 		}
 		TransactionBoundHandle bound = new TransactionBoundHandle(handle, isLossTold(operation), () -> {
 		});
@@ -135,36 +160,40 @@ final class SpringTransactions implements LockedTransactions {
 	}
 
 	@Override
-	public LockKeeping enterLater(LockedOperation operation, Method method, String key) {
-		failIfRefused(method, key);
-		if (this.inside != InsideTransaction.DEFER || !isInside()) {
+	public LockKeeping enterLater(LockedOperation operation, MethodInvocation invocation, String key) {
+		failIfRefused(invocation, key);
+		if (this.inside != InsideTransaction.DEFER || !isInside() || leavesTransaction(invocation)) {
 			return LockKeeping.NONE;
 		}
 		TransactionLocks locks = CallersTransaction.join();
 		if (!isHeld(key) && !locks.keeps(key)) {
-			warn(method);
+			warn(invocation.getMethod());
 		}
 		return locks.call(key, isLossTold(operation));
 	}
 
 	@Override
-	public LockKeeping enterLater(LockedOperation operation, Method method, String key, ContextView context) {
+	public LockKeeping enterLater(LockedOperation operation, MethodInvocation invocation, String key,
+			ContextView context) {
 		if (this.inside == InsideTransaction.IGNORE) {
 			return LockKeeping.NONE;
 		}
 		var transaction = SubscribersTransaction.find(context);
 		if (transaction == null) {
-			return enterLater(operation, method, key);
+			return enterLater(operation, invocation, key);
 		}
 		boolean held = ReactiveLockContext.find(context, key).isPresent();
+		if (leavesTransaction(invocation)) {
+			return LockKeeping.NONE;
+		}
 		if (this.inside == InsideTransaction.FAIL) {
 			if (held) {
 				return LockKeeping.NONE;
 			}
-			throw refusal(method, "");
+			throw refusal(invocation.getMethod(), "");
 		}
 		if (!held) {
-			warn(method);
+			warn(invocation.getMethod());
 		}
 		return SubscribersTransaction.join(transaction, this::checkCommitOf).call(key, isLossTold(operation));
 	}
@@ -177,6 +206,11 @@ final class SpringTransactions implements LockedTransactions {
 
 	private static String name(Method method) {
 		return ClassUtils.getQualifiedMethodName(method);
+	}
+
+	@Override
+	public boolean isTransaction(Advice advice) {
+		return advice instanceof TransactionInterceptor;
 	}
 
 	@Override

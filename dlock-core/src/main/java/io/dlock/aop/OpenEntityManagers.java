@@ -1,0 +1,58 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+
+import io.dlock.LockContext;
+
+/**
+ * Tells of an {@code EntityManager} that is open before the lock is taken: the
+ * transactions in the lock use it, and what it has read before is not read again.
+ */
+final class OpenEntityManagers {
+
+	private static final Log logger = LogFactory.getLog(OpenEntityManagers.class);
+
+	/** What spring-orm, which not every application has, binds to the thread. */
+	private static final @Nullable Class<?> HOLDER = holder();
+
+	private final Set<Method> warned = ConcurrentHashMap.newKeySet();
+
+	private static @Nullable Class<?> holder() {
+		try {
+			return ClassUtils.forName("org.springframework.orm.jpa.EntityManagerHolder",
+					OpenEntityManagers.class.getClassLoader());
+		}
+		catch (ClassNotFoundException | LinkageError ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * Warn, once for each method.
+	 * @param method the locked method
+	 * @param key the key it is about to lock
+	 */
+	void check(Method method, String key) {
+		if (HOLDER == null || !isOpen(HOLDER) || LockContext.find(key) != null || !this.warned.add(method)) {
+			return;
+		}
+		logger.warn(("%s was called while an EntityManager is open: entities that it has read before the lock are not "
+				+ "read again in the lock, so that changes of others are overwritten. Set spring.jpa.open-in-view=false, "
+				+ "or refresh them in the method, or clear the EntityManager first")
+			.formatted(ClassUtils.getQualifiedMethodName(method)));
+	}
+
+	private static boolean isOpen(Class<?> holder) {
+		return !TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.getResourceMap().values().stream().anyMatch(holder::isInstance);
+	}
+
+}

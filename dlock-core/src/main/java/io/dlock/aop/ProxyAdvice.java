@@ -1,0 +1,66 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+
+/**
+ * What a proxy does with a call beside locking it.
+ */
+final class ProxyAdvice {
+
+	private ProxyAdvice() {
+	}
+
+	/**
+	 * Find the advice of a type that applies to a call.
+	 * @param <T> the type
+	 * @param invocation the call
+	 * @param type the type
+	 * @return the advice, or {@code null} if the proxy has none, or the call has no proxy
+	 */
+	static <T> @Nullable T find(MethodInvocation invocation, Class<T> type) {
+		if (proxy(invocation) instanceof Advised proxy) {
+			for (Advisor advisor : proxy.getAdvisors()) {
+				if (type.isInstance(advisor.getAdvice()) && applies(advisor, invocation)) {
+					return type.cast(advisor.getAdvice());
+				}
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable Object proxy(MethodInvocation invocation) {
+		MethodInvocation call = (invocation instanceof ProxiedInvocation proxied) ? proxied.call() : invocation;
+		return (call instanceof ProxyMethodInvocation proxied) ? proxied.getProxy() : null;
+	}
+
+	private static boolean applies(Advisor advisor, MethodInvocation invocation) {
+		if (!(advisor instanceof PointcutAdvisor pointcutAdvisor)) {
+			return true;
+		}
+		Pointcut pointcut = pointcutAdvisor.getPointcut();
+		Class<?> targetClass = targetClass(invocation);
+		Method method = invocation.getMethod();
+		return pointcut.getClassFilter().matches(targetClass)
+				&& pointcut.getMethodMatcher().matches(method, targetClass);
+	}
+
+	/**
+	 * The class of the object whose method is called.
+	 * @param invocation the call
+	 * @return the class
+	 */
+	static Class<?> targetClass(MethodInvocation invocation) {
+		Object target = invocation.getThis();
+		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
+	}
+
+}

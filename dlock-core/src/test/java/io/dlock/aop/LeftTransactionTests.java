@@ -1,0 +1,165 @@
+package io.dlock.aop;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.dlock.DistributedLocked;
+import io.dlock.test.Patience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * C9: a method that leaves the transaction of its caller holds its lock while it runs,
+ * and not until that transaction has ended.
+ */
+class LeftTransactionTests extends AbstractTransactionTests {
+
+	static class Leaving {
+
+		@DistributedLocked("'counter'")
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void requiresNew(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked("'counter'")
+		@Transactional(propagation = Propagation.NOT_SUPPORTED)
+		public void notSupported(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked("'counter'")
+		@Transactional(propagation = Propagation.NEVER)
+		public void never(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked("'counter'")
+		@Transactional(propagation = Propagation.NESTED)
+		public void nested(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked("'counter'")
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public CompletableFuture<String> later(Runnable body) {
+			body.run();
+			return CompletableFuture.completedFuture("done");
+		}
+
+	}
+
+	private Leaving startLeaving(InsideTransaction inside) {
+		this.context.registerBean(Leaving.class);
+		start((postProcessor) -> postProcessor.setInsideTransaction(inside));
+		return this.context.getBean(Leaving.class);
+	}
+
+	@ParameterizedTest
+	@EnumSource(InsideTransaction.class)
+	void c9LockOfANewTransactionEndsWithIt(InsideTransaction inside) {
+		Leaving work = startLeaving(inside);
+		AtomicInteger heldAtCommit = new AtomicInteger();
+		inTransaction(() -> {
+			work.requiresNew(() -> {
+				insert();
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						heldAtCommit.addAndGet(isHeld() ? 1 : 0);
+					}
+
+				});
+			});
+			nothingIsLeft();
+			assertThat(entries()).isOne();
+		});
+		assertThat(heldAtCommit).hasValue(1);
+		assertThat(warnings()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource(InsideTransaction.class)
+	void c9LockOutsideOfTransactionsEndsWithItsMethod(InsideTransaction inside) {
+		Leaving work = startLeaving(inside);
+		List<String> seen = new ArrayList<>();
+		inTransaction(() -> {
+			work.notSupported(() -> seen.add("held " + isHeld()));
+			nothingIsLeft();
+		});
+		assertThat(seen).containsExactly("held true");
+		assertThat(warnings()).isEmpty();
+	}
+
+	@Test
+	void c9MethodThatIsNeverInATransactionLeavesNoLockInOne() {
+		Leaving work = startLeaving(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			assertThatExceptionOfType(IllegalTransactionStateException.class)
+				.isThrownBy(() -> work.never(this::insert));
+			nothingIsLeft();
+		});
+		assertThat(warnings()).isEmpty();
+		assertThat(entries()).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource(InsideTransaction.class)
+	void c9StageOfANewTransactionIsNotPartOfThatOfItsCaller(InsideTransaction inside) {
+		Leaving work = startLeaving(inside);
+		inTransaction(() -> {
+			assertThat(work.later(this::insert)).succeedsWithin(Patience.EVENTUALLY);
+			nothingIsLeft();
+		});
+		assertThat(entries()).isOne();
+		assertThat(warnings()).isEmpty();
+	}
+
+	@Test
+	void c9TransactionManagerWithoutSynchronizationDoesNotMatterToANewTransaction() {
+		this.transactions.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+		Leaving work = startLeaving(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			work.requiresNew(this::insert);
+			nothingIsLeft();
+		});
+		assertThat(entries()).isOne();
+	}
+
+	@Test
+	void c9SavepointIsPartOfTheTransactionOfTheCaller() {
+		Leaving work = startLeaving(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			work.nested(this::insert);
+			assertThat(isHeld()).isTrue();
+		});
+		nothingIsLeft();
+		assertThat(warnings()).hasSize(1);
+	}
+
+	@Test
+	void c9LockThatTheThreadHoldsIsNotEndedByANewTransaction() {
+		Leaving work = startLeaving(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			work.nested(this::insert);
+			work.requiresNew(this::insert);
+			assertThat(isHeld()).isTrue();
+		});
+		nothingIsLeft();
+	}
+
+}
