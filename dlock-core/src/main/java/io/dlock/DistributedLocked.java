@@ -18,14 +18,16 @@ import org.springframework.core.annotation.AliasFor;
  * void pay(Order order) { ... }
  * </pre>
  *
- * The lock is acquired before the method, outside {@code @Transactional} and inside
- * {@code @Async} and {@code @Retryable} on the same method; it is renewed while the
- * method runs, and released after it, also when it throws. The handle is
+ * The lock is acquired before the method, outside {@code @Transactional} and
+ * {@code @Cacheable}, inside security, {@code @Async} and {@code @Retryable} on the same
+ * method, and after the arguments are validated ({@code dlock.aop.order}); it is renewed
+ * while the method runs, and released after it, also when it throws. The handle is
  * {@link LockHandle#current()} in the method.
  * <p>
  * <strong>Transactions.</strong> If the method is called inside a transaction that runs
  * already, the lock is kept and renewed until that transaction has ended, by a commit or
- * a rollback, and a warning says so once ({@code dlock.transaction.inside}). A
+ * a rollback, and a warning says so once ({@code dlock.transaction.inside}), unless the
+ * method leaves that transaction ({@code REQUIRES_NEW}, {@code NOT_SUPPORTED}). A
  * transaction that would commit after a lock of its thread was lost is rolled back, and
  * the commit throws {@link LockLostException} ({@code dlock.transaction.commit-check}).
  * <p>

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
@@ -37,10 +38,11 @@ import io.dlock.observation.LockObservations;
  * Makes {@link io.dlock.DistributedLocked} work: checks the annotated methods of every
  * bean when it is created, and wraps the bean so that they run under their lock.
  * <p>
- * The lock is the outermost advice of what wraps the bean before, transactions above all,
- * and is inside of what wraps it afterwards, {@code @Async} and {@code @Retryable}: it is
- * released after the commit, taken by the thread that does the work, and taken anew for
- * each attempt.
+ * The lock has an order among the advisors of the bean, {@link #setAdviceOrder}: it is
+ * inside of those with a lower order, security above all, and outside of those that have
+ * none, caches and unordered aspects. It is always outside of transactions, which end
+ * before it is released, and inside of {@code @Async} and {@code @Retryable}: it is taken
+ * by the thread that does the work, and anew for each attempt.
  * <p>
  * It sees the beans of its own context. Each context of a hierarchy needs one; the start
  * of a context fails if there are locked beans above or below it that have none.
@@ -56,6 +58,12 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 * {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1}), which come to lie outside.
 	 */
 	public static final int ORDER = LOWEST_PRECEDENCE - 2;
+
+	/**
+	 * The order of the lock among the advisors of a bean by default: behind all that have
+	 * an order of their own.
+	 */
+	public static final int ADVICE_ORDER = LOWEST_PRECEDENCE - 1;
 
 	private static final Interception PROXIES = new ProxyInterception();
 
@@ -85,6 +93,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private AdviceMode mode = AdviceMode.PROXY;
 
+	private int adviceOrder = ADVICE_ORDER;
+
 	private transient DistributedLockedInterceptor interceptor;
 
 	private transient WovenMethods.@Nullable Context wovenMethods;
@@ -95,7 +105,6 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 */
 	public DistributedLockedBeanPostProcessor(Supplier<LockRegistry> registry) {
 		this.registry = SingletonSupplier.of(registry);
-		setBeforeExistingAdvisors(true);
 		setOrder(ORDER);
 		this.interceptor = useValues((value) -> value);
 	}
@@ -195,6 +204,23 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.mode = mode;
 	}
 
+	/**
+	 * Set the order of the lock among the advisors of a bean, as {@code @Order} means it:
+	 * the lower, the further outside. What has the same order is outside. Security has
+	 * orders from 100 to 600, what declares none is the lowest precedence. The lock is
+	 * outside of transactions whatever the order.
+	 * @param adviceOrder the order, {@value #ADVICE_ORDER} by default
+	 * @throws IllegalArgumentException if it is {@link #LOWEST_PRECEDENCE}, that of those
+	 * without an order
+	 */
+	public void setAdviceOrder(int adviceOrder) {
+		if (adviceOrder == LOWEST_PRECEDENCE) {
+			throw new IllegalArgumentException("dlock.aop.order must be lower than " + LOWEST_PRECEDENCE
+					+ ", which is the order of all that has none");
+		}
+		this.adviceOrder = adviceOrder;
+	}
+
 	private void checkIntercepted(Method method, Class<?> targetClass) {
 		((this.mode == AdviceMode.ASPECTJ) ? WOVEN : PROXIES).check(method, targetClass);
 	}
@@ -204,7 +230,14 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 				this::checkIntercepted, new CallObservations(() -> this.observations.get()), this.texts);
 		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
 				new LockedOperations(parser, this.registry), this.registry, this.transactions, () -> this.mdc);
-		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(), created);
+		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(), created) {
+
+			@Override
+			public int getOrder() {
+				return DistributedLockedBeanPostProcessor.this.adviceOrder;
+			}
+
+		};
 		return created;
 	}
 
@@ -271,7 +304,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
 		this.transactions.get().checkCommitsOf(bean);
-		Object advised = needsAdvice(bean, locked) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+		Object advised = needsAdvice(bean, locked) ? advise(bean, beanName) : bean;
 		LockedProxy.advise(bean, locked, this.interceptor);
 		if (this.mode == AdviceMode.PROXY && !locked.isEmpty()) {
 			if (!Proxy.isProxyClass(advised.getClass())) {
@@ -280,6 +313,15 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 			ProxyWarnings.proxied(advised, beanName, locked);
 		}
 		return advised;
+	}
+
+	private Object advise(Object bean, String beanName) {
+		if (this.advisor != null && bean instanceof Advised proxy && !proxy.isFrozen()
+				&& !(bean instanceof AopInfrastructureBean) && isEligible(AopUtils.getTargetClass(bean))) {
+			LockPlace.add(proxy, this.advisor, this.transactions.get());
+			return bean;
+		}
+		return super.postProcessAfterInitialization(bean, beanName);
 	}
 
 	/**

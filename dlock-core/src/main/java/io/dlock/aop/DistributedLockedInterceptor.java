@@ -70,6 +70,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		ArgumentValidation.check(invocation);
 		return invoke(ProxiedInvocation.of(invocation), ProxyAdvice.targetClass(invocation));
 	}
 

@@ -64,6 +64,8 @@ public final class DlockAutoConfiguration {
 		postProcessor
 			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
 		postProcessor.setMode(InterceptionMode.of(environment, DlockAutoConfiguration.class.getClassLoader()));
+		properties.bind("dlock.aop.order", Integer.class)
+			.ifBound((order) -> DlockConfigurationErrors.analyzed(() -> postProcessor.setAdviceOrder(order)));
 		postProcessor.setOnStoreFailure(StoreFailurePolicy.of(environment));
 		postProcessor.setObservations(observations::getObject);
 		postProcessor.setMdc(properties.bind("dlock.mdc", Boolean.class).orElse(true));

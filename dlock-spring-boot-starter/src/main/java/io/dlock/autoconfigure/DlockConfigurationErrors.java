@@ -12,6 +12,13 @@ final class DlockConfigurationErrors {
 	private DlockConfigurationErrors() {
 	}
 
+	static void analyzed(Runnable configuration) {
+		analyzed(() -> {
+			configuration.run();
+			return configuration;
+		});
+	}
+
 	static <T> T analyzed(Supplier<T> configured) {
 		try {
 			return configured.get();

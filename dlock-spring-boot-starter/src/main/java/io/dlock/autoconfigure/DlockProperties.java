@@ -10,6 +10,7 @@ import org.springframework.context.annotation.AdviceMode;
 import io.dlock.LockSettings;
 import io.dlock.OnStoreFailure;
 import io.dlock.ReleaseMode;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.aop.InsideTransaction;
 
 /**
@@ -85,8 +86,12 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 *
 	 * @param mode How calls of annotated methods are intercepted: those of beans by a
 	 * proxy, or all of them by AspectJ, which has to be woven into the methods
+	 * @param order Order of the lock among what a proxy puts around a method, as in Order
+	 * annotations: the lower, the further outside. By default inside of all that has an
+	 * order of its own
 	 */
-	public record Aop(@DefaultValue("proxy") AdviceMode mode) {
+	public record Aop(@DefaultValue("proxy") AdviceMode mode,
+			@DefaultValue("" + DistributedLockedBeanPostProcessor.ADVICE_ORDER) int order) {
 
 	}
 
