@@ -1,0 +1,26 @@
+package com.example.shop;
+
+import io.dlock.DistributedLocked;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * What was tried. Its entries stay when the transaction of the caller does not.
+ */
+@Service
+class Journal {
+
+	private final Products products;
+
+	Journal(Products products) {
+		this.products = products;
+	}
+
+	@DistributedLocked(name = "journal")
+	@Transactional(propagation = Propagation.REQUIRES_NEW)
+	void note(String product) {
+		this.products.save(new Product(product, 0));
+	}
+
+}

@@ -1,0 +1,21 @@
+package com.example.shop;
+
+import java.util.List;
+
+import io.dlock.DistributedLocked;
+import org.springframework.data.jpa.repository.JpaRepository;
+
+/**
+ * What the shop has.
+ */
+interface Products extends JpaRepository<Product, String> {
+
+	/**
+	 * One list at a time.
+	 * @param stock what is little
+	 * @return the products to order
+	 */
+	@DistributedLocked(name = "catalogue", waitTime = "0s")
+	List<Product> findByStockLessThan(int stock);
+
+}

@@ -1,0 +1,5 @@
+/**
+ * A shop that uses what Spring puts around a method, and locks.
+ */
+@org.jspecify.annotations.NullMarked
+package com.example.shop;
