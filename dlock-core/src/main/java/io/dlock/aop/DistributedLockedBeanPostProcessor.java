@@ -12,7 +12,6 @@ import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
@@ -94,6 +93,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private AdviceMode mode = AdviceMode.PROXY;
 
 	private int adviceOrder = ADVICE_ORDER;
+
+	private final transient LockPlace place = new LockPlace(() -> this.adviceOrder, this.transactions);
 
 	private transient DistributedLockedInterceptor interceptor;
 
@@ -230,14 +231,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 				this::checkIntercepted, new CallObservations(() -> this.observations.get()), this.texts);
 		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
 				new LockedOperations(parser, this.registry), this.registry, this.transactions, () -> this.mdc);
-		this.advisor = new DefaultPointcutAdvisor(new LockedMethods(), created) {
-
-			@Override
-			public int getOrder() {
-				return DistributedLockedBeanPostProcessor.this.adviceOrder;
-			}
-
-		};
+		this.advisor = this.place.advisor(new LockedMethods(), created);
 		return created;
 	}
 
@@ -305,7 +299,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
 		this.transactions.get().checkCommitsOf(bean);
 		Object advised = needsAdvice(bean, locked) ? advise(bean, beanName) : bean;
-		LockedProxy.advise(bean, locked, this.interceptor);
+		LockedProxy.advise(bean, locked, this.interceptor, this.place);
 		if (this.mode == AdviceMode.PROXY && !locked.isEmpty()) {
 			if (!Proxy.isProxyClass(advised.getClass())) {
 				locked.forEach((method) -> ProxyInterception.checkOverridable(method, AopUtils.getTargetClass(bean)));
@@ -318,7 +312,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private Object advise(Object bean, String beanName) {
 		if (this.advisor != null && bean instanceof Advised proxy && !proxy.isFrozen()
 				&& !(bean instanceof AopInfrastructureBean) && isEligible(AopUtils.getTargetClass(bean))) {
-			LockPlace.add(proxy, this.advisor, this.transactions.get());
+			this.place.add(proxy, this.advisor);
 			return bean;
 		}
 		return super.postProcessAfterInitialization(bean, beanName);

@@ -70,11 +70,11 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		ArgumentValidation.check(invocation);
 		return invoke(ProxiedInvocation.of(invocation), ProxyAdvice.targetClass(invocation));
 	}
 
 	@Nullable Object invoke(MethodInvocation invocation, Class<?> targetClass) throws Throwable {
+		ArgumentValidation.check(invocation);
 		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass);
 		CompletionBound completion = operation.completion();
 		if (completion != null) {

@@ -1,18 +1,40 @@
 package io.dlock.aop;
 
 import java.util.Arrays;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
+import org.aopalliance.aop.Advice;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
 /**
  * The place of the lock among the advisors that a proxy has already.
+ *
+ * @param order the order of the lock
+ * @param transactions what knows transactions
  */
-final class LockPlace {
+record LockPlace(IntSupplier order, Supplier<LockedTransactions> transactions) {
 
-	private LockPlace() {
+	/**
+	 * Create an advisor that locks.
+	 * @param pointcut what it locks
+	 * @param lock how it locks
+	 * @return the advisor, with the order of the lock
+	 */
+	Advisor advisor(Pointcut pointcut, Advice lock) {
+		return new DefaultPointcutAdvisor(pointcut, lock) {
+
+			@Override
+			public int getOrder() {
+				return LockPlace.this.order.getAsInt();
+			}
+
+		};
 	}
 
 	/**
@@ -20,12 +42,11 @@ final class LockPlace {
 	 * transaction.
 	 * @param proxy the proxy
 	 * @param lock the lock
-	 * @param transactions what knows transactions
 	 */
-	static void add(Advised proxy, Advisor lock, LockedTransactions transactions) {
+	void add(Advised proxy, Advisor lock) {
 		Advisor[] advisors = proxy.getAdvisors();
 		int place = 0;
-		while (place < advisors.length && !isInside(advisors[place], lock, transactions)) {
+		while (place < advisors.length && !isInside(advisors[place], lock)) {
 			place++;
 		}
 		proxy.addAdvisor(place, lock);
@@ -35,9 +56,9 @@ final class LockPlace {
 		}
 	}
 
-	private static boolean isInside(Advisor advisor, Advisor lock, LockedTransactions transactions) {
+	private boolean isInside(Advisor advisor, Advisor lock) {
 		return AnnotationAwareOrderComparator.INSTANCE.compare(advisor, lock) > 0
-				|| transactions.isTransaction(advisor.getAdvice());
+				|| this.transactions.get().isTransaction(advisor.getAdvice());
 	}
 
 }

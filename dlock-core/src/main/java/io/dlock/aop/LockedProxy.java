@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 
 /**
@@ -33,9 +32,10 @@ record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass
 	 * @param bean the bean
 	 * @param locked the locked methods of its target
 	 * @param interceptor the interceptor
+	 * @param place where the advice belongs
 	 * @throws InvalidLockedMethodException if one cannot be honoured
 	 */
-	static void advise(Object bean, List<Method> locked, DistributedLockedInterceptor interceptor) {
+	static void advise(Object bean, List<Method> locked, DistributedLockedInterceptor interceptor, LockPlace place) {
 		if (!isJdkProxy(bean) || !(bean instanceof Advised advised) || isAdvised(advised, interceptor)) {
 			return;
 		}
@@ -43,7 +43,7 @@ record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass
 				locksAlone(bean, locked) ? null : AopUtils.getTargetClass(bean));
 		if (!more.isEmpty()) {
 			LockedProxy advice = new LockedProxy(interceptor, bean.getClass());
-			advised.addAdvisor(0, new DefaultPointcutAdvisor(advice.methods(more), advice));
+			place.add(advised, place.advisor(advice.methods(more), advice));
 		}
 	}
 

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.security.access.AccessDeniedException;
+import org.springframework.security.test.context.support.WithMockUser;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -169,10 +171,18 @@ abstract class AbstractShopTests {
 	}
 
 	@Test
+	@WithMockUser(roles = "SELLER")
 	void methodOfARepositoryIsLocked() {
 		whileHeld("catalogue", () -> assertThatExceptionOfType(LockBusyException.class)
 			.isThrownBy(() -> this.products.findByStockLessThan(101)));
 		assertThat(this.products.findByStockLessThan(101)).hasSize(1);
+	}
+
+	@Test
+	@WithMockUser(roles = "GUEST")
+	void c7CallerThatMayNotUseARepositoryDoesNotAskForItsLock() {
+		whileHeld("catalogue", () -> assertThatExceptionOfType(AccessDeniedException.class)
+			.isThrownBy(() -> this.products.findByStockLessThan(101)));
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.dlock.DistributedLocked;
 import org.springframework.data.jpa.repository.JpaRepository;
+import org.springframework.security.access.prepost.PreAuthorize;
 
 /**
  * What the shop has.
@@ -15,6 +16,7 @@ interface Products extends JpaRepository<Product, String> {
 	 * @param stock what is little
 	 * @return the products to order
 	 */
+	@PreAuthorize("hasRole('SELLER')")
 	@DistributedLocked(name = "catalogue", waitTime = "0s")
 	List<Product> findByStockLessThan(int stock);
 
