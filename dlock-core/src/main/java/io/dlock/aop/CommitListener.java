@@ -27,8 +27,8 @@ final class CommitListener implements TransactionExecutionListener {
 	private static final Log logger = LogFactory.getLog(CommitListener.class);
 
 	/**
-	 * Of all contexts, which may share a transaction manager. Weak, because their
-	 * release is not told.
+	 * Of all contexts, which may share a transaction manager. Weak, because their release
+	 * is not told.
 	 */
 	private static final Set<LockHandle> EXEMPT = Collections
 		.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));

@@ -78,8 +78,11 @@ class MockedRegistryTests {
 		assertThatIllegalStateException().isThrownBy(() -> service.run("42"))
 			.withMessageContaining("'42'")
 			.withMessageContaining("If it is a mock");
-		assertThatException().isThrownBy(() -> service.stage("42").get(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS)).withMessageContaining("If it is a mock");
-		assertThatException().isThrownBy(() -> service.mono("42").block(Patience.EVENTUALLY)).withMessageContaining("If it is a mock");
+		assertThatException()
+			.isThrownBy(() -> service.stage("42").get(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS))
+			.withMessageContaining("If it is a mock");
+		assertThatException().isThrownBy(() -> service.mono("42").block(Patience.EVENTUALLY))
+			.withMessageContaining("If it is a mock");
 	}
 
 	@Test

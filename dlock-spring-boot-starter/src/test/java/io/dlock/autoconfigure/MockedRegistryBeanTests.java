@@ -93,7 +93,8 @@ class MockedRegistryBeanTests {
 			assertThat(health.getDetails()).containsKey("registry");
 		});
 		DlocksEndpoint endpoint = this.context.getBean(DlocksEndpoint.class);
-		assertThat(endpoint.locks(SecurityContext.NONE, null, null).getBody()).asString().contains("not one of dlock");
+		assertThat(endpoint.locks(SecurityContext.NONE, null, null, null, null, null).getBody()).asString()
+			.contains("not one of dlock");
 	}
 
 }
