@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcDataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -92,7 +93,7 @@ class ScheduledLockTests {
 		}
 
 		@ScheduledLock(name = "count", atMost = "30m")
-		public Integer count() {
+		public @Nullable Integer count() {
 			this.run.run();
 			return 1;
 		}
