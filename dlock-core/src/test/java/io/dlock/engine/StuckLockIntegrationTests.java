@@ -70,7 +70,7 @@ class StuckLockIntegrationTests {
 			new ResourceDatabasePopulator(new ClassPathResource("schema-" + schema + ".sql", JdbcLockStore.class))
 				.execute(pool);
 			JdbcClient jdbc = JdbcClient.create(pool);
-			String who = line("SELECT lock_key, holder");
+			String who = line("SELECT lock_key, owner, holder");
 			lockIsTakenAway(url + " " + username + " " + password, (token) -> {
 				assertThat(jdbc.sql(who).query().singleRow())
 					.hasEntrySatisfying("holder", (holder) -> assertThat(holder).asString().contains("stuck instance"))
