@@ -61,9 +61,12 @@ class WrongPropertiesTests {
 			| `dlock.on-store-failure` | `ignore` | No enum constant io.dlock.OnStoreFailure.ignore |
 			| `dlock.release` | `later` | No enum constant io.dlock.ReleaseMode.later |
 			| `dlock.shutdown-timeout` | `-1s` | 'shutdownTimeout' must not be negative |
+			| `dlock.start-timeout` | `61m` | 'startTimeout' must be 0 to 60 minutes but is PT1H1M |
 			| `dlock.startup-check` | `maybe` | Invalid boolean value 'maybe' |
 			| `dlock.wait-time` | `-1s` | 'waitTime' must not be negative |
 			| `dlock.aop.mode` | `lambda` | No enum constant org.springframework.context.annotation.AdviceMode.lambda |
+			| `dlock.aop.order` | `2147483647` | dlock.aop.order must be lower than 2147483647 |
+			| `dlock.endpoint.forced-release` | `when-authorized` | dlock.endpoint.forced-release-roles |
 			| `dlock.endpoint.forced-release` | `sometimes` | No enum constant org.springframework.boot.actuate.endpoint.Show.sometimes |
 			| `dlock.endpoint.limit` | `0` | 'dlock.endpoint.limit' must be from 1 to 10000 but is 0 |
 			| `dlock.endpoint.limit` | `all` | For input string: "all" |
