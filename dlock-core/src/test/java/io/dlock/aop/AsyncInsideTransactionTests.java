@@ -216,8 +216,8 @@ class AsyncInsideTransactionTests extends AbstractTransactionTests {
 			inTransaction(() -> {
 				CompletableFuture<String> first = this.async.stage(() -> CompletableFuture.completedFuture("done"));
 				CompletableFuture<String> second = this.async.stage(() -> CompletableFuture.completedFuture("done"));
-				for (int spin = 0; spin < spins; spin++) {
-					Thread.yield();
+				for (int spin = 0; spin < spins * 100; spin++) {
+					Thread.onSpinWait();
 				}
 				first.cancel(true);
 				second.cancel(true);

@@ -379,8 +379,8 @@ class PublisherResultTests extends AbstractDistributedLockedTests {
 	void cancelWhileTheLockIsGrantedLeaksNothing() {
 		for (int i = 0; i < 500; i++) {
 			Disposable subscription = this.work.waiting("key", () -> Mono.just("done")).subscribe();
-			for (int spin = 0; spin < i % 50; spin++) {
-				Thread.yield();
+			for (int spin = 0; spin < i % 50 * 100; spin++) {
+				Thread.onSpinWait();
 			}
 			subscription.dispose();
 		}
