@@ -62,9 +62,12 @@ final class LeaseKeeper implements LeaseWatch {
 
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
-	private final ReentrantLock emptying = new ReentrantLock();
+	private final ReentrantLock ending = new ReentrantLock();
 
-	private final Condition emptied = this.emptying.newCondition();
+	private final Condition ended = this.ending.newCondition();
+
+	/** Whether the end of a lease is waited for. */
+	private volatile boolean awaited;
 
 	LeaseKeeper(LockStore store, MachineClock clock, EngineThreads threads, LockEvents events) {
 		this.store = store;
@@ -137,8 +140,8 @@ final class LeaseKeeper implements LeaseWatch {
 	 */
 	List<Runnable> remove(Lease lease) {
 		KeptLease keptLease = this.kept.remove(lease);
-		if (this.kept.isEmpty()) {
-			signalEmptied();
+		if (this.awaited) {
+			signalEnd();
 		}
 		return (keptLease != null) ? keptLease.end() : Collections.emptyList();
 	}
@@ -272,28 +275,30 @@ final class LeaseKeeper implements LeaseWatch {
 		return this.due.size();
 	}
 
-	private void signalEmptied() {
-		this.emptying.lock();
+	private void signalEnd() {
+		this.ending.lock();
 		try {
-			this.emptied.signalAll();
+			this.ended.signalAll();
 		}
 		finally {
-			this.emptying.unlock();
+			this.ending.unlock();
 		}
 	}
 
 	/**
-	 * Wait until no lease is kept any more.
+	 * Wait until none of these leases is kept any more.
+	 * @param leases the leases
 	 * @param limit how long to wait at the most
 	 */
-	void awaitNone(Duration limit) {
+	void awaitEnd(List<Lease> leases, Duration limit) {
 		long remaining = limit.toNanos();
 		boolean interrupted = false;
-		this.emptying.lock();
+		this.awaited = true;
+		this.ending.lock();
 		try {
-			while (!this.kept.isEmpty() && remaining > 0 && !interrupted) {
+			while (!Collections.disjoint(leases, this.kept.keySet()) && remaining > 0 && !interrupted) {
 				try {
-					remaining = this.emptied.awaitNanos(remaining);
+					remaining = this.ended.awaitNanos(remaining);
 				}
 				catch (InterruptedException ex) {
 					interrupted = true;
@@ -301,7 +306,7 @@ final class LeaseKeeper implements LeaseWatch {
 			}
 		}
 		finally {
-			this.emptying.unlock();
+			this.ending.unlock();
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}

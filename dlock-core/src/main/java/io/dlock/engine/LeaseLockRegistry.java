@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -471,14 +472,24 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Wait until no lock is held, for the shutdown timeout at most. The registry goes on
-	 * granting locks until {@link #close()}.
+	 * Wait until the locks that are held now have ended, for the shutdown timeout at
+	 * most. The registry goes on granting locks until {@link #close()}.
 	 */
 	@Override
 	public void stop() {
 		this.running = false;
+		List<Lease> held = this.keeper.leases();
+		spendShutdownTime((limit) -> this.keeper.awaitEnd(held, limit));
+	}
+
+	/**
+	 * Wait for something with what is left of the shutdown timeout. The time that the
+	 * wait takes is no longer there for {@link #stop()} and {@link #close()}.
+	 * @param wait waits, at most as long as it is told
+	 */
+	public void spendShutdownTime(Consumer<Duration> wait) {
 		long begin = this.clock.nanoTime();
-		this.keeper.awaitNone(this.grace);
+		wait.accept(this.grace);
 		Duration left = this.grace.minusNanos(this.clock.nanoTime() - begin);
 		this.grace = left.isNegative() ? Duration.ZERO : left;
 	}

@@ -128,6 +128,36 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> patient.acquire("queued"));
 	}
 
+	/**
+	 * Queued work that goes on taking locks would use up the time of the executors.
+	 */
+	@Test
+	void c6StoppedRegistryWaitsForNoLockThatIsGrantedLater() throws Exception {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.withShutdownTimeout(Duration.ofMinutes(5)));
+		LockHandle held = patient.acquireAsync(LockRequest.of("key")).get();
+		CompletableFuture<Void> stopping = inOtherThread(() -> {
+			patient.stop();
+			return null;
+		});
+		Awaitility.await().until(() -> !patient.isRunning());
+		LockHandle later = patient.acquireAsync(LockRequest.of("queued")).get();
+		held.release();
+		assertThat(stopping).succeedsWithin(Duration.ofSeconds(30));
+		later.release();
+		patient.close();
+	}
+
+	@Test
+	void c6TimeThatIsSpentIsNotThereForTheNextWait() {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.withShutdownTimeout(Duration.ofMinutes(5)), clock);
+		patient.spendShutdownTime((limit) -> clock.pass(limit.minusMinutes(2)));
+		patient.spendShutdownTime((limit) -> assertThat(limit).isBetween(Duration.ofMinutes(1), Duration.ofMinutes(2)));
+		patient.close();
+	}
+
 	@Test
 	void c6ShutdownTimeoutIsForBothWaits() throws Exception {
 		TurnedClock clock = new TurnedClock();
