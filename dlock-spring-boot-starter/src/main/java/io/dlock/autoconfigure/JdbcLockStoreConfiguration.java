@@ -30,7 +30,7 @@ class JdbcLockStoreConfiguration {
 	LockStoreCandidate jdbcLockStoreCandidate(ObjectProvider<DataSource> dataSource,
 			@DlockDataSource ObjectProvider<DataSource> lockDataSource, DlockProperties properties,
 			DlockJdbcProperties jdbcProperties, ResourceLoader resourceLoader) {
-		return new LockStoreCandidate(DlockBackend.JDBC, "a DataSource", () -> {
+		return new LockStoreCandidate(DlockBackend.JDBC, "a DataSource", DataSource.class, () -> {
 			DataSource dedicated = lockDataSource.getIfAvailable();
 			int poolSize = (dedicated != null) ? 0 : jdbcProperties.getPoolSize();
 			DataSource chosen = choose(dedicated, dataSource);

@@ -9,8 +9,9 @@ import io.dlock.store.LockStore;
  *
  * @param backend the backend
  * @param found what makes it possible, for messages
+ * @param source the type of the beans that the store gets its connections from
  * @param store creates the store if the backend is chosen
  */
-record LockStoreCandidate(DlockBackend backend, String found, Supplier<LockStore> store) {
+record LockStoreCandidate(DlockBackend backend, String found, Class<?> source, Supplier<LockStore> store) {
 
 }

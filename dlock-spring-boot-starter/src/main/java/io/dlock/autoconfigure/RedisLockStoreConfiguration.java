@@ -22,16 +22,17 @@ class RedisLockStoreConfiguration {
 	@Bean
 	LockStoreCandidate redisLockStoreCandidate(ObjectProvider<RedisConnectionFactory> connectionFactories,
 			DlockProperties properties) {
-		return new LockStoreCandidate(DlockBackend.REDIS, "a RedisConnectionFactory", () -> {
-			RedisConnectionFactory connectionFactory = connectionFactories.getIfUnique();
-			if (connectionFactory == null) {
-				throw new FailureAnalyzedException(
-						"dlock does not know which of several RedisConnectionFactory beans to use.",
-						"Mark one of them as @Primary.");
-			}
-			return new RedisLockStore(connectionFactory,
-					new RedisLockStoreSettings(properties.redis().prefix(), properties.effectiveCommandTimeout()));
-		});
+		return new LockStoreCandidate(DlockBackend.REDIS, "a RedisConnectionFactory", RedisConnectionFactory.class,
+				() -> {
+					RedisConnectionFactory connectionFactory = connectionFactories.getIfUnique();
+					if (connectionFactory == null) {
+						throw new FailureAnalyzedException(
+								"dlock does not know which of several RedisConnectionFactory beans to use.",
+								"Mark one of them as @Primary.");
+					}
+					return new RedisLockStore(connectionFactory, new RedisLockStoreSettings(properties.redis().prefix(),
+							properties.effectiveCommandTimeout()));
+				});
 	}
 
 }

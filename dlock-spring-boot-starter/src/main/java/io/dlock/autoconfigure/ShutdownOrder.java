@@ -1,11 +1,18 @@
 package io.dlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.springframework.beans.BeansException;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -18,11 +25,12 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.LockStore;
 
 /**
  * Lets the registry outlive what runs the work of the application: an executor works off
- * its queue when it is destroyed, and its tasks need locks. The listeners in turn outlive
- * the registry.
+ * its queue when it is destroyed, and its tasks need locks. The listeners and what the
+ * store is made of in turn outlive the registry.
  */
 final class ShutdownOrder implements DestructionAwareBeanPostProcessor, ApplicationListener<ContextClosedEvent> {
 
@@ -35,6 +43,14 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	}
 
 	/**
+	 * Another thread would come too late.
+	 */
+	@Override
+	public boolean supportsAsyncExecution() {
+		return false;
+	}
+
+	/**
 	 * Not earlier, because some executors are created at their first use.
 	 */
 	@Override
@@ -42,15 +58,52 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 		if (event.getApplicationContext().getAutowireCapableBeanFactory() != this.beans) {
 			return;
 		}
-		for (String registry : created(LockRegistry.class).toList()) {
-			created(LockListener.class).forEach((listener) -> this.beans.registerDependentBean(listener, registry));
-			created(Executor.class).forEach((executor) -> this.beans.registerDependentBean(registry, executor));
-			created(SmartLifecycle.class).filter(this::stopsBeforeTheRegistry)
-				.forEach((worker) -> this.beans.registerDependentBean(registry, worker));
-		}
+		created(LockStore.class).forEach(this::keepItsSources);
+		created(LockRegistry.class).toList().forEach(this::order);
 		created(ThreadPoolTaskExecutor.class).map((name) -> this.beans.getBean(name, ThreadPoolTaskExecutor.class))
-			.filter(ShutdownOrder::isToWorkOffItsQueue)
+			.filter(ShutdownOrder::worksOffItsQueueUnawaited)
 			.forEach(this.awaited::add);
+	}
+
+	/**
+	 * A store looks up its source, and a bean that looks up another does not depend on
+	 * it.
+	 */
+	private void keepItsSources(String store) {
+		created(LockStoreCandidate.class).map((name) -> this.beans.getBean(name, LockStoreCandidate.class))
+			.flatMap((candidate) -> created(candidate.source()))
+			.filter((source) -> !dependencies(source).contains(store))
+			.forEach((source) -> this.beans.registerDependentBean(source, store));
+	}
+
+	/**
+	 * A listener that needs one of the workers, or needs the registry, ends before them.
+	 */
+	private void order(String registry) {
+		Set<String> needed = dependencies(registry);
+		Set<String> before = Stream
+			.concat(created(Executor.class), created(SmartLifecycle.class).filter(this::stopsBeforeTheRegistry))
+			.filter(Predicate.not(needed::contains))
+			.collect(Collectors.toSet());
+		before.forEach((worker) -> this.beans.registerDependentBean(registry, worker));
+		before.add(registry);
+		created(LockListener.class).filter(Predicate.not(before::contains))
+			.filter((listener) -> Collections.disjoint(dependencies(listener), before))
+			.forEach((listener) -> this.beans.registerDependentBean(listener, registry));
+	}
+
+	private Set<String> dependencies(String name) {
+		Set<String> found = new HashSet<>();
+		addDependencies(name, found);
+		return found;
+	}
+
+	private void addDependencies(String name, Set<String> found) {
+		for (String dependency : this.beans.getDependenciesForBean(name)) {
+			if (found.add(dependency)) {
+				addDependencies(dependency, found);
+			}
+		}
 	}
 
 	private Stream<String> created(Class<?> type) {
@@ -65,11 +118,18 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	}
 
 	/**
-	 * The executor has no getter for it.
+	 * Spring itself awaits an executor that has time for that. The executor has no
+	 * getters for it.
 	 */
-	private static boolean isToWorkOffItsQueue(ThreadPoolTaskExecutor executor) {
-		return Boolean.TRUE
-			.equals(new DirectFieldAccessor(executor).getPropertyValue("waitForTasksToCompleteOnShutdown"));
+	private static boolean worksOffItsQueueUnawaited(ThreadPoolTaskExecutor executor) {
+		try {
+			DirectFieldAccessor fields = new DirectFieldAccessor(executor);
+			return Boolean.TRUE.equals(fields.getPropertyValue("waitForTasksToCompleteOnShutdown"))
+					&& Long.valueOf(0).equals(fields.getPropertyValue("awaitTerminationMillis"));
+		}
+		catch (BeansException ex) {
+			return false;
+		}
 	}
 
 	@Override
@@ -83,10 +143,13 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	 */
 	@Override
 	public void postProcessBeforeDestruction(Object bean, String beanName) {
-		if (!(bean instanceof LeaseLockRegistry registry)) {
-			return;
+		if (bean instanceof LeaseLockRegistry registry) {
+			registry.spendShutdownTime(this::awaitExecutors);
 		}
-		long end = System.nanoTime() + registry.settings().shutdownTimeout().toNanos();
+	}
+
+	private void awaitExecutors(Duration limit) {
+		long end = System.nanoTime() + limit.toNanos();
 		try {
 			for (ThreadPoolTaskExecutor executor : this.awaited) {
 				executor.getThreadPoolExecutor().awaitTermination(end - System.nanoTime(), TimeUnit.NANOSECONDS);

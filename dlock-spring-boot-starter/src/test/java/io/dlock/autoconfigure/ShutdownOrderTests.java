@@ -1,37 +1,26 @@
 package io.dlock.autoconfigure;
 
 import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.scheduling.annotation.Async;
-import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
+import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
-import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,84 +28,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The end of an application whose work is not done yet.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class ShutdownOrderTests {
-
-	private static final List<String> TASKS = List.of("a", "b", "c", "d");
+class ShutdownOrderTests extends AbstractShutdownTests {
 
 	private static final String AWAIT_TERMINATION = "spring.task.execution.shutdown.await-termination";
-
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
-				TaskSchedulingAutoConfiguration.class, DlockAutoConfiguration.class))
-		.withPropertyValues("dlock.backend=memory", "spring.task.execution.pool.core-size=1");
-
-	/**
-	 * The locks of an application that is gone.
-	 */
-	private final LockStore store = new MemoryLockStore();
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAsync
-	static class Asynchronous {
-
-		@Bean
-		Work work(Progress progress) {
-			return new Work(progress);
-		}
-
-	}
-
-	static class Progress {
-
-		private final CountDownLatch begun = new CountDownLatch(1);
-
-		private final CountDownLatch closing = new CountDownLatch(1);
-
-		private final List<String> done = new CopyOnWriteArrayList<>();
-
-	}
-
-	static class Work {
-
-		private final Progress progress;
-
-		Work(Progress progress) {
-			this.progress = progress;
-		}
-
-		@Async
-		@DistributedLocked(key = "#task", name = "task")
-		public void run(String task) throws InterruptedException {
-			this.progress.begun.countDown();
-			this.progress.closing.await();
-			LockHandle.current().orElseThrow().assertHeld();
-			this.progress.done.add(task);
-		}
-
-	}
-
-	private Progress closeWithQueuedWork(ApplicationContextRunner application) {
-		Progress progress = new Progress();
-		application.withUserConfiguration(Asynchronous.class)
-			.withBean(Progress.class, () -> progress)
-			.withBean(LockStore.class, () -> this.store)
-			.run((context) -> {
-				Work work = context.getBean(Work.class);
-				for (String task : TASKS) {
-					work.run(task);
-				}
-				progress.begun.await();
-				CompletableFuture<Void> closed = CompletableFuture.runAsync(context::close);
-				Awaitility.await().until(() -> !context.isRunning());
-				progress.closing.countDown();
-				closed.get();
-			});
-		return progress;
-	}
-
-	private void free() {
-		assertThat(TASKS).allMatch((task) -> this.store.find(task).isEmpty());
-	}
 
 	@Test
 	void c6QueuedWorkThatIsAwaitedGetsItsLocks(CapturedOutput output) {
@@ -131,9 +45,10 @@ class ShutdownOrderTests {
 	 * Spring itself does not wait then.
 	 */
 	@Test
-	void c6QueuedWorkThatIsAwaitedWithoutAPeriodHasTheShutdownTimeout() {
+	void c6QueuedWorkThatIsAwaitedWithoutAPeriodHasWhatIsLeftOfTheShutdownTimeout() {
 		Progress progress = closeWithQueuedWork(
-				this.runner.withPropertyValues("dlock.shutdown-timeout=5s", AWAIT_TERMINATION + "=true"));
+				this.runner.withPropertyValues("dlock.shutdown-timeout=30s", AWAIT_TERMINATION + "=true"),
+				(context) -> !context.getBean(LeaseLockRegistry.class).isRunning());
 		assertThat(progress.done).containsExactlyElementsOf(TASKS);
 		free();
 	}
@@ -143,14 +58,8 @@ class ShutdownOrderTests {
 	 */
 	@Test
 	void c6ExecutorIsDestroyedBeforeTheRegistryWheneverItWasCreated() {
-		Progress progress = closeWithQueuedWork(
-				this.runner.withPropertyValues("dlock.shutdown-timeout=100ms").withBean("own", Executor.class, () -> {
-					ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
-					executor.setCorePoolSize(1);
-					executor.setWaitForTasksToCompleteOnShutdown(true);
-					executor.setAwaitTerminationSeconds(60);
-					return executor;
-				}));
+		Progress progress = closeWithQueuedWork(this.runner.withPropertyValues("dlock.shutdown-timeout=100ms")
+			.withBean("own", Executor.class, () -> executor(60)));
 		assertThat(progress.done).containsExactlyElementsOf(TASKS);
 		free();
 	}

@@ -1,0 +1,191 @@
+package io.dlock.autoconfigure;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.ApplicationEventMulticaster;
+import org.springframework.context.event.SimpleApplicationEventMulticaster;
+import org.springframework.context.support.AbstractApplicationContext;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+
+import io.dlock.LockEvent;
+import io.dlock.LockHandle;
+import io.dlock.LockListener;
+import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The registry ends between what needs it and what it needs.
+ */
+class ShutdownDependenciesTests extends AbstractShutdownTests {
+
+	static class OwnExecutor implements Executor, DisposableBean {
+
+		private final ObjectProvider<LockRegistry> registry;
+
+		private final Progress progress;
+
+		OwnExecutor(ObjectProvider<LockRegistry> registry, Progress progress) {
+			this.registry = registry;
+			this.progress = progress;
+		}
+
+		@Override
+		public void execute(Runnable task) {
+			task.run();
+		}
+
+		@Override
+		public void destroy() {
+			this.registry.getObject().execute(LockRequest.of("last"), (handle) -> this.progress.done.add("last"));
+		}
+
+	}
+
+	/**
+	 * One that hands events to other threads, which come too late here.
+	 */
+	@Test
+	void c6OrderDoesNotDependOnTheThreadsOfEvents() {
+		Progress progress = new Progress();
+		this.runner.withBean(Progress.class, () -> progress)
+			.withBean(OwnExecutor.class)
+			.withBean(AbstractApplicationContext.APPLICATION_EVENT_MULTICASTER_BEAN_NAME,
+					ApplicationEventMulticaster.class, () -> {
+						SimpleApplicationEventMulticaster multicaster = new SimpleApplicationEventMulticaster();
+						multicaster.setTaskExecutor((event) -> {
+						});
+						return multicaster;
+					})
+			.run(ConfigurableApplicationContext::close);
+		assertThat(progress.done).containsExactly("last");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LateListener {
+
+		@Bean
+		@Lazy
+		OwnExecutor own(ObjectProvider<LockRegistry> registry, Progress progress) {
+			return new OwnExecutor(registry, progress);
+		}
+
+		@Bean
+		@Lazy
+		LockListener listener(Executor executor) {
+			return (event) -> assertThat(executor).isNotNull();
+		}
+
+	}
+
+	/**
+	 * Both are created after the registry, so that they are destroyed before it.
+	 */
+	@Test
+	void c6ListenerThatNeedsAnExecutorDoesNotEndTheRegistryBeforeIt() {
+		Progress progress = new Progress();
+		this.runner.withBean(Progress.class, () -> progress)
+			.withUserConfiguration(LateListener.class)
+			.run(ConfigurableApplicationContext::close);
+		assertThat(progress.done).containsExactly("last");
+	}
+
+	static class LastWork implements DisposableBean {
+
+		private final LockRegistry registry;
+
+		private final Progress progress;
+
+		LastWork(LockRegistry registry, Progress progress) {
+			this.registry = registry;
+			this.progress = progress;
+		}
+
+		@Override
+		public void destroy() {
+			this.registry.execute(LockRequest.of("last"), (handle) -> this.progress.done.add("last"));
+		}
+
+	}
+
+	static class WorkingListener implements LockListener {
+
+		WorkingListener(LastWork work) {
+			assertThat(work).isNotNull();
+		}
+
+		@Override
+		public void onEvent(LockEvent event) {
+		}
+
+	}
+
+	@Test
+	void c6ListenerDoesNotEndTheRegistryBeforeABeanThatNeedsIt() {
+		Progress progress = new Progress();
+		this.runner.withBean(Progress.class, () -> progress)
+			.withBean(LastWork.class)
+			.withBean(WorkingListener.class)
+			.run(ConfigurableApplicationContext::close);
+		assertThat(progress.done).containsExactly("last");
+	}
+
+	/**
+	 * Its time is over, as Spring has waited for it.
+	 */
+	@Test
+	void c6ExecutorThatHasATimeOfItsOwnIsAwaitedOnce() {
+		CountDownLatch end = new CountDownLatch(1);
+		this.runner.withPropertyValues("dlock.shutdown-timeout=5m", "spring.lifecycle.timeout-per-shutdown-phase=100ms")
+			.withBean("own", ThreadPoolTaskExecutor.class, () -> executor(1))
+			.run((context) -> {
+				context.getBean(ThreadPoolTaskExecutor.class).submit(() -> {
+					end.await();
+					return null;
+				});
+				assertThat(CompletableFuture.runAsync(context::close)).succeedsWithin(Duration.ofSeconds(30));
+			});
+		end.countDown();
+	}
+
+	static class Source extends HikariDataSource {
+
+		Source(Executor executor) {
+			assertThat(executor).isNotNull();
+			setJdbcUrl("jdbc:h2:mem:shutdown-order;DB_CLOSE_DELAY=-1");
+		}
+
+	}
+
+	/**
+	 * The lock is released on a connection that needs the executor.
+	 */
+	@Test
+	void c6ExecutorOfTheConnectionsOutlivesTheRegistry() {
+		this.runner.withBean("own", Executor.class, () -> executor(60))
+			.withBean(Source.class)
+			.withPropertyValues("dlock.backend=jdbc", "dlock.jdbc.pool-size=0", "dlock.shutdown-timeout=100ms")
+			.run((context) -> {
+				LockHandle held = context.getBean(LockRegistry.class).acquireAsync(LockRequest.of("a")).get();
+				context.close();
+				assertThat(held.isValid()).isFalse();
+			});
+		this.runner.withBean("own", Executor.class, () -> executor(60))
+			.withBean(Source.class)
+			.withPropertyValues("dlock.backend=jdbc")
+			.run((context) -> assertThat(context.getBean(LockRegistry.class).find("a")).isEmpty());
+	}
+
+}
