@@ -10,18 +10,24 @@ import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreException;
 
 /**
  * Keeps locks in the store for a while after their release. The store is told at the
  * release, so that a process that ends takes nothing with it and the lock is not shown as
- * held. A store that cannot keep a lock is told only if the lease would end too early; a
- * lease that would end too late is given up by owner when the time is over.
+ * held. This process ends the lock at the end of its time, so that the first who waits
+ * for it is called; the store ends it a little later. A store that cannot keep a lock is
+ * told only if the lease would end too early; a lease that would end too late is given up
+ * by owner when the time is over.
  */
 final class MinHolds {
 
 	private static final Log logger = LogFactory.getLog(MinHolds.class);
 
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(100);
+
+	/** The time within which to end a kept lock before the store does. */
+	private static final Duration PASS_ON = Duration.ofMillis(500);
 
 	private final LockStore store;
 
@@ -63,6 +69,9 @@ final class MinHolds {
 		if (result == RenewResult.UNKNOWN) {
 			this.threads.workLater(() -> tellStore(hold), PAUSE_AFTER_FAILURE.toNanos());
 		}
+		else if (result == RenewResult.RENEWED) {
+			this.threads.workLater(() -> passOn(hold.lease()), Math.max(1, hold.minNanosLeft()));
+		}
 		return result == RenewResult.RENEWED;
 	}
 
@@ -74,7 +83,7 @@ final class MinHolds {
 		try {
 			// the stores count milliseconds
 			Duration rest = Duration.ofNanos(nanos).plusMillis(1);
-			if (this.store.keep(lease.key(), lease.owner(), rest)) {
+			if (this.store.keep(lease.key(), lease.owner(), rest.plus(PASS_ON))) {
 				return RenewResult.RENEWED;
 			}
 			return (lease.validNanosLeft() < nanos && renew(lease, rest) == RenewResult.UNKNOWN) ? RenewResult.UNKNOWN
@@ -94,6 +103,19 @@ final class MinHolds {
 
 	private RenewResult renew(Lease lease, Duration rest) {
 		return this.store.renew(List.of(new RenewCommand(lease.key(), lease.owner(), rest))).get(0);
+	}
+
+	/**
+	 * The time of a kept lock is over. Without an answer it ends by itself, and a process
+	 * that waits finds that when it looks.
+	 */
+	private void passOn(Lease lease) {
+		try {
+			this.store.release(lease.key(), LockStore.keptOwner(lease.owner()));
+		}
+		catch (StoreException ex) {
+			logger.debug("Lock '" + StorageKey.of(lease.key()) + "' was not passed on and ends by itself", ex);
+		}
 	}
 
 	/**

@@ -89,7 +89,8 @@ public interface LockStore extends AutoCloseable {
 	/**
 	 * Keep a lock for a while that its holder has released, and let it end by itself
 	 * then. Until then it is shown as {@linkplain StoredLock#kept kept} and not as held,
-	 * a refusal names no holder, and its owner neither renews nor releases it.
+	 * a refusal names no holder, and its owner neither renews nor releases it. It can be
+	 * {@linkplain #release released} by its {@linkplain #keptOwner new owner}.
 	 * @param key the key
 	 * @param owner the owner
 	 * @param rest the time from now until which to keep it; may shorten the lease
@@ -100,6 +101,15 @@ public interface LockStore extends AutoCloseable {
 	 */
 	default boolean keep(String key, String owner, Duration rest) {
 		return false;
+	}
+
+	/**
+	 * The owner of a lock that is {@linkplain #keep kept} after its release.
+	 * @param owner the owner that has released it
+	 * @return the owner that the store knows it by
+	 */
+	static String keptOwner(String owner) {
+		return '~' + owner.substring(1);
 	}
 
 	/**

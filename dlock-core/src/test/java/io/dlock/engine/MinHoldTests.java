@@ -15,6 +15,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.ReleaseMode;
+import io.dlock.store.StoreException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -53,7 +54,44 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 		Awaitility.await().until(() -> isFreeInStore("key"));
 		assertThat(System.nanoTime() - acquired).isGreaterThanOrEqualTo(MIN_HOLD.toNanos());
 		assertThat(this.store.keepsAsked).hasValue(1);
-		assertThat(this.store.releases).as("the store ends it").hasValue(0);
+		assertThat(this.store.releases).as("passed on").hasValue(1);
+	}
+
+	/**
+	 * The process that came first looks rarely, because the store calls it.
+	 */
+	@Test
+	void processesThatWaitAreCalledInTheirOrder() throws Exception {
+		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
+		LeaseLockRegistry first = rarelyLooking();
+		CompletableFuture<LockHandle> firstLock = first.acquireAsync(request("key", LEASE, LEASE));
+		Awaitility.await().until(() -> first.turns().isListening() && this.store.acquires.get() > 2);
+		int asked = this.store.acquires.get();
+		LeaseLockRegistry second = rarelyLooking();
+		CompletableFuture<LockHandle> secondLock = second.acquireAsync(request("key", LEASE, LEASE));
+		Awaitility.await().until(() -> second.turns().isListening() && this.store.acquires.get() > asked + 1);
+		handle.release();
+		LockHandle held = firstLock.get();
+		assertThat(this.store.releases).as("before its end in the store").hasValue(1);
+		assertThat(secondLock).isNotDone();
+		held.release();
+		secondLock.get().release();
+		first.close();
+		second.close();
+	}
+
+	private LeaseLockRegistry rarelyLooking() {
+		return new LeaseLockRegistry(this.store, this.settings.withMaxPollInterval(Duration.ofSeconds(1)));
+	}
+
+	@Test
+	void lockThatCouldNotBePassedOnEndsByItself() {
+		this.store.beforeRelease = () -> {
+			throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
+		};
+		this.registry.acquire(minHold(MIN_HOLD).build()).release();
+		Awaitility.await().until(() -> isFreeInStore("key"));
+		assertThat(this.store.releases).hasValue(1);
 	}
 
 	@Test

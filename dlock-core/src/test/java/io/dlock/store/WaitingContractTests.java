@@ -74,6 +74,18 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
+	void lockThatWasKeptAfterItsReleaseGoesToTheFirstWhoWaits() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		assertThat(store().keep(key(), "a", LEASE)).isTrue();
+		refused(ask("c", this.second));
+		assertThat(store().release(key(), LockStore.keptOwner("a"))).isTrue();
+		refused(ask("c", this.second));
+		granted(ask("b", this.first));
+		assertThat(store().release(key(), LockStore.keptOwner("a"))).as("another owner's").isFalse();
+	}
+
+	@Test
 	void processesAreServedInTheOrderInWhichTheyCame() {
 		ask("a", null);
 		refused(ask("b", this.first));

@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.store.LockStore;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoredLock;
 
@@ -38,7 +39,7 @@ record Entry(String owner, long token, long until, String holder, String reason,
 	}
 
 	Entry keptUntil(long end) {
-		return new Entry("~" + this.owner.substring(1), this.token, end, this.holder, this.reason, this.since,
+		return new Entry(LockStore.keptOwner(this.owner), this.token, end, this.holder, this.reason, this.since,
 				this.waiting);
 	}
 
