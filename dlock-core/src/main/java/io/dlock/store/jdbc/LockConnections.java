@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -51,6 +52,9 @@ final class LockConnections implements AutoCloseable {
 	private volatile @Nullable Opened opened;
 
 	private final AtomicLong refreshed = new AtomicLong(System.nanoTime());
+
+	/** How many more connections of the application may be dropped in this period. */
+	private final AtomicInteger evictable = new AtomicInteger();
 
 	/** Guarded by the lock for opening. */
 	private long poolOpened;
@@ -129,22 +133,31 @@ final class LockConnections implements AutoCloseable {
 
 	/**
 	 * A server that became read-only keeps its connections, while the address may lead to
-	 * another one by now. If it does not, new connections are of no more use: there are
-	 * few of them.
+	 * another one by now. If it does not, new connections are of no more use: within a
+	 * command timeout there are as many new ones as there were connections.
 	 */
 	private void leaveIfReadOnly(Opened current, Connection connection, SQLException ex) {
-		long before = this.refreshed.get();
-		long now = System.nanoTime();
-		if (!SqlErrors.isReadOnly(ex) || now - before <= this.settings.commandTimeout().toNanos()
-				|| !this.refreshed.compareAndSet(before, now)) {
+		if (!SqlErrors.isReadOnly(ex)) {
 			return;
 		}
+		boolean first = isFirstInItsPeriod();
 		if (current.places() == null) {
-			LockPools.evict(current.dataSource(), connection);
+			if (first) {
+				this.evictable.set(LockPools.size(current.dataSource()));
+			}
+			if (this.evictable.getAndDecrement() > 0) {
+				LockPools.evict(current.dataSource(), connection);
+			}
 		}
-		else {
+		else if (first) {
 			LockPools.evictAll(current.dataSource());
 		}
+	}
+
+	private boolean isFirstInItsPeriod() {
+		long before = this.refreshed.get();
+		long now = System.nanoTime();
+		return now - before > this.settings.commandTimeout().toNanos() && this.refreshed.compareAndSet(before, now);
 	}
 
 	private Collection<String> endSessions(Collection<String> sessions) {

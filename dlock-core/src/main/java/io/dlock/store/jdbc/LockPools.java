@@ -154,6 +154,16 @@ final class LockPools {
 	}
 
 	/**
+	 * How many connections a pool has, used or not.
+	 * @param dataSource the pool, or anything else
+	 * @return the number, or zero if it is not known
+	 */
+	static int size(DataSource dataSource) {
+		HikariPoolMXBean connections = connectionsOf(hikari(dataSource));
+		return (connections != null) ? connections.getTotalConnections() : 0;
+	}
+
+	/**
 	 * Whether all connections that a pool may have are in use.
 	 * @param dataSource the pool, or anything else
 	 * @param failure its failure to give a connection

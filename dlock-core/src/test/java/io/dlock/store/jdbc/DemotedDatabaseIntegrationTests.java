@@ -2,6 +2,8 @@ package io.dlock.store.jdbc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
@@ -29,6 +31,8 @@ class DemotedDatabaseIntegrationTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
+	private static final int CONNECTIONS = 10;
+
 	private static final Duration LEASE = Duration.ofSeconds(20);
 
 	@Test
@@ -42,12 +46,52 @@ class DemotedDatabaseIntegrationTests {
 				create(admin, "schema-postgresql.sql");
 			}
 			try (HikariDataSource application = pool(old.jdbcUrl(proxy.port()), old.username(), old.password())) {
-				followsThePrimary(application, () -> {
-					run(oldAdmin, "ALTER SYSTEM SET default_transaction_read_only = on");
-					JdbcClient.create(oldAdmin).sql("SELECT pg_reload_conf()").query().listOfRows();
-				}, () -> proxy.redirect(next.host(), next.port()));
+				followsThePrimary(application, () -> demote(oldAdmin), () -> proxy.redirect(next.host(), next.port()));
 			}
 		}
+	}
+
+	/**
+	 * Each of its connections leads to the old primary.
+	 */
+	@Test
+	void b2LocksAreBackWithinThreeTimeoutsOnThePoolOfTheApplication() throws Exception {
+		PostgresServer next = PostgresServer.shared();
+		try (PostgresServer old = PostgresServer.start();
+				TcpProxy proxy = TcpProxy.to(old.host(), old.port());
+				HikariDataSource oldAdmin = pool(old.jdbcUrl(), old.username(), old.password());
+				HikariDataSource nextAdmin = pool(next.jdbcUrl(), next.username(), next.password());
+				HikariDataSource application = pool(old.jdbcUrl(proxy.port()), old.username(), old.password());
+				JdbcLockStore store = new JdbcLockStore(application,
+						JdbcLockStoreSettings.defaults().withPoolSize(0).withCommandTimeout(TIMEOUT))) {
+			for (HikariDataSource admin : List.of(oldAdmin, nextAdmin)) {
+				create(admin, "schema-postgresql.sql");
+			}
+			application.setMaximumPoolSize(CONNECTIONS);
+			application.setMinimumIdle(CONNECTIONS);
+			store.verify();
+			Awaitility.await().until(() -> application.getHikariPoolMXBean().getTotalConnections() == CONNECTIONS);
+			demote(oldAdmin);
+			Awaitility.await().untilAsserted(() -> assertThat(renewTogether(store)).contains(RenewResult.UNKNOWN));
+			proxy.redirect(next.host(), next.port());
+			Awaitility.await()
+				.atMost(TIMEOUT.multipliedBy(3))
+				.untilAsserted(() -> assertThat(renewTogether(store)).containsOnly(RenewResult.REFUSED));
+		}
+	}
+
+	private static List<RenewResult> renewTogether(JdbcLockStore store) {
+		List<CompletableFuture<RenewResult>> results = IntStream.range(0, CONNECTIONS)
+			.mapToObj((i) -> CompletableFuture.supplyAsync(
+					() -> store.renew(List.of(new RenewCommand("demoted/" + i, "a", LEASE))).get(0),
+					(task) -> new Thread(task).start()))
+			.toList();
+		return results.stream().map(CompletableFuture::join).toList();
+	}
+
+	private static void demote(HikariDataSource admin) {
+		run(admin, "ALTER SYSTEM SET default_transaction_read_only = on");
+		JdbcClient.create(admin).sql("SELECT pg_reload_conf()").query().listOfRows();
 	}
 
 	@Test
