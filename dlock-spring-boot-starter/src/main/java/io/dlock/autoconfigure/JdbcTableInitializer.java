@@ -29,6 +29,7 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
 
 import io.dlock.autoconfigure.StartPatience.FirstUseException;
 import io.dlock.fencing.jdbc.FencingGuard;
@@ -118,7 +119,11 @@ final class JdbcTableInitializer
 			return true;
 		}
 		catch (SQLException ex) {
-			return StartFailure.of(ex) == StartFailure.RIGHT;
+			StartFailure failure = StartFailure.of(ex);
+			if (failure.mayPass()) {
+				throw new DataAccessResourceFailureException("The database cannot tell whether the table is there", ex);
+			}
+			return failure == StartFailure.RIGHT;
 		}
 	}
 
@@ -137,17 +142,24 @@ final class JdbcTableInitializer
 	 */
 	@Override
 	protected void runScripts(Scripts scripts) {
-		Scripts named = withTable(scripts);
+		run(withTable(scripts), true);
+	}
+
+	private void run(Scripts named, boolean again) {
 		try {
 			super.runScripts(named);
 		}
 		catch (DataAccessException ex) {
-			if (StartFailure.of(ex) != StartFailure.RIGHT) {
-				super.runScripts(named);
+			if (StartFailure.of(ex) == StartFailure.RIGHT) {
+				if (!isThere()) {
+					throw noRight(named, ex);
+				}
+				return;
 			}
-			else if (!isThere()) {
-				throw noRight(named, ex);
+			if (!again) {
+				throw ex;
 			}
+			run(named, false);
 		}
 	}
 

@@ -32,7 +32,7 @@ enum StartFailure {
 
 	TLS("Let the application and the store both use TLS or both not (%1$s.%3$s), with a certificate that the application trusts."),
 
-	OTHER("Check that the store is up, writable, and that its address and credentials are right."),
+	OTHER("Check that the store is up, writable, and that its address, its credentials and its TLS settings are right."),
 
 	HOST("Correct the host name in %1$s.%4$s, or the name service of this machine."),
 
@@ -52,13 +52,21 @@ enum StartFailure {
 	/** PostgreSQL, H2. */
 	private static final Set<String> STATES_OF_RIGHTS = Set.of("42501", "90096");
 
-	/** MySQL: no right to a database, a table, a column, to an operation. */
-	private static final Set<Integer> MYSQL_RIGHTS = Set.of(1044, 1142, 1143, 1227);
+	/**
+	 * MySQL: no right to a database, a table, a column, to an operation, from this host.
+	 */
+	private static final Set<Integer> MYSQL_RIGHTS = Set.of(1044, 1142, 1143, 1227, 1130);
 
 	private static final int MYSQL_UNKNOWN_DATABASE = 1049;
 
 	/** PostgreSQL and others, H2. */
 	private static final Set<String> STATES_OF_DATABASES = Set.of("3D000", "90149");
+
+	/**
+	 * PostgreSQL's driver refuses, in the language of the machine: the server wants a
+	 * password, or has no TLS. MySQL has too many connections if it has a code as well.
+	 */
+	private static final String REFUSED_BY_DRIVER = "08004";
 
 	/** Connection exceptions, resources, a server that starts or stops, H2. */
 	private static final Pattern NO_CONNECTION = Pattern.compile("08.*|53.*|57P.*|90067");
@@ -120,6 +128,9 @@ enum StartFailure {
 		}
 		if (STATES_OF_DATABASES.contains(state) || ex.getErrorCode() == MYSQL_UNKNOWN_DATABASE) {
 			return DATABASE;
+		}
+		if (REFUSED_BY_DRIVER.equals(state) && ex.getErrorCode() == 0) {
+			return OTHER;
 		}
 		return (ex instanceof SQLTransientConnectionException || NO_CONNECTION.matcher(state).matches()) ? CONNECTION
 				: null;

@@ -1,0 +1,64 @@
+package io.dlock.autoconfigure;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.io.DefaultResourceLoader;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+import io.dlock.test.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Creation of the tables in a database that has trouble.
+ */
+class JdbcTableInitializerIntegrationTests {
+
+	/**
+	 * The user has no right to create the table, which is there.
+	 */
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3, 4 })
+	void connectionThatFailsDoesNotSayThatTheTableIsMissing(int failing) throws SQLException {
+		PostgresServer server = PostgresServer.shared();
+		String url = server.jdbcUrl();
+		String user = "reader" + failing;
+		try (Connection admin = DriverManager.getConnection(url, server.username(), server.password());
+				Statement statement = admin.createStatement()) {
+			statement.execute("DROP ROLE IF EXISTS " + user);
+			statement.execute("CREATE ROLE " + user + " LOGIN PASSWORD 'shop'");
+			statement.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+			statement.execute("CREATE TABLE IF NOT EXISTS there_already (lock_key VARCHAR(1))");
+		}
+		AtomicInteger connections = new AtomicInteger();
+		DlockJdbcProperties properties = new DlockJdbcProperties();
+		properties.setTable("there_already");
+		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
+		JdbcTableInitializer.createLockTable(new AbstractDataSource() {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				return getConnection(user, "shop");
+			}
+
+			@Override
+			public Connection getConnection(String username, String password) throws SQLException {
+				if (connections.incrementAndGet() == failing) {
+					throw new SQLException("The connection is gone", "08006");
+				}
+				return DriverManager.getConnection(url, username, password);
+			}
+
+		}, properties, new DefaultResourceLoader(), new StartPatience(Duration.ofSeconds(30)));
+		assertThat(connections).hasValueGreaterThan(1);
+	}
+
+}
