@@ -1,27 +1,34 @@
 package io.dlock.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
+import io.dlock.LockEvent;
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 
 /**
  * Adds the listeners of the application to its registries, in their order. Not before all
  * beans are there: a listener may need what needs the registry. A child context adds its
- * own listeners to the registry of its parent, which has added the others.
+ * own listeners to the registry of its parent, which has added the others, and takes them
+ * away when it is closed.
  */
-final class LockListenerRegistrar implements SmartInitializingSingleton {
+final class LockListenerRegistrar implements SmartInitializingSingleton, DisposableBean {
 
 	private final ObjectProvider<LockRegistry> registries;
 
 	private final ObjectProvider<LockListener> listeners;
 
 	private final ListableBeanFactory beans;
+
+	private final List<ChildListener> lent = new ArrayList<>();
 
 	LockListenerRegistrar(ObjectProvider<LockRegistry> registries, ObjectProvider<LockListener> listeners,
 			ListableBeanFactory beans) {
@@ -38,10 +45,50 @@ final class LockListenerRegistrar implements SmartInitializingSingleton {
 		}
 		Collection<LockListener> own = this.beans.getBeansOfType(LockListener.class).values();
 		Collection<LockRegistry> ownRegistries = this.beans.getBeansOfType(LockRegistry.class).values();
-		this.registries.stream()
-			.forEach((registry) -> all.stream()
-				.filter((listener) -> ownRegistries.contains(registry) || own.contains(listener))
-				.forEach(registry::addListener));
+		this.registries.stream().forEach((registry) -> {
+			if (ownRegistries.contains(registry)) {
+				all.forEach(registry::addListener);
+			}
+			else {
+				all.stream().filter(own::contains).forEach((listener) -> lend(listener, registry));
+			}
+		});
+	}
+
+	private void lend(LockListener listener, LockRegistry registry) {
+		ChildListener childListener = new ChildListener(listener);
+		this.lent.add(childListener);
+		registry.addListener(childListener);
+	}
+
+	@Override
+	public void destroy() {
+		this.lent.forEach(ChildListener::end);
+	}
+
+	/**
+	 * A listener that ends before its registry.
+	 */
+	private static final class ChildListener implements LockListener {
+
+		private volatile @Nullable LockListener listener;
+
+		ChildListener(LockListener listener) {
+			this.listener = listener;
+		}
+
+		@Override
+		public void onEvent(LockEvent event) {
+			LockListener current = this.listener;
+			if (current != null) {
+				current.onEvent(event);
+			}
+		}
+
+		void end() {
+			this.listener = null;
+		}
+
 	}
 
 }

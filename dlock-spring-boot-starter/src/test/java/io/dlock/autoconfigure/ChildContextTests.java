@@ -252,6 +252,21 @@ class ChildContextTests {
 		}
 	}
 
+	@Test
+	void listenersOfAChildThatIsClosedAreToldNothing() {
+		OwnListener.EVENTS.clear();
+		try (ConfigurableApplicationContext child = parent(WithDlock.class).child(WithDlock.class, OwnListener.class)
+			.web(WebApplicationType.NONE)
+			.run()) {
+			Service parents = child.getParent().getBean(Service.class);
+			parents.run();
+			assertThat(OwnListener.EVENTS).containsOnlyOnce("Acquired");
+			child.close();
+			parents.run();
+			assertThat(OwnListener.EVENTS).containsOnlyOnce("Acquired");
+		}
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	static class EventListeners {
 
