@@ -51,6 +51,9 @@ final class LateResults {
 	private static final Set<Class<?>> CALLED = Set.of(Supplier.class, BooleanSupplier.class, IntSupplier.class,
 			LongSupplier.class, DoubleSupplier.class, Runnable.class);
 
+	private static final List<String> VIEWS = List.of("java.util.Collections$Unmodifiable",
+			"java.util.Collections$Synchronized", "java.util.Collections$Checked");
+
 	private static final String SERVLET = "org.springframework.web.servlet.";
 
 	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
@@ -189,7 +192,8 @@ final class LateResults {
 	}
 
 	/**
-	 * Only collections of Java: others may load what they have inside.
+	 * Only collections of Java: others, which may be behind a view, may load what they
+	 * have inside.
 	 */
 	private static @Nullable Object[] parts(Object result) {
 		if (result instanceof Optional<?> optional) {
@@ -198,7 +202,8 @@ final class LateResults {
 		if (result instanceof Object[] array) {
 			return array;
 		}
-		if (result.getClass().getName().startsWith("java.util.")) {
+		String name = result.getClass().getName();
+		if (name.startsWith("java.util.") && VIEWS.stream().noneMatch(name::startsWith)) {
 			Object parts = (result instanceof Map<?, ?> map) ? map.values() : result;
 			return (parts instanceof Collection<?> collection) ? collection.toArray() : new Object[0];
 		}

@@ -1,5 +1,7 @@
 package io.dlock.aop;
 
+import java.util.AbstractList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -361,6 +363,30 @@ class LateResultsTests {
 			.withMessageContaining("may not be done");
 		assertThat(bean.mono("done").block()).isEqualTo("done");
 		assertThat(bean.stage("done").join()).isEqualTo("done");
+	}
+
+	/**
+	 * Hibernate loads what is behind the view, or fails because its session is closed.
+	 */
+	@Test
+	void viewOfACollectionOfOthersIsNotReadAndOthersAre() {
+		List<Object> lazy = new AbstractList<>() {
+
+			@Override
+			public Object get(int index) {
+				throw new IllegalStateException("no session");
+			}
+
+			@Override
+			public int size() {
+				throw new IllegalStateException("no session");
+			}
+
+		};
+		assertThat(LateResults.find(Collections.unmodifiableList(lazy))).isNull();
+		assertThat(LateResults.find(List.of(Collections.synchronizedList(lazy)))).isNull();
+		Stream<String> late = Stream.of();
+		assertThat(LateResults.find(Collections.singletonList(late))).isSameAs(late);
 	}
 
 }
