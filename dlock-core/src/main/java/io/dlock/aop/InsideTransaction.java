@@ -9,7 +9,9 @@ package io.dlock.aop;
  * The transaction of the method itself ({@code @Transactional} on the same method) is not
  * meant: it begins and ends inside the lock. Nor is the transaction of the caller if the
  * method leaves it, by {@code REQUIRES_NEW} or {@code NOT_SUPPORTED}: its lock is
- * released when it returns.
+ * released when it returns. With more than one {@code PlatformTransactionManager} bean
+ * this does not hold, because the method may leave the transaction of one manager and
+ * still work in that of the other: such a call is one inside of the transaction.
  * <p>
  * For a method that returns a stage, the transaction is that of the calling thread; for a
  * reactive one, that of the subscriber, in the Reactor context or else of its thread. A

@@ -53,6 +53,9 @@ final class SpringTransactions implements LockedTransactions {
 
 	private final OpenEntityManagers openEntityManagers = new OpenEntityManagers();
 
+	/** Until all managers are known there is one. */
+	private volatile boolean severalManagers;
+
 	private final Set<Method> warned = ConcurrentHashMap.newKeySet();
 
 	/**
@@ -106,9 +109,13 @@ final class SpringTransactions implements LockedTransactions {
 
 	/**
 	 * Whether the method has nothing to do with the transaction of its caller, which is
-	 * suspended while it runs: its own ends before the lock.
+	 * suspended while it runs: its own ends before the lock. With several managers it may
+	 * be that of another, which is not suspended.
 	 */
-	private static boolean leavesTransaction(MethodInvocation invocation) {
+	private boolean leavesTransaction(MethodInvocation invocation) {
+		if (this.severalManagers) {
+			return false;
+		}
 		TransactionInterceptor advice = ProxyAdvice.find(invocation, TransactionInterceptor.class);
 		TransactionAttributeSource source = (advice != null) ? advice.getTransactionAttributeSource() : null;
 		TransactionAttribute attribute = (source != null)
@@ -229,6 +236,8 @@ final class SpringTransactions implements LockedTransactions {
 
 	@Override
 	public void checkCommitsIn(ListableBeanFactory beans, boolean reactive) {
+		this.severalManagers = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans,
+				PlatformTransactionManager.class, true, false).length > 1;
 		BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, PlatformTransactionManager.class, true, false)
 			.values()
 			.forEach(this::checkCommitsOf);

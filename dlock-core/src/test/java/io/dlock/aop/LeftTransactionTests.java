@@ -5,10 +5,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
@@ -159,6 +163,50 @@ class LeftTransactionTests extends AbstractTransactionTests {
 			work.requiresNew(this::insert);
 			assertThat(isHeld()).isTrue();
 		});
+		nothingIsLeft();
+	}
+
+	static class Elsewhere {
+
+		@DistributedLocked("'counter'")
+		@Transactional(transactionManager = "other", propagation = Propagation.REQUIRES_NEW)
+		public void requiresNew(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked("'counter'")
+		@Transactional(transactionManager = "other", propagation = Propagation.NOT_SUPPORTED)
+		public void notSupported(Runnable body) {
+			body.run();
+		}
+
+	}
+
+	/**
+	 * The other manager does not suspend the transaction of the caller, in which the
+	 * method writes.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void c9TransactionOfAnotherManagerIsNotLeft(boolean requiresNew) {
+		this.context.registerBean("other", PlatformTransactionManager.class, () -> {
+			JdbcDataSource other = new JdbcDataSource();
+			other.setURL("jdbc:h2:mem:");
+			return new DataSourceTransactionManager(other);
+		});
+		this.context.registerBean(Elsewhere.class);
+		start();
+		Elsewhere work = this.context.getBean(Elsewhere.class);
+		inTransaction(() -> {
+			if (requiresNew) {
+				work.requiresNew(this::insert);
+			}
+			else {
+				work.notSupported(this::insert);
+			}
+			assertThat(isHeld()).isTrue();
+		});
+		assertThat(entries()).isOne();
 		nothingIsLeft();
 	}
 
