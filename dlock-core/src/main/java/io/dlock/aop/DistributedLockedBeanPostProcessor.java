@@ -222,8 +222,12 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.adviceOrder = adviceOrder;
 	}
 
+	/**
+	 * A proxy that takes advice locks in both modes.
+	 */
 	private void checkIntercepted(Method method, Class<?> targetClass) {
-		((this.mode == AdviceMode.ASPECTJ) ? WOVEN : PROXIES).check(method, targetClass);
+		boolean advisable = Proxy.isProxyClass(targetClass) && Advised.class.isAssignableFrom(targetClass);
+		((this.mode == AdviceMode.ASPECTJ && !advisable) ? WOVEN : PROXIES).check(method, targetClass);
 	}
 
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {

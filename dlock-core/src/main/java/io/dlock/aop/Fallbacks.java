@@ -4,7 +4,6 @@ import java.lang.reflect.Method;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 
 /**
@@ -24,8 +23,10 @@ final class Fallbacks {
 	 */
 	static @Nullable Object call(Method fallback, MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
-		if (target == null && invocation instanceof ProxyMethodInvocation proxied) {
-			target = proxied.getProxy();
+		if (!fallback.getDeclaringClass().isInstance(target)) {
+			// the method is one of the proxy, whose target may be something else
+			Object proxy = ProxyAdvice.proxy(invocation);
+			target = (proxy != null) ? proxy : target;
 		}
 		return AopUtils.invokeJoinpointUsingReflection(target, fallback, invocation.getArguments());
 	}

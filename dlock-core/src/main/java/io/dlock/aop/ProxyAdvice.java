@@ -37,7 +37,12 @@ final class ProxyAdvice {
 		return null;
 	}
 
-	private static @Nullable Object proxy(MethodInvocation invocation) {
+	/**
+	 * The proxy that was called.
+	 * @param invocation the call
+	 * @return the proxy, or {@code null} if the call has none
+	 */
+	static @Nullable Object proxy(MethodInvocation invocation) {
 		MethodInvocation call = (invocation instanceof ProxiedInvocation proxied) ? proxied.call() : invocation;
 		return (call instanceof ProxyMethodInvocation proxied) ? proxied.getProxy() : null;
 	}

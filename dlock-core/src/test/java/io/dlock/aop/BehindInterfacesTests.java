@@ -324,4 +324,43 @@ class BehindInterfacesTests {
 			.withStackTraceContaining("no variable #oder");
 	}
 
+	interface CachedRepository extends Repository<String> {
+
+		@DistributedLocked(name = "orders", key = "#order", fallback = "cached", waitTime = "0s")
+		@Override
+		List<String> save(String order);
+
+		List<String> cached(String order);
+
+	}
+
+	/**
+	 * The target has no such method.
+	 */
+	@Test
+	void fallbackOfARepositoryIsOneOfItsProxy() {
+		CachedRepository bean = bean(CachedRepository.class, repository(CachedRepository.class));
+		assertThat(bean.save("42")).containsExactly("orders:42");
+		holdElsewhere("orders:43");
+		assertThat(bean.save("43")).isEmpty();
+	}
+
+	/**
+	 * The proxy is there and locks, in this mode as well.
+	 */
+	@Test
+	void proxyIsLockedByItsInterfacesInTheModeOfAspectj() {
+		MethodInterceptor http = (call) -> held();
+		this.context.registerBean(DistributedLockedBeanPostProcessor.class,
+				() -> PostProcessors.create(() -> this.registry, AdviceMode.ASPECTJ));
+		this.context.registerBean("repository", Object.class, () -> repository(CachedRepository.class));
+		this.context.registerBean("client", Object.class, () -> ProxyFactory.getProxy(OrderRepository.class, http));
+		this.context.refresh();
+		assertThat(this.context.getBean("client", OrderRepository.class).save("42")).containsExactly("orders:42");
+		CachedRepository bean = this.context.getBean(CachedRepository.class);
+		assertThat(bean.save("42")).containsExactly("orders:42");
+		holdElsewhere("orders:43");
+		assertThat(bean.save("43")).isEmpty();
+	}
+
 }
