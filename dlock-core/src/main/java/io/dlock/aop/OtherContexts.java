@@ -7,19 +7,26 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.util.ClassUtils;
 
 /**
  * The contexts above and below one that has a post-processor. It sees none of their
  * beans: they need one each.
  */
 final class OtherContexts {
+
+	private static final Log logger = LogFactory.getLog(OtherContexts.class);
 
 	private final Function<Class<?>, List<Method>> lockedMethods;
 
@@ -62,10 +69,25 @@ final class OtherContexts {
 		names.addAll(List.of(others.getSingletonNames()));
 		for (String name : names) {
 			Object bean = others.getSingleton(name);
-			Class<?> type = (bean != null) ? AopUtils.getTargetClass(bean) : others.getType(name, false);
-			if (type != null && !isLocked(bean)) {
-				check(name, this.lockedMethods.apply(type));
+			boolean product = bean instanceof FactoryBean;
+			Class<?> type = (bean != null && !product) ? AopUtils.getTargetClass(bean) : type(others, name);
+			List<Method> locked = (type != null) ? this.lockedMethods.apply(ClassUtils.getUserClass(type)) : List.of();
+			if (!locked.isEmpty() && !isLocked((product && others.isSingleton(name)) ? others.getBean(name) : bean)) {
+				throw refusal(name, locked);
 			}
+		}
+	}
+
+	/**
+	 * A bean that nothing uses may have a class that is missing.
+	 */
+	private static @Nullable Class<?> type(ConfigurableListableBeanFactory others, String name) {
+		try {
+			return others.getType(name, false);
+		}
+		catch (BeansException ex) {
+			logger.debug("The type of bean '" + name + "' is unknown", ex);
+			return null;
 		}
 	}
 
@@ -78,15 +100,13 @@ final class OtherContexts {
 					|| advisor.getAdvice() instanceof LockedProxy);
 	}
 
-	private static void check(String name, List<Method> locked) {
-		if (!locked.isEmpty()) {
-			throw new InvalidLockedMethodException(locked.get(0),
-					"would not be locked: bean '%s' is in another application context than dlock, a parent or a child of it"
-						.formatted(name),
-					"Import io.dlock.autoconfigure.DlockAutoConfiguration into the context of the bean as well: "
-							+ "they share the LockRegistry that is further up",
-					null);
-		}
+	private static InvalidLockedMethodException refusal(String name, List<Method> locked) {
+		return new InvalidLockedMethodException(locked.get(0),
+				"would not be locked: bean '%s' is in another application context than dlock, a parent or a child of it"
+					.formatted(name),
+				"Import io.dlock.autoconfigure.DlockAutoConfiguration into the context of the bean as well: "
+						+ "they share the LockRegistry that is further up",
+				null);
 	}
 
 }

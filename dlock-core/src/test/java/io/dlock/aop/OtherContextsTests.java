@@ -5,9 +5,11 @@ import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockContext;
@@ -146,6 +148,50 @@ class OtherContextsTests {
 		new CommitListener(null).exempt(lost);
 		assertThat(listener.check(null, List.of(lost))).isEmpty();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
+	}
+
+	static class Factory implements FactoryBean<Service> {
+
+		@Override
+		public Service getObject() {
+			return new Service();
+		}
+
+		@Override
+		public Class<?> getObjectType() {
+			return Service.class;
+		}
+
+	}
+
+	@Test
+	void productOfAFactoryIsRefusedInAChild() {
+		postProcess(this.parent);
+		this.child.registerBean("service", Factory.class);
+		refused(this::start);
+	}
+
+	@Test
+	void productOfAFactoryIsRefusedInAParent() {
+		this.parent.registerBean("service", Factory.class);
+		postProcess(this.child);
+		refused(this::start);
+	}
+
+	/**
+	 * Spring accepts it in a context that does not look for listeners.
+	 */
+	@Test
+	void childWithALazyBeanWhoseClassIsMissingStarts() {
+		postProcess(this.parent);
+		this.parent.refresh();
+		try (GenericApplicationContext other = new GenericApplicationContext(this.parent)) {
+			other.registerBeanDefinition("missing",
+					BeanDefinitionBuilder.genericBeanDefinition("no.such.Service")
+						.setLazyInit(true)
+						.getBeanDefinition());
+			assertThatNoException().isThrownBy(other::refresh);
+		}
 	}
 
 }
