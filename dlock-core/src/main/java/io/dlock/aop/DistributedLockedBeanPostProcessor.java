@@ -4,6 +4,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -89,6 +91,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private transient @Nullable ListableBeanFactory beans;
 
 	private final transient OtherContexts otherContexts = new OtherContexts((type) -> this.interceptor.check(type));
+
+	private final transient Set<ProxiedClass> told = ConcurrentHashMap.newKeySet();
 
 	private AdviceMode mode = AdviceMode.PROXY;
 
@@ -296,6 +300,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		if (this.mode == AdviceMode.PROXY) {
 			ProxyWarnings.notProxied(beanName, locked);
 		}
+		ProxyWarnings.notProxied(beanName, LockedProxy.unadvised(bean, locked, this.interceptor));
 	}
 
 	@Override
@@ -308,7 +313,9 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 			if (!Proxy.isProxyClass(advised.getClass())) {
 				locked.forEach((method) -> ProxyInterception.checkOverridable(method, AopUtils.getTargetClass(bean)));
 			}
-			ProxyWarnings.proxied(advised, beanName, locked);
+			if (this.told.add(new ProxiedClass(advised.getClass(), AopUtils.getTargetClass(bean)))) {
+				ProxyWarnings.proxied(advised, beanName, locked);
+			}
 		}
 		return advised;
 	}

@@ -30,6 +30,8 @@ final class LockedOperations {
 	/** The locked methods of each class. */
 	private final Map<Class<?>, List<Method>> checked = new ConcurrentHashMap<>();
 
+	private final Map<ProxiedClass, List<Method>> checkedProxies = new ConcurrentHashMap<>();
+
 	private final LockedOperationParser parser;
 
 	private final Supplier<LockRegistry> registry;
@@ -78,6 +80,16 @@ final class LockedOperations {
 	 * @throws InvalidLockedMethodException if one cannot be honoured
 	 */
 	List<Method> checkProxy(Class<?> proxyClass, @Nullable Class<?> targetClass) {
+		ProxiedClass type = new ProxiedClass(proxyClass, targetClass);
+		List<Method> locked = this.checkedProxies.get(type);
+		if (locked == null) {
+			locked = List.copyOf(readProxy(proxyClass, targetClass));
+			this.checkedProxies.put(type, locked);
+		}
+		return locked;
+	}
+
+	private List<Method> readProxy(Class<?> proxyClass, @Nullable Class<?> targetClass) {
 		List<Method> locked = new ArrayList<>();
 		for (Method method : lockedMethods(proxyClass)) {
 			if (targetClass != null && isLocked(method, targetClass)) {
@@ -91,7 +103,7 @@ final class LockedOperations {
 		return locked;
 	}
 
-	private static List<Method> lockedMethods(Class<?> targetClass) {
+	static List<Method> lockedMethods(Class<?> targetClass) {
 		Set<Method> locked = new LinkedHashSet<>();
 		MethodCallback callback = (method) -> {
 			if (!method.isBridge() && !method.isSynthetic() && isLocked(method, targetClass)) {

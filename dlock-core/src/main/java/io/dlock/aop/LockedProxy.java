@@ -58,7 +58,7 @@ record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass
 	 * @return whether this advice is all
 	 */
 	static boolean locksAlone(Object bean, List<Method> locked) {
-		return isJdkProxy(bean) && (locked.isEmpty() || AopUtils.getTargetClass(bean) == bean.getClass());
+		return isJdkProxy(bean) && (locked.isEmpty() || isAroundProxy(bean));
 	}
 
 	/**
@@ -68,14 +68,40 @@ record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass
 	 * @return whether it has
 	 */
 	static boolean isAdvisedAlone(Object bean, DistributedLockedInterceptor interceptor) {
-		return bean instanceof Advised advised && AopUtils.getTargetClass(bean) == bean.getClass()
-				&& isAdvised(advised, interceptor);
+		return bean instanceof Advised advised && isAroundProxy(bean) && isAdvised(advised, interceptor);
+	}
+
+	/**
+	 * Whether the target is a JDK proxy, too, or there is none.
+	 */
+	private static boolean isAroundProxy(Object bean) {
+		return Proxy.isProxyClass(AopUtils.getTargetClass(bean));
 	}
 
 	private static boolean isAdvised(Advised advised, DistributedLockedInterceptor interceptor) {
 		return Arrays.stream(advised.getAdvisors())
 			.anyMatch(
 					(advisor) -> advisor.getAdvice() instanceof LockedProxy other && other.interceptor == interceptor);
+	}
+
+	/**
+	 * The locked methods that only the interfaces of a JDK proxy have, if it has no
+	 * advice for them.
+	 * @param bean the bean, which was not processed
+	 * @param locked the locked methods of its target
+	 * @param interceptor the interceptor
+	 * @return the methods
+	 */
+	static List<Method> unadvised(Object bean, List<Method> locked, DistributedLockedInterceptor interceptor) {
+		Class<?> targetClass = AopUtils.getTargetClass(bean);
+		if (!Proxy.isProxyClass(bean.getClass()) || targetClass == bean.getClass()
+				|| (bean instanceof Advised advised && isAdvised(advised, interceptor))) {
+			return List.of();
+		}
+		return LockedOperations.lockedMethods(bean.getClass())
+			.stream()
+			.filter((method) -> !locked.contains(LockedAnnotations.specific(method, targetClass)))
+			.toList();
 	}
 
 	private Pointcut methods(List<Method> locked) {

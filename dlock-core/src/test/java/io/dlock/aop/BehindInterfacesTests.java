@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.DefaultIntroductionAdvisor;
+import org.springframework.aop.support.DelegatingIntroductionInterceptor;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -361,6 +363,27 @@ class BehindInterfacesTests {
 		assertThat(bean.save("42")).containsExactly("orders:42");
 		holdElsewhere("orders:43");
 		assertThat(bean.save("43")).isEmpty();
+	}
+
+	/**
+	 * The inner proxy is no bean, and the outer one has one interface more.
+	 */
+	@Test
+	void introductionToAProxyIsLockedByItsInterfaces() {
+		ProxyFactory outer = new ProxyFactory(repository(AllLocked.class));
+		outer.addAdvisor(new DefaultIntroductionAdvisor(new DelegatingIntroductionInterceptor(new Introduced())));
+		AllLocked bean = bean(AllLocked.class, outer.getProxy());
+		assertThat(bean).isInstanceOf(Comparable.class);
+		assertThat(bean.save("42")).containsExactly("all");
+	}
+
+	static class Introduced implements Comparable<Object> {
+
+		@Override
+		public int compareTo(Object other) {
+			return 0;
+		}
+
 	}
 
 }

@@ -272,4 +272,31 @@ class ProxiedBeansTests {
 		assertThat(warnings()).isEmpty();
 	}
 
+	private static Object proxyForApi() {
+		ProxyFactory factory = new ProxyFactory(new Stages());
+		factory.setInterfaces(Api.class);
+		return factory.getProxy();
+	}
+
+	@Test
+	void proxyForMoreInterfacesThanThoseOfItsTargetIsWarnedOfIfItIsRegisteredAsABean() {
+		start(true, (beans) -> {
+			beans.getBeanFactory().registerSingleton("registered", proxyForApi());
+			beans.registerBean("processed", Object.class, ProxiedBeansTests::proxyForApi);
+		});
+		assertThat(warnings()).filteredOn((warning) -> warning.contains("Api.run"))
+			.singleElement()
+			.asString()
+			.contains("'registered'", "has no proxy");
+	}
+
+	@Test
+	void eachClassIsWarnedOfOnce() {
+		start(false, (beans) -> beans.registerBean(MoreThanItsInterface.class,
+				(definition) -> definition.setScope("prototype")));
+		this.context.getBean(Api.class);
+		this.context.getBean(Api.class);
+		assertThat(warnings()).hasSize(1);
+	}
+
 }

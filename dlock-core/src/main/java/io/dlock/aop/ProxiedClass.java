@@ -1,0 +1,13 @@
+package io.dlock.aop;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A class of proxies, which may be that of proxies for several targets.
+ *
+ * @param proxy the class of the proxy
+ * @param target the class of its target, or {@code null}
+ */
+record ProxiedClass(Class<?> proxy, @Nullable Class<?> target) {
+
+}
