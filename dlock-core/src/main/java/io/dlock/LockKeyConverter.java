@@ -8,11 +8,14 @@ import java.util.function.Function;
  *
  * <pre class="code">
  * &#64;Bean
- * LockKeyConverter&lt;Money&gt; moneyInKeys() {
+ * static LockKeyConverter&lt;Money&gt; moneyInKeys() {
  *     return new LockKeyConverter&lt;&gt;(Money.class, (money) -&gt; money.amount() + " " + money.currency());
  * }
  * </pre>
  *
+ * The method is {@code static}, or in another class than locked methods that need it: a
+ * bean whose locked methods are checked cannot create the converter that they need.
+ * <p>
  * Equal values need the same text in every instance of the application, and different
  * values need different texts. The text must not be {@code null}; a key with a blank text
  * is refused.

@@ -14,7 +14,6 @@ import org.springframework.expression.TypeComparator;
 import org.springframework.expression.TypeConverter;
 import org.springframework.expression.TypeLocator;
 import org.springframework.expression.TypedValue;
-import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
 
 /**
@@ -24,12 +23,9 @@ import org.springframework.expression.spel.support.SimpleEvaluationContext;
  */
 final class CallContext implements EvaluationContext {
 
-	private static final EvaluationContext RESTRICTED = SimpleEvaluationContext
-		.forPropertyAccessors(DataBindingPropertyAccessor.forReadOnlyAccess())
-		.withInstanceMethods()
-		.build();
-
 	private final KeyScope scope;
+
+	private final EvaluationContext restricted;
 
 	private final @Nullable Object[] arguments;
 
@@ -40,6 +36,7 @@ final class CallContext implements EvaluationContext {
 	 */
 	CallContext(KeyScope scope, @Nullable Object[] arguments) {
 		this.scope = scope;
+		this.restricted = scope.texts().restricted();
 		this.arguments = arguments;
 	}
 
@@ -66,32 +63,32 @@ final class CallContext implements EvaluationContext {
 
 	@Override
 	public List<PropertyAccessor> getPropertyAccessors() {
-		return RESTRICTED.getPropertyAccessors();
+		return this.restricted.getPropertyAccessors();
 	}
 
 	@Override
 	public List<IndexAccessor> getIndexAccessors() {
-		return RESTRICTED.getIndexAccessors();
+		return this.restricted.getIndexAccessors();
 	}
 
 	@Override
 	public List<ConstructorResolver> getConstructorResolvers() {
-		return RESTRICTED.getConstructorResolvers();
+		return this.restricted.getConstructorResolvers();
 	}
 
 	@Override
 	public List<MethodResolver> getMethodResolvers() {
-		return RESTRICTED.getMethodResolvers();
+		return this.restricted.getMethodResolvers();
 	}
 
 	@Override
 	public @Nullable BeanResolver getBeanResolver() {
-		return RESTRICTED.getBeanResolver();
+		return this.restricted.getBeanResolver();
 	}
 
 	@Override
 	public TypeLocator getTypeLocator() {
-		return RESTRICTED.getTypeLocator();
+		return this.restricted.getTypeLocator();
 	}
 
 	@Override
@@ -101,12 +98,12 @@ final class CallContext implements EvaluationContext {
 
 	@Override
 	public TypeComparator getTypeComparator() {
-		return RESTRICTED.getTypeComparator();
+		return this.restricted.getTypeComparator();
 	}
 
 	@Override
 	public OperatorOverloader getOperatorOverloader() {
-		return RESTRICTED.getOperatorOverloader();
+		return this.restricted.getOperatorOverloader();
 	}
 
 }

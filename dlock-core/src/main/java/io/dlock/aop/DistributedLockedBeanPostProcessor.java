@@ -14,6 +14,8 @@ import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.BeanCurrentlyInCreationException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
@@ -86,7 +88,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier.of(this::transactions);
 
-	private final transient Supplier<KeyText> texts = SingletonSupplier.of(this::texts);
+	private final transient KeyText texts = new KeyText(this::converters);
 
 	private transient @Nullable ListableBeanFactory beans;
 
@@ -170,13 +172,22 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 				this.commitCheck ? new CommitListener(this.commitGuard) : null);
 	}
 
-	private KeyText texts() {
+	private List<LockKeyConverter<?>> converters() {
 		if (this.beans == null) {
-			return new KeyText(List.of());
+			return List.of();
 		}
 		ObjectProvider<LockKeyConverter<?>> converters = this.beans
 			.getBeanProvider(ResolvableType.forClass(LockKeyConverter.class));
-		return new KeyText(converters.orderedStream().toList());
+		try {
+			return converters.orderedStream().toList();
+		}
+		catch (BeanCreationException ex) {
+			if (!ex.contains(BeanCurrentlyInCreationException.class)) {
+				throw ex;
+			}
+			throw new RefusedKeyException("needs a LockKeyConverter, which cannot be created before the locked bean",
+					"Declare the LockKeyConverter static, or in another configuration class");
+		}
 	}
 
 	@Override

@@ -2,8 +2,10 @@ package io.dlock.aop;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.Assign;
@@ -19,8 +21,13 @@ import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.NullLiteral;
 import org.springframework.expression.spel.ast.OpDec;
+import org.springframework.expression.spel.ast.OpDivide;
 import org.springframework.expression.spel.ast.OpInc;
+import org.springframework.expression.spel.ast.OpMinus;
+import org.springframework.expression.spel.ast.OpModulus;
+import org.springframework.expression.spel.ast.OpMultiply;
 import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.OperatorPower;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
@@ -38,6 +45,9 @@ final class KeyChecks {
 			ConstructorReference.class, BeanReference.class, FunctionReference.class, Assign.class, OpInc.class,
 			OpDec.class);
 
+	private static final Set<Class<? extends SpelNode>> ARITHMETIC = Set.of(OpMinus.class, OpMultiply.class,
+			OpDivide.class, OpModulus.class, OperatorPower.class);
+
 	private static final Pattern CONSTANT = Pattern.compile("[\\w.-]+");
 
 	private static final ResolvableType ROOT = ResolvableType.forClass(KeyScope.Root.class);
@@ -52,9 +62,17 @@ final class KeyChecks {
 
 	private final KeyScope scope;
 
+	/** The type of {@code #this}, of which a name without a {@code #} is a property. */
+	private final ResolvableType active;
+
 	KeyChecks(String expression, KeyScope scope) {
+		this(expression, scope, ROOT);
+	}
+
+	private KeyChecks(String expression, KeyScope scope, ResolvableType active) {
 		this.expression = expression;
 		this.scope = scope;
+		this.active = active;
 	}
 
 	/**
@@ -117,7 +135,7 @@ final class KeyChecks {
 	}
 
 	private ResolvableType typeOf(SpelNode node) {
-		return typeOf(node, ROOT);
+		return typeOf(node, this.active);
 	}
 
 	/**
@@ -136,7 +154,7 @@ final class KeyChecks {
 		}
 		if (node instanceof VariableReference variable) {
 			Integer position = this.scope.position(name(variable));
-			return (position != null) ? this.scope.type(position) : ROOT;
+			return (position != null) ? this.scope.type(position) : name(variable).equals("this") ? this.active : ROOT;
 		}
 		if (node instanceof PropertyOrFieldReference property) {
 			return typeOfProperty(property, property.isNullSafe() ? KeyTypes.unwrapped(owner) : owner);
@@ -151,8 +169,11 @@ final class KeyChecks {
 			}
 			return KeyTypes.ofElement(owner);
 		}
-		if (node instanceof Projection && KeyTypes.isSeveral(owner)) {
-			return LIST;
+		if (node instanceof Projection || node instanceof Selection) {
+			new KeyChecks(this.expression, this.scope, KeyTypes.ofEach(owner)).typeOf(node.getChild(0));
+			Class<?> type = KeyTypes.known(owner);
+			return (node instanceof Projection && type != null && KeyForms.isSeveral(type)) ? LIST
+					: ResolvableType.NONE;
 		}
 		return typeOfValue(node);
 	}
@@ -175,25 +196,31 @@ final class KeyChecks {
 		for (int i = 0; i < call.getChildCount(); i++) {
 			typeOf(call.getChild(i));
 		}
-		if (call.getName().equals("toString")) {
-			checkType(call, owner);
-			return TEXT;
-		}
-		ResolvableType type = call.isNullSafe() ? ResolvableType.NONE
+		ResolvableType value = call.isNullSafe() ? KeyTypes.unwrapped(owner) : owner;
+		ResolvableType type = (value != owner) ? ResolvableType.NONE
 				: KeyTypes.ofMethod(owner, call.getName(), call.getChildCount());
 		if (type == null) {
-			throw refusal("but %s has no method '%s'".formatted(owner, call.getName()),
-					"Name a public method of that type");
+			throw refusal("but %s has no method '%s' that a key may call".formatted(owner, call.getName()),
+					"Name a public method of that type; a Class and a ClassLoader have none");
+		}
+		if (call.getName().equals("toString") && call.getChildCount() == 0) {
+			checkToString(call, KeyTypes.known(value), value);
+			return TEXT;
 		}
 		return type;
+	}
+
+	private void checkToString(MethodReference call, @Nullable Class<?> type, ResolvableType owner) {
+		if (type != null && !KeyForms.hasToString(type)) {
+			checkType(call, owner);
+			throw refusal("but the toString() of %s need not say its value".formatted(owner),
+					"Leave out toString(): the key has a text of its own for that type");
+		}
 	}
 
 	private ResolvableType typeOfValue(SpelNode node) {
 		if (node instanceof Literal literal) {
 			return ResolvableType.forInstance(literal.getLiteralValue().getValue());
-		}
-		if (node instanceof Projection || node instanceof Selection) {
-			return ResolvableType.NONE;
 		}
 		if (node instanceof OpPlus) {
 			return typeOfSum(node);
@@ -201,22 +228,29 @@ final class KeyChecks {
 		if (node instanceof InlineList || node instanceof InlineMap) {
 			return (node instanceof InlineList) ? LIST : ResolvableType.forClass(Map.class);
 		}
+		boolean numbers = ARITHMETIC.contains(node.getClass());
 		for (int i = 0; i < node.getChildCount(); i++) {
-			typeOf(node.getChild(i));
+			numbers &= KeyTypes.isNumber(typeOf(node.getChild(i)));
 		}
-		return ResolvableType.NONE;
+		return numbers ? NUMBER : ResolvableType.NONE;
 	}
 
 	private ResolvableType typeOfSum(SpelNode sum) {
 		boolean numbers = true;
 		boolean parts = true;
+		boolean text = false;
 		for (int i = 0; i < sum.getChildCount(); i++) {
 			SpelNode operand = sum.getChild(i);
 			parts &= operand instanceof KeyPart;
-			numbers &= KeyTypes.isNumber(typeOf((operand instanceof KeyPart) ? operand.getChild(0) : operand));
+			ResolvableType type = typeOf((operand instanceof KeyPart) ? operand.getChild(0) : operand);
+			numbers &= KeyTypes.isNumber(type);
+			text |= !KeyTypes.mayBeNumber(type);
 		}
 		if (numbers) {
 			return NUMBER;
+		}
+		if (!parts && !text) {
+			return ResolvableType.NONE;
 		}
 		if (!parts) {
 			throw refusal("but in %s a null would become the text \"null\"".formatted(sum.toStringAST()),

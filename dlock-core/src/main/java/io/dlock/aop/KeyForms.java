@@ -3,6 +3,7 @@ package io.dlock.aop;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -16,6 +17,7 @@ import java.time.Year;
 import java.time.YearMonth;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
+import java.util.Arrays;
 import java.util.Calendar;
 import java.util.Currency;
 import java.util.Date;
@@ -24,16 +26,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.BaseStream;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
 /**
  * The types of Java that have a text of their own in a key, and what to write instead of
@@ -46,14 +51,16 @@ final class KeyForms {
 
 	private static final Map<Class<?>, Function<Object, String>> TEXTS = texts();
 
+	private static final Predicate<Class<?>> SEVERAL = isA(Iterable.class, Map.class, Iterator.class, BaseStream.class);
+
 	private static final List<Refused> REFUSED = List.of(new Refused("that is several values and not one",
 			"Lock one value, such as an id. A later version has locks on several keys, with the attribute 'keys'; "
 					+ "until then use the LockRegistry, one key after the other and always in the same order",
-			List.of(Iterable.class, Map.class, Iterator.class, BaseStream.class)),
+			KeyForms::isSeveral),
 			new Refused("its text depends on the time zone of the process",
-					"Use a type of java.time, for instance with toInstant()", List.of(Date.class, Calendar.class)),
+					"Use a type of java.time, for instance with toInstant()", isA(Date.class, Calendar.class)),
 			new Refused("that is a place for a value and not a value", "Use the value that it has, with get()",
-					List.of(AtomicReference.class, AtomicLong.class, AtomicInteger.class, AtomicBoolean.class,
+					isA(AtomicReference.class, AtomicLong.class, AtomicInteger.class, AtomicBoolean.class,
 							Supplier.class)));
 
 	private KeyForms() {
@@ -107,6 +114,32 @@ final class KeyForms {
 		return decimal(new BigDecimal(value));
 	}
 
+	private static Predicate<Class<?>> isA(Class<?>... types) {
+		return (candidate) -> Arrays.stream(types).anyMatch((type) -> type.isAssignableFrom(candidate));
+	}
+
+	/**
+	 * Whether a value of a type consists of several.
+	 * @param type the type
+	 * @return whether it is a collection, a map or a stream; not an array
+	 */
+	static boolean isSeveral(Class<?> type) {
+		return SEVERAL.test(type) && !Path.class.isAssignableFrom(type);
+	}
+
+	/**
+	 * Whether {@code toString()} may say what a value of the type is.
+	 * @param type the type
+	 * @return whether it is a class with one of its own, or not known
+	 */
+	static boolean hasToString(Class<?> type) {
+		if (type.isArray() || type.isRecord() || type == Optional.class || isRefused(type)) {
+			return false;
+		}
+		return type.isInterface() || Number.class.isAssignableFrom(type)
+				|| ClassUtils.getMethod(type, "toString").getDeclaringClass() != Object.class;
+	}
+
 	/**
 	 * Whether no value of a type can be in a key, its subtypes included.
 	 * @param type the type
@@ -140,10 +173,10 @@ final class KeyForms {
 	 * @param action what to write instead
 	 * @param types the types
 	 */
-	private record Refused(String problem, String action, List<Class<?>> types) {
+	private record Refused(String problem, String action, Predicate<Class<?>> types) {
 
 		boolean accepts(Class<?> candidate) {
-			return this.types.stream().anyMatch((type) -> type.isAssignableFrom(candidate));
+			return this.types.test(candidate);
 		}
 
 	}

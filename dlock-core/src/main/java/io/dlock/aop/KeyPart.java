@@ -7,6 +7,7 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.Ternary;
 
@@ -44,6 +45,9 @@ final class KeyPart extends SpelNodeImpl {
 		}
 		if (node instanceof Elvis) {
 			return new Elvis(start, end, children(node, texts));
+		}
+		if (node instanceof Projection each) {
+			return new Projection(each.isNullSafe(), start, end, children(node, texts)[0]);
 		}
 		if (node instanceof CompoundExpression) {
 			return new CompoundExpression(start, end, children(node, texts));

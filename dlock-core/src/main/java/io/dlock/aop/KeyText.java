@@ -12,13 +12,17 @@ import java.util.Set;
 import java.util.StringJoiner;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.convert.TypeDescriptor;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
+import org.springframework.expression.spel.support.SimpleEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeConverter;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockKeyConverter;
 
@@ -31,12 +35,30 @@ final class KeyText extends StandardTypeConverter {
 
 	private static final Set<Class<?>> UNDECIDED = Set.of(Object.class, Number.class, Record.class);
 
-	private final List<LockKeyConverter<?>> converters;
+	private final Supplier<List<LockKeyConverter<?>>> converters;
+
+	/** It keeps the classes that it has seen: a static one would keep their loaders. */
+	private final EvaluationContext restricted = SimpleEvaluationContext
+		.forPropertyAccessors(DataBindingPropertyAccessor.forReadOnlyAccess())
+		.withInstanceMethods()
+		.build();
 
 	private final Map<Class<?>, Form> forms = new ConcurrentHashMap<>();
 
-	KeyText(List<LockKeyConverter<?>> converters) {
-		this.converters = converters;
+	/**
+	 * Create the texts.
+	 * @param converters asked for when a type has no text of its own
+	 */
+	KeyText(Supplier<List<LockKeyConverter<?>>> converters) {
+		this.converters = SingletonSupplier.of(converters);
+	}
+
+	/**
+	 * What the expressions of all keys may read.
+	 * @return properties and methods of instances
+	 */
+	EvaluationContext restricted() {
+		return this.restricted;
 	}
 
 	/**
@@ -96,7 +118,7 @@ final class KeyText extends StandardTypeConverter {
 	}
 
 	private @Nullable LockKeyConverter<?> converter(Class<?> type) {
-		for (LockKeyConverter<?> converter : this.converters) {
+		for (LockKeyConverter<?> converter : this.converters.get()) {
 			if (converter.accepts(type)) {
 				return converter;
 			}
@@ -149,11 +171,10 @@ final class KeyText extends StandardTypeConverter {
 	}
 
 	private void check(ResolvableType type, Set<Class<?>> seen) {
-		Class<?> declared = type.resolve();
-		if (declared == null || isUndecided(declared)) {
+		Class<?> checked = KeyTypes.known(type);
+		if (checked == null || KeyForms.text(checked) != null || isUndecided(checked)) {
 			return;
 		}
-		Class<?> checked = ClassUtils.resolvePrimitiveIfNecessary(declared);
 		if (checked == Optional.class) {
 			check(type.getGeneric(0), seen);
 		}
@@ -185,9 +206,8 @@ final class KeyText extends StandardTypeConverter {
 	 * Whether a value of the type may be of another type, which has a text.
 	 */
 	private boolean isUndecided(Class<?> type) {
-		return UNDECIDED.contains(type)
-				|| (type.isInterface() && KeyForms.text(type) == null && !KeyForms.isRefused(type))
-				|| this.converters.stream().anyMatch((converter) -> type.isAssignableFrom(converter.type()));
+		return UNDECIDED.contains(type) || (type.isInterface() && !KeyForms.isRefused(type))
+				|| this.converters.get().stream().anyMatch((converter) -> type.isAssignableFrom(converter.type()));
 	}
 
 	@Override

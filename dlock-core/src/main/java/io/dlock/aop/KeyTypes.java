@@ -5,6 +5,8 @@ import java.lang.reflect.Member;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -24,10 +26,14 @@ import org.springframework.util.ClassUtils;
  */
 final class KeyTypes {
 
-	private static final Properties PROPERTIES = new Properties();
-
 	/** An interface does not tell whether they are overridden. */
 	private static final Set<String> METHODS_OF_OBJECT = Arrays.stream(Object.class.getMethods())
+		.map(Method::getName)
+		.collect(Collectors.toUnmodifiableSet());
+
+	/** As {@code getClass}, which the context of a call does not let through. */
+	private static final Set<String> FINAL_METHODS_OF_OBJECT = Arrays.stream(Object.class.getMethods())
+		.filter((method) -> Modifier.isFinal(method.getModifiers()))
 		.map(Method::getName)
 		.collect(Collectors.toUnmodifiableSet());
 
@@ -48,11 +54,12 @@ final class KeyTypes {
 		if (type.isArray() && name.equals("length")) {
 			return ResolvableType.forClass(int.class);
 		}
-		Method getter = PROPERTIES.getter(name, type);
+		Properties properties = new Properties();
+		Method getter = properties.getter(name, type);
 		if (getter != null) {
 			return ofMember(getter, getter.getGenericReturnType(), owner);
 		}
-		Field field = PROPERTIES.field(name, type);
+		Field field = properties.field(name, type);
 		return (field != null) ? ofMember(field, field.getGenericType(), owner) : null;
 	}
 
@@ -65,6 +72,13 @@ final class KeyTypes {
 	 */
 	static @Nullable ResolvableType ofMethod(ResolvableType owner, String name, int arguments) {
 		Class<?> type = known(owner);
+		if (FINAL_METHODS_OF_OBJECT.contains(name) || type == Class.class
+				|| (type != null && ClassLoader.class.isAssignableFrom(type))) {
+			return null;
+		}
+		if ((name.equals("hashCode") && arguments == 0) || (name.equals("compareTo") && arguments == 1)) {
+			return ResolvableType.forClass(int.class);
+		}
 		if (type == null || METHODS_OF_OBJECT.contains(name)) {
 			return ResolvableType.NONE;
 		}
@@ -117,23 +131,47 @@ final class KeyTypes {
 		return resolved != null && Number.class.isAssignableFrom(ClassUtils.resolvePrimitiveIfNecessary(resolved));
 	}
 
+	static boolean mayBeNumber(ResolvableType type) {
+		Class<?> known = known(type);
+		return known == null || Number.class.isAssignableFrom(known) || known.isAssignableFrom(Integer.class);
+	}
+
 	/**
-	 * Whether a projection of the value is a list.
-	 * @param type the type of the value
-	 * @return whether it is a collection or a map; that of an array is an array
+	 * What a projection or a selection looks at.
+	 * @param type the type of what it is of
+	 * @return the type of an element, or of an entry of a map
 	 */
-	static boolean isSeveral(ResolvableType type) {
-		Class<?> resolved = type.resolve();
-		return resolved != null && (Iterable.class.isAssignableFrom(resolved) || Map.class.isAssignableFrom(resolved));
+	static ResolvableType ofEach(ResolvableType type) {
+		Class<?> known = known(type);
+		if (known != null && Map.class.isAssignableFrom(known)) {
+			return ResolvableType.forClassWithGenerics(Map.Entry.class, type.as(Map.class).getGenerics());
+		}
+		return ofElement(type);
 	}
 
 	private static ResolvableType ofMember(Member member, Type type, ResolvableType owner) {
 		return ResolvableType.forType(type, owner.as(member.getDeclaringClass()));
 	}
 
-	private static @Nullable Class<?> known(ResolvableType type) {
+	/**
+	 * The class of the values.
+	 * @param type a type
+	 * @return the class, or {@code null} if it says nothing
+	 */
+	static @Nullable Class<?> known(ResolvableType type) {
 		Class<?> resolved = type.resolve();
-		return (resolved == null || resolved == Object.class) ? null : ClassUtils.resolvePrimitiveIfNecessary(resolved);
+		return (resolved == null || resolved == Object.class || isIntersection(type.getType(), resolved)) ? null
+				: ClassUtils.resolvePrimitiveIfNecessary(resolved);
+	}
+
+	/**
+	 * The first of several bounds is not all that a value is.
+	 */
+	private static boolean isIntersection(Type type, Class<?> resolved) {
+		Type[] bounds = (type instanceof TypeVariable<?> variable) ? variable.getBounds()
+				: (type instanceof WildcardType wildcard) ? wildcard.getUpperBounds() : new Type[0];
+		return (bounds.length > 1 && ResolvableType.forType(bounds[0]).resolve() == resolved)
+				|| (bounds.length == 1 && isIntersection(bounds[0], resolved));
 	}
 
 	/**

@@ -33,10 +33,10 @@ final class LockedOperationParser {
 
 	private final CallObservations observations;
 
-	private final Supplier<KeyText> texts;
+	private final KeyText texts;
 
 	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure,
-			Interception interception, CallObservations observations, Supplier<KeyText> texts) {
+			Interception interception, CallObservations observations, KeyText texts) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
 		this.interception = interception;
@@ -50,7 +50,7 @@ final class LockedOperationParser {
 		WrittenAnnotation written = WrittenAnnotation.on(method);
 		Class<?> named = LockedAnnotations.named(method, targetClass);
 		String name = text(annotation.name(), written.attribute("name"), method);
-		LockKey key = LockKey.of(method, named, name, text(annotation.key(), "key", method), this.texts.get());
+		LockKey key = LockKey.of(method, named, name, text(annotation.key(), "key", method), this.texts);
 		Method fallback = fallback(annotation, method, targetClass, completion);
 		if (annotation.onBusy() == OnBusy.SKIP) {
 			SkippedResults.check(method, targetClass, fallback, completion);

@@ -1,14 +1,11 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.stream.BaseStream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Nullness;
@@ -21,8 +18,6 @@ final class SkippedResults {
 	private static final Map<Class<?>, Object> EMPTY_VALUES = Map.of(Optional.class, Optional.empty(),
 			OptionalInt.class, OptionalInt.empty(), OptionalLong.class, OptionalLong.empty(), OptionalDouble.class,
 			OptionalDouble.empty());
-
-	private static final List<Class<?>> SEVERAL = List.of(Iterable.class, Map.class, Iterator.class, BaseStream.class);
 
 	private SkippedResults() {
 	}
@@ -73,7 +68,7 @@ final class SkippedResults {
 		if (type.isPrimitive()) {
 			return "the primitive %s, which cannot be null".formatted(type);
 		}
-		if (type.isArray() || SEVERAL.stream().anyMatch((several) -> several.isAssignableFrom(type))) {
+		if (type.isArray() || KeyForms.isSeveral(type)) {
 			return "%s, and null is no empty one".formatted(type.getTypeName());
 		}
 		return (completion == null && Nullness.forMethodReturnType(method) == Nullness.NON_NULL)

@@ -103,12 +103,12 @@ class InvalidLockedMethodsTests {
 			Class<?> nameless = loader.loadClass("Nameless");
 			Method run = nameless.getMethod("run", String.class);
 			assertThatExceptionOfType(InvalidLockedMethodException.class)
-				.isThrownBy(() -> LockKey.of(run, nameless, "", "#order", new KeyText(List.of())))
+				.isThrownBy(() -> LockKey.of(run, nameless, "", "#order", new KeyText(List::of)))
 				.satisfies((ex) -> assertThat(ex.action()).contains("-parameters", "#p0"));
-			assertThat(LockKey.of(run, nameless, "", "#p0", new KeyText(List.of())).evaluate(new Object[] { "42" }))
+			assertThat(LockKey.of(run, nameless, "", "#p0", new KeyText(List::of)).evaluate(new Object[] { "42" }))
 				.isEqualTo("42");
 			assertThatIllegalArgumentException().isThrownBy(
-					() -> LockKey.of(run, nameless, "", "#p0", new KeyText(List.of())).evaluate(new Object[] { null }))
+					() -> LockKey.of(run, nameless, "", "#p0", new KeyText(List::of)).evaluate(new Object[] { null }))
 				.withMessageContaining("-parameters");
 		}
 	}
@@ -119,7 +119,7 @@ class InvalidLockedMethodsTests {
 			try {
 				return LockKey
 					.of(UnknownVariable.class.getMethod("run", String.class), UnknownVariable.class, "", expression,
-							new KeyText(List.of()))
+							new KeyText(List::of))
 					.evaluate(new Object[] { "42" });
 			}
 			catch (NoSuchMethodException ex) {

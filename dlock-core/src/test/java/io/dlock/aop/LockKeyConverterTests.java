@@ -1,16 +1,19 @@
 package io.dlock.aop;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockKeyConverter;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
@@ -77,6 +80,94 @@ class LockKeyConverterTests extends AbstractDistributedLockedTests {
 		assertThat(prices.units(Set.of("kg"))).isEqualTo("set:[sorted]");
 		assertThatIllegalArgumentException().isThrownBy(() -> prices.money(new Money(-1)))
 			.withMessageContaining("blank");
+	}
+
+	static class App {
+
+		@Bean
+		LockKeyConverter<Money> moneyInKeys() {
+			return new LockKeyConverter<>(Money.class, (money) -> money.cents + " ct");
+		}
+
+		@DistributedLocked(name = "nightly")
+		public void job() {
+		}
+
+		@DistributedLocked(name = "order", key = "#id + '-' + #at")
+		public String order(long id, Instant at) {
+			return LockHandle.current().orElseThrow().key();
+		}
+
+	}
+
+	static class AppWithMoney extends App {
+
+		@DistributedLocked(name = "money", key = "#money")
+		public void money(Money money) {
+		}
+
+	}
+
+	static class AppWithTill extends App {
+
+		@Bean
+		Till till() {
+			return new Till();
+		}
+
+	}
+
+	static class Till {
+
+		@DistributedLocked(name = "money", key = "#money")
+		public String money(Money money) {
+			return LockHandle.current().orElseThrow().key();
+		}
+
+	}
+
+	static class AppWithStatic {
+
+		@Bean
+		static LockKeyConverter<Money> moneyInKeys() {
+			return new LockKeyConverter<>(Money.class, (money) -> money.cents + " ct");
+		}
+
+		@DistributedLocked(name = "money", key = "#money")
+		public String money(Money money) {
+			return LockHandle.current().orElseThrow().key();
+		}
+
+	}
+
+	/**
+	 * As Spring Boot sets it.
+	 */
+	private void refuseCircularReferences() {
+		this.context.setAllowCircularReferences(false);
+	}
+
+	@Test
+	void c2ConverterMayBeDeclaredBesideALockedMethodThatDoesNotNeedIt() {
+		refuseCircularReferences();
+		assertThat(bean(AppWithTill.class).order(7, Instant.EPOCH)).isEqualTo("order:7-1970-01-01T00:00:00Z");
+		assertThat(this.context.getBean(Till.class).money(new Money(5))).isEqualTo("money:5 ct");
+	}
+
+	@Test
+	void c2ConverterBesideALockedMethodThatNeedsItHasToBeStatic() {
+		refuseCircularReferences();
+		assertThatException().isThrownBy(() -> bean(AppWithMoney.class))
+			.havingRootCause()
+			.isInstanceOf(InvalidLockedMethodException.class)
+			.withMessageContaining("'#money'")
+			.withMessageContaining("static");
+	}
+
+	@Test
+	void c2StaticConverterMayBeDeclaredBesideALockedMethodThatNeedsIt() {
+		refuseCircularReferences();
+		assertThat(bean(AppWithStatic.class).money(new Money(5))).isEqualTo("money:5 ct");
 	}
 
 }

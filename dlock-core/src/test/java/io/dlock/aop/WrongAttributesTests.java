@@ -164,7 +164,7 @@ class WrongAttributesTests {
 		environment.getPropertySources().addFirst(new MapPropertySource("test", Map.of("empty", "")));
 		return new LockedOperationParser(environment::resolveRequiredPlaceholders, () -> OnStoreFailure.THROW,
 				(method, type) -> {
-				}, new CallObservations(() -> LockObservations.NONE), () -> new KeyText(new ArrayList<>()));
+				}, new CallObservations(() -> LockObservations.NONE), new KeyText(ArrayList::new));
 	}
 
 	@ParameterizedTest(name = "{0}: {1}")

@@ -1,0 +1,165 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Which expressions are refused at the start, and that the others have a key at the call.
+ */
+class KeyChecksTests {
+
+	public record Item(String sku, @Nullable String size, int count) {
+
+	}
+
+	public static class Base {
+
+	}
+
+	public interface HasId {
+
+		long id();
+
+	}
+
+	public static final class Order extends Base implements HasId {
+
+		@Override
+		public long id() {
+			return 7;
+		}
+
+		public long getId() {
+			return 7;
+		}
+
+	}
+
+	/**
+	 * A class of the application with a proper text.
+	 */
+	public static final class ObjectId {
+
+		@Override
+		public String toString() {
+			return "507f";
+		}
+
+	}
+
+	public static final class Nameless {
+
+	}
+
+	@SuppressWarnings("unused")
+	static class Methods<E extends Base & HasId> {
+
+		void numbers(long customerId, Integer orderId, double rate, String[] shards, String a, String b,
+				Map<String, String> map, Object any) {
+		}
+
+		void texts(ObjectId objectId, Path path, Nameless nameless, Item item, Item[] items, List<String> list,
+				Optional<String> optional) {
+		}
+
+		<T extends Base & HasId> void bounds(T order, E own) {
+		}
+
+	}
+
+	private static final Map<String, @Nullable Object[]> ARGUMENTS = Map.of("numbers",
+			new Object[] {
+					100L, 7, 0.5, new String[] { "s0", "s1", "s2", "s3", "s4" }, "a", "b", Map.of("ab", "c"), 4 },
+			"texts",
+			new Object[] { new ObjectId(), Path.of("a"), new Nameless(), new Item("shoe", null, 2),
+					new Item[] { new Item("shoe", "m", 2) }, List.of("x"), Optional.of("x") },
+			"bounds", new Object[] { new Order(), new Order() });
+
+	private static LockKey key(String method, String expression) {
+		Method annotated = Arrays.stream(Methods.class.getDeclaredMethods())
+			.filter((candidate) -> candidate.getName().equals(method))
+			.findFirst()
+			.orElseThrow();
+		return LockKey.of(annotated, Methods.class, "", expression, new KeyText(List::of));
+	}
+
+	@ParameterizedTest(name = "{0}: {1}")
+	@CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+			# arithmetic
+			numbers | (#customerId * 31 + #orderId) % 64 | 35
+			numbers | (#a.hashCode() + #b.hashCode()) % 16 | 3
+			numbers | (#a.compareTo(#b) + 2) * 2 | 2
+			numbers | #shards[#orderId % 4 + 1] | s4
+			numbers | (#customerId - 1 + -#orderId) / 2 | 46
+			numbers | (#orderId ^ 2 + 1) % 10 | 0
+			numbers | 'shard-' + (#customerId * 31 + #orderId) % 64 | shard-35
+			numbers | (#any + 1) % 2 | 1
+			numbers | (#rate * 2 + 1) / 4 | 0.5
+			# a toString() of the class itself
+			texts | #objectId.toString() | 507f
+			texts | #path.toString() | a
+			texts | #item.count.toString() | 2
+			# what is several
+			texts | #items.![count + 1] | [3]
+			texts | #items.![sku + '-' + size] | ["shoe-m"]
+			texts | #items.![#this.sku] | ["shoe"]
+			texts | #items.?[count + 1 == 3][0].sku | shoe
+			# one of several bounds
+			bounds | #order.id | 7
+			bounds | #order.id() | 7
+			bounds | #own.id | 7
+			""")
+	void c2ExpressionHasAKey(String method, String expression, String key) {
+		assertThat(key(method, expression).evaluate(ARGUMENTS.get(method))).isEqualTo(key);
+	}
+
+	@ParameterizedTest(name = "{0}: {1}")
+	@CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+			# null would become text
+			numbers | #map[#a + #b] | null would become the text "null"
+			numbers | #map[#any + 'b'] | null would become the text "null"
+			texts | #items.?[sku + '-' + size == 'a-null'][0].sku | null would become the text "null"
+			# a toString() that does not say the value
+			texts | #nameless.toString() | LockKeyConverter
+			texts | #item.toString() | Leave out toString()
+			texts | #items.toString() | Leave out toString()
+			texts | #optional.toString() | Leave out toString()
+			texts | #list.toString() | several values
+			# what an expression may not call
+			texts | #root.targetClass.getSimpleName() | no method 'getSimpleName'
+			texts | #root.targetClass.toString() | no method 'toString'
+			texts | #root.method.declaringClass.hashCode() | no method 'hashCode'
+			texts | #item.getClass() | no method 'getClass'
+			texts | #root?.targetClass?.getSimpleName() | no method 'getSimpleName'
+			# the elements are known
+			texts | #items.![skuu] | Item has no property 'skuu'
+			texts | #items.![#root.targetClass.getSimpleName()] | no method 'getSimpleName'
+			""")
+	void c14ExpressionIsRefusedAtTheStart(String method, String expression, String message) {
+		assertThatExceptionOfType(InvalidLockedMethodException.class).isThrownBy(() -> key(method, expression))
+			.withMessageContaining("'" + expression + "'")
+			.withMessageContaining(message);
+	}
+
+	@Test
+	void c2NullInAConcatenationOfEachElementIsNotTheTextNull() {
+		LockKey key = key("texts", "#items.![sku + '-' + size]");
+		@Nullable Object[] arguments = ARGUMENTS.get("texts").clone();
+		arguments[4] = new Item[] { new Item("shoe", null, 2) };
+		assertThatIllegalArgumentException().isThrownBy(() -> key.evaluate(arguments)).withMessageContaining("size");
+	}
+
+}
