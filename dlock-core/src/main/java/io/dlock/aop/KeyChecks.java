@@ -197,7 +197,7 @@ final class KeyChecks {
 			typeOf(call.getChild(i));
 		}
 		ResolvableType value = call.isNullSafe() ? KeyTypes.unwrapped(owner) : owner;
-		ResolvableType type = (value != owner) ? ResolvableType.NONE
+		ResolvableType type = !value.equals(owner) ? ResolvableType.NONE
 				: KeyTypes.ofMethod(owner, call.getName(), call.getChildCount());
 		if (type == null) {
 			throw refusal("but %s has no method '%s' that a key may call".formatted(owner, call.getName()),

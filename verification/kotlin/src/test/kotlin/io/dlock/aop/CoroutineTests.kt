@@ -262,7 +262,7 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 	}
 
 	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservations { LockObservations.NONE },
-		{ KeyText(listOf()) })
+		KeyText { listOf() })
 
 	private fun LockedOperationParser.parse(type: Class<*>) = type.declaredMethods
 		.filter { it.isAnnotationPresent(DistributedLocked::class.java) }
