@@ -63,8 +63,6 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 				turn.end();
 			}
 			else {
-				// a request that comes now is not busy: it asks the store next
-				turn.tell(null);
 				releaseAnd(turn::end, lease);
 			}
 		}

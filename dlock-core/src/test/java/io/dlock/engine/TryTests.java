@@ -125,23 +125,6 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void tryDuringAReleaseIsNotBusyAndAsksTheStoreNext() throws Exception {
-		CountDownLatch releasing = new CountDownLatch(1);
-		this.store.beforeRelease = () -> {
-			releasing.countDown();
-			awaitQuietly(this.storeAnswers);
-		};
-		CompletableFuture<Optional<LockHandle>> first = tryInOtherThread();
-		releasing.await();
-		CompletableFuture<Optional<LockHandle>> second = tryInOtherThread();
-		Awaitility.await().until(() -> second.isDone() || this.registry.waitingCalls() == 1);
-		this.storeAnswers.countDown();
-		assertThat(first.get()).isPresent();
-		assertThat(second.get()).isPresent();
-		assertThat(this.store.acquires).hasValue(2);
-	}
-
-	@Test
 	void leaseIsNotOfferedToARequestWhoseWaitIsOver() {
 		TurnedClock clock = new TurnedClock();
 		try (LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock)) {
