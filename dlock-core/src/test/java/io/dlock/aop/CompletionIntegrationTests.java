@@ -36,6 +36,7 @@ import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
@@ -147,8 +148,7 @@ class CompletionIntegrationTests {
 		}
 		if (server.equals("redis")) {
 			RedisServer redis = RedisServer.shared();
-			LettuceConnectionFactory factory = new LettuceConnectionFactory(redis.host(), redis.port());
-			factory.afterPropertiesSet();
+			LettuceConnectionFactory factory = LettuceFactories.create(redis.host(), redis.port());
 			return new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
 		}
 		if (server.equals("jedis")) {

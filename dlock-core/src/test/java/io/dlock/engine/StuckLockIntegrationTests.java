@@ -25,6 +25,7 @@ import io.dlock.LockSettings;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.test.DocsPage;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
@@ -87,9 +88,7 @@ class StuckLockIntegrationTests {
 	@Test
 	void redis() throws Exception {
 		RedisServer server = RedisServer.shared();
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(server.host(), server.port());
-		factory.afterPropertiesSet();
-		factory.start();
+		LettuceConnectionFactory factory = LettuceFactories.create(server.host(), server.port());
 		Matcher script = SCRIPT.matcher(line("redis-cli EVAL"));
 		assertThat(script.matches()).isTrue();
 		try (RedisConnection connection = factory.getConnection()) {

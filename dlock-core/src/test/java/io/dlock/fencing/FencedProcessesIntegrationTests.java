@@ -23,6 +23,7 @@ import io.dlock.fencing.redis.FencedValues;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.test.JavaProcess;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
@@ -73,9 +74,7 @@ class FencedProcessesIntegrationTests {
 	private static String read(String address, String key) {
 		if (address.startsWith("redis:")) {
 			String[] parts = address.split(":");
-			LettuceConnectionFactory factory = new LettuceConnectionFactory(parts[1], Integer.parseInt(parts[2]));
-			factory.afterPropertiesSet();
-			factory.start();
+			LettuceConnectionFactory factory = LettuceFactories.create(parts[1], Integer.parseInt(parts[2]));
 			try {
 				return new FencedValues(factory).get(key).orElseThrow();
 			}

@@ -27,6 +27,7 @@ import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.LocalServer;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
@@ -61,8 +62,7 @@ class LockMetersIntegrationTests {
 
 	private static LockStore store(LocalServer server) {
 		if (server instanceof RedisServer redis) {
-			LettuceConnectionFactory factory = new LettuceConnectionFactory(redis.host(), redis.port());
-			factory.afterPropertiesSet();
+			LettuceConnectionFactory factory = LettuceFactories.create(redis.host(), redis.port());
 			return new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
 		}
 		PostgresServer postgres = (PostgresServer) server;

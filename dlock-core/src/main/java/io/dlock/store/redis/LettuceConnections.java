@@ -95,17 +95,29 @@ final class LettuceConnections extends DedicatedConnections {
 	}
 
 	/**
-	 * The application's threads, but a reconnect within the command timeout: the default
-	 * backs off up to 30 seconds, which would be an outage of the locks.
+	 * The application's resources with event loops of their own and a reconnect within
+	 * the command timeout: the default backs off up to 30 seconds, which would be an
+	 * outage of the locks.
 	 */
 	private static ClientResources resources(LettuceClientConfiguration application, Duration commandTimeout) {
 		Supplier<Delay> delay = () -> Delay.exponential(Duration.ofMillis(1), commandTimeout, 2, TimeUnit.MILLISECONDS);
 		ClientResources shared = application.getClientResources().orElse(null);
-		ClientResources.Builder builder = (shared != null) ? shared.mutate() : ClientResources.builder();
+		ClientResources.Builder builder = (shared != null) ? sharing(shared) : ClientResources.builder();
 		return builder.reconnectDelay(delay.get())
 			.nettyCustomizer(new LettuceChannels((shared != null) ? shared.nettyCustomizer() : null,
 					RedisMailboxes.longestSilence(commandTimeout)))
 			.build();
+	}
+
+	/**
+	 * A mutated copy shuts down the executor, the timer and the metrics of its original
+	 * with itself. Only what is set explicitly is left to its owner.
+	 */
+	private static ClientResources.Builder sharing(ClientResources resources) {
+		return resources.mutate()
+			.eventExecutorGroup(resources.eventExecutorGroup())
+			.timer(resources.timer())
+			.commandLatencyRecorder(resources.commandLatencyRecorder());
 	}
 
 	private static String describe(RedisConfiguration configuration) {
@@ -233,7 +245,6 @@ final class LettuceConnections extends DedicatedConnections {
 	public void close() {
 		this.factory.destroy();
 		awaitAttempt();
-		// what it shares with the application's resources stays up
 		this.resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
 	}
 

@@ -31,6 +31,7 @@ import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.fencing.StaleTokenException;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -58,14 +59,8 @@ class FencedValuesIntegrationTests {
 	@BeforeEach
 	void connect() {
 		RedisServer server = RedisServer.shared();
-		this.factory = started(new LettuceConnectionFactory(server.host(), server.port()));
+		this.factory = LettuceFactories.create(server.host(), server.port());
 		this.values = new FencedValues(this.factory);
-	}
-
-	private static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
 	}
 
 	@AfterEach
@@ -285,7 +280,7 @@ class FencedValuesIntegrationTests {
 	@Test
 	void clusterFencesKeysOfAllSlots() throws Exception {
 		try (RedisServer node = RedisServer.start("--cluster-enabled", "yes")) {
-			LettuceConnectionFactory direct = started(new LettuceConnectionFactory(node.host(), node.port()));
+			LettuceConnectionFactory direct = LettuceFactories.create(node.host(), node.port());
 			try (RedisConnection connection = direct.getConnection()) {
 				List<byte[]> addSlots = new ArrayList<>(List.of("ADDSLOTS".getBytes()));
 				IntStream.range(0, 16384).forEach((slot) -> addSlots.add(Integer.toString(slot).getBytes()));
@@ -294,8 +289,8 @@ class FencedValuesIntegrationTests {
 			finally {
 				direct.destroy();
 			}
-			LettuceConnectionFactory cluster = started(new LettuceConnectionFactory(
-					new RedisClusterConfiguration(List.of(node.host() + ":" + node.port()))));
+			LettuceConnectionFactory cluster = LettuceFactories
+				.create(new RedisClusterConfiguration(List.of(node.host() + ":" + node.port())));
 			try {
 				FencedValues clustered = new FencedValues(cluster);
 				Awaitility.await().ignoreExceptions().until(() -> {

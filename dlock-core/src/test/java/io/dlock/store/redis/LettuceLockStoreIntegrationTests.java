@@ -5,9 +5,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
+import io.lettuce.core.resource.ClientResources;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,12 +18,15 @@ import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.RedisServer;
 import io.dlock.test.TcpProxy;
 
@@ -167,29 +172,43 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 		}
 	}
 
+	@Test
+	void closingTheStoreLeavesTheResourcesOfTheApplicationRunning() {
+		ClientResources resources = ClientResources.create();
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("127.0.0.1", proxy().port()),
+				LettuceClientConfiguration.builder().clientResources(resources).build());
+		try {
+			factory.afterPropertiesSet();
+			RedisLockStore closed = new RedisLockStore(factory, patient());
+			closed.verify();
+			closed.close();
+			assertThat(resources.eventExecutorGroup().isShuttingDown()).isFalse();
+			assertThat(resources.timer().newTimeout((timeout) -> {
+			}, 0, TimeUnit.SECONDS)).isNotNull();
+			try (RedisLockStore next = new RedisLockStore(factory, patient())) {
+				granted(next.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
+			}
+		}
+		finally {
+			factory.destroy();
+			resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+		}
+	}
+
 	@Override
 	RedisConnectionFactory createConnectionFactory(String host, int port) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(host, port);
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return LettuceFactories.create(host, port);
 	}
 
 	@Override
 	RedisConnectionFactory createClusterConnectionFactory(String host, int port) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(
-				new RedisClusterConfiguration(List.of(host + ":" + port)));
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return LettuceFactories.create(new RedisClusterConfiguration(List.of(host + ":" + port)));
 	}
 
 	@Override
 	RedisConnectionFactory createSentinelConnectionFactory(RedisSentinelConfiguration configuration) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(configuration);
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return LettuceFactories.create(configuration);
 	}
 
 	@Override

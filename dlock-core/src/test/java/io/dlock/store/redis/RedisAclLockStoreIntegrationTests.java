@@ -27,6 +27,7 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreInspection;
 import io.dlock.test.DocsPage;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,7 +55,7 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 			enter(connection, LINES.get(0));
 			enter(connection, LINES.get(2));
 		});
-		return started(new LettuceConnectionFactory(configuration(host, port)));
+		return LettuceFactories.create(configuration(host, port));
 	}
 
 	/**
@@ -100,13 +101,7 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 		RedisClusterConfiguration cluster = new RedisClusterConfiguration(List.of(host + ":" + port));
 		cluster.setUsername(user());
 		cluster.setPassword(PASSWORD);
-		return started(new LettuceConnectionFactory(cluster));
-	}
-
-	private static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return LettuceFactories.create(cluster);
 	}
 
 	private RedisStandaloneConfiguration configuration(String host, int port) {
@@ -134,8 +129,7 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 	void r54UserOfTheLocksMayDoNothingElse(String command) {
 		onlyLocks();
 		RedisServer server = RedisServer.shared();
-		LettuceConnectionFactory restricted = started(
-				new LettuceConnectionFactory(configuration(server.host(), server.port())));
+		LettuceConnectionFactory restricted = LettuceFactories.create(configuration(server.host(), server.port()));
 		try (RedisConnection connection = restricted.getConnection()) {
 			Throwable failure = catchThrowable(() -> enter(connection, command));
 			assertThat(failure).as("in a script, Redis 6 says it in words")

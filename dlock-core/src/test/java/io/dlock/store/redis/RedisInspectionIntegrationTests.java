@@ -26,6 +26,7 @@ import io.dlock.store.StoreFacts;
 import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
 import io.dlock.test.MachineWatch;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
 import io.dlock.test.Timing;
@@ -42,10 +43,7 @@ class RedisInspectionIntegrationTests {
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
 	private static RedisConnectionFactory lettuce(RedisServer server) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(server.host(), server.port());
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return LettuceFactories.create(server.host(), server.port());
 	}
 
 	private static RedisLockStore store(RedisServer server) {
@@ -200,7 +198,7 @@ class RedisInspectionIntegrationTests {
 			RedisClusterConfiguration configuration = new RedisClusterConfiguration(
 					List.of(first.host() + ":" + first.port()));
 			RedisConnectionFactory factory = jedis ? started(new JedisConnectionFactory(configuration))
-					: started(new LettuceConnectionFactory(configuration));
+					: LettuceFactories.create(configuration);
 			try (RedisLockStore store = new RedisLockStore(factory,
 					RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
 				String[] keys = IntStream.range(0, 30).mapToObj((i) -> "key" + i).toArray(String[]::new);
@@ -233,12 +231,6 @@ class RedisInspectionIntegrationTests {
 		finally {
 			destroy(factory);
 		}
-	}
-
-	private static RedisConnectionFactory started(LettuceConnectionFactory factory) {
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
 	}
 
 	private static RedisConnectionFactory started(JedisConnectionFactory factory) {
