@@ -2,6 +2,7 @@ package io.dlock.aop;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -39,9 +40,12 @@ class BehindInterfacesTests {
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
+	private final List<LockHandle> heldElsewhere = new ArrayList<>();
+
 	@AfterEach
 	void close() {
 		this.context.close();
+		this.heldElsewhere.forEach(LockHandle::release);
 		this.registry.close();
 	}
 
@@ -117,7 +121,7 @@ class BehindInterfacesTests {
 	}
 
 	private void holdElsewhere(String key) {
-		CompletableFuture.runAsync(() -> this.registry.acquire(key)).join();
+		this.heldElsewhere.add(CompletableFuture.supplyAsync(() -> this.registry.acquire(key)).join());
 	}
 
 	@Test
