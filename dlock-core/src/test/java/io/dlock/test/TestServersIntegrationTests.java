@@ -229,8 +229,9 @@ class TestServersIntegrationTests {
 	}
 
 	private static @Nullable String mariaDb(MariaDbServer mariaDb, String sql) throws SQLException {
-		try (Connection connection = DriverManager.getConnection(mariaDb.mariaDbUrl() + "?connectTimeout=1000&socketTimeout=500",
-				mariaDb.username(), mariaDb.password()); Statement statement = connection.createStatement()) {
+		try (Connection connection = DriverManager.getConnection(
+				mariaDb.mariaDbUrl() + "?connectTimeout=1000&socketTimeout=500", mariaDb.username(),
+				mariaDb.password()); Statement statement = connection.createStatement()) {
 			if (!statement.execute(sql)) {
 				return null;
 			}
