@@ -63,7 +63,8 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 				turn.end();
 			}
 			else {
-				releaseAnd(turn::end, lease);
+				// a request that comes while the release is on its way is sent after it
+				releaseAnd(turn::end, lease, turn::end);
 			}
 		}
 	}
@@ -96,7 +97,7 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 		}
 		endOf(lease);
 		if (!limit.isOver()) {
-			releaseInStore(lease);
+			releaseInStore(lease, LeaseReleaser::nothing);
 		}
 	}
 
@@ -146,10 +147,10 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 		revoke(lease);
 	}
 
-	private void releaseAnd(Runnable then, Lease lease) {
+	private void releaseAnd(Runnable then, Lease lease, Runnable onSent) {
 		boolean interrupted = Thread.interrupted();
 		try {
-			releaseInStore(lease);
+			releaseInStore(lease, onSent);
 		}
 		finally {
 			then.run();
@@ -162,9 +163,9 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 	@Override
 	public void giveBack(Lease lease, boolean inBackground, Runnable then) {
 		if (!inBackground) {
-			releaseAnd(then, lease);
+			releaseAnd(then, lease, LeaseReleaser::nothing);
 		}
-		else if (!this.threads.releaseSoon(() -> releaseAnd(then, lease))) {
+		else if (!this.threads.releaseSoon(() -> releaseAnd(then, lease, LeaseReleaser::nothing))) {
 			revoke(lease);
 			then.run();
 		}
@@ -175,14 +176,18 @@ final class LeaseReleaser implements LocalQueues.Leftovers {
 	 * to release is no news while the lease is valid: the driver may have sent the
 	 * request twice. Whether a lock is lost, the deadline and the renewal tell.
 	 * @param lease the lease
+	 * @param onSent called when the request is on its way, if the store can tell
 	 */
-	void releaseInStore(Lease lease) {
+	private void releaseInStore(Lease lease, Runnable onSent) {
 		try {
-			this.store.release(lease.key(), lease.owner());
+			this.store.release(lease.key(), lease.owner(), onSent);
 		}
 		catch (RuntimeException ex) {
 			failed(lease, ex);
 		}
+	}
+
+	private static void nothing() {
 	}
 
 	/**

@@ -73,6 +73,21 @@ public interface LockStore extends AutoCloseable {
 	boolean release(String key, String owner);
 
 	/**
+	 * Free a key as {@link #release(String, String)} does, and report when the request is
+	 * on its way.
+	 * @param key the key
+	 * @param owner the owner
+	 * @param onSent called as soon as everything that this store is asked afterwards
+	 * takes effect after the release, perhaps more than once; never called by a store
+	 * that cannot tell
+	 * @return whether it was held and is free now
+	 * @throws StoreException if there is no answer
+	 */
+	default boolean release(String key, String owner, Runnable onSent) {
+		return release(key, owner);
+	}
+
+	/**
 	 * Send a {@link #release} and return without waiting for the answer, if this store
 	 * can do that on the calling thread. What this store is asked afterwards takes effect
 	 * afterwards.

@@ -115,6 +115,9 @@ final class TroubledStore implements LockStore {
 	volatile Runnable beforeRelease = () -> {
 	};
 
+	/** Whether releases report that they are sent, and what comes before their answer. */
+	volatile @Nullable Runnable beforeReleaseIsAnswered;
+
 	/** Keys on a node that does not answer. */
 	volatile Predicate<String> unreachable = (key) -> false;
 
@@ -181,6 +184,18 @@ final class TroubledStore implements LockStore {
 		loseReply(this.lostReleases);
 		boolean released = this.memory.release(key, owner);
 		loseReply(this.lostReleaseReplies);
+		return released;
+	}
+
+	@Override
+	public boolean release(String key, String owner, Runnable onSent) {
+		Runnable beforeAnswer = this.beforeReleaseIsAnswered;
+		if (beforeAnswer == null) {
+			return release(key, owner);
+		}
+		boolean released = this.memory.release(key, owner);
+		onSent.run();
+		beforeAnswer.run();
 		return released;
 	}
 

@@ -125,6 +125,25 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void tryIsSentBehindAReleaseThatIsOnItsWay() throws Exception {
+		CountDownLatch releasing = new CountDownLatch(1);
+		this.store.beforeReleaseIsAnswered = () -> {
+			releasing.countDown();
+			awaitQuietly(this.storeAnswers);
+		};
+		CompletableFuture<Optional<LockHandle>> first = tryInOtherThread();
+		releasing.await();
+		LockHandle second = this.registry.acquire(noWait("key"));
+		assertThat(first).as("the release is not answered yet").isNotDone();
+		assertThat(second.isValid()).isTrue();
+		this.storeAnswers.countDown();
+		first.get();
+		assertThat(isFreeInStore("key")).as("the end of the first release changes nothing").isFalse();
+		second.release();
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	@Test
 	void leaseIsNotOfferedToARequestWhoseWaitIsOver() {
 		TurnedClock clock = new TurnedClock();
 		try (LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock)) {

@@ -35,13 +35,26 @@ final class LettuceScriptConnection implements ScriptConnection {
 
 	private final long timeout;
 
+	private final @Nullable Runnable onSent;
+
 	LettuceScriptConnection(StatefulConnection<byte[], byte[]> shared, long timeoutNanos) {
+		this(shared, timeoutNanos, null);
+	}
+
+	private LettuceScriptConnection(StatefulConnection<byte[], byte[]> shared, long timeoutNanos,
+			@Nullable Runnable onSent) {
 		this.shared = shared;
 		this.timeout = timeoutNanos;
+		this.onSent = onSent;
 	}
 
 	LettuceScriptConnection withTimeout(long timeoutNanos) {
 		return new LettuceScriptConnection(this.shared, timeoutNanos);
+	}
+
+	@Override
+	public LettuceScriptConnection reporting(Runnable listener) {
+		return new LettuceScriptConnection(this.shared, this.timeout, listener);
 	}
 
 	boolean isOpen() {
@@ -55,6 +68,9 @@ final class LettuceScriptConnection implements ScriptConnection {
 				: command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), script, cached, keys, keysAndArgs);
 		long deadline = System.nanoTime() + this.timeout;
 		this.shared.dispatch(command);
+		if (this.onSent != null) {
+			this.onSent.run();
+		}
 		return answer(command, deadline);
 	}
 

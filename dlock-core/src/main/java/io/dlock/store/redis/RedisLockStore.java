@@ -169,9 +169,15 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public boolean release(String key, String owner) {
+		return release(key, owner, () -> {
+		});
+	}
+
+	@Override
+	public boolean release(String key, String owner, Runnable onSent) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
-		return execute("release",
-				(connection) -> RedisLockScripts.RELEASE.number(connection, 1, keys.lock(), bytes(owner))) == 1;
+		return execute("release", (connection) -> RedisLockScripts.RELEASE.number(connection.reporting(onSent), 1,
+				keys.lock(), bytes(owner))) == 1;
 	}
 
 	@Override

@@ -36,6 +36,16 @@ interface ScriptConnection extends AutoCloseable {
 	}
 
 	/**
+	 * Report when a script is on its way, if this connection keeps the order of its
+	 * commands.
+	 * @param onSent called when the script is sent, before its answer
+	 * @return the connection that reports
+	 */
+	default ScriptConnection reporting(Runnable onSent) {
+		return this;
+	}
+
+	/**
 	 * Run a script many times, in one round trip if the client can.
 	 * @param batch what to run
 	 * @return the answer or the {@code RuntimeException} of each, in the same order

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
@@ -27,6 +28,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.test.LettuceFactories;
+import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
 import io.dlock.test.TcpProxy;
 
@@ -170,6 +172,21 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 				destroy(factory);
 			}
 		}
+	}
+
+	@Test
+	void releaseReportsThatItIsSentBeforeItIsAnswered() throws Exception {
+		granted(acquire("a", LEASE));
+		proxy().blackHoleReplies(true);
+		CountDownLatch sent = new CountDownLatch(1);
+		CompletableFuture<Boolean> released = CompletableFuture
+			.supplyAsync(() -> store().release(key(), "a", sent::countDown));
+		assertThat(sent.await(Patience.COMMAND.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+		assertThat(released).isNotDone();
+		proxy().cutAll();
+		assertThat(released).failsWithin(Patience.COMMAND)
+			.withThrowableThat()
+			.withCauseInstanceOf(StoreException.class);
 	}
 
 	@Test
