@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.Assign;
@@ -204,13 +203,14 @@ final class KeyChecks {
 					"Name a public method of that type; a Class and a ClassLoader have none");
 		}
 		if (call.getName().equals("toString") && call.getChildCount() == 0) {
-			checkToString(call, KeyTypes.known(value), value);
+			KeyTypes.bounds(value).forEach((bound) -> checkToString(call, bound));
 			return TEXT;
 		}
 		return type;
 	}
 
-	private void checkToString(MethodReference call, @Nullable Class<?> type, ResolvableType owner) {
+	private void checkToString(MethodReference call, ResolvableType owner) {
+		Class<?> type = KeyTypes.known(owner);
 		if (type != null && !KeyForms.hasToString(type)) {
 			checkType(call, owner);
 			throw refusal("but the toString() of %s need not say its value".formatted(owner),
@@ -239,22 +239,25 @@ final class KeyChecks {
 		boolean numbers = true;
 		boolean parts = true;
 		boolean text = false;
+		boolean certain = false;
 		for (int i = 0; i < sum.getChildCount(); i++) {
 			SpelNode operand = sum.getChild(i);
 			parts &= operand instanceof KeyPart;
 			ResolvableType type = typeOf((operand instanceof KeyPart) ? operand.getChild(0) : operand);
 			numbers &= KeyTypes.isNumber(type);
 			text |= !KeyTypes.mayBeNumber(type);
+			certain |= KeyTypes.isNumber(type) && (operand instanceof Literal || type.toClass().isPrimitive());
 		}
 		if (numbers) {
 			return NUMBER;
 		}
-		if (!parts && !text) {
+		if (!parts && certain && !text) {
+			// the sum of a number and null fails at the call
 			return ResolvableType.NONE;
 		}
 		if (!parts) {
 			throw refusal("but in %s a null would become the text \"null\"".formatted(sum.toStringAST()),
-					"Concatenate at the end: \"#a + '-' + #b\"");
+					"Concatenate at the end: \"#a + '-' + #b\", or declare the operands as numbers");
 		}
 		for (int i = 0; i < sum.getChildCount(); i++) {
 			checkPart(sum.getChild(i));

@@ -171,6 +171,13 @@ final class KeyText extends StandardTypeConverter {
 	}
 
 	private void check(ResolvableType type, Set<Class<?>> seen) {
+		List<ResolvableType> bounds = KeyTypes.bounds(type);
+		if (bounds.size() > 1) {
+			if (bounds.stream().map(KeyTypes::known).noneMatch(this::hasText)) {
+				bounds.forEach((bound) -> check(bound, seen));
+			}
+			return;
+		}
 		Class<?> checked = KeyTypes.known(type);
 		if (checked == null || KeyForms.text(checked) != null || isUndecided(checked)) {
 			return;
@@ -194,12 +201,16 @@ final class KeyText extends StandardTypeConverter {
 	private void checkComponents(ResolvableType type, Class<?> checked, Set<Class<?>> seen) {
 		for (RecordComponent component : checked.getRecordComponents()) {
 			try {
-				check(ResolvableType.forType(component.getGenericType(), type), seen);
+				check(KeyTypes.ofMember(component.getAccessor(), component.getGenericType(), type), seen);
 			}
 			catch (RefusedKeyException ex) {
 				throw ex.asPart("'%s' of %s".formatted(component.getName(), checked.getTypeName()));
 			}
 		}
+	}
+
+	private boolean hasText(@Nullable Class<?> type) {
+		return type != null && (KeyForms.text(type) != null || converter(type) != null);
 	}
 
 	/**

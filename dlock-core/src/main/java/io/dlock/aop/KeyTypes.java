@@ -109,10 +109,10 @@ final class KeyTypes {
 			return owner.getComponentType();
 		}
 		if (Collection.class.isAssignableFrom(type)) {
-			return owner.as(Collection.class).getGeneric(0);
+			return standsFor(owner.as(Collection.class).getGeneric(0), owner);
 		}
 		if (Map.class.isAssignableFrom(type)) {
-			return owner.as(Map.class).getGeneric(1);
+			return standsFor(owner.as(Map.class).getGeneric(1), owner);
 		}
 		return (type == String.class) ? owner : ResolvableType.NONE;
 	}
@@ -127,7 +127,7 @@ final class KeyTypes {
 	}
 
 	static boolean isNumber(ResolvableType type) {
-		Class<?> resolved = type.resolve();
+		Class<?> resolved = resolve(type);
 		return resolved != null && Number.class.isAssignableFrom(ClassUtils.resolvePrimitiveIfNecessary(resolved));
 	}
 
@@ -144,13 +144,40 @@ final class KeyTypes {
 	static ResolvableType ofEach(ResolvableType type) {
 		Class<?> known = known(type);
 		if (known != null && Map.class.isAssignableFrom(known)) {
-			return ResolvableType.forClassWithGenerics(Map.Entry.class, type.as(Map.class).getGenerics());
+			return ResolvableType.forClassWithGenerics(Map.Entry.class,
+					Arrays.stream(type.as(Map.class).getGenerics())
+						.map((generic) -> standsFor(generic, type))
+						.toArray(ResolvableType[]::new));
 		}
 		return ofElement(type);
 	}
 
-	private static ResolvableType ofMember(Member member, Type type, ResolvableType owner) {
-		return ResolvableType.forType(type, owner.as(member.getDeclaringClass()));
+	/**
+	 * The type of a member.
+	 * @param member the member
+	 * @param type its generic type
+	 * @param owner the type that has it
+	 * @return the type
+	 */
+	static ResolvableType ofMember(Member member, Type type, ResolvableType owner) {
+		return standsFor(ResolvableType.forType(type, owner.as(member.getDeclaringClass())), owner);
+	}
+
+	/**
+	 * Replace the variable of a generic type by its argument, if that has several bounds
+	 * or a lower one, which the variable does not show.
+	 */
+	private static ResolvableType standsFor(ResolvableType type, ResolvableType owner) {
+		ResolvableType argument = type;
+		while (argument.getType() instanceof TypeVariable<?> variable
+				&& variable.getGenericDeclaration() instanceof Class<?> generic
+				&& !owner.as(generic).equals(ResolvableType.NONE)) {
+			argument = owner.as(generic).getGeneric(List.of(generic.getTypeParameters()).indexOf(variable));
+			if (generic == owner.resolve()) {
+				break;
+			}
+		}
+		return (hasLowerBound(argument) || bounds(argument).size() > 1) ? argument : type;
 	}
 
 	/**
@@ -159,19 +186,34 @@ final class KeyTypes {
 	 * @return the class, or {@code null} if it says nothing
 	 */
 	static @Nullable Class<?> known(ResolvableType type) {
-		Class<?> resolved = type.resolve();
-		return (resolved == null || resolved == Object.class || isIntersection(type.getType(), resolved)) ? null
+		Class<?> resolved = resolve(type);
+		return (resolved == null || resolved == Object.class || bounds(type).size() > 1) ? null
 				: ClassUtils.resolvePrimitiveIfNecessary(resolved);
 	}
 
+	private static @Nullable Class<?> resolve(ResolvableType type) {
+		return hasLowerBound(type) ? null : type.resolve();
+	}
+
+	private static boolean hasLowerBound(ResolvableType type) {
+		return type.getType() instanceof WildcardType wildcard && wildcard.getLowerBounds().length > 0;
+	}
+
 	/**
-	 * The first of several bounds is not all that a value is.
+	 * The types that each value has.
+	 * @param type a type
+	 * @return the bounds of an intersection, otherwise the type itself
 	 */
-	private static boolean isIntersection(Type type, Class<?> resolved) {
-		Type[] bounds = (type instanceof TypeVariable<?> variable) ? variable.getBounds()
-				: (type instanceof WildcardType wildcard) ? wildcard.getUpperBounds() : new Type[0];
-		return (bounds.length > 1 && ResolvableType.forType(bounds[0]).resolve() == resolved)
-				|| (bounds.length == 1 && isIntersection(bounds[0], resolved));
+	static List<ResolvableType> bounds(ResolvableType type) {
+		Type[] bounds = { type.getType() };
+		while (bounds.length == 1 && (bounds[0] instanceof TypeVariable<?> || bounds[0] instanceof WildcardType)) {
+			bounds = (bounds[0] instanceof TypeVariable<?> variable) ? variable.getBounds()
+					: ((WildcardType) bounds[0]).getUpperBounds();
+		}
+		// a variable may stand for a class that has all bounds
+		boolean several = bounds.length > 1 && ResolvableType.forType(bounds[0]).resolve() == type.resolve();
+		return several ? Arrays.stream(bounds).map((bound) -> ResolvableType.forType(bound, type)).toList()
+				: List.of(type);
 	}
 
 	/**

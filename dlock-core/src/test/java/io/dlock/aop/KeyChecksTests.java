@@ -35,6 +35,10 @@ class KeyChecksTests {
 
 	}
 
+	public record Box<X>(X value) {
+
+	}
+
 	public static final class Order extends Base implements HasId {
 
 		@Override
@@ -75,7 +79,12 @@ class KeyChecksTests {
 				Optional<String> optional) {
 		}
 
-		<T extends Base & HasId> void bounds(T order, E own) {
+		<T extends Base & HasId> void bounds(T order, E own, List<? extends T> list, Map<String, ? extends T> map,
+				Optional<T> optional, Box<? extends T> box) {
+		}
+
+		<T extends Number & Comparable<T>> void sums(Object x, Object y, T number, List<? super Integer> list,
+				Map<String, String> map, Integer boxed) {
 		}
 
 	}
@@ -86,7 +95,10 @@ class KeyChecksTests {
 			"texts",
 			new Object[] { new ObjectId(), Path.of("a"), new Nameless(), new Item("shoe", null, 2),
 					new Item[] { new Item("shoe", "m", 2) }, List.of("x"), Optional.of("x") },
-			"bounds", new Object[] { new Order(), new Order() });
+			"bounds",
+			new Object[] { new Order(), new Order(), List.of(new Order()), Map.of("a", new Order()),
+					Optional.of(new Order()), new Box<>(new Order()) },
+			"sums", new Object[] { "b", "c", 3, List.of("d", "e"), Map.of("3", "f"), 4 });
 
 	private static LockKey key(String method, String expression) {
 		Method annotated = Arrays.stream(Methods.class.getDeclaredMethods())
@@ -121,6 +133,18 @@ class KeyChecksTests {
 			bounds | #order.id | 7
 			bounds | #order.id() | 7
 			bounds | #own.id | 7
+			bounds | #list[0].id | 7
+			bounds | #list.get(0).id | 7
+			bounds | #map['a'].id | 7
+			bounds | #optional?.id | 7
+			bounds | #box.value.id | 7
+			sums | #number | 3
+			sums | #number.toString() | 3
+			sums | (#number + #boxed) % 5 | 2
+			# a sum within a concatenation
+			sums | 'a' + (#x + #y) | abc
+			sums | 'a' + (#number + #boxed) | a7
+			sums | 'a' + (#list[0] + #list[1]) | ade
 			""")
 	void c2ExpressionHasAKey(String method, String expression, String key) {
 		assertThat(key(method, expression).evaluate(ARGUMENTS.get(method))).isEqualTo(key);
@@ -132,12 +156,29 @@ class KeyChecksTests {
 			numbers | #map[#a + #b] | null would become the text "null"
 			numbers | #map[#any + 'b'] | null would become the text "null"
 			texts | #items.?[sku + '-' + size == 'a-null'][0].sku | null would become the text "null"
+			sums | #map[#x + #y] | null would become the text "null"
+			sums | #map[#x + #boxed] | null would become the text "null"
+			sums | #map[#x * 2 + #boxed] | null would become the text "null"
+			sums | #map[(#x + 1) + #y] | null would become the text "null"
+			sums | #map[#list[0] + #list[1]] | null would become the text "null"
+			sums | (#x + #y) * 2 | null would become the text "null"
+			# no bound has a text
+			bounds | #order | Base: that has no text
+			bounds | #own | Base: that has no text
+			bounds | #list[0] | Base: that has no text
+			bounds | #list.get(0) | Base: that has no text
+			bounds | #map['a'] | Base: that has no text
+			bounds | #optional | Base: that has no text
+			bounds | #box | Base: that has no text
+			bounds | #list | several values
 			# a toString() that does not say the value
 			texts | #nameless.toString() | LockKeyConverter
 			texts | #item.toString() | Leave out toString()
 			texts | #items.toString() | Leave out toString()
 			texts | #optional.toString() | Leave out toString()
 			texts | #list.toString() | several values
+			bounds | #order.toString() | Base: that has no text
+			bounds | #list[0].toString() | Base: that has no text
 			# what an expression may not call
 			texts | #root.targetClass.getSimpleName() | no method 'getSimpleName'
 			texts | #root.targetClass.toString() | no method 'toString'
@@ -152,6 +193,16 @@ class KeyChecksTests {
 		assertThatExceptionOfType(InvalidLockedMethodException.class).isThrownBy(() -> key(method, expression))
 			.withMessageContaining("'" + expression + "'")
 			.withMessageContaining(message);
+	}
+
+	@Test
+	void c2NullInASumWithinAConcatenationIsNotTheTextNull() {
+		LockKey key = key("sums", "'a' + (#x + #y)");
+		@Nullable Object[] arguments = ARGUMENTS.get("sums").clone();
+		arguments[1] = null;
+		assertThatIllegalArgumentException().isThrownBy(() -> key.evaluate(arguments)).withMessageContaining("#y");
+		arguments[1] = new Nameless();
+		assertThatIllegalArgumentException().isThrownBy(() -> key.evaluate(arguments)).withMessageContaining("#y");
 	}
 
 	@Test
