@@ -2,7 +2,11 @@ package io.dlock.aop;
 
 import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
+import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
@@ -10,44 +14,41 @@ import org.springframework.validation.beanvalidation.MethodValidationInterceptor
 
 /**
  * Lets the method validation of a proxy, which comes after the lock and in the
- * transaction, look at the arguments before the lock is taken.
+ * transaction, look at the arguments before the lock is taken. Each proxy has its own,
+ * outside of its lock.
  */
-final class ArgumentValidation {
+final class ArgumentValidation implements MethodInterceptor {
 
-	private static final boolean POSSIBLE = ClassUtils.isPresent("jakarta.validation.Validator",
+	/** Whether there is bean validation. */
+	static final boolean POSSIBLE = ClassUtils.isPresent("jakarta.validation.Validator",
 			ArgumentValidation.class.getClassLoader());
 
-	private ArgumentValidation() {
+	/**
+	 * Spring adds the validation to a proxy after the lock: it is looked for at the first
+	 * call.
+	 */
+	private final Map<Method, Optional<MethodValidationInterceptor>> validations = new ConcurrentHashMap<>();
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Optional<MethodValidationInterceptor> validation = this.validations.get(invocation.getMethod());
+		if (validation == null) {
+			validation = Optional.ofNullable(ProxyAdvice.find(invocation, MethodValidationInterceptor.class));
+			this.validations.put(invocation.getMethod(), validation);
+		}
+		if (validation.isPresent() && invocation.getThis() != null) {
+			validate(validation.get(), invocation);
+		}
+		return invocation.proceed();
 	}
 
-	/**
-	 * Validate the arguments of a call.
-	 * @param invocation the call
-	 * @throws Throwable what the validation throws if they are not valid
-	 */
-	static void check(MethodInvocation invocation) throws Throwable {
-		if (POSSIBLE) {
-			Interceptor.check(invocation);
+	private static void validate(MethodValidationInterceptor validation, MethodInvocation invocation) throws Throwable {
+		try {
+			validation.invoke(new Arguments(invocation));
 		}
-	}
-
-	/**
-	 * Is loaded only where it can be.
-	 */
-	private static final class Interceptor {
-
-		private static void check(MethodInvocation invocation) throws Throwable {
-			MethodValidationInterceptor validation = ProxyAdvice.find(invocation, MethodValidationInterceptor.class);
-			if (validation != null && invocation.getThis() != null) {
-				try {
-					validation.invoke(new Arguments(invocation));
-				}
-				catch (Valid ex) {
-					// what it would do next is to run the method
-				}
-			}
+		catch (Valid ex) {
+			// the next step of the validation is the method
 		}
-
 	}
 
 	/**

@@ -4,35 +4,28 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.BeanCreationException;
-import org.springframework.beans.factory.BeanCurrentlyInCreationException;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
-import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.context.ApplicationListener;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.EmbeddedValueResolverAware;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.event.ContextRefreshedEvent;
-import org.springframework.core.ResolvableType;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
-import io.dlock.LockKeyConverter;
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
 import io.dlock.observation.LockObservations;
@@ -68,10 +61,6 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 */
 	public static final int ADVICE_ORDER = LOWEST_PRECEDENCE - 1;
 
-	private static final Interception PROXIES = new ProxyInterception();
-
-	private static final Interception WOVEN = new WovenInterception();
-
 	private final transient Supplier<LockRegistry> registry;
 
 	private OnStoreFailure onStoreFailure = OnStoreFailure.THROW;
@@ -86,13 +75,10 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private transient Supplier<LockObservations> observations = () -> LockObservations.NONE;
 
-	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier.of(this::transactions);
+	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier
+		.of(() -> LockedTransactions.create(this.insideTransaction, this.commitCheck, this.commitGuard));
 
-	private final transient KeyText texts = new KeyText(this::converters);
-
-	private transient @Nullable ListableBeanFactory beans;
-
-	private final transient OtherContexts otherContexts = new OtherContexts((type) -> this.interceptor.check(type));
+	private final transient KeyText texts = new KeyText(() -> LockKeyConverters.in(this.beanFactory));
 
 	private final transient Set<ProxiedClass> told = ConcurrentHashMap.newKeySet();
 
@@ -164,32 +150,6 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.observations = observations;
 	}
 
-	private LockedTransactions transactions() {
-		if (!LockedTransactions.POSSIBLE) {
-			return LockedTransactions.NONE;
-		}
-		return new SpringTransactions(this.insideTransaction,
-				this.commitCheck ? new CommitListener(this.commitGuard) : null);
-	}
-
-	private List<LockKeyConverter<?>> converters() {
-		if (this.beans == null) {
-			return List.of();
-		}
-		ObjectProvider<LockKeyConverter<?>> converters = this.beans
-			.getBeanProvider(ResolvableType.forClass(LockKeyConverter.class));
-		try {
-			return converters.orderedStream().toList();
-		}
-		catch (BeanCreationException ex) {
-			if (!ex.contains(BeanCurrentlyInCreationException.class)) {
-				throw ex;
-			}
-			throw new RefusedKeyException("needs a LockKeyConverter, which cannot be created before the locked bean",
-					"Declare the LockKeyConverter static, or in another configuration class");
-		}
-	}
-
 	@Override
 	public void setEmbeddedValueResolver(StringValueResolver resolver) {
 		this.interceptor = useValues(resolver);
@@ -222,9 +182,9 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	/**
 	 * Set the order of the lock among the advisors of a bean, as {@code @Order} means it:
-	 * the lower, the further outside. What has the same order is outside. Security has
-	 * orders from 100 to 600, what declares none is the lowest precedence. The lock is
-	 * outside of transactions whatever the order.
+	 * the lower, the further outside. An advisor of the same order is outside. Security
+	 * has orders from 100 to 600, an advisor without an order has the lowest precedence.
+	 * The lock is outside of transactions whatever the order.
 	 * @param adviceOrder the order, {@value #ADVICE_ORDER} by default
 	 * @throws IllegalArgumentException if it is {@link #LOWEST_PRECEDENCE}, that of those
 	 * without an order
@@ -237,27 +197,14 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.adviceOrder = adviceOrder;
 	}
 
-	/**
-	 * A proxy that takes advice locks in both modes.
-	 */
-	private void checkIntercepted(Method method, Class<?> targetClass) {
-		boolean advisable = Proxy.isProxyClass(targetClass) && Advised.class.isAssignableFrom(targetClass);
-		((this.mode == AdviceMode.ASPECTJ && !advisable) ? WOVEN : PROXIES).check(method, targetClass);
-	}
-
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {
 		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
-				this::checkIntercepted, new CallObservations(() -> this.observations.get()), this.texts);
+				(method, targetClass) -> Interception.of(this.mode, targetClass).check(method, targetClass),
+				new CallObservations(() -> this.observations.get()), this.texts);
 		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
 				new LockedOperations(parser, this.registry), this.registry, this.transactions, () -> this.mdc);
 		this.advisor = this.place.advisor(new LockedMethods(), created);
 		return created;
-	}
-
-	@Override
-	public void setBeanFactory(BeanFactory beanFactory) {
-		super.setBeanFactory(beanFactory);
-		this.beans = (beanFactory instanceof ListableBeanFactory listable) ? listable : null;
 	}
 
 	@Override
@@ -272,16 +219,9 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		}
 	}
 
-	/**
-	 * A child has started.
-	 */
 	@Override
 	public void onApplicationEvent(ContextRefreshedEvent event) {
-		if (this.mode == AdviceMode.PROXY
-				&& event.getApplicationContext() instanceof ConfigurableApplicationContext child
-				&& child.getBeanFactory() != this.beanFactory) {
-			this.otherContexts.check(child.getBeanFactory());
-		}
+		unprocessed().checkChild(event.getApplicationContext(), this.beanFactory);
 	}
 
 	/**
@@ -290,28 +230,14 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		if (this.beans != null) {
-			this.transactions.get().checkCommitsIn(this.beans, this.interceptor.hasReactive());
+		if (this.beanFactory != null) {
+			this.transactions.get().checkCommitsIn(this.beanFactory, this.interceptor.hasReactive());
 		}
-		if (this.mode == AdviceMode.PROXY) {
-			this.otherContexts.checkParents(this.beanFactory);
-		}
-		if (this.beans instanceof SingletonBeanRegistry singletons) {
-			for (String beanName : singletons.getSingletonNames()) {
-				Object bean = singletons.getSingleton(beanName);
-				if (bean != null && !isAdvised(bean)) {
-					checkUnprocessed(bean, beanName);
-				}
-			}
-		}
+		unprocessed().check(this.beanFactory);
 	}
 
-	private void checkUnprocessed(Object bean, String beanName) {
-		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
-		if (this.mode == AdviceMode.PROXY) {
-			ProxyWarnings.notProxied(beanName, locked);
-		}
-		ProxyWarnings.notProxied(beanName, LockedProxy.unadvised(bean, locked, this.interceptor));
+	private UnprocessedBeanChecker unprocessed() {
+		return new UnprocessedBeanChecker(this.interceptor, this.mode);
 	}
 
 	@Override
@@ -332,12 +258,16 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	private Object advise(Object bean, String beanName) {
-		if (this.advisor != null && bean instanceof Advised proxy && !proxy.isFrozen()
-				&& !(bean instanceof AopInfrastructureBean) && isEligible(AopUtils.getTargetClass(bean))) {
-			this.place.add(proxy, this.advisor);
+		if (bean instanceof Advised proxy && !proxy.isFrozen() && !(bean instanceof AopInfrastructureBean)
+				&& isEligible(AopUtils.getTargetClass(bean))) {
+			this.place.add(proxy, lock());
 			return bean;
 		}
 		return super.postProcessAfterInitialization(bean, beanName);
+	}
+
+	private PointcutAdvisor lock() {
+		return (PointcutAdvisor) Objects.requireNonNull(this.advisor);
 	}
 
 	/**
@@ -345,6 +275,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 */
 	@Override
 	protected void customizeProxyFactory(ProxyFactory proxyFactory) {
+		this.place.addValidation(proxyFactory, lock());
 		Class<?> type = proxyFactory.getTargetClass();
 		if (type != null && Modifier.isFinal(type.getModifiers()) && proxyFactory.isProxyTargetClass()) {
 			proxyFactory.setProxyTargetClass(false);
@@ -358,13 +289,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 * that is a bean by two names is advised once.
 	 */
 	private boolean needsAdvice(Object bean, List<Method> locked) {
-		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean)) && !isAdvised(bean)
-				&& !LockedProxy.locksAlone(bean, locked);
-	}
-
-	private boolean isAdvised(Object bean) {
-		return (bean instanceof Advised advised && advised.indexOf(this.interceptor) >= 0)
-				|| LockedProxy.isAdvisedAlone(bean, this.interceptor);
+		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean))
+				&& !LockedProxy.isLocked(bean, this.interceptor) && !LockedProxy.locksAlone(bean, locked);
 	}
 
 }

@@ -74,7 +74,6 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	}
 
 	@Nullable Object invoke(MethodInvocation invocation, Class<?> targetClass) throws Throwable {
-		ArgumentValidation.check(invocation);
 		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass);
 		CompletionBound completion = operation.completion();
 		if (completion != null) {

@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -26,7 +27,7 @@ record LockPlace(IntSupplier order, Supplier<LockedTransactions> transactions) {
 	 * @param lock how it locks
 	 * @return the advisor, with the order of the lock
 	 */
-	Advisor advisor(Pointcut pointcut, Advice lock) {
+	PointcutAdvisor advisor(Pointcut pointcut, Advice lock) {
 		return new DefaultPointcutAdvisor(pointcut, lock) {
 
 			@Override
@@ -43,7 +44,7 @@ record LockPlace(IntSupplier order, Supplier<LockedTransactions> transactions) {
 	 * @param proxy the proxy
 	 * @param lock the lock
 	 */
-	void add(Advised proxy, Advisor lock) {
+	void add(Advised proxy, PointcutAdvisor lock) {
 		Advisor[] advisors = proxy.getAdvisors();
 		int place = 0;
 		while (place < advisors.length && !isInside(advisors[place], lock)) {
@@ -53,6 +54,18 @@ record LockPlace(IntSupplier order, Supplier<LockedTransactions> transactions) {
 		if (Arrays.asList(advisors).subList(0, place).contains(ExposeInvocationInterceptor.ADVISOR)) {
 			// aspects inside the lock look for it on their thread, which may be another
 			proxy.addAdvisor(place + 1, ExposeInvocationInterceptor.ADVISOR);
+		}
+		addValidation(proxy, lock);
+	}
+
+	/**
+	 * Let a proxy that validates arguments do so before it locks.
+	 * @param proxy the proxy
+	 * @param lock the lock, which the proxy has
+	 */
+	void addValidation(Advised proxy, PointcutAdvisor lock) {
+		if (ArgumentValidation.POSSIBLE) {
+			proxy.addAdvisor(proxy.indexOf(lock), advisor(lock.getPointcut(), new ArgumentValidation()));
 		}
 	}
 

@@ -62,13 +62,14 @@ record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass
 	}
 
 	/**
-	 * Whether a bean without a target has the advice.
+	 * Whether the proxy has the lock already.
 	 * @param bean the bean
 	 * @param interceptor the interceptor
-	 * @return whether it has
+	 * @return whether it locks its target, or by itself if there is none
 	 */
-	static boolean isAdvisedAlone(Object bean, DistributedLockedInterceptor interceptor) {
-		return bean instanceof Advised advised && isAroundProxy(bean) && isAdvised(advised, interceptor);
+	static boolean isLocked(Object bean, DistributedLockedInterceptor interceptor) {
+		return bean instanceof Advised advised
+				&& (advised.indexOf(interceptor) >= 0 || (isAroundProxy(bean) && isAdvised(advised, interceptor)));
 	}
 
 	/**

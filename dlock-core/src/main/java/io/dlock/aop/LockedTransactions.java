@@ -1,7 +1,10 @@
 package io.dlock.aop;
 
+import java.util.function.Supplier;
+
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.util.ClassUtils;
 import reactor.util.context.ContextView;
@@ -21,6 +24,18 @@ interface LockedTransactions {
 	/** There are no transactions. */
 	LockedTransactions NONE = new LockedTransactions() {
 	};
+
+	/**
+	 * Create it.
+	 * @param inside what to do inside a transaction
+	 * @param commitCheck whether to check the locks before a commit
+	 * @param guard what else must hold before a commit, or {@code null}
+	 * @return the transactions, {@link #NONE} without spring-tx
+	 */
+	static LockedTransactions create(InsideTransaction inside, boolean commitCheck,
+			@Nullable Supplier<? extends CommitGuard> guard) {
+		return POSSIBLE ? new SpringTransactions(inside, commitCheck ? new CommitListener(guard) : null) : NONE;
+	}
 
 	/**
 	 * Check, before the lock is taken, whether the method may take it now, and let the

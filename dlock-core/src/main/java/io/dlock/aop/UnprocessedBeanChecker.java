@@ -1,0 +1,64 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.AdviceMode;
+
+/**
+ * Finds locked beans that the post-processor has not seen: those created before it, and
+ * those of other contexts.
+ *
+ * @param interceptor the interceptor of the post-processor
+ * @param mode how calls are intercepted
+ */
+record UnprocessedBeanChecker(DistributedLockedInterceptor interceptor, AdviceMode mode) {
+
+	/**
+	 * Check the context of the post-processor and those above it.
+	 * @param beans its bean factory
+	 * @throws InvalidLockedMethodException if a method cannot be honoured, or is not
+	 * locked in a context above
+	 */
+	void check(@Nullable BeanFactory beans) {
+		if (this.mode == AdviceMode.PROXY) {
+			new OtherContexts(this.interceptor::check).checkParents(beans);
+		}
+		if (beans instanceof SingletonBeanRegistry singletons) {
+			for (String beanName : singletons.getSingletonNames()) {
+				Object bean = singletons.getSingleton(beanName);
+				if (bean != null && !LockedProxy.isLocked(bean, this.interceptor)) {
+					check(bean, beanName);
+				}
+			}
+		}
+	}
+
+	private void check(Object bean, String beanName) {
+		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
+		if (this.mode == AdviceMode.PROXY) {
+			ProxyWarnings.notProxied(beanName, locked);
+		}
+		ProxyWarnings.notProxied(beanName, LockedProxy.unadvised(bean, locked, this.interceptor));
+	}
+
+	/**
+	 * Check a context that has started.
+	 * @param started the context, which may be a child
+	 * @param beans the bean factory of the post-processor
+	 * @throws InvalidLockedMethodException if a method of a child is not locked
+	 */
+	void checkChild(ApplicationContext started, @Nullable BeanFactory beans) {
+		if (this.mode == AdviceMode.PROXY && started instanceof ConfigurableApplicationContext child
+				&& child.getBeanFactory() != beans) {
+			new OtherContexts(this.interceptor::check).check(child.getBeanFactory());
+		}
+	}
+
+}
