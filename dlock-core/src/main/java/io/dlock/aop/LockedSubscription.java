@@ -36,7 +36,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private final Upstream upstream = new Upstream();
 
-	private final CoreSubscriber<? super Object> subscriber;
+	private final Downstream downstream;
 
 	private final CallObservation observation;
 
@@ -48,10 +48,6 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private volatile @Nullable LockHandle handle;
 
-	private volatile @Nullable Object value;
-
-	private volatile boolean cancelled;
-
 	LockedSubscription(LockedCall call, Function<@Nullable Object, Publisher<?>> toPublisher, boolean single,
 			Subscriber<? super Object> subscriber) {
 		this.call = call;
@@ -59,7 +55,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		this.single = single;
 		CoreSubscriber<? super Object> core = Operators.toCoreSubscriber(subscriber);
 		// the loss of the lock may end it while a value is on its way
-		this.subscriber = (call.isInterrupting() && !single) ? Operators.serialize(core) : core;
+		this.downstream = new Downstream((call.isInterrupting() && !single) ? Operators.serialize(core) : core);
 		this.context = core.currentContext();
 		this.observation = call.observe(this.context.getOrDefault(CallObservation.CONTEXT_KEY, null));
 		Object observed = this.observation.value();
@@ -70,8 +66,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	@SuppressWarnings("FutureReturnValueIgnored") // the one it depends on is kept
 	void start() {
-		this.subscriber.onSubscribe(this);
-		if (this.cancelled) {
+		this.downstream.subscribe(this);
+		if (this.downstream.isCancelled()) {
 			return;
 		}
 		CompletableFuture<LockHandle> future;
@@ -86,10 +82,11 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			return;
 		}
 		this.acquired = future;
-		if (this.cancelled) {
+		if (this.downstream.isCancelled()) {
 			future.cancel(false);
 		}
-		// also when the lock is there at once: where the method runs is no matter of luck
+		// also when the lock is there at once: the thread of the method is no matter of
+		// luck
 		future.whenComplete((granted, failure) -> BodyThreads.executeOrRun(() -> answered(granted, failure)));
 	}
 
@@ -111,7 +108,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			return;
 		}
 		this.phase.set(Phase.RUNNING);
-		if (this.cancelled) {
+		if (this.downstream.isCancelled()) {
 			giveUp();
 			return;
 		}
@@ -158,7 +155,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			Operators.onDiscard(next, this.context);
 		}
 		else if (this.single) {
-			this.value = next;
+			this.downstream.keep(next);
 		}
 		else {
 			pass(next);
@@ -171,7 +168,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			if (unfinished != null) {
 				throw unfinished;
 			}
-			this.subscriber.onNext(next);
+			this.downstream.next(next);
 		}
 		catch (Throwable ex) {
 			// against the rules, or what Reactor lets through; no reason to keep the lock
@@ -191,7 +188,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	@Override
 	public void onComplete() {
-		end(this.call.unfinished(this.value));
+		end(this.call.unfinished(this.downstream.kept()));
 	}
 
 	@Override
@@ -203,7 +200,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	@Override
 	public void cancel() {
-		this.cancelled = true;
+		this.downstream.cancel();
 		try {
 			this.upstream.cancel();
 		}
@@ -213,7 +210,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
-	 * Nobody waits any more. While the method itself runs, it keeps its lock.
+	 * The subscriber has cancelled. While the method itself runs, it keeps its lock.
 	 */
 	private void giveUp() {
 		if (this.phase.compareAndSet(Phase.ACQUIRING, Phase.ENDED)) {
@@ -226,7 +223,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		else if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
 			release(this.handle);
 			this.observation.cancelled();
-			discardValue();
+			this.downstream.discard(this.context);
 		}
 	}
 
@@ -250,7 +247,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	@SuppressWarnings("FutureReturnValueIgnored") // nobody can do anything about it
+	@SuppressWarnings("FutureReturnValueIgnored") // the lease ends anyway
 	private static void release(@Nullable LockHandle granted) {
 		if (granted != null) {
 			granted.releaseAsync();
@@ -280,27 +277,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private void tell(@Nullable Throwable failure) {
 		this.observation.end(failure);
-		Object kept = this.value;
-		if (this.cancelled) {
-			discardValue();
-		}
-		else if (failure != null) {
-			discardValue();
-			this.subscriber.onError(failure);
-		}
-		else {
-			if (kept != null) {
-				this.subscriber.onNext(kept);
-			}
-			this.subscriber.onComplete();
-		}
-	}
-
-	private void discardValue() {
-		Object kept = this.value;
-		if (kept != null) {
-			Operators.onDiscard(kept, this.context);
-		}
+		this.downstream.end(failure, this.context);
 	}
 
 	private enum Phase {
