@@ -50,7 +50,7 @@ enum StartFailure {
 	private static final Pattern NO_DATABASE = Pattern.compile("(?s)^-?ERR .*\\bDB index\\b.*");
 
 	/** PostgreSQL, H2. */
-	private static final Set<String> STATES_OF_RIGHTS = Set.of("42501", "90096");
+	private static final Set<String> STATES_OF_RIGHTS = Set.of("42501", "90096", "90040");
 
 	/**
 	 * MySQL: no right to a database, a table, a column, to an operation, from this host.
