@@ -24,6 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -174,6 +175,18 @@ class StoreStartIntegrationTests {
 		assertThat(failure.getDescription()).containsIgnoringCase("refused")
 			.containsPattern("It was tried for \\d+ ms");
 		assertThat(failure.getAction()).contains("Start the store", "dlock.start-timeout", "dlock.startup-check=false");
+	}
+
+	/**
+	 * The table is created on a connection of that pool, and with a pool of no size the
+	 * locks use it as well.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "dlock.jdbc.initialize-schema=always", "dlock.jdbc.pool-size=0" })
+	void c5AttemptOnThePoolOfTheApplicationTakesItsConnectionTimeout(String property) {
+		FailureAnalysis failure = failure(Store.POSTGRESQL.at("127.0.0.1", 1), "dlock.start-timeout=1s",
+				"spring.datasource.hikari.connection-timeout=3000", "dlock.jdbc.initialize-schema=never", property);
+		assertThat(failure.getDescription()).containsPattern("It was tried for ([3-9]|\\d\\d+)\\d{3} ms");
 	}
 
 	@ParameterizedTest
