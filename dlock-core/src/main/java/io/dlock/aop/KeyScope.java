@@ -17,8 +17,8 @@ import org.springframework.expression.TypedValue;
 import io.dlock.DistributedLocked;
 
 /**
- * What the key of a method sees, whatever the call: which argument a variable stands for,
- * the root, and how values become text.
+ * The part of a key that is the same for all calls of a method: the argument that each
+ * variable stands for, the root, and the texts of values.
  */
 final class KeyScope {
 
@@ -124,7 +124,7 @@ final class KeyScope {
 	}
 
 	/**
-	 * What {@code #root} is in an expression.
+	 * The value of {@code #root} in an expression.
 	 *
 	 * @param method the locked method
 	 * @param targetClass the class of the bean

@@ -54,7 +54,7 @@ final class KeyText extends StandardTypeConverter {
 	}
 
 	/**
-	 * What the expressions of all keys may read.
+	 * The members that the expressions of all keys may read.
 	 * @return properties and methods of instances
 	 */
 	EvaluationContext restricted() {

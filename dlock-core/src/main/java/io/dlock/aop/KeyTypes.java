@@ -21,8 +21,8 @@ import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.util.ClassUtils;
 
 /**
- * The declared types of what an expression reaches, found as SpEL finds it at a call.
- * What is not known is {@link ResolvableType#NONE}.
+ * The declared types of the values that an expression reaches, found as SpEL finds the
+ * values at a call. An unknown type is {@link ResolvableType#NONE}.
  */
 final class KeyTypes {
 
@@ -137,8 +137,8 @@ final class KeyTypes {
 	}
 
 	/**
-	 * What a projection or a selection looks at.
-	 * @param type the type of what it is of
+	 * The type of the elements that a projection or a selection looks at.
+	 * @param type the type of the whole
 	 * @return the type of an element, or of an entry of a map
 	 */
 	static ResolvableType ofEach(ResolvableType type) {

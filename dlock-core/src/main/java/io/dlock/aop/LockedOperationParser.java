@@ -159,7 +159,7 @@ final class LockedOperationParser {
 	}
 
 	/**
-	 * What a caller cannot catch by its type would reach it in another exception.
+	 * An undeclared checked exception would reach the caller inside another one.
 	 */
 	private static void checkExceptions(Method method, Method fallback) {
 		for (Class<?> thrown : fallback.getExceptionTypes()) {

@@ -20,7 +20,7 @@ final class OpenEntityManagers {
 
 	private static final Log logger = LogFactory.getLog(OpenEntityManagers.class);
 
-	/** What spring-orm, which not every application has, binds to the thread. */
+	/** The class is missing in applications without spring-orm. */
 	private static final @Nullable Class<?> HOLDER = holder();
 
 	private final Set<Method> warned = ConcurrentHashMap.newKeySet();

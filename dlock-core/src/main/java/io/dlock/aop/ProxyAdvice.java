@@ -12,7 +12,7 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * What a proxy does with a call beside locking it.
+ * The other advice of a proxy that locks.
  */
 final class ProxyAdvice {
 

@@ -137,7 +137,7 @@ final class ResultTypes {
 	}
 
 	/**
-	 * What a stage completes with.
+	 * The type of the value that a stage completes with.
 	 * @param method a method that returns a stage
 	 * @param targetClass the class of the bean
 	 * @return the type, or {@code null} if it is not known

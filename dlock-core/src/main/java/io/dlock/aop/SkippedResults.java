@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Nullness;
 
 /**
- * What a call returns that is skipped because its lock is busy.
+ * The result of a call that is skipped because its lock is busy.
  */
 final class SkippedResults {
 
@@ -23,7 +23,7 @@ final class SkippedResults {
 	}
 
 	/**
-	 * What a skipped call returns.
+	 * The result of a skipped call.
 	 * @param type the type of the result, or {@code null} if it is not known
 	 * @return an empty value, or {@code null} if the type has none
 	 */
@@ -47,7 +47,7 @@ final class SkippedResults {
 					null);
 		}
 		if (completion != null && !completion.canBeEmpty()) {
-			throw new InvalidLockedMethodException(method, "can not be skipped: its result can not be empty",
+			throw new InvalidLockedMethodException(method, "cannot be skipped: its result cannot be empty",
 					"Return a type that can be empty or null, use onBusy = THROW, or a fallback", null);
 		}
 		String problem = problem(method, targetClass, completion);

@@ -41,7 +41,7 @@ final class SpringTransactions implements LockedTransactions {
 	private static final String NO_SYNCHRONIZATION = ", and whose manager can not tell when it has ended "
 			+ "(it has no transaction synchronization)";
 
-	/** What a method declares that is not to run in the transaction of its caller. */
+	/** The propagations of methods that do not run in the transaction of their caller. */
 	private static final Set<Integer> OUTSIDE = Set.of(TransactionDefinition.PROPAGATION_REQUIRES_NEW,
 			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER);
 

@@ -26,7 +26,7 @@ public record LockObservations(ObservationRegistry registry, @Nullable LockCallC
 
 	/**
 	 * Create observations that tell the keys themselves.
-	 * @param registry who is told
+	 * @param registry the registry to report to
 	 * @param convention how it is called and tagged, or {@code null}
 	 * @param backend where the locks are
 	 */

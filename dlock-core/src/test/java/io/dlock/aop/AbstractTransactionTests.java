@@ -176,7 +176,7 @@ abstract class AbstractTransactionTests {
 	}
 
 	/**
-	 * What calls are warned of. The keys of these tests have no name.
+	 * The warnings about calls. The keys of these tests have no name.
 	 */
 	List<String> warnings() {
 		return this.log.list.stream()

@@ -270,7 +270,7 @@ class InvalidLockedMethodsTests {
 
 	@Test
 	void policyThatCanNotBeHonoured() {
-		assertThat(refusal(SkipsSingle.class)).hasMessageContaining("can not be empty");
+		assertThat(refusal(SkipsSingle.class)).hasMessageContaining("cannot be empty");
 		assertThat(refusal(LockedFallback.class)).hasMessageContaining("locked itself");
 	}
 

@@ -124,7 +124,7 @@ class KeyChecksTests {
 			texts | #objectId.toString() | 507f
 			texts | #path.toString() | a
 			texts | #item.count.toString() | 2
-			# what is several
+			# several values
 			texts | #items.![count + 1] | [3]
 			texts | #items.![sku + '-' + size] | ["shoe-m"]
 			texts | #items.![#this.sku] | ["shoe"]
@@ -179,7 +179,7 @@ class KeyChecksTests {
 			texts | #list.toString() | several values
 			bounds | #order.toString() | Base: that has no text
 			bounds | #list[0].toString() | Base: that has no text
-			# what an expression may not call
+			# methods that an expression may not call
 			texts | #root.targetClass.getSimpleName() | no method 'getSimpleName'
 			texts | #root.targetClass.toString() | no method 'toString'
 			texts | #root.method.declaringClass.hashCode() | no method 'hashCode'

@@ -46,7 +46,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * What text a value has in a key, and which values have none.
+ * The text of a value in a key, and the values without one.
  */
 class LockKeyTests extends AbstractDistributedLockedTests {
 

@@ -238,7 +238,7 @@ class WrongAttributesTests {
 			pay | minHold=-1s | zero or more
 			pay | maxHold=0s | more than zero
 			pay | maxHold=1x | no duration
-			# what a skipped call would return
+			# the result of a skipped call
 			list | onBusy=SKIP | returns java.util.List, and null is no empty one
 			array | onBusy=SKIP | java.lang.String[]
 			stream | onBusy=SKIP | java.util.stream.Stream

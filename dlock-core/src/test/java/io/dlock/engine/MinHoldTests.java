@@ -242,7 +242,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void lockThatNobodyGotAtTheEndOfTheRegistryIsFree() {
+	void ungrantedLockIsFreeAtTheEndOfTheRegistry() {
 		this.store.afterAcquire = this.registry::close;
 		assertThatExceptionOfType(LockRegistryClosedException.class)
 			.isThrownBy(() -> this.registry.acquire(minHold(LONG).build()));
@@ -250,7 +250,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void lockThatNobodyGotBecauseItWasCancelledIsFree() throws Exception {
+	void lockOfACancelledRequestIsFree() throws Exception {
 		CompletableFuture<CompletableFuture<LockHandle>> future = new CompletableFuture<>();
 		this.store.afterAcquire = () -> future.join().cancel(false);
 		future.complete(this.registry.acquireAsync(minHold(LONG).build()));

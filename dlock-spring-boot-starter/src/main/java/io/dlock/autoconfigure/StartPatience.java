@@ -85,7 +85,7 @@ record StartPatience(Duration timeout) {
 		}
 
 		/**
-		 * What a user reads.
+		 * Describe the failure to a user.
 		 * @param problem what failed, without a full stop
 		 * @param redis whether the store is Redis, and not a database
 		 * @return the exception to throw

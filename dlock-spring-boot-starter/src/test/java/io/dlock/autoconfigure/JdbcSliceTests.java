@@ -19,8 +19,8 @@ import io.dlock.store.memory.MemoryLockStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A slice with a store, whose locks are in memory all the same: what is in its database
- * is up to the test.
+ * A slice with a store, whose locks are in memory all the same: the test decides which
+ * tables its database has.
  */
 @JdbcTest
 @Import(JdbcSliceTests.LockedService.class)

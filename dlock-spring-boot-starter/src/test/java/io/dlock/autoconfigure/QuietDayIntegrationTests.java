@@ -34,7 +34,7 @@ import io.dlock.test.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * C15: what the log of a normal day says of the locks: one line, at the start.
+ * C15: the log of a normal day has one line about the locks, at the start.
  */
 class QuietDayIntegrationTests {
 

@@ -65,7 +65,7 @@ class ShutdownOrderTests extends AbstractShutdownTests {
 	}
 
 	/**
-	 * Spring interrupts what an executor does that is not told to wait.
+	 * Spring interrupts the tasks of an executor that is not told to wait.
 	 */
 	@Test
 	void c6WorkThatIsNotAwaitedEndsAndItsLockIsFree() {

@@ -134,7 +134,7 @@ class WrongPropertiesTests {
 	}
 
 	/**
-	 * What Boot prints instead of a stack trace.
+	 * The report that Boot prints instead of a stack trace.
 	 */
 	private static FailureAnalysis analysis(Throwable failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

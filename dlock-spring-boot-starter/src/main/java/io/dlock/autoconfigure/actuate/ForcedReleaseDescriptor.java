@@ -1,7 +1,7 @@
 package io.dlock.autoconfigure.actuate;
 
 /**
- * What became of a forced release, or why a request was refused.
+ * The outcome of a forced release, or the reason why a request was refused.
  *
  * @param outcome {@code released}, {@code not-held}, {@code other-token}, {@code off},
  * {@code unauthorized}, {@code unsupported}, {@code invalid}, {@code hidden} or

@@ -12,7 +12,7 @@ import io.dlock.LockList;
 import io.dlock.StoreReport;
 
 /**
- * What an operator sees of a registry that is not ours, as a mock in a test: nothing.
+ * The empty console of a registry that is not one of dlock, such as a mock in a test.
  */
 final class NoConsole implements LockConsole {
 

@@ -6,7 +6,7 @@ import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * What was tried. Its entries stay when the transaction of the caller does not.
+ * A journal of attempts. Its entries stay when the transaction of the caller does not.
  */
 @Service
 class Journal {

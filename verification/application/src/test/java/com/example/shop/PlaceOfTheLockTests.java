@@ -107,12 +107,12 @@ class PlaceOfTheLockTests {
 				"spring.datasource.generate-unique-name=true");
 
 	@AfterEach
-	void nobodyIsLoggedIn() {
+	void logOut() {
 		SecurityContextHolder.clearContext();
 	}
 
 	/**
-	 * While somebody else has the lock.
+	 * Make a call while another caller has the lock.
 	 */
 	private static void whileBusy(AssertableApplicationContext context, Runnable call) {
 		LockHandle other = context.getBean(LockRegistry.class).acquireAsync(LockRequest.of("layers")).join();

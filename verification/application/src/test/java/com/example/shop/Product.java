@@ -4,7 +4,7 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 
 /**
- * What is in stock. Has no version, so that the lock is all that protects it.
+ * A product in stock. It has no version, so that only the lock protects it.
  */
 @Entity
 class Product {

@@ -7,7 +7,7 @@ import org.springframework.data.jpa.repository.JpaRepository;
 import org.springframework.security.access.prepost.PreAuthorize;
 
 /**
- * What the shop has.
+ * The products of the shop.
  */
 interface Products extends JpaRepository<Product, String> {
 

@@ -16,7 +16,7 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 class ShopController {
 
-	/** What happens between the first look at a product and its sale. */
+	/** Runs between the first look at a product and its sale. */
 	Runnable thought = () -> {
 	};
 
