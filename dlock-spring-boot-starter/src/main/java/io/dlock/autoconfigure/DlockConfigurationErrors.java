@@ -5,9 +5,10 @@ import java.util.function.Supplier;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 
 /**
- * What the values of the properties do not allow, as a description and an action.
+ * Turns refused property values into a description and an action. For the
+ * auto-configurations of dlock only.
  */
-final class DlockConfigurationErrors {
+public final class DlockConfigurationErrors {
 
 	private DlockConfigurationErrors() {
 	}
@@ -19,7 +20,14 @@ final class DlockConfigurationErrors {
 		});
 	}
 
-	static <T> T analyzed(Supplier<T> configured) {
+	/**
+	 * Create an object from properties.
+	 * @param <T> the type of the object
+	 * @param configured creates the object
+	 * @return the object
+	 * @throws FailureAnalyzedException if a property has a value that is refused
+	 */
+	public static <T> T analyzed(Supplier<T> configured) {
 		try {
 			return configured.get();
 		}

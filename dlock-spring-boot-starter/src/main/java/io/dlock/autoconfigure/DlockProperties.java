@@ -4,8 +4,10 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.AdviceMode;
+import org.springframework.core.env.Environment;
 
 import io.dlock.LockSettings;
 import io.dlock.OnStoreFailure;
@@ -44,7 +46,6 @@ import io.dlock.aop.InsideTransaction;
  * @param handOff How waiting threads of this process pass a lock to each other
  * @param events What happens to locks, as events
  * @param transaction Locks and transactions
- * @param redis Locks in Redis
  * @since 0.1
  */
 @ConfigurationProperties("dlock")
@@ -54,21 +55,33 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
 		@DefaultValue("15s") Duration startTimeout, @DefaultValue("sync") ReleaseMode release,
 		@DefaultValue("throw") OnStoreFailure onStoreFailure, @DefaultValue("true") boolean mdc, @DefaultValue Aop aop,
-		@DefaultValue HandOff handOff, @DefaultValue Events events, @DefaultValue Transaction transaction,
-		@DefaultValue Redis redis) {
+		@DefaultValue HandOff handOff, @DefaultValue Events events, @DefaultValue Transaction transaction) {
 
 	private static final Duration MAX_START_TIMEOUT = Duration.ofMinutes(60);
 
-	Duration effectiveCommandTimeout() {
+	/**
+	 * Bind the properties before there is a bean of them.
+	 * @param environment the properties
+	 * @return the same as the bean
+	 */
+	static DlockProperties bind(Environment environment) {
+		return Binder.get(environment).bindOrCreate("dlock", DlockProperties.class);
+	}
+
+	/**
+	 * The command timeout that is in effect.
+	 * @return the configured one, or the default for the lease
+	 */
+	public Duration effectiveCommandTimeout() {
 		return (this.commandTimeout != null) ? this.commandTimeout : LockSettings.commandTimeoutFor(this.lease);
 	}
 
 	/**
 	 * How long the start tries to use the store.
-	 * @return the patience, or {@code null} if the start does not depend on the store
+	 * @return the retry, or {@code null} if the start does not depend on the store
 	 */
-	@Nullable StartPatience patience() {
-		return this.startupCheck ? new StartPatience(this.startTimeout) : null;
+	public @Nullable StartupRetry startupRetry() {
+		return this.startupCheck ? new StartupRetry(this.startTimeout) : null;
 	}
 
 	LockSettings settings(String defaultInstance) {
@@ -128,16 +141,6 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 */
 	public record Transaction(@DefaultValue("defer") InsideTransaction inside,
 			@DefaultValue("validity") CommitCheck commitCheck) {
-
-	}
-
-	/**
-	 * Locks in Redis.
-	 *
-	 * @param prefix What the name of every Redis key of the locks begins with. Instances
-	 * that shall exclude each other need the same
-	 */
-	public record Redis(@DefaultValue("dlock") String prefix) {
 
 	}
 

@@ -12,6 +12,6 @@ import io.dlock.store.LockStore;
  * @param source the type of the beans that the store gets its connections from
  * @param store creates the store if the backend is chosen
  */
-record LockStoreCandidate(DlockBackend backend, String found, Class<?> source, Supplier<LockStore> store) {
+public record LockStoreCandidate(DlockBackend backend, String found, Class<?> source, Supplier<LockStore> store) {
 
 }

@@ -1,8 +1,10 @@
 package io.dlock.autoconfigure;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
@@ -18,8 +20,8 @@ final class LockStoreSelector {
 
 	private final List<LockStoreCandidate> candidates;
 
-	LockStoreSelector(List<LockStoreCandidate> candidates) {
-		this.candidates = candidates;
+	LockStoreSelector(Stream<LockStoreCandidate> candidates) {
+		this.candidates = candidates.sorted(Comparator.comparing(LockStoreCandidate::backend)).toList();
 	}
 
 	LockStore select(@Nullable DlockBackend backend) {

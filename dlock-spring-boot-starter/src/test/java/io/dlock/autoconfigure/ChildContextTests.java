@@ -25,6 +25,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.client.RestClient;
 
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.DistributedLocked;
 import io.dlock.LockContext;
 import io.dlock.LockEvent;
@@ -52,7 +53,7 @@ class ChildContextTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration(DlockAutoConfiguration.class)
+	@ImportAutoConfiguration({ DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class })
 	@Import(Service.class)
 	static class WithDlock {
 

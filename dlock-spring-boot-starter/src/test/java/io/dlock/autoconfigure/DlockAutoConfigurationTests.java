@@ -27,12 +27,15 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
+import io.dlock.autoconfigure.jdbc.DlockDataSource;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
@@ -53,8 +56,8 @@ class DlockAutoConfigurationTests {
 
 	private final RedisServer redis = RedisServer.shared();
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class));
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
+		.of(DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class, DlockRedisAutoConfiguration.class));
 
 	private final ApplicationContextRunner redisRunner = this.runner
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))

@@ -28,6 +28,8 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
@@ -47,8 +49,8 @@ class FencingAutoConfigurationTests {
 
 	private final RedisServer redis = RedisServer.shared();
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class));
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
+		.of(DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class, DlockRedisAutoConfiguration.class));
 
 	private final ApplicationContextRunner memoryRunner = this.runner.withPropertyValues("dlock.backend=memory");
 

@@ -1,35 +1,50 @@
 package io.dlock.autoconfigure;
 
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.boot.test.context.FilteredClassLoader;
-import org.springframework.context.annotation.AdviceMode;
-import org.springframework.mock.env.MockEnvironment;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.dlock.LockRegistry;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
+/**
+ * {@code dlock.aop.mode} with and without AspectJ.
+ */
 class InterceptionModeTests {
 
-	private final ClassLoader withoutAspectJ = new FilteredClassLoader("org.aspectj");
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class))
+		.withPropertyValues("dlock.backend=memory");
 
-	private final MockEnvironment environment = new MockEnvironment();
+	private final ApplicationContextRunner withoutAspectJ = this.runner
+		.withClassLoader(new FilteredClassLoader("org.aspectj"));
 
 	@Test
 	void proxiesNeedNoAspectJ() {
-		assertThat(InterceptionMode.of(this.environment, this.withoutAspectJ)).isEqualTo(AdviceMode.PROXY);
+		this.withoutAspectJ.run((context) -> assertThat(context).hasSingleBean(LockRegistry.class));
 	}
 
 	@Test
-	void aspectJIsOnTheClassPath() {
-		this.environment.setProperty("dlock.aop.mode", "aspectj");
-		assertThat(InterceptionMode.of(this.environment, getClass().getClassLoader())).isEqualTo(AdviceMode.ASPECTJ);
-		assertThatExceptionOfType(FailureAnalyzedException.class)
-			.isThrownBy(() -> InterceptionMode.of(this.environment, this.withoutAspectJ))
-			.satisfies((ex) -> {
-				assertThat(ex.analysis().getDescription()).contains("dlock.aop.mode", "not on the class path");
-				assertThat(ex.analysis().getAction()).contains("-javaagent:aspectjweaver.jar", "dlock.aop.mode=proxy");
-			});
+	void aspectJOnTheClassPath() {
+		this.runner.withPropertyValues("dlock.aop.mode=aspectj")
+			.run((context) -> assertThat(context).hasSingleBean(LockRegistry.class));
+	}
+
+	@Test
+	void aspectJMissing() {
+		this.withoutAspectJ.withPropertyValues("dlock.aop.mode=aspectj")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.asInstanceOf(type(FailureAnalyzedException.class))
+				.satisfies((ex) -> {
+					assertThat(ex.analysis().getDescription()).contains("dlock.aop.mode", "not on the class path");
+					assertThat(ex.analysis().getAction()).contains("-javaagent:aspectjweaver.jar",
+							"dlock.aop.mode=proxy");
+				}));
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.dlock.autoconfigure;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -12,6 +13,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
@@ -20,7 +22,7 @@ import io.dlock.LockRequest;
 import io.dlock.autoconfigure.actuate.DlockHealthAutoConfiguration;
 import io.dlock.autoconfigure.actuate.DlocksEndpoint;
 import io.dlock.autoconfigure.actuate.DlocksEndpointAutoConfiguration;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.dlock.autoconfigure.metrics.DlockMetricsAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -39,8 +41,9 @@ import static org.mockito.Mockito.mock;
 class MockedRegistryBeanTests {
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ DlockAutoConfiguration.class, DlockMetricsAutoConfiguration.class,
-			DlockHealthAutoConfiguration.class, DlocksEndpointAutoConfiguration.class })
+	@ImportAutoConfiguration({ DlockAutoConfiguration.class, DlockRedisAutoConfiguration.class,
+			DlockMetricsAutoConfiguration.class, DlockHealthAutoConfiguration.class,
+			DlocksEndpointAutoConfiguration.class })
 	@Import({ Orders.class, SimpleMeterRegistry.class })
 	static class Application {
 

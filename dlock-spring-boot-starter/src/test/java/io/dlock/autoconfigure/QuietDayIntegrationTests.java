@@ -24,6 +24,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
@@ -86,8 +88,8 @@ class QuietDayIntegrationTests {
 
 	static Stream<ApplicationContextRunner> stores() {
 		ApplicationContextRunner runner = new ApplicationContextRunner()
-			.withConfiguration(
-					AutoConfigurations.of(DlockAutoConfiguration.class, TaskSchedulingAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class,
+					DlockRedisAutoConfiguration.class, TaskSchedulingAutoConfiguration.class))
 			.withUserConfiguration(Day.class)
 			.withPropertyValues("dlock.command-timeout=5s");
 		ApplicationContextRunner jdbc = runner

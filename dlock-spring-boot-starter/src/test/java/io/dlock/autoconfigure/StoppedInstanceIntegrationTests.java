@@ -6,6 +6,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.LockRegistry;
 import io.dlock.test.JavaProcess;
 import io.dlock.test.RedisServer;
@@ -31,8 +32,8 @@ class StoppedInstanceIntegrationTests {
 				instance.await("done " + task);
 			}
 			new ApplicationContextRunner()
-				.withConfiguration(
-						AutoConfigurations.of(DataRedisAutoConfiguration.class, DlockAutoConfiguration.class))
+				.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DlockAutoConfiguration.class,
+						DlockRedisAutoConfiguration.class))
 				.withPropertyValues(host, port, "dlock.command-timeout=5s")
 				.run((context) -> {
 					LockRegistry registry = context.getBean(LockRegistry.class);

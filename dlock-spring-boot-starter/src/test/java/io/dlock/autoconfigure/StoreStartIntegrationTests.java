@@ -36,6 +36,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.LockRegistry;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.PostgresServer;
@@ -82,8 +84,8 @@ class StoreStartIntegrationTests {
 		}
 
 		ApplicationContextRunner at(String host, int port) {
-			ApplicationContextRunner runner = new ApplicationContextRunner()
-				.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class));
+			ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
+				.of(DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class, DlockRedisAutoConfiguration.class));
 			if (isRedis()) {
 				return runner.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 					.withPropertyValues("spring.data.redis.host=" + host, "spring.data.redis.port=" + port,

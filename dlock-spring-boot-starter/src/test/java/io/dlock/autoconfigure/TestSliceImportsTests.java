@@ -11,6 +11,9 @@ import org.springframework.boot.jdbc.test.autoconfigure.JdbcTest;
 import org.springframework.boot.test.autoconfigure.json.JsonTest;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
 
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -35,7 +38,8 @@ class TestSliceImportsTests {
 			for (Path slice : slices) {
 				assertThat(Files.readAllLines(slice)).as(slice.toString())
 					.containsExactly(DlockTestSliceAutoConfiguration.class.getName(),
-							DlockAutoConfiguration.class.getName());
+							DlockAutoConfiguration.class.getName(), DlockJdbcAutoConfiguration.class.getName(),
+							DlockRedisAutoConfiguration.class.getName());
 			}
 		}
 	}

@@ -29,11 +29,13 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
+import io.dlock.autoconfigure.jdbc.DlockDataSource;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 
@@ -87,10 +89,10 @@ class TransactionConfigurationTests {
 	private final JdbcClient outside = JdbcClient.create(dataSource());
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DataSourceAutoConfiguration.class,
-				DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
-				JdbcClientAutoConfiguration.class, TransactionAutoConfiguration.class,
-				TransactionManagerCustomizationAutoConfiguration.class))
+		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class,
+				DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+				JdbcTemplateAutoConfiguration.class, JdbcClientAutoConfiguration.class,
+				TransactionAutoConfiguration.class, TransactionManagerCustomizationAutoConfiguration.class))
 		.withPropertyValues("spring.datasource.url=" + this.url, "dlock.command-timeout=5s")
 		.withBean(Work.class);
 

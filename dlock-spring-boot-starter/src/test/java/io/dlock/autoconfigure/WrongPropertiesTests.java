@@ -27,6 +27,8 @@ import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.autoconfigure.ConfigurationMetadata.Property;
 import io.dlock.autoconfigure.actuate.DlockHealthAutoConfiguration;
 import io.dlock.autoconfigure.actuate.DlocksEndpointAutoConfiguration;
@@ -95,8 +97,8 @@ class WrongPropertiesTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
-				DlockAutoConfiguration.class, DlockHealthAutoConfiguration.class,
-				DlocksEndpointAutoConfiguration.class))
+				DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class, DlockRedisAutoConfiguration.class,
+				DlockHealthAutoConfiguration.class, DlocksEndpointAutoConfiguration.class))
 		.withUserConfiguration(Fenced.class)
 		.withPropertyValues("management.endpoints.web.exposure.include=dlocks", "spring.data.redis.port=1",
 				"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");

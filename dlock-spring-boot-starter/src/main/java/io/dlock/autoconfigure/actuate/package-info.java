@@ -1,5 +1,8 @@
 /**
- * The locks for operators: a health indicator and an actuator endpoint.
+ * Locks for operators: the health indicator {@code dlock} and the actuator endpoint
+ * {@code dlocks}. Start reading at {@link DlocksEndpoint} and
+ * {@link DlockHealthAutoConfiguration}. Knows its parent package and the console of the
+ * registry, but no store.
  */
 @NullMarked
 package io.dlock.autoconfigure.actuate;

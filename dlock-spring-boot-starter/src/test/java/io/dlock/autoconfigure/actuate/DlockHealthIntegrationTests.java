@@ -14,6 +14,8 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.RedisServer;
@@ -29,7 +31,8 @@ class DlockHealthIntegrationTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
-				DlockAutoConfiguration.class, DlockHealthAutoConfiguration.class));
+				DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class, DlockRedisAutoConfiguration.class,
+				DlockHealthAutoConfiguration.class));
 
 	private ApplicationContextRunner on(RedisServer server) {
 		return this.runner.withPropertyValues("dlock.backend=redis", "spring.data.redis.host=" + server.host(),

@@ -6,6 +6,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 import io.dlock.autoconfigure.DlockAutoConfiguration;
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.benchmarks.contender.Backend;
 import io.dlock.benchmarks.contender.ServerAddress;
 import io.dlock.benchmarks.process.Child;
@@ -19,7 +21,8 @@ import io.dlock.benchmarks.report.Series;
  */
 final class StartUp implements Scenario {
 
-	private static final String WITHOUT = "--spring.autoconfigure.exclude=" + DlockAutoConfiguration.class.getName();
+	private static final String WITHOUT = "--spring.autoconfigure.exclude=" + DlockAutoConfiguration.class.getName()
+			+ "," + DlockJdbcAutoConfiguration.class.getName() + "," + DlockRedisAutoConfiguration.class.getName();
 
 	@Override
 	public String name() {

@@ -1,4 +1,4 @@
-package io.dlock.autoconfigure;
+package io.dlock.autoconfigure.metrics;
 
 import java.time.Duration;
 import java.util.List;

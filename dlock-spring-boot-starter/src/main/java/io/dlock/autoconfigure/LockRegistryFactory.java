@@ -5,33 +5,33 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 
 import io.dlock.LockSettings;
-import io.dlock.autoconfigure.StartPatience.FirstUseException;
+import io.dlock.autoconfigure.StartupRetry.UnusableStoreException;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 import io.dlock.store.StoreMisconfiguredException;
 
 /**
- * Creates the registry, after checking that its configuration holds and its store works,
- * and says in one line what is in effect.
+ * Creates the registry after a check of its configuration and of its store, and logs the
+ * settings in effect.
  */
-final class LockRegistryStarter {
+final class LockRegistryFactory {
 
-	private static final Log logger = LogFactory.getLog(LockRegistryStarter.class);
+	private static final Log logger = LogFactory.getLog(LockRegistryFactory.class);
 
 	private final LockStore store;
 
 	private final DlockProperties properties;
 
-	LockRegistryStarter(LockStore store, DlockProperties properties) {
+	LockRegistryFactory(LockStore store, DlockProperties properties) {
 		this.store = store;
 		this.properties = properties;
 	}
 
-	LeaseLockRegistry start(String defaultInstance) {
+	LeaseLockRegistry create(String defaultInstance) {
 		LockSettings settings = DlockConfigurationErrors.analyzed(() -> this.properties.settings(defaultInstance));
-		StartPatience patience = this.properties.patience();
-		if (patience != null) {
-			verifyStore(patience);
+		StartupRetry retry = this.properties.startupRetry();
+		if (retry != null) {
+			verifyStore(retry);
 		}
 		LeaseLockRegistry registry = new LeaseLockRegistry(this.store, settings);
 		logger.info("Locks are in %s: lease %d ms, wait time %d ms, command timeout %d ms, instance %s".formatted(
@@ -40,14 +40,14 @@ final class LockRegistryStarter {
 		return registry;
 	}
 
-	private void verifyStore(StartPatience patience) {
+	private void verifyStore(StartupRetry retry) {
 		try {
-			patience.use(this.store::verify);
+			retry.use(this.store::verify);
 		}
 		catch (StoreMisconfiguredException ex) {
 			throw new FailureAnalyzedException(ex.description(), ex.action(), ex);
 		}
-		catch (FirstUseException ex) {
+		catch (UnusableStoreException ex) {
 			String store = this.store.describe();
 			throw ex.analyzed("dlock cannot use its lock store, %s: %s".formatted(store, ex.last().getMessage()),
 					store.startsWith("redis"));

@@ -1,4 +1,4 @@
-package io.dlock.autoconfigure;
+package io.dlock.autoconfigure.jdbc;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,105 +7,41 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
-import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
-import org.springframework.core.io.ResourceLoader;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 
-import io.dlock.autoconfigure.StartPatience.FirstUseException;
-import io.dlock.fencing.jdbc.FencingGuard;
+import io.dlock.autoconfigure.StartupFailure;
 import io.dlock.store.StoreMisconfiguredException;
 
 /**
- * Creates the tables, as {@code dlock.jdbc.initialize-schema} says. In the scripts a
- * table goes by its default name, which is replaced by the configured one.
+ * Runs the script that creates a table. The default name of the table in the script
+ * stands for the configured one.
  */
-final class JdbcTableInitializer
+final class TableScriptInitializer
 		extends PropertiesBasedDataSourceScriptDatabaseInitializer<DatabaseInitializationProperties> {
-
-	private static final Log logger = LogFactory.getLog(JdbcTableInitializer.class);
 
 	private final String nameInScript;
 
 	private final String table;
 
-	private JdbcTableInitializer(DataSource dataSource, DatabaseInitializationProperties properties,
-			ResourceLoader resourceLoader, String nameInScript, String table) {
+	TableScriptInitializer(DataSource dataSource, DatabaseInitializationProperties properties, String nameInScript,
+			String table) {
 		super(dataSource, properties, Map.of(DatabaseDriver.MARIADB, "mysql"));
 		this.nameInScript = nameInScript;
 		this.table = table;
-		setResourceLoader(resourceLoader);
-	}
-
-	/**
-	 * Create the lock table if the properties say so.
-	 * @param dataSource where
-	 * @param properties how
-	 * @param resourceLoader finds the script
-	 * @param patience how long to try, or {@code null} if the application is to start
-	 * without
-	 */
-	static void createLockTable(DataSource dataSource, DlockJdbcProperties properties, ResourceLoader resourceLoader,
-			@Nullable StartPatience patience) {
-		create(properties, "lock", properties.getTable(), patience, () -> new JdbcTableInitializer(dataSource,
-				properties, resourceLoader, DlockJdbcProperties.DEFAULT_TABLE, properties.getTable()));
-	}
-
-	/**
-	 * Create the fence table if the properties say so.
-	 * @param dataSource where
-	 * @param properties how
-	 * @param resourceLoader finds the script
-	 * @param patience how long to try, or {@code null} if the application is to start
-	 * without
-	 */
-	static void createFenceTable(DataSource dataSource, DlockJdbcProperties properties, ResourceLoader resourceLoader,
-			@Nullable StartPatience patience) {
-		create(properties, "fence", properties.getFenceTable(), patience, () -> new JdbcTableInitializer(dataSource,
-				properties.ofFence(), resourceLoader, FencingGuard.DEFAULT_TABLE, properties.getFenceTable()));
-	}
-
-	private static void create(DlockJdbcProperties properties, String what, String table,
-			@Nullable StartPatience patience, Supplier<JdbcTableInitializer> initializer) {
-		if (properties.getInitializeSchema() == DatabaseInitializationMode.NEVER) {
-			return;
-		}
-		try {
-			StartPatience tries = (patience != null) ? patience : new StartPatience(Duration.ZERO);
-			tries.use(() -> initializer.get().initializeDatabase());
-		}
-		catch (StoreMisconfiguredException ex) {
-			if (patience != null) {
-				throw new FailureAnalyzedException(ex.description(), ex.action(), ex);
-			}
-			logger.warn(ex.description());
-		}
-		catch (FirstUseException ex) {
-			String problem = "dlock cannot create its %s table '%s': %s".formatted(what, table, rootMessage(ex.last()));
-			if (patience != null) {
-				throw ex.analyzed(problem, false);
-			}
-			logger.warn(problem);
-		}
 	}
 
 	/**
@@ -119,11 +55,11 @@ final class JdbcTableInitializer
 			return true;
 		}
 		catch (SQLException ex) {
-			StartFailure failure = StartFailure.of(ex);
-			if (failure.mayPass()) {
+			StartupFailure failure = StartupFailure.of(ex);
+			if (failure.isTransient()) {
 				throw new DataAccessResourceFailureException("The database cannot tell whether the table is there", ex);
 			}
-			return failure == StartFailure.RIGHT;
+			return failure == StartupFailure.RIGHT;
 		}
 	}
 
@@ -150,7 +86,7 @@ final class JdbcTableInitializer
 			super.runScripts(named);
 		}
 		catch (DataAccessException ex) {
-			if (StartFailure.of(ex) == StartFailure.RIGHT) {
+			if (StartupFailure.of(ex) == StartupFailure.RIGHT) {
 				if (!isThere()) {
 					throw noRight(named, ex);
 				}
@@ -200,7 +136,7 @@ final class JdbcTableInitializer
 		return text.toString();
 	}
 
-	private static String rootMessage(Throwable ex) {
+	static String rootMessage(Throwable ex) {
 		Throwable root = NestedExceptionUtils.getMostSpecificCause(ex);
 		String message = (root instanceof SQLException && root.getMessage() != null) ? root.getMessage()
 				: root.toString();

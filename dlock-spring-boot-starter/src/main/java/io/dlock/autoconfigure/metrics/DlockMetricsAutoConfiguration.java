@@ -1,4 +1,4 @@
-package io.dlock.autoconfigure;
+package io.dlock.autoconfigure.metrics;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
@@ -9,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 import io.dlock.LockRegistry;
+import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.metrics.LockMeters;
 
 /**

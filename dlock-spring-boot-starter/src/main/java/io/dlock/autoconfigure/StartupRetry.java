@@ -9,14 +9,15 @@ import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import io.dlock.store.StoreMisconfiguredException;
 
 /**
- * Uses a store for the first time, again and again for as long as its failure may pass:
- * the machine may be busy with the start, and the store may start at the same time.
+ * Repeats the first use of a store for as long as its failure may be transient: the
+ * machine may be busy with the start, and the store may start at the same time. For the
+ * auto-configurations of dlock only.
  *
  * @param timeout how long to try
  */
-record StartPatience(Duration timeout) {
+public record StartupRetry(Duration timeout) {
 
-	private static final Log logger = LogFactory.getLog(StartPatience.class);
+	private static final Log logger = LogFactory.getLog(StartupRetry.class);
 
 	private static final String WITHOUT = " To start without it, set dlock.startup-check=false: locked methods fail until it is back.";
 
@@ -25,9 +26,10 @@ record StartPatience(Duration timeout) {
 	/**
 	 * Use a store.
 	 * @param attempt uses it
-	 * @throws FirstUseException if it cannot be used
+	 * @throws UnusableStoreException if the failure is definite, or the time is over
+	 * @throws StoreMisconfiguredException if the store cannot be used as it is configured
 	 */
-	void use(Runnable attempt) {
+	public void use(Runnable attempt) {
 		long begin = System.nanoTime();
 		for (boolean first = true;; first = false) {
 			try {
@@ -38,10 +40,10 @@ record StartPatience(Duration timeout) {
 				throw ex;
 			}
 			catch (RuntimeException ex) {
-				StartFailure failure = StartFailure.of(ex);
+				StartupFailure failure = StartupFailure.of(ex);
 				Duration tried = Duration.ofNanos(System.nanoTime() - begin);
-				if (!failure.mayPass() || tried.plus(PAUSE).compareTo(this.timeout) >= 0 || !pause()) {
-					throw new FirstUseException(failure, tried, ex);
+				if (!failure.isTransient() || tried.plus(PAUSE).compareTo(this.timeout) >= 0 || !pause()) {
+					throw new UnusableStoreException(failure, tried, ex);
 				}
 				if (first) {
 					logger.info("The lock store does not work yet and is tried again for up to %d ms: %s"
@@ -65,34 +67,38 @@ record StartPatience(Duration timeout) {
 	/**
 	 * The store cannot be used.
 	 */
-	static final class FirstUseException extends RuntimeException {
+	public static final class UnusableStoreException extends RuntimeException {
 
-		private final StartFailure failure;
+		private final StartupFailure failure;
 
 		private final Duration tried;
 
 		private final RuntimeException last;
 
-		FirstUseException(StartFailure failure, Duration tried, RuntimeException last) {
+		UnusableStoreException(StartupFailure failure, Duration tried, RuntimeException last) {
 			super(last);
 			this.failure = failure;
 			this.tried = tried;
 			this.last = last;
 		}
 
-		RuntimeException last() {
+		/**
+		 * The failure of the last attempt.
+		 * @return the exception
+		 */
+		public RuntimeException last() {
 			return this.last;
 		}
 
 		/**
-		 * Describe the failure to a user.
-		 * @param problem what failed, without a full stop
+		 * The failure with its remedy.
+		 * @param problem the failure in words, without a full stop
 		 * @param redis whether the store is Redis, and not a database
 		 * @return the exception to throw
 		 */
-		FailureAnalyzedException analyzed(String problem, boolean redis) {
+		public FailureAnalyzedException analyzed(String problem, boolean redis) {
 			String action = this.failure.action(redis);
-			if (!this.failure.mayPass()) {
+			if (!this.failure.isTransient()) {
 				return new FailureAnalyzedException(problem + ".", action + WITHOUT, this.last);
 			}
 			return new FailureAnalyzedException("%s. It was tried for %d ms.".formatted(problem, this.tried.toMillis()),

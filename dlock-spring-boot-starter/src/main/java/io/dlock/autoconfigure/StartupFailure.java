@@ -20,22 +20,30 @@ import io.dlock.store.StoreException;
 
 /**
  * The reason why a store cannot be used at the start, and its remedy. The constants that
- * are definite come first: of several reasons in one exception the first counts.
+ * are definite come first: of several reasons in one exception the first counts. For the
+ * auto-configurations of dlock only.
  */
-enum StartFailure {
+public enum StartupFailure {
 
+	/** The store refuses the user or the password. */
 	CREDENTIALS("Correct the user and the password: %1$s.username and %1$s.password."),
 
+	/** The user lacks a right. */
 	RIGHT("Grant the user of the locks its rights; docs/operations.md lists them (\"A user for the locks\")."),
 
+	/** The database does not exist. */
 	DATABASE("Create the database, or correct its name in %1$s.%2$s."),
 
+	/** Only one side uses TLS, or the certificate is not trusted. */
 	TLS("Let the application and the store both use TLS or both not (%1$s.%3$s), with a certificate that the application trusts."),
 
+	/** Any other definite failure. */
 	OTHER("Check that the store is up, writable, and that its address, its credentials and its TLS settings are right."),
 
+	/** The name of the host is unknown. */
 	HOST("Correct the host name in %1$s.%4$s, or the name service of this machine."),
 
+	/** The store does not answer. */
 	CONNECTION("Start the store, or correct its address in %1$s.%4$s.");
 
 	private static final Pattern NO_TLS = Pattern
@@ -75,17 +83,22 @@ enum StartFailure {
 
 	private final String action;
 
-	StartFailure(String action) {
+	StartupFailure(String action) {
 		this.action = action;
 	}
 
-	static StartFailure of(Throwable ex) {
-		StartFailure found = causes(ex, 0).map(StartFailure::ofOne)
+	/**
+	 * Find the reason of a failure.
+	 * @param ex the failure
+	 * @return the most definite reason among its causes
+	 */
+	public static StartupFailure of(Throwable ex) {
+		StartupFailure found = causes(ex, 0).map(StartupFailure::ofOne)
 			.filter(Objects::nonNull)
-			.min(StartFailure::compareTo)
+			.min(StartupFailure::compareTo)
 			.orElse(OTHER);
 		boolean refused = ex instanceof StoreException store && store.isLasting();
-		return (refused && found.mayPass()) ? OTHER : found;
+		return (refused && found.isTransient()) ? OTHER : found;
 	}
 
 	private static Stream<Throwable> causes(@Nullable Throwable ex, int depth) {
@@ -94,7 +107,7 @@ enum StartFailure {
 						Arrays.stream(ex.getSuppressed()).flatMap((other) -> causes(other, depth + 1))));
 	}
 
-	private static @Nullable StartFailure ofOne(Throwable ex) {
+	private static @Nullable StartupFailure ofOne(Throwable ex) {
 		String message = (ex.getMessage() != null) ? ex.getMessage() : "";
 		if (ex instanceof CertificateException || ex instanceof SSLPeerUnverifiedException
 				|| ((ex instanceof SSLException || ex instanceof SQLException) && NO_TLS.matcher(message).find())) {
@@ -118,7 +131,7 @@ enum StartFailure {
 		return (ex instanceof IOException || ex instanceof StoreException) ? CONNECTION : null;
 	}
 
-	private static @Nullable StartFailure ofSql(SQLException ex) {
+	private static @Nullable StartupFailure ofSql(SQLException ex) {
 		String state = (ex.getSQLState() != null) ? ex.getSQLState() : "";
 		if (state.startsWith("28")) {
 			return CREDENTIALS;
@@ -140,7 +153,7 @@ enum StartFailure {
 	 * Whether another attempt may succeed.
 	 * @return whether to try again
 	 */
-	boolean mayPass() {
+	public boolean isTransient() {
 		return compareTo(OTHER) > 0;
 	}
 

@@ -1,4 +1,4 @@
-package io.dlock.autoconfigure;
+package io.dlock.autoconfigure.jdbc;
 
 import java.util.List;
 

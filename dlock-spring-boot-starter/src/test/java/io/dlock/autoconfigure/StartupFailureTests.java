@@ -10,32 +10,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The reason of a failure at the start.
  */
-class StartFailureTests {
+class StartupFailureTests {
 
-	private static StartFailure of(String message, String state, int code) {
-		return StartFailure
+	private static StartupFailure of(String message, String state, int code) {
+		return StartupFailure
 			.of(new SQLTransientConnectionException("timed out", new SQLException(message, state, code)));
 	}
 
 	@Test
 	void refusalOfTheDriverIsDefiniteInEachLanguage() {
-		assertThat(of("Der Server unterstützt SSL nicht.", "08004", 0)).isEqualTo(StartFailure.OTHER);
-		assertThat(of("The server does not support SSL.", "08004", 0)).isEqualTo(StartFailure.TLS);
+		assertThat(of("Der Server unterstützt SSL nicht.", "08004", 0)).isEqualTo(StartupFailure.OTHER);
+		assertThat(of("The server does not support SSL.", "08004", 0)).isEqualTo(StartupFailure.TLS);
 		assertThat(of("SCRAM-based authentication, but no password was provided.", "08004", 0))
-			.isEqualTo(StartFailure.CREDENTIALS);
+			.isEqualTo(StartupFailure.CREDENTIALS);
 	}
 
 	@Test
 	void tooManyConnectionsMayPass() {
-		assertThat(of("Too many connections", "08004", 1040).mayPass()).isTrue();
+		assertThat(of("Too many connections", "08004", 1040).isTransient()).isTrue();
 	}
 
 	@Test
 	void hostThatMayNotConnectHasNoRight() {
 		assertThat(of("Host '10.0.0.1' is not allowed to connect to this MariaDB server", "HY000", 1130))
-			.isEqualTo(StartFailure.RIGHT);
+			.isEqualTo(StartupFailure.RIGHT);
 		assertThat(of("Host '10.0.0.1' is not allowed to connect to this MySQL server", "08004", 1130))
-			.isEqualTo(StartFailure.RIGHT);
+			.isEqualTo(StartupFailure.RIGHT);
 	}
 
 }

@@ -9,13 +9,13 @@ import org.springframework.core.env.Environment;
 /**
  * Refuses durations without a unit: {@code dlock.lease=30} would be 30 milliseconds.
  */
-final class DurationUnits {
+final class DurationUnitValidator {
 
 	private static final List<String> DURATIONS = List.of("dlock.lease", "dlock.wait-time", "dlock.max-hold",
 			"dlock.command-timeout", "dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.start-timeout",
 			"dlock.hand-off.max-duration", "dlock.jdbc.retention", "dlock.health.interval");
 
-	private DurationUnits() {
+	private DurationUnitValidator() {
 	}
 
 	static void check(Environment environment) {

@@ -1,4 +1,4 @@
-package io.dlock.autoconfigure;
+package io.dlock.autoconfigure.jdbc;
 
 import java.util.Arrays;
 import java.util.Objects;
@@ -20,9 +20,9 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 /**
  * There is a {@link DataSource} for everybody, or one for the locks.
  */
-class AnyDataSource extends AnyNestedCondition {
+class OnLockDataSourceCondition extends AnyNestedCondition {
 
-	AnyDataSource() {
+	OnLockDataSourceCondition() {
 		super(ConfigurationPhase.REGISTER_BEAN);
 	}
 

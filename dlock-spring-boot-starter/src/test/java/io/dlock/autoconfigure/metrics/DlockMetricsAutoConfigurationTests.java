@@ -1,4 +1,4 @@
-package io.dlock.autoconfigure;
+package io.dlock.autoconfigure.metrics;
 
 import java.util.Map;
 
@@ -24,6 +24,8 @@ import io.dlock.LockHandle;
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
+import io.dlock.autoconfigure.DlockAutoConfiguration;
+import io.dlock.autoconfigure.HiddenKeys;
 import io.dlock.metrics.LockMeters;
 import io.dlock.observation.DefaultLockCallConvention;
 import io.dlock.observation.LockCallConvention;

@@ -18,12 +18,14 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.DistributedLocked;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockListener;
 import io.dlock.LockStoreException;
 import io.dlock.OnStoreFailure;
+import io.dlock.autoconfigure.metrics.DlockMetricsAutoConfiguration;
 import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,10 +35,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What the application does while its Redis is down.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class StoreFailurePolicyIntegrationTests {
+class StoreFailurePropertyIntegrationTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class));
+		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DlockRedisAutoConfiguration.class));
 
 	static class Work {
 

@@ -1,4 +1,4 @@
-package io.dlock.autoconfigure;
+package io.dlock.autoconfigure.jdbc;
 
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -13,6 +13,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
+import io.dlock.autoconfigure.StartupRetry;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Creation of the tables in a database that has trouble.
  */
-class JdbcTableInitializerIntegrationTests {
+class TableInitializerIntegrationTests {
 
 	/**
 	 * The user has no right to create the table, which is there.
@@ -40,9 +41,10 @@ class JdbcTableInitializerIntegrationTests {
 		}
 		AtomicInteger connections = new AtomicInteger();
 		DlockJdbcProperties properties = new DlockJdbcProperties();
-		properties.setTable("there_already");
 		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
-		JdbcTableInitializer.createLockTable(new AbstractDataSource() {
+		TableInitializer initializer = new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE, "there_already",
+				properties, new StartupRetry(Duration.ofSeconds(30)), new DefaultResourceLoader());
+		initializer.initialize(new AbstractDataSource() {
 
 			@Override
 			public Connection getConnection() throws SQLException {
@@ -57,7 +59,7 @@ class JdbcTableInitializerIntegrationTests {
 				return DriverManager.getConnection(url, username, password);
 			}
 
-		}, properties, new DefaultResourceLoader(), new StartPatience(Duration.ofSeconds(30)));
+		});
 		assertThat(connections).hasValueGreaterThan(1);
 	}
 

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
  * What a user reads when the application does not start.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class StartUpFailureTests {
+class FailedStartTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration

@@ -1,0 +1,65 @@
+package io.dlock.autoconfigure.jdbc;
+
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.diagnostics.FailureAnalyzedException;
+import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.io.ResourceLoader;
+
+import io.dlock.autoconfigure.StartupRetry;
+import io.dlock.autoconfigure.StartupRetry.UnusableStoreException;
+import io.dlock.store.StoreMisconfiguredException;
+
+/**
+ * Creates a table with a script, as {@code dlock.jdbc.initialize-schema} says.
+ *
+ * @param kind the kind of the table, for messages
+ * @param nameInScript the name that stands for the table in the script
+ * @param table the name of the table
+ * @param properties how to initialize the database
+ * @param retry how long to try, or {@code null} if the start does not depend on the table
+ * @param resourceLoader finds the script
+ */
+record TableInitializer(String kind, String nameInScript, String table, DatabaseInitializationProperties properties,
+		@Nullable StartupRetry retry, ResourceLoader resourceLoader) {
+
+	private static final Log logger = LogFactory.getLog(TableInitializer.class);
+
+	void initialize(DataSource dataSource) {
+		if (this.properties.getInitializeSchema() == DatabaseInitializationMode.NEVER) {
+			return;
+		}
+		StartupRetry attempts = (this.retry != null) ? this.retry : new StartupRetry(Duration.ZERO);
+		try {
+			attempts.use(() -> runScript(dataSource));
+		}
+		catch (StoreMisconfiguredException ex) {
+			if (this.retry != null) {
+				throw new FailureAnalyzedException(ex.description(), ex.action(), ex);
+			}
+			logger.warn(ex.description());
+		}
+		catch (UnusableStoreException ex) {
+			String problem = "dlock cannot create its %s table '%s': %s".formatted(this.kind, this.table,
+					TableScriptInitializer.rootMessage(ex.last()));
+			if (this.retry != null) {
+				throw ex.analyzed(problem, false);
+			}
+			logger.warn(problem);
+		}
+	}
+
+	private void runScript(DataSource dataSource) {
+		TableScriptInitializer script = new TableScriptInitializer(dataSource, this.properties, this.nameInScript,
+				this.table);
+		script.setResourceLoader(this.resourceLoader);
+		script.initializeDatabase();
+	}
+
+}

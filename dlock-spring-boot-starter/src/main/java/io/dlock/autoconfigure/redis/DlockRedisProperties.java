@@ -1,0 +1,16 @@
+package io.dlock.autoconfigure.redis;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Configuration of locks in Redis.
+ *
+ * @param prefix What the name of every Redis key of the locks begins with. Instances that
+ * shall exclude each other need the same
+ * @since 0.1
+ */
+@ConfigurationProperties("dlock.redis")
+public record DlockRedisProperties(@DefaultValue("dlock") String prefix) {
+
+}

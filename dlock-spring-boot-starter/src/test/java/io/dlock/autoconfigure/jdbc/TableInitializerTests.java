@@ -1,0 +1,68 @@
+package io.dlock.autoconfigure.jdbc;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import io.dlock.autoconfigure.DlockAutoConfiguration;
+import io.dlock.fencing.jdbc.FencingGuard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Initializers that replace those of the auto-configuration.
+ */
+class TableInitializerTests {
+
+	private final List<DataSource> initialized = new ArrayList<>();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class,
+				DataSourceAutoConfiguration.class))
+		.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1",
+				"dlock.startup-check=false");
+
+	private static List<String> tables(DataSource dataSource) {
+		return JdbcClient.create(dataSource)
+			.sql("SELECT LOWER(table_name) FROM information_schema.tables WHERE table_schema = 'PUBLIC'")
+			.query(String.class)
+			.list();
+	}
+
+	@Test
+	void lockTableInitializerIsReplaceable() {
+		this.runner.withBean(LockTableInitializer.class, () -> this.initialized::add).run((context) -> {
+			DataSource dataSource = context.getBean(DataSource.class);
+			assertThat(this.initialized).containsExactly(dataSource);
+			context.getBean(FencingGuard.class);
+			assertThat(tables(dataSource)).containsExactly("dlock_fence");
+		});
+	}
+
+	@Test
+	void fenceTableInitializerIsReplaceable() {
+		this.runner.withBean(FenceTableInitializer.class, () -> this.initialized::add).run((context) -> {
+			DataSource dataSource = context.getBean(DataSource.class);
+			assertThat(this.initialized).isEmpty();
+			context.getBean(FencingGuard.class);
+			assertThat(this.initialized).containsExactly(dataSource);
+			assertThat(tables(dataSource)).containsExactly("dlock_lock");
+		});
+	}
+
+	@Test
+	void initializerIsNotUsedIfTheLocksAreElsewhere() {
+		this.runner.withBean(LockTableInitializer.class, () -> this.initialized::add)
+			.withPropertyValues("dlock.backend=memory")
+			.run((context) -> assertThat(this.initialized).isEmpty());
+	}
+
+}
