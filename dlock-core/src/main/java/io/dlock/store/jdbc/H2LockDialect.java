@@ -13,49 +13,13 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.JdbcRenewal.Answers;
-import io.dlock.store.jdbc.JdbcRenewal.Due;
+import io.dlock.store.jdbc.DueLease.Answers;
 
 /**
- * H2, for development and tests. {@code MERGE … USING} decides on the locked row; two
- * first-ever acquires of a key may collide on the primary key, which is retried. (The
- * short form {@code MERGE … KEY} would steal the lock.)
+ * H2, for development and tests. Two first-ever acquires of a key may collide on the
+ * primary key, which is retried.
  */
 final class H2LockDialect extends JdbcLockDialect {
-
-	private static final String NOW = "CURRENT_TIMESTAMP(6)";
-
-	/** With {@code IGNORECASE} a {@code VARCHAR} is compared without regard to case. */
-	private static final String TEXT = "VARCHAR_CASESENSITIVE";
-
-	private static final String NOW_MICROS = "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)";
-
-	private static final String ACQUIRE = """
-			SELECT token FROM FINAL TABLE (
-			  MERGE INTO %1$s l
-			  USING (VALUES (CAST(? AS %4$s), CAST(? AS %4$s), CAST(? AS BIGINT), CAST(? AS %4$s), CAST(? AS %4$s),
-			      CAST(? AS %4$s), CAST(? AS %4$s), CAST(? AS %4$s)))
-			    a (lock_key, owner, lease, holder, reason, entry, reservation, releasing)
-			  ON l.lock_key = a.lock_key
-			  WHEN MATCHED AND (l.lease_until <= %2$s OR l.owner IN ('', a.owner, a.reservation)
-			      OR (l.owner = a.releasing AND l.waiting = '')) THEN UPDATE SET
-			    token = CASE WHEN l.owner = a.owner THEN l.token ELSE GREATEST(l.token + 1, %3$s) END,
-			    acquired_at = CASE WHEN l.owner = a.owner THEN l.acquired_at ELSE %2$s END,
-			    owner = a.owner,
-			    lease_until = GREATEST(CASE WHEN l.owner = a.owner THEN l.lease_until ELSE %2$s END,
-			      DATEADD('MICROSECOND', a.lease, %2$s)),
-			    renewals = 0,
-			    holder = a.holder,
-			    reason = a.reason,
-			    waiting = REPLACE(l.waiting, a.entry, '')
-			  WHEN NOT MATCHED THEN
-			    INSERT (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
-			    VALUES (a.lock_key, a.owner, %3$s, %2$s, DATEADD('MICROSECOND', a.lease, %2$s), 0, a.holder, a.reason, ''))
-			""";
-
-	private static final String HOLDER = """
-			SELECT DATEDIFF('MICROSECOND', %2$s, lease_until), owner, holder, waiting FROM %1$s WHERE lock_key = ?
-			""";
 
 	private static final String KEY_COLUMN = """
 			SELECT DATA_TYPE, COLLATION_NAME, TABLE_NAME, COUNT(*) OVER () FROM INFORMATION_SCHEMA.COLUMNS
@@ -63,47 +27,8 @@ final class H2LockDialect extends JdbcLockDialect {
 			  AND LOWER(COLUMN_NAME) = 'lock_key'
 			""";
 
-	private final String acquire;
-
-	private final String holder;
-
 	H2LockDialect(String table) {
-		super(new Statements(
-				"""
-						UPDATE %s SET lease_until = GREATEST(lease_until, DATEADD('MICROSECOND', ?, %2$s)), renewals = renewals + 1
-						WHERE lock_key = ? AND owner = ? AND lease_until > %2$s
-						"""
-					.formatted(table, NOW),
-				"""
-						UPDATE %s SET
-						  owner = CASE waiting WHEN '' THEN '' ELSE '>' || SUBSTRING(waiting, 1, 16) END,
-						  lease_until = DATEADD('MILLISECOND', CASE waiting WHEN '' THEN 0 ELSE CAST(SUBSTRING(waiting, 1, 4) AS INT) END, %s),
-						  waiting = SUBSTRING(waiting, 18)
-						WHERE lock_key = ? AND owner = ?
-						"""
-					.formatted(table, NOW),
-				Statements.keeping(table, "DATEADD('MICROSECOND', ?, " + NOW + ")", NOW), """
-						UPDATE %s SET waiting = waiting || ? WHERE lock_key = ? AND lease_until > %s
-						  AND CHAR_LENGTH(waiting) < %d AND LOCATE(?, waiting) = 0
-						""".formatted(table, NOW, Statements.FULL_QUEUE), """
-						UPDATE %s SET waiting = REPLACE(waiting, ?, '') WHERE lock_key = ?
-						""".formatted(table),
-				"""
-						SELECT lock_key, holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
-						  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros,
-						  DATEDIFF('MICROSECOND', acquired_at, %2$s) AS age_micros, owner LIKE '~%%' AS kept
-						FROM %1$s WHERE lease_until > %2$s AND owner <> '' AND owner NOT LIKE '>%%'
-						"""
-					.formatted(table, NOW),
-				"""
-						SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= %s) AND lock_key IN (%s)
-						""".formatted(table, NOW, Statements.KEYS), """
-						DELETE FROM %s WHERE lease_until < DATEADD('MICROSECOND', -?, %s) FETCH FIRST %d ROWS ONLY
-						""".formatted(table, NOW, Statements.SWEEP_BATCH), """
-						SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > %s FOR UPDATE
-						""".formatted(table, NOW)));
-		this.acquire = ACQUIRE.formatted(table, NOW, NOW_MICROS, TEXT);
-		this.holder = HOLDER.formatted(table, NOW);
+		super((statement) -> H2LockSql.of(statement, table));
 	}
 
 	@Override
@@ -113,25 +38,20 @@ final class H2LockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
+	AcquireAttempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
-		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
-			Parameters.bind(statement, key, command, false);
-			statement.setString(6, Parameters.entry(command.mailbox()));
-			statement.setString(7, Parameters.reservation(command));
-			statement.setString(8, Parameters.releasing(command));
+		try (PreparedStatement statement = prepare(connection, LockStatement.ACQUIRE)) {
+			LockSqlParameters.bind(statement, key, command, false);
+			statement.setString(6, LockSqlParameters.entry(command.mailbox()));
+			statement.setString(7, LockSqlParameters.reservation(command));
+			statement.setString(8, LockSqlParameters.releasing(command));
 			try (ResultSet row = statement.executeQuery()) {
 				if (row.next()) {
-					return new Attempt.Granted(row.getLong(1));
+					return new AcquireAttempt.Granted(row.getLong(1));
 				}
 			}
 		}
 		return holder(connection, key);
-	}
-
-	@Override
-	Attempt holder(Connection connection, String storageKey) throws SQLException {
-		return askHolder(connection, this.holder, storageKey);
 	}
 
 	/**
@@ -164,7 +84,7 @@ final class H2LockDialect extends JdbcLockDialect {
 			}
 			boolean ignoresCase = row.getString(1).equals("VARCHAR_IGNORECASE");
 			if (ignoresCase || !row.getString(2).equals("OFF")) {
-				throw table.wrongCollation("lock_key", row.getString(ignoresCase ? 1 : 2), MIXES_KEYS, null);
+				throw table.wrongCollation("lock_key", row.getString(ignoresCase ? 1 : 2), LockTable.MIXES_KEYS, null);
 			}
 		});
 	}
@@ -177,8 +97,8 @@ final class H2LockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	void renew(Connection connection, List<Due> due, Answers answers) throws SQLException {
-		for (Due lease : due) {
+	void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
+		for (DueLease lease : due) {
 			answers.answer(lease.holding(), renew(connection, lease) ? RenewResult.RENEWED : RenewResult.REFUSED);
 		}
 	}

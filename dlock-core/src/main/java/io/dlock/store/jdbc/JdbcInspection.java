@@ -29,9 +29,9 @@ final class JdbcInspection implements StoreInspection {
 
 	@Override
 	public StoredLocks list(int limit) {
-		return this.connections.execute(false, "list the locks", (dialect, connection) -> {
+		return this.connections.execute("list the locks", (dialect, connection) -> {
 			List<StoredLock> found = new ArrayList<>();
-			String list = dialect.statements().held() + dialect.first(limit + 1);
+			String list = dialect.sql(LockStatement.LIST) + dialect.first(limit + 1);
 			try (PreparedStatement statement = connection.prepareStatement(list);
 					ResultSet row = statement.executeQuery()) {
 				while (row.next()) {
@@ -44,8 +44,8 @@ final class JdbcInspection implements StoreInspection {
 
 	@Override
 	public Optional<StoredLock> findStored(String storageKey) {
-		return this.connections.execute(false, "find", (dialect, connection) -> {
-			try (PreparedStatement statement = connection.prepareStatement(dialect.statements().find())) {
+		return this.connections.execute("find", (dialect, connection) -> {
+			try (PreparedStatement statement = dialect.prepare(connection, LockStatement.FIND)) {
 				statement.setString(1, storageKey);
 				try (ResultSet row = statement.executeQuery()) {
 					return row.next() ? Optional.of(lock(row)) : Optional.empty();
@@ -56,8 +56,8 @@ final class JdbcInspection implements StoreInspection {
 
 	@Override
 	public boolean forceRelease(String storageKey, long token) {
-		return this.connections.execute(false, "release by force", (dialect, connection) -> {
-			try (PreparedStatement statement = connection.prepareStatement(dialect.statements().forceRelease())) {
+		return this.connections.execute("release by force", (dialect, connection) -> {
+			try (PreparedStatement statement = dialect.prepare(connection, LockStatement.FORCE_RELEASE)) {
 				statement.setString(1, storageKey);
 				statement.setLong(2, token);
 				return dialect.release(statement);
@@ -67,7 +67,7 @@ final class JdbcInspection implements StoreInspection {
 
 	@Override
 	public StoreFacts diagnose() {
-		return this.connections.execute(false, "diagnose", JdbcLockDialect::facts);
+		return this.connections.execute("diagnose", JdbcLockDialect::facts);
 	}
 
 	private static StoredLock lock(ResultSet row) throws SQLException {

@@ -1,7 +1,6 @@
 package io.dlock.store.jdbc;
 
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -9,79 +8,54 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
 
-import org.jspecify.annotations.Nullable;
-
-import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
-import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.StoreMisconfiguredException;
-import io.dlock.store.jdbc.JdbcRenewal.Answers;
-import io.dlock.store.jdbc.JdbcRenewal.Due;
+import io.dlock.store.jdbc.DueLease.Answers;
 
 /**
- * The SQL of one kind of database. Each decision is one auto-commit statement that reads
- * the database's clock when it has the row, and binds no time of this machine.
+ * The operations of the locks on one kind of database. Each decision is one auto-commit
+ * statement that reads the database's clock when it has the row, and binds no time of
+ * this machine.
  */
-abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDialect, H2LockDialect {
+abstract class JdbcLockDialect {
 
-	/** The effect of a collation that is not a binary one. */
-	static final String MIXES_KEYS = "which takes different keys for the same";
-
-	private static final String OTHER_DATABASE = "Use PostgreSQL, MySQL, MariaDB or H2 for the locks, or Redis.";
-
-	private static final int QUEUE_ATTEMPTS = 3;
-
-	private final Statements statements;
+	private final Map<LockStatement, String> sql = new EnumMap<>(LockStatement.class);
 
 	/**
 	 * Create a dialect.
-	 * @param statements the SQL of the operations that are alike in all dialects but for
-	 * the expressions
+	 * @param sql the text of each statement
 	 */
-	JdbcLockDialect(Statements statements) {
-		this.statements = statements;
-	}
-
-	/**
-	 * Choose the dialect by what the database says it is.
-	 * @param metaData the database
-	 * @param table the lock table, a validated identifier
-	 * @return the dialect
-	 * @throws SQLException if the database does not answer
-	 */
-	static JdbcLockDialect of(DatabaseMetaData metaData, String table) throws SQLException {
-		String product = metaData.getDatabaseProductName();
-		return switch (product) {
-			case "PostgreSQL" -> PostgreSqlLockDialect.of(metaData.getConnection(), table);
-			case "MySQL", "MariaDB" -> MySqlLockDialect.of(metaData.getDatabaseProductVersion(), table);
-			case "H2" -> new H2LockDialect(table);
-			default -> throw new StoreMisconfiguredException("dlock does not know the database '" + product + "'.",
-					OTHER_DATABASE, null);
-		};
-	}
-
-	/**
-	 * Refuse a database that speaks the language of another one but has many nodes, each
-	 * with its own clock: a lease that one node grants is over earlier by the clock of
-	 * the next.
-	 * @param version the version that the database reports
-	 * @param names the names by which such databases are known from their versions
-	 */
-	static void refuseManyClocks(String version, String... names) {
-		for (String name : names) {
-			if (version.contains(name)) {
-				throw new StoreMisconfiguredException(
-						"The lock database has a clock on each node (%s), so that two nodes may grant the same lock."
-							.formatted(version),
-						OTHER_DATABASE, null);
-			}
+	JdbcLockDialect(Function<LockStatement, String> sql) {
+		for (LockStatement statement : LockStatement.values()) {
+			this.sql.put(statement, sql.apply(statement));
 		}
+	}
+
+	/**
+	 * The text of a statement.
+	 * @param statement the statement
+	 * @return the SQL
+	 */
+	final String sql(LockStatement statement) {
+		return Objects.requireNonNull(this.sql.get(statement));
+	}
+
+	/**
+	 * Prepare a statement.
+	 * @param connection a connection
+	 * @param statement the statement
+	 * @return the prepared statement
+	 * @throws SQLException if the connection fails
+	 */
+	final PreparedStatement prepare(Connection connection, LockStatement statement) throws SQLException {
+		return connection.prepareStatement(sql(statement));
 	}
 
 	/**
@@ -129,121 +103,65 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @return the database's answer
 	 * @throws SQLException if there is none
 	 */
-	abstract Attempt attempt(Connection connection, AcquireCommand command) throws SQLException;
+	abstract AcquireAttempt attempt(Connection connection, AcquireCommand command) throws SQLException;
 
 	/**
-	 * Acquire a key; one statement unless another process is in the way. What is left to
-	 * do when the time is over but does not decide about the key is left to the next
-	 * call: each statement has a timeout of its own.
-	 * @param connection an auto-commit connection
-	 * @param command what to take
-	 * @param timeout how long the call may take
-	 * @return the answer
-	 * @throws SQLException if there is none
-	 */
-	final AcquireResult acquire(Connection connection, AcquireCommand command, Duration timeout) throws SQLException {
-		long end = System.nanoTime() + timeout.toNanos();
-		Attempt attempt = attempt(connection, command);
-		if (attempt instanceof Attempt.Granted granted) {
-			return new AcquireResult.Granted(granted.token());
-		}
-		String key = StorageKey.of(command.key());
-		if (command.releasing() != null) {
-			release(connection, key, command.releasing());
-			if (isOver(end)) {
-				return new AcquireResult.Refused(Duration.ZERO, null);
-			}
-			attempt = attempt(connection, withoutRelease(command));
-			if (attempt instanceof Attempt.Granted granted) {
-				return new AcquireResult.Granted(granted.token());
-			}
-		}
-		if (!(attempt instanceof Attempt.Held held)) {
-			return new AcquireResult.Refused(Duration.ZERO, null);
-		}
-		MailboxAddress mailbox = command.mailbox();
-		boolean queueing = command.queueing() && !isOver(end);
-		return (queueing && mailbox != null) ? queue(connection, key, mailbox, held) : held.refusal();
-	}
-
-	private static boolean isOver(long end) {
-		return System.nanoTime() - end > 0;
-	}
-
-	/**
-	 * Look who holds a key.
+	 * Look up the holder of a key.
 	 * @param connection an auto-commit connection
 	 * @param storageKey the key
 	 * @return held, or free by now
 	 * @throws SQLException if there is no answer
 	 */
-	abstract Attempt holder(Connection connection, String storageKey) throws SQLException;
+	final AcquireAttempt holder(Connection connection, String storageKey) throws SQLException {
+		return holder(connection, storageKey, LockSqlParameters.NONE);
+	}
 
 	/**
-	 * Look who was in the way.
+	 * Look up whether an owner or another one holds a key.
 	 * @param connection an auto-commit connection
-	 * @param query binds key; answers remaining µs, owner, holder, waiting
 	 * @param storageKey the key
-	 * @return held, or free by now
+	 * @param owner the owner
+	 * @return granted if it is this owner, held, or free by now
+	 * @throws SQLException if there is no answer
 	 */
-	static Attempt askHolder(Connection connection, String query, String storageKey) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(query)) {
+	final AcquireAttempt holder(Connection connection, String storageKey, String owner) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LockStatement.HOLDER)) {
 			statement.setString(1, storageKey);
 			try (ResultSet row = statement.executeQuery()) {
-				return row.next()
-						? new Attempt.Held(row.getLong(1), row.getString(2), row.getString(3), row.getString(4))
-						: Attempt.FREE;
+				if (!row.next()) {
+					return AcquireAttempt.FREE;
+				}
+				return owner.equals(row.getString(2)) ? new AcquireAttempt.Granted(row.getLong(5))
+						: new AcquireAttempt.Held(row.getLong(1), row.getString(2), row.getString(3), row.getString(4));
 			}
 		}
 	}
 
-	private static AcquireCommand withoutRelease(AcquireCommand command) {
-		return new AcquireCommand(command.key(), command.owner(), command.lease(), command.holder(), command.reason(),
-				command.mailbox(), command.queueing(), null);
-	}
-
 	/**
-	 * Queue up behind a holder, or behind who took its place meanwhile. Only a lock that
-	 * is free by now is worth another attempt at once.
-	 */
-	private AcquireResult queue(Connection connection, String key, MailboxAddress mailbox, Attempt.Held first)
-			throws SQLException {
-		Attempt.Held held = first;
-		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoomFor(mailbox) && !queue(connection, key, mailbox); i++) {
-			if (!(holder(connection, key) instanceof Attempt.Held now) || !now.lasts()) {
-				return new AcquireResult.Refused(Duration.ZERO, null);
-			}
-			held = now;
-		}
-		return held.refusal();
-	}
-
-	/**
-	 * Queue up.
-	 * @return {@code false} if the lock became free meanwhile, the queue full, or the
+	 * Join the queue of a key.
+	 * @param connection an auto-commit connection
+	 * @param storageKey the key
+	 * @param mailbox the address to queue
+	 * @return {@code false} if the lock became free meanwhile, the queue is full, or the
 	 * address is queued already
+	 * @throws SQLException if there is no answer
 	 */
-	private boolean queue(Connection connection, String key, MailboxAddress mailbox) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.statements.queue())) {
-			statement.setString(1, Parameters.entry(mailbox));
-			statement.setString(2, key);
-			statement.setString(3, Parameters.entry(mailbox));
+	final boolean queue(Connection connection, String storageKey, MailboxAddress mailbox) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LockStatement.QUEUE)) {
+			statement.setString(1, LockSqlParameters.entry(mailbox));
+			statement.setString(2, storageKey);
+			statement.setString(3, LockSqlParameters.entry(mailbox));
 			return statement.executeUpdate() == 1;
 		}
 	}
 
 	/**
-	 * Listen at an address, on a connection of its own.
-	 * @param connections where to get that connection, and the others that releases use
-	 * @param address the address
-	 * @param onTurn whom to tell
-	 * @return the mailbox, or {@code null} if this database sends no messages, they do
-	 * not arrive or the connections are not ours
-	 * @throws SQLException if the connection fails
+	 * Whether a release notifies the first process of the queue, and the driver hands the
+	 * notification out.
+	 * @return whether to listen
 	 */
-	@Nullable Mailbox openMailbox(LockConnections connections, MailboxAddress address, Consumer<String> onTurn)
-			throws SQLException {
-		return null;
+	boolean notifies() {
+		return false;
 	}
 
 	/**
@@ -268,7 +186,7 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @param answers takes the answers
 	 * @throws SQLException if there are none
 	 */
-	abstract void renew(Connection connection, List<Due> due, Answers answers) throws SQLException;
+	abstract void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException;
 
 	/**
 	 * Renew a lease, after a wait if need be.
@@ -277,12 +195,12 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @return whether the owner holds the key
 	 * @throws SQLException if the database does not answer
 	 */
-	boolean renew(Connection connection, Due lease) throws SQLException {
-		return update(connection, this.statements.renew(), lease);
+	boolean renew(Connection connection, DueLease lease) throws SQLException {
+		return update(connection, LockStatement.RENEW, lease);
 	}
 
-	private static boolean update(Connection connection, String update, Due lease) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(update)) {
+	private boolean update(Connection connection, LockStatement update, DueLease lease) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, update)) {
 			statement.setLong(1, lease.micros());
 			statement.setString(2, lease.key());
 			statement.setString(3, lease.owner());
@@ -299,7 +217,7 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @throws SQLException if the database does not answer
 	 */
 	final boolean release(Connection connection, String storageKey, String owner) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.statements.release())) {
+		try (PreparedStatement statement = prepare(connection, LockStatement.RELEASE)) {
 			statement.setString(1, storageKey);
 			statement.setString(2, owner);
 			return release(statement);
@@ -313,8 +231,8 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @return whether the owner held it
 	 * @throws SQLException if the database does not answer
 	 */
-	final boolean keep(Connection connection, Due lease) throws SQLException {
-		return update(connection, this.statements.keep(), lease);
+	final boolean keep(Connection connection, DueLease lease) throws SQLException {
+		return update(connection, LockStatement.KEEP, lease);
 	}
 
 	boolean release(PreparedStatement statement) throws SQLException {
@@ -332,7 +250,7 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @throws SQLException if the database does not answer
 	 */
 	final boolean hold(Connection connection, String storageKey, String owner, Duration timeout) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.statements.hold())) {
+		try (PreparedStatement statement = prepare(connection, LockStatement.HOLD)) {
 			limit(statement, timeout);
 			statement.setString(1, storageKey);
 			statement.setString(2, owner);
@@ -356,19 +274,11 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 		if (release(connection, storageKey, mailbox.reservation())) {
 			return;
 		}
-		try (PreparedStatement statement = connection.prepareStatement(this.statements.leave())) {
-			statement.setString(1, Parameters.entry(mailbox));
+		try (PreparedStatement statement = prepare(connection, LockStatement.LEAVE)) {
+			statement.setString(1, LockSqlParameters.entry(mailbox));
 			statement.setString(2, storageKey);
 			statement.executeUpdate();
 		}
-	}
-
-	/**
-	 * The statements that are alike in all dialects.
-	 * @return the SQL
-	 */
-	final Statements statements() {
-		return this.statements;
 	}
 
 	/**
@@ -398,9 +308,8 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 */
 	final List<String> look(Connection connection, List<String> storageKeys, MailboxAddress mailbox)
 			throws SQLException {
-		String parameters = String.join(", ", Collections.nCopies(storageKeys.size(), "?"));
-		try (PreparedStatement statement = connection
-			.prepareStatement(this.statements.look().replace(Statements.KEYS, parameters))) {
+		String keys = String.join(", ", Collections.nCopies(storageKeys.size(), "?"));
+		try (PreparedStatement statement = connection.prepareStatement(sql(LockStatement.LOOK) + " (" + keys + ")")) {
 			int index = 1;
 			statement.setString(index++, mailbox.reservation());
 			for (String key : storageKeys) {
@@ -424,9 +333,9 @@ abstract sealed class JdbcLockDialect permits PostgreSqlLockDialect, MySqlLockDi
 	 * @throws SQLException if the database does not answer
 	 */
 	final boolean sweep(Connection connection, Duration retention) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.statements.sweep())) {
-			statement.setLong(1, Parameters.micros(retention));
-			return statement.executeUpdate() >= Statements.SWEEP_BATCH;
+		try (PreparedStatement statement = prepare(connection, LockStatement.SWEEP)) {
+			statement.setLong(1, LockSqlParameters.micros(retention));
+			return statement.executeUpdate() >= LockStatement.SWEEP_BATCH;
 		}
 	}
 

@@ -6,18 +6,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
 
 import io.dlock.store.AcquireResult;
@@ -30,8 +27,7 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
-import io.dlock.store.jdbc.JdbcRenewal.Due;
-import io.dlock.store.jdbc.JdbcRenewal.Holding;
+import io.dlock.store.jdbc.DueLease.Holding;
 
 /**
  * Locks in a table of PostgreSQL, MySQL, MariaDB or H2. Every decision is one auto-commit
@@ -58,9 +54,7 @@ public final class JdbcLockStore implements LockStore {
 
 	private final JdbcInspection inspection;
 
-	private final Map<MailboxAddress, Mailbox> mailboxes = new ConcurrentHashMap<>();
-
-	private volatile boolean closed;
+	private final JdbcMailboxes mailboxes;
 
 	/**
 	 * Create a store. Nothing is opened before the first use.
@@ -72,6 +66,7 @@ public final class JdbcLockStore implements LockStore {
 		this.connections = new LockConnections(dataSource, settings);
 		this.transactions = new TransactionConnections(dataSource);
 		this.inspection = new JdbcInspection(this.connections);
+		this.mailboxes = new JdbcMailboxes(this.connections);
 	}
 
 	LockConnections connections() {
@@ -80,21 +75,16 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		AcquireResult result = this.connections.execute(false, "acquire",
-				(dialect, connection) -> dialect.acquire(connection, command, this.settings.commandTimeout()));
-		PollingMailbox polling = polling(command.mailbox());
-		if (polling != null && result instanceof AcquireResult.Granted) {
-			polling.forget(StorageKey.of(command.key()));
+		AcquireResult result = this.connections.execute("acquire", (dialect,
+				connection) -> new LockAcquire(dialect, connection, command, this.settings.commandTimeout()).run());
+		String storageKey = StorageKey.of(command.key());
+		if (result instanceof AcquireResult.Granted) {
+			this.mailboxes.forget(command.mailbox(), storageKey);
 		}
-		else if (polling != null && command.queueing()) {
-			polling.await(StorageKey.of(command.key()));
+		else if (command.queueing()) {
+			this.mailboxes.await(command.mailbox(), storageKey);
 		}
 		return result;
-	}
-
-	private @Nullable PollingMailbox polling(@Nullable MailboxAddress address) {
-		Mailbox mailbox = (address != null) ? this.mailboxes.get(address) : null;
-		return (mailbox instanceof PollingMailbox polling) ? polling : null;
 	}
 
 	@Override
@@ -104,7 +94,7 @@ public final class JdbcLockStore implements LockStore {
 		}
 		JdbcRenewal renewal = new JdbcRenewal(leases, this.settings.commandTimeout());
 		try {
-			this.connections.execute(true, "renew", renewal);
+			this.connections.executeRenewal(renewal);
 		}
 		catch (StoreException ex) {
 			logger.debug("The renewal of " + leases.size() + " locks failed", ex);
@@ -114,11 +104,8 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
-		PollingMailbox polling = polling(mailbox);
-		if (polling != null) {
-			polling.forget(storageKey);
-		}
-		this.connections.execute(false, "leave", (dialect, connection) -> {
+		this.mailboxes.forget(mailbox, storageKey);
+		this.connections.execute("leave", (dialect, connection) -> {
 			dialect.leave(connection, storageKey, mailbox);
 			return true;
 		});
@@ -126,41 +113,26 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
-		Mailbox listening = this.connections.openMailbox(address, onTurn);
-		Mailbox mailbox = (listening != null) ? listening : PollingMailbox.open(this.connections, address, onTurn);
-		Mailbox before = this.mailboxes.put(address, mailbox);
-		if (before != null) {
-			before.close();
-		}
-		if (this.closed) {
-			closeMailbox(address, mailbox);
-		}
-		return () -> closeMailbox(address, mailbox);
+		return this.mailboxes.open(address, onTurn);
 	}
 
 	/**
 	 * The locks that are looked at for an address.
 	 */
 	Set<String> awaited(MailboxAddress address) {
-		PollingMailbox polling = polling(address);
-		return (polling != null) ? polling.awaited() : Set.of();
-	}
-
-	private void closeMailbox(MailboxAddress address, Mailbox mailbox) {
-		this.mailboxes.remove(address, mailbox);
-		mailbox.close();
+		return this.mailboxes.awaited(address);
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		return this.connections.execute(false, "release",
+		return this.connections.execute("release",
 				(dialect, connection) -> dialect.release(connection, StorageKey.of(key), owner));
 	}
 
 	@Override
 	public boolean keep(String key, String owner, Duration rest) {
-		Due lease = new Due(new Holding(StorageKey.of(key), owner), Parameters.micros(rest));
-		return this.connections.execute(false, "keep", (dialect, connection) -> dialect.keep(connection, lease));
+		DueLease lease = new DueLease(new Holding(StorageKey.of(key), owner), LockSqlParameters.micros(rest));
+		return this.connections.execute("keep", (dialect, connection) -> dialect.keep(connection, lease));
 	}
 
 	@Override
@@ -219,7 +191,7 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public void verify() {
-		this.connections.execute(false, "check the lock table", (dialect, connection) -> {
+		this.connections.execute("check the lock table", (dialect, connection) -> {
 			LockTable table = new LockTable(this.settings.table());
 			table.verifyColumns(connection);
 			dialect.verify(connection, table);
@@ -258,7 +230,7 @@ public final class JdbcLockStore implements LockStore {
 	public boolean sweep() {
 		boolean more = true;
 		for (int i = 0; i < MAX_SWEEPS && more; i++) {
-			more = this.connections.execute(false, "sweep",
+			more = this.connections.execute("sweep",
 					(dialect, connection) -> dialect.sweep(connection, this.settings.retention()));
 		}
 		return more;
@@ -271,8 +243,7 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public void close() {
-		this.closed = true;
-		this.mailboxes.forEach(this::closeMailbox);
+		this.mailboxes.close();
 		this.connections.close();
 	}
 

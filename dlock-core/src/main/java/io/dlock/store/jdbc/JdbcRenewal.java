@@ -16,6 +16,7 @@ import org.apache.commons.logging.LogFactory;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.jdbc.DueLease.Holding;
 
 /**
  * One renewal of many leases, each of which gets an answer of its own. They are renewed
@@ -28,7 +29,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 
 	private final List<Holding> holdings;
 
-	private final SortedMap<Holding, Due> unanswered = new TreeMap<>(
+	private final SortedMap<Holding, DueLease> unanswered = new TreeMap<>(
 			Comparator.comparing(Holding::key).thenComparing(Holding::owner));
 
 	private final Map<Holding, RenewResult> answers = new HashMap<>();
@@ -41,7 +42,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		this.limit = limit.toNanos();
 		this.holdings = leases.stream().map((lease) -> new Holding(StorageKey.of(lease.key()), lease.owner())).toList();
 		for (int i = 0; i < leases.size(); i++) {
-			Due due = new Due(this.holdings.get(i), Parameters.micros(leases.get(i).lease()));
+			DueLease due = new DueLease(this.holdings.get(i), LockSqlParameters.micros(leases.get(i).lease()));
 			this.unanswered.merge(due.holding(), due, (one, other) -> (one.micros() >= other.micros()) ? one : other);
 		}
 	}
@@ -65,11 +66,11 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 	}
 
 	private void renewTogether(JdbcLockDialect dialect, Connection connection) throws SQLException {
-		List<Due> due = List.copyOf(this.unanswered.values());
+		List<DueLease> due = List.copyOf(this.unanswered.values());
 		int atOnce = dialect.renewalsAtOnce();
 		int from = 0;
 		while (from < due.size()) {
-			List<Due> next = due.subList(from, Math.min(from + atOnce, due.size()));
+			List<DueLease> next = due.subList(from, Math.min(from + atOnce, due.size()));
 			try {
 				dialect.renew(connection, next, this::answer);
 				from += next.size();
@@ -86,7 +87,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 	}
 
 	private void renewFirst(JdbcLockDialect dialect, Connection connection) throws SQLException {
-		Due first = this.unanswered.values().iterator().next();
+		DueLease first = this.unanswered.values().iterator().next();
 		try {
 			boolean renewed = dialect.renew(connection, first);
 			answer(first.holding(), renewed ? RenewResult.RENEWED : RenewResult.REFUSED);
@@ -113,44 +114,6 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		return this.holdings.stream()
 			.map((holding) -> this.answers.getOrDefault(holding, RenewResult.UNKNOWN))
 			.toList();
-	}
-
-	/**
-	 * Who holds what.
-	 *
-	 * @param key the storage key
-	 * @param owner the owner
-	 */
-	record Holding(String key, String owner) {
-
-	}
-
-	/**
-	 * A lease to start anew.
-	 *
-	 * @param holding who holds what
-	 * @param micros how long from now
-	 */
-	record Due(Holding holding, long micros) {
-
-		String key() {
-			return this.holding.key();
-		}
-
-		String owner() {
-			return this.holding.owner();
-		}
-
-	}
-
-	/**
-	 * Takes the answers of a dialect. Leases without one could not be decided at once.
-	 */
-	@FunctionalInterface
-	interface Answers {
-
-		void answer(Holding holding, RenewResult result);
-
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.dlock.store.jdbc;
 
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
@@ -18,10 +17,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
-import io.dlock.store.Mailbox;
-import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -30,18 +26,16 @@ import io.dlock.store.jdbc.LockPlaces.Place;
 /**
  * Where the store gets its connections from: a small pool of its own, like the
  * application's but apart from it, so that threads which hold the application's
- * connections can not wait for themselves. Opened at the first use, when the database can
- * be asked what it is.
+ * connections can not wait for themselves. LockDatabase at the first use, when the
+ * database can be asked what it is.
  */
 final class LockConnections implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(LockConnections.class);
 
-	private final DataSource application;
-
 	private final JdbcLockStoreSettings settings;
 
-	private final LockPools pools;
+	private final LockDatabaseOpener databases;
 
 	private final AbandonedSessions abandoned;
 
@@ -49,7 +43,7 @@ final class LockConnections implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	private volatile @Nullable Opened opened;
+	private volatile @Nullable LockDatabase opened;
 
 	private final AtomicLong refreshed = new AtomicLong(System.nanoTime());
 
@@ -60,44 +54,47 @@ final class LockConnections implements AutoCloseable {
 	private long poolOpened;
 
 	LockConnections(DataSource dataSource, JdbcLockStoreSettings settings) {
-		this.application = outsideTransactions(dataSource);
 		this.settings = settings;
-		this.pools = new LockPools(this.application, settings);
+		this.databases = new LockDatabaseOpener(dataSource, settings);
 		this.abandoned = new AbandonedSessions(this::endSessions, halfTimeout());
 	}
 
 	/**
-	 * A transaction-aware proxy would hand out the connection of the caller's
-	 * transaction, whose rollback would undo the lock.
-	 */
-	private static DataSource outsideTransactions(DataSource dataSource) {
-		if (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
-			return proxy.getTargetDataSource();
-		}
-		return dataSource;
-	}
-
-	/**
 	 * Run some work on a connection in auto-commit mode.
-	 * @param renewal whether this is a renewal, for which capacity is reserved
+	 * @param <T> the type of the result
 	 * @param operation what the work is, for messages
 	 * @param work the work; repeated when it met a conflict that the database resolved
 	 * @return what the work returned
 	 */
-	<T> T execute(boolean renewal, String operation, Work<T> work) {
-		Opened current = open();
+	<T> T execute(String operation, Work<T> work) {
+		return execute(false, operation, work);
+	}
+
+	/**
+	 * Run a renewal, for which a connection is reserved.
+	 * @param <T> the type of the result
+	 * @param renewal the renewal; repeated when it met a conflict that the database
+	 * resolved
+	 * @return what the renewal returned
+	 */
+	<T> T executeRenewal(Work<T> renewal) {
+		return execute(true, "renew", renewal);
+	}
+
+	private <T> T execute(boolean renewal, String operation, Work<T> work) {
+		LockDatabase current = open();
 		try (Place place = current.enter(renewal)) {
 			return execute(current, place, renewal, operation, work);
 		}
 	}
 
-	private <T> T execute(Opened current, Place place, boolean renewal, String operation, Work<T> work) {
+	private <T> T execute(LockDatabase current, Place place, boolean renewal, String operation, Work<T> work) {
 		try (AutoCommitConnection connection = connect(current, renewal, System.nanoTime())) {
 			return run(current, place, connection.get(), operation, work);
 		}
 	}
 
-	private <T> T run(Opened current, Place place, Connection connection, String operation, Work<T> work) {
+	private <T> T run(LockDatabase current, Place place, Connection connection, String operation, Work<T> work) {
 		String session = identify(current, connection);
 		try {
 			T result = repeatOnConflict(current.dialect(), connection, work);
@@ -118,7 +115,7 @@ final class LockConnections implements AutoCloseable {
 		}
 	}
 
-	private String identify(Opened current, Connection connection) {
+	private String identify(LockDatabase current, Connection connection) {
 		if (current.places() == null) {
 			return "";
 		}
@@ -136,7 +133,7 @@ final class LockConnections implements AutoCloseable {
 	 * another one by now. If it does not, new connections are of no more use: within a
 	 * command timeout there are as many new ones as there were connections.
 	 */
-	private void leaveIfReadOnly(Opened current, Connection connection, SQLException ex) {
+	private void leaveIfReadOnly(LockDatabase current, Connection connection, SQLException ex) {
 		if (!SqlErrors.isReadOnly(ex)) {
 			return;
 		}
@@ -197,7 +194,7 @@ final class LockConnections implements AutoCloseable {
 		return this.settings.commandTimeout().dividedBy(2);
 	}
 
-	private AutoCommitConnection connect(Opened current, boolean renewal, long begin) {
+	private AutoCommitConnection connect(LockDatabase current, boolean renewal, long begin) {
 		Connection connection;
 		try {
 			connection = current.dataSource().getConnection();
@@ -226,28 +223,12 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Listen at an address, on a connection beside the pool.
-	 * @param address the address
-	 * @param onTurn whom to tell
-	 * @return the mailbox, or {@code null} if the database sends no messages or the
-	 * connections are not ours
-	 */
-	@Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
-		try {
-			return open().dialect().openMailbox(this, address, onTurn);
-		}
-		catch (SQLException ex) {
-			throw SqlErrors.notConnected(ex);
-		}
-	}
-
-	/**
 	 * A pool of one connection, for a mailbox.
 	 * @param adaptation what is special about that connection
 	 * @return the pool
 	 */
 	HikariDataSource mailboxPool(Consumer<HikariConfig> adaptation) {
-		return this.pools.open(1, adaptation);
+		return this.databases.mailboxPool(adaptation);
 	}
 
 	/**
@@ -258,8 +239,8 @@ final class LockConnections implements AutoCloseable {
 		return open().places() != null;
 	}
 
-	private Opened open() {
-		Opened current = this.opened;
+	private LockDatabase open() {
+		LockDatabase current = this.opened;
 		if (current != null) {
 			return current;
 		}
@@ -269,7 +250,7 @@ final class LockConnections implements AutoCloseable {
 		try {
 			current = this.opened;
 			if (current == null) {
-				current = createOpened();
+				current = this.databases.open();
 				this.opened = current;
 				this.poolOpened = System.nanoTime();
 			}
@@ -293,51 +274,21 @@ final class LockConnections implements AutoCloseable {
 		}
 	}
 
-	private Opened createOpened() {
-		if (!this.pools.isPossible()) {
-			if (this.settings.poolSize() > 0) {
-				logger.warn("Locks share the application's connections (" + this.application.getClass().getName()
-						+ " is not a HikariCP pool): threads that hold one while they wait for a lock can use up the pool. "
-						+ "Give the locks a DataSource of their own");
-			}
-			Database database = ask(this.application);
-			return new Opened(database.dialect(), this.application, null, database.description());
-		}
-		DataSource probe = this.pools.open(1, (config) -> {
-		});
-		try {
-			Database database = ask(probe);
-			return new Opened(database.dialect(), ownPool(database.dialect()),
-					new LockPlaces(this.settings.poolSize(), this.settings.commandTimeout()), database.description());
-		}
-		finally {
-			LockPools.close(probe);
-		}
-	}
-
-	private DataSource ownPool(JdbcLockDialect dialect) {
-		String setup = dialect.sessionSetup(this.settings.commandTimeout());
-		return this.pools.open(this.settings.poolSize(), (config) -> {
-			config.setConnectionInitSql(setup);
-			config.setConnectionTimeout(LockPools.connectionTimeout(halfTimeout()));
-		});
-	}
-
 	/**
 	 * A pool without a connection pauses longer after each failure to open one, up to
 	 * five seconds: that long the locks would be out after the database is back. A new
 	 * pool begins with short pauses.
 	 */
-	private void replaceIfEmpty(Opened current) {
+	private void replaceIfEmpty(LockDatabase current) {
 		if (current.places() == null || !this.opening.tryLock()) {
 			return;
 		}
 		try {
-			Opened latest = this.opened;
+			LockDatabase latest = this.opened;
 			boolean same = latest != null && latest.dataSource() == current.dataSource();
 			if (same && !this.closed && LockPools.isEmpty(current.dataSource())
 					&& System.nanoTime() - this.poolOpened > this.settings.commandTimeout().multipliedBy(2).toNanos()) {
-				this.opened = current.with(ownPool(current.dialect()));
+				this.opened = this.databases.withNewPool(current);
 				this.poolOpened = System.nanoTime();
 				LockPools.closeLater(current.dataSource());
 			}
@@ -350,37 +301,12 @@ final class LockConnections implements AutoCloseable {
 		}
 	}
 
-	private Database ask(DataSource dataSource) {
-		try (Connection connection = dataSource.getConnection()) {
-			DatabaseMetaData metaData = connection.getMetaData();
-			return new Database(JdbcLockDialect.of(metaData, this.settings.table()),
-					withoutCredentials(metaData.getURL()) + ", table " + this.settings.table());
-		}
-		catch (SQLException ex) {
-			throw SqlErrors.notConnected(ex);
-		}
-	}
-
-	/**
-	 * The URL without anything that may be a password. A password before the address ends
-	 * at the last {@code @}, unless that belongs to the parameters: where the two cannot
-	 * be told apart, the address is not shown either.
-	 */
-	static String withoutCredentials(@Nullable String url) {
-		if (url == null) {
-			return "jdbc";
-		}
-		String address = url.contains(":h2:") ? url
-				: url.replaceFirst("(?s)//(?:.*[?;].*@|.*\\().*", "//…").replaceFirst("(?s)//.*@", "//");
-		return address.replaceFirst("(?s)[?;].*", "");
-	}
-
 	Duration commandTimeout() {
 		return this.settings.commandTimeout();
 	}
 
 	String description() {
-		Opened current = this.opened;
+		LockDatabase current = this.opened;
 		return (current != null) ? current.description() : "not connected yet, table " + this.settings.table();
 	}
 
@@ -390,7 +316,7 @@ final class LockConnections implements AutoCloseable {
 		this.opening.lock();
 		try {
 			this.closed = true;
-			Opened current = this.opened;
+			LockDatabase current = this.opened;
 			if (current != null && current.places() != null) {
 				LockPools.close(current.dataSource());
 			}
@@ -409,38 +335,6 @@ final class LockConnections implements AutoCloseable {
 	interface Work<T> {
 
 		T run(JdbcLockDialect dialect, Connection connection) throws SQLException;
-
-	}
-
-	/**
-	 * What the database is.
-	 *
-	 * @param dialect its dialect
-	 * @param description where it is, for people
-	 */
-	private record Database(JdbcLockDialect dialect, String description) {
-
-	}
-
-	/**
-	 * What is known once the database has answered.
-	 *
-	 * @param dialect the dialect
-	 * @param dataSource where connections come from
-	 * @param places the places among the connections, or {@code null} if the pool belongs
-	 * to the application
-	 * @param description the database, for people
-	 */
-	private record Opened(JdbcLockDialect dialect, DataSource dataSource, @Nullable LockPlaces places,
-			String description) {
-
-		Opened with(DataSource other) {
-			return new Opened(this.dialect, other, this.places, this.description);
-		}
-
-		Place enter(boolean renewal) {
-			return (this.places != null) ? this.places.enter(renewal) : Place.uncounted();
-		}
 
 	}
 

@@ -17,6 +17,9 @@ import io.dlock.store.StoreMisconfiguredException;
  */
 record LockTable(String name) {
 
+	/** The effect of a collation that is not a binary one. */
+	static final String MIXES_KEYS = "which takes different keys for the same";
+
 	private static final String[] COLUMNS = { "lock_key", "owner", "token", "acquired_at", "lease_until", "renewals",
 			"holder", "reason", "waiting" };
 

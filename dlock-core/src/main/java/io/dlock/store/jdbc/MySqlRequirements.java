@@ -63,7 +63,7 @@ final class MySqlRequirements {
 					"MODIFY %s VARCHAR(255) CHARACTER SET utf8mb4 NOT NULL".formatted(column));
 		}
 		if (!FOR_PEOPLE.contains(column) && collation != null && !collation.endsWith("_bin")) {
-			throw table.wrongCollation(column, collation, JdbcLockDialect.MIXES_KEYS,
+			throw table.wrongCollation(column, collation, LockTable.MIXES_KEYS,
 					"MODIFY %s %s CHARACTER SET ascii COLLATE ascii_bin NOT NULL".formatted(column, row.getString(5)));
 		}
 	}

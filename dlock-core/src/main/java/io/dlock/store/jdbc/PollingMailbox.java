@@ -114,7 +114,7 @@ final class PollingMailbox implements Mailbox, Runnable {
 	private void look(List<String> keys) {
 		for (int from = 0; from < keys.size() && !this.closed; from += KEYS_AT_ONCE) {
 			List<String> some = keys.subList(from, Math.min(keys.size(), from + KEYS_AT_ONCE));
-			List<String> turns = this.connections.execute(false, "look",
+			List<String> turns = this.connections.execute("look",
 					(dialect, connection) -> dialect.look(connection, some, this.address));
 			for (String key : turns) {
 				this.awaited.remove(key);

@@ -10,28 +10,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.springframework.util.ClassUtils;
 
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.Mailbox;
-import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.JdbcRenewal.Answers;
-import io.dlock.store.jdbc.JdbcRenewal.Due;
+import io.dlock.store.jdbc.DueLease.Answers;
 
 /**
- * PostgreSQL. The clock is {@code clock_timestamp()} throughout: {@code now()} stands
- * still in a transaction, and a lease that was computed before a wait for the row would
- * be born expired.
+ * PostgreSQL.
  */
 final class PostgreSqlLockDialect extends JdbcLockDialect {
 
@@ -39,69 +32,6 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 
 	private static final boolean PGJDBC = ClassUtils.isPresent("org.postgresql.PGConnection",
 			PostgreSqlLockDialect.class.getClassLoader());
-
-	private static final String NOW_MICROS = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-
-	private static final String LEASE_END = "clock_timestamp() + ? * interval '1 microsecond'";
-
-	/**
-	 * The statement does not wait for the disk. A release or a place in the queue that a
-	 * crash of the server undoes costs the rest of a lease; a lock must not be undone.
-	 */
-	private static final String NOT_DURABLE = "set_config('synchronous_commit', 'off', true) = 'off'";
-
-	private static final String CHANNEL_PREFIX = "dlock_";
-
-	/**
-	 * The condition and the assignments are evaluated on the locked row, so that exactly
-	 * one of several contenders wins.
-	 */
-	private static final String ACQUIRE = """
-			INSERT INTO %1$s AS l (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
-			VALUES (?, ?, %2$s, clock_timestamp(), %3$s, 0, ?, ?, '')
-			ON CONFLICT (lock_key) DO UPDATE SET
-			  token = CASE WHEN l.owner = EXCLUDED.owner THEN l.token ELSE greatest(l.token + 1, %2$s) END,
-			  acquired_at = CASE WHEN l.owner = EXCLUDED.owner THEN l.acquired_at ELSE clock_timestamp() END,
-			  owner = EXCLUDED.owner,
-			  lease_until = greatest(CASE WHEN l.owner = EXCLUDED.owner THEN l.lease_until END, %3$s),
-			  renewals = 0,
-			  holder = EXCLUDED.holder,
-			  reason = EXCLUDED.reason,
-			  waiting = replace(l.waiting, ?, '')
-			WHERE l.lease_until <= clock_timestamp() OR l.owner IN ('', EXCLUDED.owner, ?) OR (l.owner = ? AND l.waiting = '')
-			RETURNING token
-			""";
-
-	private static final String HOLDER = """
-			SELECT (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint, owner, holder, waiting
-			FROM %s WHERE lock_key = ?
-			""";
-
-	/**
-	 * Locks rows only that nobody else has locked, so that it waits for nothing and is in
-	 * no deadlock; the update then decides on the locked rows. What it did not renew is
-	 * refused if its owner does not hold it, and without an answer otherwise.
-	 */
-	private static final String RENEW_MANY = """
-			WITH due AS (
-			  SELECT * FROM unnest(?, ?, ?) WITH ORDINALITY AS due (lock_key, owner, lease, position)
-			), free AS (
-			  SELECT l.lock_key, due.lease, due.position
-			  FROM due JOIN %1$s l ON l.lock_key = due.lock_key AND l.owner = due.owner
-			  ORDER BY l.lock_key FOR UPDATE OF l SKIP LOCKED
-			), renewed AS (
-			  UPDATE %1$s l
-			  SET lease_until = greatest(l.lease_until, clock_timestamp() + free.lease * interval '1 microsecond'),
-			    renewals = l.renewals + 1
-			  FROM free WHERE l.lock_key = free.lock_key AND l.lease_until > clock_timestamp()
-			  RETURNING free.position
-			)
-			SELECT position, TRUE FROM renewed
-			UNION ALL
-			SELECT position, FALSE FROM due WHERE NOT EXISTS (
-			  SELECT FROM %1$s l
-			  WHERE l.lock_key = due.lock_key AND l.owner = due.owner AND l.lease_until > clock_timestamp())
-			""";
 
 	/** The number alone may belong to another session after a restart. */
 	private static final String SESSION = "pid || ' ' || extract(epoch FROM backend_start)";
@@ -129,71 +59,12 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 
 	private final boolean asciiOnly;
 
-	private final String acquire;
-
-	private final String holder;
-
 	private final String renewMany;
 
-	/**
-	 * Find out which database this is.
-	 * @param connection a connection
-	 * @param table the lock table
-	 * @return the dialect
-	 * @throws SQLException if the database does not answer
-	 */
-	static PostgreSqlLockDialect of(Connection connection, String table) throws SQLException {
-		try (Statement statement = connection.createStatement();
-				ResultSet row = statement.executeQuery("SELECT version(), current_setting('server_encoding')")) {
-			row.next();
-			refuseManyClocks(row.getString(1), "CockroachDB", "-YB-", "Yugabyte");
-			return new PostgreSqlLockDialect(table, !"UTF8".equals(row.getString(2)));
-		}
-	}
-
-	private PostgreSqlLockDialect(String table, boolean asciiOnly) {
-		super(new Statements("""
-				UPDATE %s SET lease_until = greatest(lease_until, %s), renewals = renewals + 1
-				WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp()
-				""".formatted(table, LEASE_END), """
-				UPDATE %s SET
-				  owner = CASE waiting WHEN '' THEN '' ELSE '>' || substr(waiting, 1, 16) END,
-				  lease_until = clock_timestamp() + CASE waiting WHEN '' THEN interval '0'
-				    ELSE substr(waiting, 1, 4)::int * interval '1 millisecond' END,
-				  waiting = substr(waiting, 18)
-				WHERE lock_key = ? AND owner = ? AND %s
-				RETURNING CASE owner WHEN '' THEN NULL ELSE pg_notify('%s' || substr(owner, 2), lock_key)::text END
-				""".formatted(table, NOT_DURABLE, CHANNEL_PREFIX),
-				Statements.keeping(table, LEASE_END, "clock_timestamp()"), """
-						UPDATE %s SET waiting = waiting || ?
-						WHERE lock_key = ? AND lease_until > clock_timestamp()
-						  AND char_length(waiting) < %d AND strpos(waiting, ?) = 0 AND %s
-						""".formatted(table, Statements.FULL_QUEUE, NOT_DURABLE), """
-						UPDATE %s SET waiting = replace(waiting, ?, '') WHERE lock_key = ? AND %s
-						""".formatted(table, NOT_DURABLE),
-				"""
-						SELECT lock_key, holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
-						  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros,
-						  (extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint AS age_micros,
-						  owner LIKE '~%%' AS kept
-						FROM %s WHERE lease_until > clock_timestamp() AND owner <> '' AND owner NOT LIKE '>%%'
-						"""
-					.formatted(table),
-				"""
-						SELECT lock_key FROM %s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN (%s)
-						"""
-					.formatted(table, Statements.KEYS),
-				"""
-						DELETE FROM %1$s WHERE lock_key IN (
-						  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
-						  LIMIT %2$d FOR UPDATE SKIP LOCKED)
-						""".formatted(table, Statements.SWEEP_BATCH), """
-						SELECT 1 FROM %s WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp() FOR UPDATE
-						""".formatted(table)));
+	PostgreSqlLockDialect(String table, boolean asciiOnly) {
+		super((statement) -> PostgreSqlLockSql.of(statement, table));
 		this.asciiOnly = asciiOnly;
-		this.acquire = ACQUIRE.formatted(table, NOW_MICROS, LEASE_END);
-		this.holder = HOLDER.formatted(table);
-		this.renewMany = RENEW_MANY.formatted(table);
+		this.renewMany = PostgreSqlLockSql.renewMany(table);
 	}
 
 	/**
@@ -238,26 +109,21 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	Attempt attempt(Connection connection, AcquireCommand command) throws SQLException {
+	AcquireAttempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
-		try (PreparedStatement statement = connection.prepareStatement(this.acquire)) {
-			Parameters.bind(statement, key, command, this.asciiOnly);
-			statement.setLong(6, Parameters.micros(command.lease()));
-			statement.setString(7, Parameters.entry(command.mailbox()));
-			statement.setString(8, Parameters.reservation(command));
-			statement.setString(9, Parameters.releasing(command));
+		try (PreparedStatement statement = prepare(connection, LockStatement.ACQUIRE)) {
+			LockSqlParameters.bind(statement, key, command, this.asciiOnly);
+			statement.setLong(6, LockSqlParameters.micros(command.lease()));
+			statement.setString(7, LockSqlParameters.entry(command.mailbox()));
+			statement.setString(8, LockSqlParameters.reservation(command));
+			statement.setString(9, LockSqlParameters.releasing(command));
 			try (ResultSet row = statement.executeQuery()) {
 				if (row.next()) {
-					return new Attempt.Granted(row.getLong(1));
+					return new AcquireAttempt.Granted(row.getLong(1));
 				}
 			}
 		}
 		return holder(connection, key);
-	}
-
-	@Override
-	Attempt holder(Connection connection, String storageKey) throws SQLException {
-		return askHolder(connection, this.holder, storageKey);
 	}
 
 	@Override
@@ -268,18 +134,19 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	@Nullable Mailbox openMailbox(LockConnections connections, MailboxAddress address, Consumer<String> onTurn)
-			throws SQLException {
-		return (PGJDBC && connections.areOwn())
-				? PostgreSqlMailbox.open(
-						connections.mailboxPool(PostgreSqlMailbox::promptly), connections.commandTimeout(),
-						CHANNEL_PREFIX + address.value(), (channel, payload) -> connections.execute(false,
-								"send a message", (dialect, connection) -> send(connection, channel, payload)),
-						onTurn)
-				: null;
+	boolean notifies() {
+		return PGJDBC;
 	}
 
-	private static boolean send(Connection connection, String channel, String payload) throws SQLException {
+	/**
+	 * Notify the listeners of a channel, as a release does.
+	 * @param connection an auto-commit connection
+	 * @param channel the channel
+	 * @param payload the message
+	 * @return whether there is an answer
+	 * @throws SQLException if the database does not answer
+	 */
+	static boolean notify(Connection connection, String channel, String payload) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
 			statement.setString(1, channel);
 			statement.setString(2, payload);
@@ -293,11 +160,11 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	void renew(Connection connection, List<Due> due, Answers answers) throws SQLException {
+	void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.renewMany)) {
-			statement.setArray(1, array(connection, "text", due.stream().map(Due::key)));
-			statement.setArray(2, array(connection, "text", due.stream().map(Due::owner)));
-			statement.setArray(3, array(connection, "bigint", due.stream().map(Due::micros)));
+			statement.setArray(1, array(connection, "text", due.stream().map(DueLease::key)));
+			statement.setArray(2, array(connection, "text", due.stream().map(DueLease::owner)));
+			statement.setArray(3, array(connection, "bigint", due.stream().map(DueLease::micros)));
 			try (ResultSet row = statement.executeQuery()) {
 				while (row.next()) {
 					answers.answer(due.get(row.getInt(1) - 1).holding(),

@@ -37,7 +37,7 @@ class ForeignSessionsIntegrationTests {
 				execute(admin, "GRANT SELECT ON " + server.database() + ".* TO " + user + "@'%'");
 			}
 			try {
-				JdbcLockDialect dialect = JdbcLockDialect.of(admin.getMetaData(), "dlock_lock");
+				JdbcLockDialect dialect = LockDialectSelector.select(admin.getMetaData(), "dlock_lock");
 				endsItsOwn(dialect, server.mariaDbUrl(),
 						() -> execute(admin, "GRANT PROCESS ON *.* TO " + this.now + "@'%'"));
 			}
@@ -55,7 +55,7 @@ class ForeignSessionsIntegrationTests {
 				execute(admin, "CREATE ROLE " + user + " LOGIN PASSWORD 'shop'");
 			}
 			try {
-				JdbcLockDialect dialect = JdbcLockDialect.of(admin.getMetaData(), "dlock_lock");
+				JdbcLockDialect dialect = LockDialectSelector.select(admin.getMetaData(), "dlock_lock");
 				endsItsOwn(dialect, server.jdbcUrl(), () -> execute(admin, "GRANT pg_read_all_stats TO " + this.now));
 			}
 			finally {

@@ -52,7 +52,7 @@ class MariaDbSettingsIntegrationTests {
 	@Test
 	void r33DatabaseWithAClockOnEachNodeIsRefused() {
 		assertThatExceptionOfType(StoreMisconfiguredException.class)
-			.isThrownBy(() -> MySqlLockDialect.of("8.0.11-TiDB-v8.5.0", "dlock_lock"))
+			.isThrownBy(() -> LockDialectSelector.mySql("8.0.11-TiDB-v8.5.0", "dlock_lock"))
 			.withMessageContaining("TiDB");
 	}
 

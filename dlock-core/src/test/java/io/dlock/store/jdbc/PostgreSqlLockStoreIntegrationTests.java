@@ -150,7 +150,7 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	}
 
 	private static String ownSetting(JdbcLockStore store, String name) {
-		return store.connections().execute(false, "show", (dialect, connection) -> {
+		return store.connections().execute("show", (dialect, connection) -> {
 			try (Statement statement = connection.createStatement(); var row = statement.executeQuery("SHOW " + name)) {
 				row.next();
 				return row.getString(1);

@@ -6,7 +6,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class LockConnectionsTests {
+class LockDatabaseOpenerTests {
 
 	/**
 	 * The log at start-up and the health show the URL.
@@ -36,12 +36,12 @@ class LockConnectionsTests {
 			"jdbc:mariadb://db/shop?password=a&b=secret jdbc:mariadb://db/shop",
 			"jdbc:sqlserver://db;user=u;password=one@secret jdbc:sqlserver://…" })
 	void r57PasswordIsNotShown(String url, String shown) {
-		assertThat(LockConnections.withoutCredentials(url)).isEqualTo(shown).doesNotContain("secret");
+		assertThat(LockDatabaseOpener.withoutCredentials(url)).isEqualTo(shown).doesNotContain("secret");
 	}
 
 	@Test
 	void driverThatTellsNoUrlIsNamedAllTheSame() {
-		assertThat(LockConnections.withoutCredentials(null)).isEqualTo("jdbc");
+		assertThat(LockDatabaseOpener.withoutCredentials(null)).isEqualTo("jdbc");
 	}
 
 }

@@ -9,17 +9,17 @@ import io.dlock.store.MailboxAddress;
 /**
  * The database's answer to an attempt to take a key.
  */
-sealed interface Attempt {
+sealed interface AcquireAttempt {
 
 	/** The key was held a moment ago, and is not now. */
-	Attempt FREE = new Free();
+	AcquireAttempt FREE = new Free();
 
 	/**
 	 * The owner holds the key.
 	 *
 	 * @param token its token
 	 */
-	record Granted(long token) implements Attempt {
+	record Granted(long token) implements AcquireAttempt {
 
 	}
 
@@ -32,10 +32,10 @@ sealed interface Attempt {
 	 * @param holder who, for people
 	 * @param waiting who waits
 	 */
-	record Held(long remainingMicros, String owner, String holder, String waiting) implements Attempt {
+	record Held(long remainingMicros, String owner, String holder, String waiting) implements AcquireAttempt {
 
 		boolean hasRoomFor(MailboxAddress mailbox) {
-			return this.waiting.length() < Statements.FULL_QUEUE && !this.waiting.contains(mailbox.value());
+			return this.waiting.length() < LockStatement.FULL_QUEUE && !this.waiting.contains(mailbox.value());
 		}
 
 		boolean lasts() {
@@ -56,7 +56,7 @@ sealed interface Attempt {
 	/**
 	 * There is no such key.
 	 */
-	record Free() implements Attempt {
+	record Free() implements AcquireAttempt {
 
 	}
 

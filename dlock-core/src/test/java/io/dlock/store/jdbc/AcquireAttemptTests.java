@@ -4,11 +4,11 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
-import io.dlock.store.jdbc.Attempt.Held;
+import io.dlock.store.jdbc.AcquireAttempt.Held;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class AttemptTests {
+class AcquireAttemptTests {
 
 	@Test
 	void whoHeldALockThatBecameFreeIsNotNamed() {

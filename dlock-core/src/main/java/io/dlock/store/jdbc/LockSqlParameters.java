@@ -12,15 +12,15 @@ import io.dlock.store.MailboxAddress;
 /**
  * What commands are as parameters of statements.
  */
-final class Parameters {
+final class LockSqlParameters {
 
 	/** The columns for people have room for this many characters. */
 	private static final int TEXT_LENGTH = 255;
 
 	/** Stands for a mailbox or an owner where there is none. */
-	static final String NOBODY = "-";
+	static final String NONE = "-";
 
-	private Parameters() {
+	private LockSqlParameters() {
 	}
 
 	/**
@@ -68,7 +68,7 @@ final class Parameters {
 	 * @return the entry, or something that is never in the column
 	 */
 	static String entry(@Nullable MailboxAddress mailbox) {
-		return (mailbox != null) ? mailbox.value() + ' ' : NOBODY;
+		return (mailbox != null) ? mailbox.value() + ' ' : NONE;
 	}
 
 	/**
@@ -76,12 +76,12 @@ final class Parameters {
 	 */
 	static String reservation(AcquireCommand command) {
 		MailboxAddress mailbox = command.mailbox();
-		return (mailbox != null) ? mailbox.reservation() : NOBODY;
+		return (mailbox != null) ? mailbox.reservation() : NONE;
 	}
 
 	static String releasing(AcquireCommand command) {
 		String releasing = command.releasing();
-		return (releasing != null) ? releasing : NOBODY;
+		return (releasing != null) ? releasing : NONE;
 	}
 
 	static long micros(Duration duration) {

@@ -1,0 +1,124 @@
+package io.dlock.store.jdbc;
+
+/**
+ * The statements for H2. {@code MERGE … USING} decides on the locked row; the short form
+ * {@code MERGE … KEY} would steal the lock. In all texts {@code %1$s} is the table and
+ * {@code %2$s} the time.
+ */
+final class H2LockSql {
+
+	private static final String NOW = "CURRENT_TIMESTAMP(6)";
+
+	private static final String NOW_MICROS = "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)";
+
+	/** With {@code IGNORECASE} a {@code VARCHAR} is compared without regard to case. */
+	private static final String TEXT = "VARCHAR_CASESENSITIVE";
+
+	private static final String ACQUIRE = """
+			SELECT token FROM FINAL TABLE (
+			  MERGE INTO %1$s l
+			  USING (VALUES (CAST(? AS %4$s), CAST(? AS %4$s), CAST(? AS BIGINT), CAST(? AS %4$s), CAST(? AS %4$s),
+			      CAST(? AS %4$s), CAST(? AS %4$s), CAST(? AS %4$s)))
+			    a (lock_key, owner, lease, holder, reason, entry, reservation, releasing)
+			  ON l.lock_key = a.lock_key
+			  WHEN MATCHED AND (l.lease_until <= %2$s OR l.owner IN ('', a.owner, a.reservation)
+			      OR (l.owner = a.releasing AND l.waiting = '')) THEN UPDATE SET
+			    token = CASE WHEN l.owner = a.owner THEN l.token ELSE GREATEST(l.token + 1, %3$s) END,
+			    acquired_at = CASE WHEN l.owner = a.owner THEN l.acquired_at ELSE %2$s END,
+			    owner = a.owner,
+			    lease_until = GREATEST(CASE WHEN l.owner = a.owner THEN l.lease_until ELSE %2$s END,
+			      DATEADD('MICROSECOND', a.lease, %2$s)),
+			    renewals = 0,
+			    holder = a.holder,
+			    reason = a.reason,
+			    waiting = REPLACE(l.waiting, a.entry, '')
+			  WHEN NOT MATCHED THEN
+			    INSERT (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
+			    VALUES (a.lock_key, a.owner, %3$s, %2$s, DATEADD('MICROSECOND', a.lease, %2$s), 0, a.holder, a.reason, ''))
+			""";
+
+	private static final String HOLDER = """
+			SELECT DATEDIFF('MICROSECOND', %2$s, lease_until), owner, holder, waiting, token FROM %1$s WHERE lock_key = ?
+			""";
+
+	private static final String RENEW = """
+			UPDATE %1$s SET lease_until = GREATEST(lease_until, DATEADD('MICROSECOND', ?, %2$s)), renewals = renewals + 1
+			WHERE lock_key = ? AND owner = ? AND lease_until > %2$s
+			""";
+
+	private static final String PASS_ON = """
+			UPDATE %1$s SET
+			  owner = CASE waiting WHEN '' THEN '' ELSE '>' || SUBSTRING(waiting, 1, 16) END,
+			  lease_until = DATEADD('MILLISECOND', CASE waiting WHEN '' THEN 0 ELSE CAST(SUBSTRING(waiting, 1, 4) AS INT) END, %2$s),
+			  waiting = SUBSTRING(waiting, 18)
+			WHERE lock_key = ? AND """;
+
+	private static final String RELEASE = PASS_ON + " owner = ?";
+
+	private static final String TAKEN = " lease_until > %2$s AND owner <> '' AND owner NOT LIKE '>%%'";
+
+	private static final String FORCE_RELEASE = PASS_ON + " token = ? AND" + TAKEN;
+
+	private static final String KEEP = """
+			UPDATE %1$s SET lease_until = DATEADD('MICROSECOND', ?, %2$s), owner = CONCAT('~', SUBSTR(owner, 2))
+			WHERE lock_key = ? AND owner = ? AND lease_until > %2$s
+			""";
+
+	private static final String QUEUE = """
+			UPDATE %1$s SET waiting = waiting || ? WHERE lock_key = ? AND lease_until > %2$s
+			  AND CHAR_LENGTH(waiting) < %5$d AND LOCATE(?, waiting) = 0
+			""";
+
+	private static final String LEAVE = """
+			UPDATE %1$s SET waiting = REPLACE(waiting, ?, '') WHERE lock_key = ?
+			""";
+
+	private static final String LIST = """
+			SELECT lock_key, holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
+			  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros,
+			  DATEDIFF('MICROSECOND', acquired_at, %2$s) AS age_micros, owner LIKE '~%%' AS kept
+			FROM %1$s WHERE """
+			+ TAKEN;
+
+	private static final String FIND = LIST + " AND lock_key = ?";
+
+	private static final String LOOK = """
+			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= %2$s) AND lock_key IN """;
+
+	private static final String SWEEP = """
+			DELETE FROM %1$s WHERE lease_until < DATEADD('MICROSECOND', -?, %2$s) FETCH FIRST %6$d ROWS ONLY
+			""";
+
+	private static final String HOLD = """
+			SELECT 1 FROM %1$s WHERE lock_key = ? AND owner = ? AND lease_until > %2$s FOR UPDATE
+			""";
+
+	private H2LockSql() {
+	}
+
+	/**
+	 * The text of a statement.
+	 * @param statement the statement
+	 * @param table the lock table, a validated identifier
+	 * @return the SQL
+	 */
+	static String of(LockStatement statement, String table) {
+		String template = switch (statement) {
+			case ACQUIRE -> ACQUIRE;
+			case HOLDER -> HOLDER;
+			case RENEW -> RENEW;
+			case RELEASE -> RELEASE;
+			case FORCE_RELEASE -> FORCE_RELEASE;
+			case KEEP -> KEEP;
+			case QUEUE -> QUEUE;
+			case LEAVE -> LEAVE;
+			case LIST -> LIST;
+			case FIND -> FIND;
+			case LOOK -> LOOK;
+			case SWEEP -> SWEEP;
+			case HOLD -> HOLD;
+		};
+		return template.formatted(table, NOW, NOW_MICROS, TEXT, LockStatement.FULL_QUEUE, LockStatement.SWEEP_BATCH);
+	}
+
+}

@@ -1,0 +1,111 @@
+package io.dlock.store.jdbc;
+
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
+
+/**
+ * The open mailboxes. A database that notifies its clients is listened to, any other one
+ * is polled for the locks that are waited for.
+ */
+final class JdbcMailboxes {
+
+	private final LockConnections connections;
+
+	private final Map<MailboxAddress, Mailbox> mailboxes = new ConcurrentHashMap<>();
+
+	private volatile boolean closed;
+
+	JdbcMailboxes(LockConnections connections) {
+		this.connections = connections;
+	}
+
+	Mailbox open(MailboxAddress address, Consumer<String> onTurn) {
+		Mailbox listening = listen(address, onTurn);
+		Mailbox mailbox = (listening != null) ? listening : PollingMailbox.open(this.connections, address, onTurn);
+		Mailbox before = this.mailboxes.put(address, mailbox);
+		if (before != null) {
+			before.close();
+		}
+		if (this.closed) {
+			close(address, mailbox);
+		}
+		return () -> close(address, mailbox);
+	}
+
+	/**
+	 * Listen on a connection beside the pool.
+	 * @return the mailbox, or {@code null} if the database sends no notifications, they
+	 * do not arrive, or the connections belong to the application
+	 */
+	private @Nullable Mailbox listen(MailboxAddress address, Consumer<String> onTurn) {
+		if (!this.connections.areOwn() || !this.connections.dialect().notifies()) {
+			return null;
+		}
+		try {
+			return PostgreSqlMailbox.open(this.connections.mailboxPool(PostgreSqlMailbox::promptly),
+					this.connections.commandTimeout(), PostgreSqlLockSql.CHANNEL_PREFIX + address.value(), this::send,
+					onTurn);
+		}
+		catch (SQLException ex) {
+			throw SqlErrors.notConnected(ex);
+		}
+	}
+
+	private void send(String channel, String payload) {
+		this.connections.execute("send a message",
+				(dialect, connection) -> PostgreSqlLockDialect.notify(connection, channel, payload));
+	}
+
+	/**
+	 * Look for a lock, if the mailbox of an address has to be polled.
+	 * @param address the address of a process that waits
+	 * @param storageKey the lock
+	 */
+	void await(@Nullable MailboxAddress address, String storageKey) {
+		PollingMailbox polling = polling(address);
+		if (polling != null) {
+			polling.await(storageKey);
+		}
+	}
+
+	void forget(@Nullable MailboxAddress address, String storageKey) {
+		PollingMailbox polling = polling(address);
+		if (polling != null) {
+			polling.forget(storageKey);
+		}
+	}
+
+	/**
+	 * The locks that are polled for an address.
+	 * @param address the address
+	 * @return their storage keys
+	 */
+	Set<String> awaited(MailboxAddress address) {
+		PollingMailbox polling = polling(address);
+		return (polling != null) ? polling.awaited() : Set.of();
+	}
+
+	private @Nullable PollingMailbox polling(@Nullable MailboxAddress address) {
+		Mailbox mailbox = (address != null) ? this.mailboxes.get(address) : null;
+		return (mailbox instanceof PollingMailbox polling) ? polling : null;
+	}
+
+	private void close(MailboxAddress address, Mailbox mailbox) {
+		this.mailboxes.remove(address, mailbox);
+		mailbox.close();
+	}
+
+	void close() {
+		this.closed = true;
+		this.mailboxes.forEach(this::close);
+	}
+
+}

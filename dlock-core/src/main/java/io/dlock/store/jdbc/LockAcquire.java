@@ -1,0 +1,97 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.StorageKey;
+
+/**
+ * Acquires a key with one statement unless another process is in the way. A step that is
+ * left when the time is over and does not decide about the key is left to the next call:
+ * each statement has a timeout of its own.
+ */
+final class LockAcquire {
+
+	private static final int QUEUE_ATTEMPTS = 3;
+
+	private final JdbcLockDialect dialect;
+
+	private final Connection connection;
+
+	private final AcquireCommand command;
+
+	private final String key;
+
+	private final long end;
+
+	/**
+	 * Prepare a call.
+	 * @param dialect the dialect
+	 * @param connection an auto-commit connection
+	 * @param command what to acquire
+	 * @param timeout how long the call may take
+	 */
+	LockAcquire(JdbcLockDialect dialect, Connection connection, AcquireCommand command, Duration timeout) {
+		this.dialect = dialect;
+		this.connection = connection;
+		this.command = command;
+		this.key = StorageKey.of(command.key());
+		this.end = System.nanoTime() + timeout.toNanos();
+	}
+
+	/**
+	 * Acquire the key.
+	 * @return the answer
+	 * @throws SQLException if there is none
+	 */
+	AcquireResult run() throws SQLException {
+		AcquireAttempt attempt = this.dialect.attempt(this.connection, this.command);
+		String releasing = this.command.releasing();
+		if (releasing != null && !(attempt instanceof AcquireAttempt.Granted)) {
+			this.dialect.release(this.connection, this.key, releasing);
+			if (isOver()) {
+				return new AcquireResult.Refused(Duration.ZERO, null);
+			}
+			attempt = this.dialect.attempt(this.connection, withoutRelease());
+		}
+		if (attempt instanceof AcquireAttempt.Granted granted) {
+			return new AcquireResult.Granted(granted.token());
+		}
+		if (!(attempt instanceof AcquireAttempt.Held held)) {
+			return new AcquireResult.Refused(Duration.ZERO, null);
+		}
+		MailboxAddress mailbox = this.command.mailbox();
+		boolean queueing = this.command.queueing() && !isOver();
+		return (queueing && mailbox != null) ? queue(mailbox, held) : held.refusal();
+	}
+
+	private boolean isOver() {
+		return System.nanoTime() - this.end > 0;
+	}
+
+	private AcquireCommand withoutRelease() {
+		return new AcquireCommand(this.command.key(), this.command.owner(), this.command.lease(), this.command.holder(),
+				this.command.reason(), this.command.mailbox(), this.command.queueing(), null);
+	}
+
+	/**
+	 * Queue up behind a holder, or behind its successor. Only a lock that is free by now
+	 * is worth another attempt at once.
+	 */
+	private AcquireResult queue(MailboxAddress mailbox, AcquireAttempt.Held first) throws SQLException {
+		AcquireAttempt.Held held = first;
+		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoomFor(mailbox)
+				&& !this.dialect.queue(this.connection, this.key, mailbox); i++) {
+			if (!(this.dialect.holder(this.connection, this.key) instanceof AcquireAttempt.Held now) || !now.lasts()) {
+				return new AcquireResult.Refused(Duration.ZERO, null);
+			}
+			held = now;
+		}
+		return held.refusal();
+	}
+
+}

@@ -1,0 +1,71 @@
+package io.dlock.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+import io.dlock.store.StoreMisconfiguredException;
+
+/**
+ * Selects the dialect of a database by what the database reports of itself.
+ */
+final class LockDialectSelector {
+
+	private static final String OTHER_DATABASE = "Use PostgreSQL, MySQL, MariaDB or H2 for the locks, or Redis.";
+
+	private LockDialectSelector() {
+	}
+
+	/**
+	 * Select a dialect.
+	 * @param metaData the database
+	 * @param table the lock table, a validated identifier
+	 * @return the dialect
+	 * @throws SQLException if the database does not answer
+	 */
+	static JdbcLockDialect select(DatabaseMetaData metaData, String table) throws SQLException {
+		String product = metaData.getDatabaseProductName();
+		return switch (product) {
+			case "PostgreSQL" -> postgreSql(metaData.getConnection(), table);
+			case "MySQL", "MariaDB" -> mySql(metaData.getDatabaseProductVersion(), table);
+			case "H2" -> new H2LockDialect(table);
+			default -> throw new StoreMisconfiguredException("dlock does not know the database '" + product + "'.",
+					OTHER_DATABASE, null);
+		};
+	}
+
+	private static JdbcLockDialect postgreSql(Connection connection, String table) throws SQLException {
+		try (Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery("SELECT version(), current_setting('server_encoding')")) {
+			row.next();
+			refuseManyClocks(row.getString(1), "CockroachDB", "-YB-", "Yugabyte");
+			return new PostgreSqlLockDialect(table, !"UTF8".equals(row.getString(2)));
+		}
+	}
+
+	static JdbcLockDialect mySql(String version, String table) {
+		refuseManyClocks(version, "TiDB");
+		return new MySqlLockDialect(table);
+	}
+
+	/**
+	 * Refuse a database that speaks the language of another one but has many nodes, each
+	 * with its own clock: a lease that one node grants is over earlier by the clock of
+	 * the next.
+	 * @param version the version that the database reports
+	 * @param names the names by which such databases are known from their versions
+	 */
+	private static void refuseManyClocks(String version, String... names) {
+		for (String name : names) {
+			if (version.contains(name)) {
+				throw new StoreMisconfiguredException(
+						"The lock database has a clock on each node (%s), so that two nodes may grant the same lock."
+							.formatted(version),
+						OTHER_DATABASE, null);
+			}
+		}
+	}
+
+}

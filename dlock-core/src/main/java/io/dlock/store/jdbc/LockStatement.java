@@ -1,0 +1,84 @@
+package io.dlock.store.jdbc;
+
+/**
+ * The statements that every dialect has. A lock that was released has no owner, which
+ * makes it free even if the clock of the server is set back behind its release.
+ */
+enum LockStatement {
+
+	/**
+	 * Takes a key. The dialects bind and read it differently.
+	 */
+	ACQUIRE,
+
+	/**
+	 * Binds key; answers remaining µs, owner, holder, waiting, token.
+	 */
+	HOLDER,
+
+	/**
+	 * Binds lease µs, key, owner.
+	 */
+	RENEW,
+
+	/**
+	 * Binds key, owner.
+	 */
+	RELEASE,
+
+	/**
+	 * As {@link #RELEASE}, whatever the owner. Binds key, token.
+	 */
+	FORCE_RELEASE,
+
+	/**
+	 * Keeps a lock that is released. A {@code ~} instead of the first character of the
+	 * owner says that it has no holder any more. Binds rest µs, key, owner.
+	 */
+	KEEP,
+
+	/**
+	 * Appends to a lock that is held, unless its queue is full or has the entry. Binds
+	 * entry, key, entry.
+	 */
+	QUEUE,
+
+	/**
+	 * Binds entry, key.
+	 */
+	LEAVE,
+
+	/**
+	 * Answers key, holder, reason, token, since_micros, until_micros, age_micros, kept of
+	 * all locks that are taken. A limit can be appended.
+	 */
+	LIST,
+
+	/**
+	 * As {@link #LIST} for one key. Binds key.
+	 */
+	FIND,
+
+	/**
+	 * Answers the keys that are free or reserved. Binds the owner of the reservation;
+	 * ends where the keys follow in parentheses.
+	 */
+	LOOK,
+
+	/**
+	 * Removes some rows. Binds retention µs.
+	 */
+	SWEEP,
+
+	/**
+	 * Answers one row, which it locks, if the owner holds the key. Binds key, owner.
+	 */
+	HOLD;
+
+	/** How many rows one {@link #SWEEP} removes at most. */
+	static final int SWEEP_BATCH = 1000;
+
+	/** The number of characters of {@code waiting} beyond which {@link #QUEUE} fails. */
+	static final int FULL_QUEUE = 4000;
+
+}

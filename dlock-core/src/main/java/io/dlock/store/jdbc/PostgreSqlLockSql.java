@@ -1,0 +1,172 @@
+package io.dlock.store.jdbc;
+
+/**
+ * The statements for PostgreSQL. The clock is {@code clock_timestamp()} throughout:
+ * {@code now()} stands still in a transaction, and a lease that was computed before a
+ * wait for the row would be born expired. In all texts {@code %1$s} is the table.
+ */
+final class PostgreSqlLockSql {
+
+	/** A release notifies the channel of this prefix and the address of the process. */
+	static final String CHANNEL_PREFIX = "dlock_";
+
+	private static final String NOW_MICROS = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+	private static final String LEASE_END = "clock_timestamp() + ? * interval '1 microsecond'";
+
+	/**
+	 * The statement does not wait for the disk. A release or a place in the queue that a
+	 * crash of the server undoes costs the rest of a lease; a lock must not be undone.
+	 */
+	private static final String NOT_DURABLE = " AND set_config('synchronous_commit', 'off', true) = 'off'";
+
+	/**
+	 * The condition and the assignments are evaluated on the locked row, so that exactly
+	 * one of several contenders wins.
+	 */
+	private static final String ACQUIRE = """
+			INSERT INTO %1$s AS l (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
+			VALUES (?, ?, %2$s, clock_timestamp(), %3$s, 0, ?, ?, '')
+			ON CONFLICT (lock_key) DO UPDATE SET
+			  token = CASE WHEN l.owner = EXCLUDED.owner THEN l.token ELSE greatest(l.token + 1, %2$s) END,
+			  acquired_at = CASE WHEN l.owner = EXCLUDED.owner THEN l.acquired_at ELSE clock_timestamp() END,
+			  owner = EXCLUDED.owner,
+			  lease_until = greatest(CASE WHEN l.owner = EXCLUDED.owner THEN l.lease_until END, %3$s),
+			  renewals = 0,
+			  holder = EXCLUDED.holder,
+			  reason = EXCLUDED.reason,
+			  waiting = replace(l.waiting, ?, '')
+			WHERE l.lease_until <= clock_timestamp() OR l.owner IN ('', EXCLUDED.owner, ?) OR (l.owner = ? AND l.waiting = '')
+			RETURNING token
+			""";
+
+	private static final String HOLDER = """
+			SELECT (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint, owner, holder, waiting, token
+			FROM %1$s WHERE lock_key = ?
+			""";
+
+	private static final String RENEW = """
+			UPDATE %1$s SET lease_until = greatest(lease_until, %3$s), renewals = renewals + 1
+			WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp()
+			""";
+
+	/**
+	 * Locks rows only that nobody else has locked, so that it waits for nothing and is in
+	 * no deadlock; the update then decides on the locked rows. What it did not renew is
+	 * refused if its owner does not hold it, and without an answer otherwise.
+	 */
+	private static final String RENEW_MANY = """
+			WITH due AS (
+			  SELECT * FROM unnest(?, ?, ?) WITH ORDINALITY AS due (lock_key, owner, lease, position)
+			), free AS (
+			  SELECT l.lock_key, due.lease, due.position
+			  FROM due JOIN %1$s l ON l.lock_key = due.lock_key AND l.owner = due.owner
+			  ORDER BY l.lock_key FOR UPDATE OF l SKIP LOCKED
+			), renewed AS (
+			  UPDATE %1$s l
+			  SET lease_until = greatest(l.lease_until, clock_timestamp() + free.lease * interval '1 microsecond'),
+			    renewals = l.renewals + 1
+			  FROM free WHERE l.lock_key = free.lock_key AND l.lease_until > clock_timestamp()
+			  RETURNING free.position
+			)
+			SELECT position, TRUE FROM renewed
+			UNION ALL
+			SELECT position, FALSE FROM due WHERE NOT EXISTS (
+			  SELECT FROM %1$s l
+			  WHERE l.lock_key = due.lock_key AND l.owner = due.owner AND l.lease_until > clock_timestamp())
+			""";
+
+	private static final String PASS_ON = """
+			UPDATE %1$s SET
+			  owner = CASE waiting WHEN '' THEN '' ELSE '>' || substr(waiting, 1, 16) END,
+			  lease_until = clock_timestamp() + CASE waiting WHEN '' THEN interval '0'
+			    ELSE substr(waiting, 1, 4)::int * interval '1 millisecond' END,
+			  waiting = substr(waiting, 18)
+			WHERE lock_key = ? AND """;
+
+	private static final String NOTIFY = NOT_DURABLE + """
+
+			RETURNING CASE owner WHEN '' THEN NULL ELSE pg_notify('%4$s' || substr(owner, 2), lock_key)::text END
+			""";
+
+	private static final String RELEASE = PASS_ON + " owner = ?" + NOTIFY;
+
+	private static final String TAKEN = " lease_until > clock_timestamp() AND owner <> '' AND owner NOT LIKE '>%%'";
+
+	private static final String FORCE_RELEASE = PASS_ON + " token = ? AND" + TAKEN + NOTIFY;
+
+	private static final String KEEP = """
+			UPDATE %1$s SET lease_until = %3$s, owner = CONCAT('~', SUBSTR(owner, 2))
+			WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp()
+			""";
+
+	private static final String QUEUE = """
+			UPDATE %1$s SET waiting = waiting || ?
+			WHERE lock_key = ? AND lease_until > clock_timestamp()
+			  AND char_length(waiting) < %5$d AND strpos(waiting, ?) = 0""" + NOT_DURABLE;
+
+	private static final String LEAVE = """
+			UPDATE %1$s SET waiting = replace(waiting, ?, '') WHERE lock_key = ?""" + NOT_DURABLE;
+
+	private static final String LIST = """
+			SELECT lock_key, holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
+			  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros,
+			  (extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint AS age_micros,
+			  owner LIKE '~%%' AS kept
+			FROM %1$s WHERE """ + TAKEN;
+
+	private static final String FIND = LIST + " AND lock_key = ?";
+
+	private static final String LOOK = """
+			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN """;
+
+	private static final String SWEEP = """
+			DELETE FROM %1$s WHERE lock_key IN (
+			  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
+			  LIMIT %6$d FOR UPDATE SKIP LOCKED)
+			""";
+
+	private static final String HOLD = """
+			SELECT 1 FROM %1$s WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp() FOR UPDATE
+			""";
+
+	private PostgreSqlLockSql() {
+	}
+
+	/**
+	 * The text of a statement.
+	 * @param statement the statement
+	 * @param table the lock table, a validated identifier
+	 * @return the SQL
+	 */
+	static String of(LockStatement statement, String table) {
+		String template = switch (statement) {
+			case ACQUIRE -> ACQUIRE;
+			case HOLDER -> HOLDER;
+			case RENEW -> RENEW;
+			case RELEASE -> RELEASE;
+			case FORCE_RELEASE -> FORCE_RELEASE;
+			case KEEP -> KEEP;
+			case QUEUE -> QUEUE;
+			case LEAVE -> LEAVE;
+			case LIST -> LIST;
+			case FIND -> FIND;
+			case LOOK -> LOOK;
+			case SWEEP -> SWEEP;
+			case HOLD -> HOLD;
+		};
+		return template.formatted(table, NOW_MICROS, LEASE_END, CHANNEL_PREFIX, LockStatement.FULL_QUEUE,
+				LockStatement.SWEEP_BATCH);
+	}
+
+	/**
+	 * The statement that renews many leases.
+	 * @param table the lock table, a validated identifier
+	 * @return the SQL; binds arrays of keys, owners and leases in µs, answers the
+	 * position of a lease and whether it is renewed
+	 */
+	static String renewMany(String table) {
+		return RENEW_MANY.formatted(table);
+	}
+
+}
