@@ -4,33 +4,24 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import javax.net.ssl.HostnameVerifier;
-import javax.net.ssl.SSLParameters;
-import javax.net.ssl.SSLSocketFactory;
-
-import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomizer;
-import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
  * A pool of Jedis connections of the store's own.
  */
-final class JedisConnections extends DedicatedConnections {
+final class JedisConnections extends RedisConnections {
 
 	private final JedisConnectionFactory factory;
 
@@ -41,12 +32,12 @@ final class JedisConnections extends DedicatedConnections {
 		this.description = description;
 	}
 
-	static @Nullable DedicatedConnections like(RedisConnectionFactory factory, Duration commandTimeout) {
+	static @Nullable RedisConnections like(RedisConnectionFactory factory, Duration commandTimeout) {
 		if (!(factory instanceof JedisConnectionFactory jedis)) {
 			return null;
 		}
-		DedicatedConfiguration client = new DedicatedConfiguration(jedis.getClientConfiguration(), commandTimeout,
-				new AtomicBoolean());
+		JedisLockClientConfiguration client = new JedisLockClientConfiguration(jedis.getClientConfiguration(),
+				commandTimeout, new AtomicBoolean());
 		JedisConnections connections = create(jedis, client);
 		connections.factory.afterPropertiesSet();
 		client.forSentinels().set(true);
@@ -115,12 +106,11 @@ final class JedisConnections extends DedicatedConnections {
 		}
 
 		@Override
-		public List<Object> runAll(RedisLockScript.Batch batch) {
-			List<Response<Object>> responses = new ArrayList<>(batch.runs().size());
+		public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
+			List<Response<Object>> responses = new ArrayList<>(runs.size());
 			try (AbstractPipeline pipeline = this.jedis.pipelined()) {
-				for (byte[][] run : batch.runs()) {
-					responses.add(batch.cached() ? pipeline.evalsha(batch.scriptText(), 1, run)
-							: pipeline.eval(batch.scriptText(), 1, run));
+				for (byte[][] run : runs) {
+					responses.add(cached ? pipeline.evalsha(script, 1, run) : pipeline.eval(script, 1, run));
 				}
 				pipeline.sync();
 			}
@@ -134,94 +124,6 @@ final class JedisConnections extends DedicatedConnections {
 			catch (RuntimeException ex) {
 				return ex;
 			}
-		}
-
-	}
-
-	/**
-	 * The application's client configuration, but with the timeouts of the lock and a
-	 * bounded wait for a pooled connection. Spring Data asks it once for the connections
-	 * to Redis, when the factory is initialized, and later for those to sentinels.
-	 */
-	private record DedicatedConfiguration(JedisClientConfiguration application, Duration commandTimeout,
-			AtomicBoolean forSentinels) implements JedisClientConfiguration {
-
-		@Override
-		public boolean isUseSsl() {
-			return this.application.isUseSsl();
-		}
-
-		@Override
-		public Optional<SSLSocketFactory> getSslSocketFactory() {
-			return this.application.getSslSocketFactory();
-		}
-
-		@Override
-		public Optional<SSLParameters> getSslParameters() {
-			return this.application.getSslParameters();
-		}
-
-		@Override
-		public Optional<HostnameVerifier> getHostnameVerifier() {
-			return this.application.getHostnameVerifier();
-		}
-
-		@Override
-		public Optional<JedisClientConfigBuilderCustomizer> getClientConfigCustomizer() {
-			if (this.forSentinels.get()) {
-				// a sentinel has nothing to say between two failovers
-				return this.application.getClientConfigCustomizer();
-			}
-			// only a subscription reads without the read timeout
-			JedisClientConfigBuilderCustomizer silence = (builder) -> builder.blockingSocketTimeoutMillis(
-					Math.toIntExact(RedisMailboxes.longestSilence(this.commandTimeout).toMillis()));
-			return Optional.of(this.application.getClientConfigCustomizer()
-				.<JedisClientConfigBuilderCustomizer>map((customizer) -> (builder) -> {
-					customizer.customize(builder);
-					silence.customize(builder);
-				})
-				.orElse(silence));
-		}
-
-		@Override
-		public Optional<JedisClientBuilderCustomizer> getClientCustomizer() {
-			return this.application.getClientCustomizer();
-		}
-
-		@Override
-		public boolean isUsePooling() {
-			return true;
-		}
-
-		@Override
-		public Optional<GenericObjectPoolConfig<?>> getPoolConfig() {
-			// its defaults test idle connections and drop those that the server has
-			// closed
-			ConnectionPoolConfig pool = new ConnectionPoolConfig();
-			this.application.getPoolConfig().ifPresent((configured) -> pool.setMaxTotal(configured.getMaxTotal()));
-			if (pool.getMaxTotal() >= 0) {
-				// the mailbox keeps one
-				pool.setMaxTotal(pool.getMaxTotal() + 1);
-			}
-			pool.setMaxIdle(pool.getMaxTotal());
-			pool.setMaxWait(this.commandTimeout);
-			pool.setJmxEnabled(false);
-			return Optional.of(pool);
-		}
-
-		@Override
-		public Optional<String> getClientName() {
-			return Optional.of(this.application.getClientName().map((name) -> name + "-dlock").orElse("dlock"));
-		}
-
-		@Override
-		public Duration getConnectTimeout() {
-			return this.commandTimeout;
-		}
-
-		@Override
-		public Duration getReadTimeout() {
-			return this.commandTimeout;
 		}
 
 	}

@@ -2,7 +2,6 @@ package io.dlock.store.redis;
 
 import java.time.Duration;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -13,13 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-import io.lettuce.core.ClientOptions;
-import io.lettuce.core.ReadFrom;
-import io.lettuce.core.SocketOptions;
-import io.lettuce.core.SslVerifyMode;
-import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import org.apache.commons.logging.Log;
@@ -32,7 +25,6 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -41,7 +33,7 @@ import io.dlock.store.StoreException.Effect;
  * A Lettuce connection of the store's own. Commands are not queued while it is down: a
  * caller that gave up must not acquire a lock later.
  */
-final class LettuceConnections extends DedicatedConnections {
+final class LettuceConnections extends RedisConnections {
 
 	private static final Log logger = LogFactory.getLog(LettuceConnections.class);
 
@@ -73,7 +65,7 @@ final class LettuceConnections extends DedicatedConnections {
 		this.description = description;
 	}
 
-	static @Nullable DedicatedConnections like(RedisConnectionFactory factory, Duration commandTimeout) {
+	static @Nullable RedisConnections like(RedisConnectionFactory factory, Duration commandTimeout) {
 		if (!(factory instanceof LettuceConnectionFactory lettuce)) {
 			return null;
 		}
@@ -86,7 +78,7 @@ final class LettuceConnections extends DedicatedConnections {
 		LettuceClientConfiguration application = lettuce.getClientConfiguration();
 		ClientResources resources = resources(application, commandTimeout);
 		DedicatedFactory dedicated = new DedicatedFactory(redisConfiguration,
-				new DedicatedConfiguration(application, resources, commandTimeout));
+				new LettuceLockClientConfiguration(application, resources, commandTimeout));
 		dedicated.setShareNativeConnection(true);
 		dedicated.setValidateConnection(false);
 		dedicated.afterPropertiesSet();
@@ -105,7 +97,7 @@ final class LettuceConnections extends DedicatedConnections {
 		ClientResources.Builder builder = (shared != null) ? sharing(shared) : ClientResources.builder();
 		return builder.reconnectDelay(delay.get())
 			.nettyCustomizer(new LettuceChannels((shared != null) ? shared.nettyCustomizer() : null,
-					RedisMailboxes.longestSilence(commandTimeout)))
+					RedisConnections.longestSilence(commandTimeout)))
 			.build();
 	}
 
@@ -274,86 +266,6 @@ final class LettuceConnections extends DedicatedConnections {
 
 		StatefulConnection<byte[], byte[]> shared() {
 			return Objects.requireNonNull(isClusterAware() ? getSharedClusterConnection() : getSharedConnection());
-		}
-
-	}
-
-	/**
-	 * The application's client configuration (TLS, credentials, client resources), but
-	 * with the timeouts of the lock.
-	 */
-	private record DedicatedConfiguration(LettuceClientConfiguration application, ClientResources resources,
-			Duration commandTimeout) implements LettuceClientConfiguration {
-
-		@Override
-		public boolean isUseSsl() {
-			return this.application.isUseSsl();
-		}
-
-		@Override
-		@SuppressWarnings("deprecation")
-		public boolean isVerifyPeer() {
-			return this.application.isVerifyPeer();
-		}
-
-		@Override
-		public SslVerifyMode getVerifyMode() {
-			return this.application.getVerifyMode();
-		}
-
-		@Override
-		public boolean isStartTls() {
-			return this.application.isStartTls();
-		}
-
-		@Override
-		public Optional<ClientResources> getClientResources() {
-			return Optional.of(this.resources);
-		}
-
-		@Override
-		public Optional<ClientOptions> getClientOptions() {
-			ClientOptions options = this.application.getClientOptions().orElseGet(ClusterClientOptions::create);
-			SocketOptions socketOptions = options.getSocketOptions()
-				.mutate()
-				.connectTimeout(this.commandTimeout)
-				.build();
-			return Optional.of(options.mutate()
-				.autoReconnect(true)
-				.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-				.timeoutOptions(TimeoutOptions.create())
-				.socketOptions(socketOptions)
-				.build());
-		}
-
-		@Override
-		public Optional<String> getClientName() {
-			return Optional.of(this.application.getClientName().map((name) -> name + "-dlock").orElse("dlock"));
-		}
-
-		@Override
-		public Optional<ReadFrom> getReadFrom() {
-			return Optional.empty();
-		}
-
-		@Override
-		public Optional<RedisCredentialsProviderFactory> getRedisCredentialsProviderFactory() {
-			return this.application.getRedisCredentialsProviderFactory();
-		}
-
-		@Override
-		public Duration getCommandTimeout() {
-			return this.commandTimeout;
-		}
-
-		@Override
-		public Duration getShutdownTimeout() {
-			return this.application.getShutdownTimeout();
-		}
-
-		@Override
-		public Duration getShutdownQuietPeriod() {
-			return this.application.getShutdownQuietPeriod();
 		}
 
 	}

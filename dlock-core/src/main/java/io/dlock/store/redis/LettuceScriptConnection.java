@@ -22,8 +22,6 @@ import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ReturnType;
 
-import io.dlock.store.redis.RedisLockScript.Batch;
-
 /**
  * Runs scripts on the Lettuce connection that all threads share, past Spring Data: its
  * wrapping costs a fifth of a round trip, and its pipelining opens a connection each
@@ -89,11 +87,9 @@ final class LettuceScriptConnection implements ScriptConnection {
 	}
 
 	@Override
-	public List<Object> runAll(Batch batch) {
-		List<AsyncCommand<byte[], byte[], Long>> commands = batch.runs()
-			.stream()
-			.map((run) -> command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), batch.scriptText(), batch.cached(), 1,
-					run))
+	public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
+		List<AsyncCommand<byte[], byte[], Long>> commands = runs.stream()
+			.map((run) -> command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), script, cached, 1, run))
 			.toList();
 		long deadline = System.nanoTime() + this.timeout;
 		this.shared.dispatch(commands);

@@ -37,13 +37,13 @@ final class RedisInspection implements StoreInspection {
 	/** What the script for a list answers for each lock. */
 	private static final int VALUES_OF_A_LOCK = 7;
 
-	private final DedicatedConnections connections;
+	private final RedisConnections connections;
 
 	private final String prefix;
 
 	private final Duration commandTimeout;
 
-	RedisInspection(DedicatedConnections connections, String prefix, Duration commandTimeout) {
+	RedisInspection(RedisConnections connections, String prefix, Duration commandTimeout) {
 		this.connections = connections;
 		this.prefix = prefix;
 		this.commandTimeout = commandTimeout;
@@ -87,17 +87,17 @@ final class RedisInspection implements StoreInspection {
 	private String addSome(byte[] key, String cursor, Map<String, StoredLock> found) {
 		List<?> page = ask("list", (connection) -> RedisLockScripts.LIST.list(connection, 1, key, bytes(cursor),
 				RedisKeys.allLocks(this.prefix), bytes(Integer.toString(KEYS_AT_ONCE))));
-		String next = RedisLockStore.text(page.get(0));
+		String next = RedisAnswers.text(page.get(0));
 		if (next.isEmpty()) {
 			throw new StoreException(Effect.NONE, true,
 					"Redis does not let the user of the locks list them, which needs " + "+scan ("
-							+ RedisLockStore.text(page.get(1)) + ")",
+							+ RedisAnswers.text(page.get(1)) + ")",
 					null);
 		}
 		Object now = page.get(1);
 		for (int i = 2; i < page.size(); i += VALUES_OF_A_LOCK) {
 			List<?> lock = page.subList(i, i + VALUES_OF_A_LOCK);
-			String storageKey = RedisKeys.storageKey(RedisLockStore.text(lock.get(0)));
+			String storageKey = RedisKeys.storageKey(RedisAnswers.text(lock.get(0)));
 			found.put(storageKey, lock(storageKey,
 					List.of(lock.get(1), lock.get(2), lock.get(3), lock.get(4), lock.get(5), now, lock.get(6))));
 		}
@@ -124,14 +124,14 @@ final class RedisInspection implements StoreInspection {
 	private static StoredLock lock(String storageKey, List<?> values) {
 		Instant since = instant(values.get(2));
 		Instant now = instant(values.get(5));
-		Instant until = now.plusMillis(RedisLockStore.number(values.get(6)));
-		return new StoredLock(storageKey, RedisLockStore.text(values.get(0)), RedisLockStore.text(values.get(1)), since,
-				until, RedisLockStore.number(values.get(3)), Duration.between(since, now),
-				RedisLockStore.number(values.get(4)) == 1);
+		Instant until = now.plusMillis(RedisAnswers.number(values.get(6)));
+		return new StoredLock(storageKey, RedisAnswers.text(values.get(0)), RedisAnswers.text(values.get(1)), since,
+				until, RedisAnswers.number(values.get(3)), Duration.between(since, now),
+				RedisAnswers.number(values.get(4)) == 1);
 	}
 
 	private static Instant instant(Object micros) {
-		return Instant.EPOCH.plus(RedisLockStore.number(micros), ChronoUnit.MICROS);
+		return Instant.EPOCH.plus(RedisAnswers.number(micros), ChronoUnit.MICROS);
 	}
 
 	@Override
@@ -170,8 +170,8 @@ final class RedisInspection implements StoreInspection {
 
 	private StoreFacts diagnose(byte[] key) {
 		List<?> info = ask("diagnose", (connection) -> RedisLockScripts.INFO.list(connection, 1, key));
-		String text = RedisLockStore.text(info.get(1));
-		return (RedisLockStore.number(info.get(0)) == 1) ? new RedisInfo(text).facts()
+		String text = RedisAnswers.text(info.get(1));
+		return (RedisAnswers.number(info.get(0)) == 1) ? new RedisInfo(text).facts()
 				: new StoreFacts("Redis", null,
 						List.of("Redis does not let the user of the locks ask for its state, which needs +info (" + text
 								+ ")"));

@@ -12,9 +12,6 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ReturnType;
 
-import io.dlock.store.StoreException;
-import io.dlock.store.StoreException.Effect;
-
 /**
  * A Lua script that is sent by its digest, and by its text when the server does not know
  * it (any more): after a restart, a failover or {@code SCRIPT FLUSH}.
@@ -31,11 +28,11 @@ final class RedisLockScript {
 	}
 
 	List<?> list(ScriptConnection connection, int keys, byte[]... keysAndArgs) {
-		return answered((List<?>) run(connection, ReturnType.MULTI, keys, keysAndArgs));
+		return RedisAnswers.required((List<?>) run(connection, ReturnType.MULTI, keys, keysAndArgs));
 	}
 
 	long number(ScriptConnection connection, int keys, byte[]... keysAndArgs) {
-		return answered((Long) run(connection, ReturnType.INTEGER, keys, keysAndArgs));
+		return RedisAnswers.required((Long) run(connection, ReturnType.INTEGER, keys, keysAndArgs));
 	}
 
 	/**
@@ -70,7 +67,7 @@ final class RedisLockScript {
 	 * failed with
 	 */
 	List<Object> numbers(ScriptConnection connection, List<byte[][]> runs) {
-		List<Object> answers = new ArrayList<>(connection.runAll(new Batch(this, true, runs)));
+		List<Object> answers = new ArrayList<>(connection.runAll(this.digest, true, runs));
 		List<Integer> unknown = IntStream.range(0, runs.size())
 			.filter((i) -> isUnknown(answers.get(i)))
 			.boxed()
@@ -78,7 +75,7 @@ final class RedisLockScript {
 		if (!unknown.isEmpty()) {
 			// by its text each time: in a cluster any of them may be the first on its
 			// node
-			List<Object> repeated = connection.runAll(new Batch(this, false, unknown.stream().map(runs::get).toList()));
+			List<Object> repeated = connection.runAll(this.text, false, unknown.stream().map(runs::get).toList());
 			for (int i = 0; i < unknown.size(); i++) {
 				answers.set(unknown.get(i), repeated.get(i));
 			}
@@ -90,16 +87,6 @@ final class RedisLockScript {
 		return answer instanceof RuntimeException ex && "NOSCRIPT".equals(RedisErrors.serverCode(ex));
 	}
 
-	/**
-	 * A connection that pipelines or is in a transaction answers nothing at once.
-	 */
-	private static <T> T answered(@Nullable T answer) {
-		if (answer == null) {
-			throw new StoreException(Effect.UNKNOWN, false, "Redis gave no answer", null);
-		}
-		return answer;
-	}
-
 	private static String sha1(byte[] text) {
 		try {
 			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
@@ -107,29 +94,6 @@ final class RedisLockScript {
 		catch (NoSuchAlgorithmException ex) {
 			throw new IllegalStateException("Every Java platform has SHA-1", ex);
 		}
-	}
-
-	/**
-	 * Runs of a script that answers numbers.
-	 *
-	 * @param script the script
-	 * @param cached whether to send its digest
-	 * @param runs the key and the arguments of each run
-	 */
-	record Batch(RedisLockScript script, boolean cached, List<byte[][]> runs) {
-
-		/**
-		 * The digest or the text of the script.
-		 * @return what to send
-		 */
-		byte[] scriptText() {
-			return this.cached ? this.script.digest : this.script.text;
-		}
-
-		Object runAlone(ScriptConnection connection, byte[][] run) {
-			return answered(connection.run(scriptText(), this.cached, ReturnType.INTEGER, 1, run));
-		}
-
 	}
 
 }

@@ -45,7 +45,7 @@ public final class RedisLockStore implements LockStore {
 	 */
 	private static final int RENEWALS_AT_ONCE = 1000;
 
-	private final DedicatedConnections connections;
+	private final RedisConnections connections;
 
 	private final RedisMailboxes mailboxes;
 
@@ -60,7 +60,7 @@ public final class RedisLockStore implements LockStore {
 	 * @param settings how to use Redis
 	 */
 	public RedisLockStore(RedisConnectionFactory connectionFactory, RedisLockStoreSettings settings) {
-		this.connections = DedicatedConnections.like(connectionFactory, settings.commandTimeout());
+		this.connections = RedisConnectionsFactory.create(connectionFactory, settings.commandTimeout());
 		this.prefix = settings.prefix();
 		this.mailboxes = new RedisMailboxes(this.connections, this.prefix, settings.commandTimeout());
 		this.inspection = new RedisInspection(this.connections, this.prefix, settings.commandTimeout());
@@ -70,11 +70,11 @@ public final class RedisLockStore implements LockStore {
 	public AcquireResult acquire(AcquireCommand command) {
 		List<?> answer = execute("acquire",
 				(connection) -> RedisLockScripts.ACQUIRE.list(connection, 2, acquireArguments(command)));
-		if (number(answer.get(0)) == 1) {
-			return new AcquireResult.Granted(number(answer.get(1)));
+		if (RedisAnswers.number(answer.get(0)) == 1) {
+			return new AcquireResult.Granted(RedisAnswers.number(answer.get(1)));
 		}
-		return new AcquireResult.Refused(Duration.ofMillis(Math.max(0, number(answer.get(1)))),
-				(answer.size() > 2 && answer.get(2) != null) ? text(answer.get(2)) : null);
+		return new AcquireResult.Refused(Duration.ofMillis(Math.max(0, RedisAnswers.number(answer.get(1)))),
+				(answer.size() > 2 && answer.get(2) != null) ? RedisAnswers.text(answer.get(2)) : null);
 	}
 
 	/**
@@ -164,7 +164,7 @@ public final class RedisLockStore implements LockStore {
 		if (answer instanceof RuntimeException) {
 			return RenewResult.UNKNOWN;
 		}
-		return (number(answer) == 1) ? RenewResult.RENEWED : RenewResult.REFUSED;
+		return (RedisAnswers.number(answer) == 1) ? RenewResult.RENEWED : RenewResult.REFUSED;
 	}
 
 	@Override
@@ -260,14 +260,6 @@ public final class RedisLockStore implements LockStore {
 	private static byte[] millis(Duration lease) {
 		long millis = lease.toMillis();
 		return bytes(Long.toString((lease.compareTo(Duration.ofMillis(millis)) > 0) ? millis + 1 : millis));
-	}
-
-	static long number(Object value) {
-		return (value instanceof Number number) ? number.longValue() : Long.parseLong(text(value));
-	}
-
-	static String text(Object value) {
-		return (value instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(value);
 	}
 
 }

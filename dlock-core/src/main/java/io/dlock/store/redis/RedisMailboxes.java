@@ -36,9 +36,7 @@ final class RedisMailboxes {
 	/** No storage key is empty. */
 	private static final byte[] BEAT = {};
 
-	private static final int BEATS_IN_SILENCE = 3;
-
-	private final DedicatedConnections connections;
+	private final RedisConnections connections;
 
 	private final String channelPrefix;
 
@@ -46,19 +44,10 @@ final class RedisMailboxes {
 
 	private volatile boolean closed;
 
-	RedisMailboxes(DedicatedConnections connections, String prefix, Duration commandTimeout) {
+	RedisMailboxes(RedisConnections connections, String prefix, Duration commandTimeout) {
 		this.connections = connections;
 		this.channelPrefix = prefix + ":mail:";
 		this.commandTimeout = commandTimeout;
-	}
-
-	/**
-	 * The time for which a subscription may hear nothing before it counts as dead.
-	 * @param commandTimeout the command timeout
-	 * @return the time, in which several beats are due
-	 */
-	static Duration longestSilence(Duration commandTimeout) {
-		return commandTimeout.multipliedBy(2 * BEATS_IN_SILENCE);
 	}
 
 	/**
@@ -100,7 +89,8 @@ final class RedisMailboxes {
 	 * in every process.
 	 */
 	private void beatAgain(RedisMessageListenerContainer container, String channel, Executor threads) {
-		Duration pause = longestSilence(this.commandTimeout).dividedBy(BEATS_IN_SILENCE);
+		Duration pause = RedisConnections.longestSilence(this.commandTimeout)
+			.dividedBy(RedisConnections.BEATS_IN_SILENCE);
 		Executor next = (beat) -> {
 			try {
 				threads.execute(beat);

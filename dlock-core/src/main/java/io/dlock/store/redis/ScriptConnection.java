@@ -6,8 +6,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ReturnType;
 
-import io.dlock.store.redis.RedisLockScript.Batch;
-
 /**
  * A connection to Redis that runs scripts.
  */
@@ -46,11 +44,13 @@ interface ScriptConnection extends AutoCloseable {
 	}
 
 	/**
-	 * Run a script many times, in one round trip if the client can.
-	 * @param batch what to run
+	 * Run a script that answers numbers many times, in one round trip if the client can.
+	 * @param script the digest or the text of the script
+	 * @param cached whether it is the digest
+	 * @param runs the key and the arguments of each run
 	 * @return the answer or the {@code RuntimeException} of each, in the same order
 	 */
-	List<Object> runAll(Batch batch);
+	List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs);
 
 	@Override
 	void close();

@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
 
-import io.dlock.store.redis.RedisLockScript.Batch;
-
 /**
  * Runs scripts with any client that Spring Data knows, one after the other.
  */
@@ -32,17 +30,17 @@ class SpringScriptConnection implements ScriptConnection {
 	}
 
 	@Override
-	public List<Object> runAll(Batch batch) {
-		List<Object> answers = new ArrayList<>(batch.runs().size());
-		for (byte[][] run : batch.runs()) {
+	public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
+		List<Object> answers = new ArrayList<>(runs.size());
+		for (byte[][] run : runs) {
 			try {
-				answers.add(batch.runAlone(this, run));
+				answers.add(RedisAnswers.required(run(script, cached, ReturnType.INTEGER, 1, run)));
 			}
 			catch (RuntimeException ex) {
 				answers.add(ex);
 				if (RedisErrors.serverCode(ex) == null) {
 					// it fails for the others as well: do not spend a timeout on each
-					answers.addAll(Collections.nCopies(batch.runs().size() - answers.size(), ex));
+					answers.addAll(Collections.nCopies(runs.size() - answers.size(), ex));
 					return answers;
 				}
 			}

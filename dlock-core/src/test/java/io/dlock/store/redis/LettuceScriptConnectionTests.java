@@ -13,8 +13,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.ReturnType;
 
-import io.dlock.store.redis.RedisLockScript.Batch;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -60,7 +58,7 @@ class LettuceScriptConnectionTests {
 	void b8BatchOfAnInterruptedThreadIsCancelled() {
 		Thread.currentThread().interrupt();
 		byte[][] run = { new byte[1] };
-		List<Object> answers = this.connection.runAll(new Batch(RedisLockScripts.RENEW, false, List.of(run, run, run)));
+		List<Object> answers = this.connection.runAll(new byte[1], false, List.of(run, run, run));
 		assertThat(answers).hasSize(3).hasOnlyElementsOfType(RedisCommandInterruptedException.class);
 		assertThat(this.dispatched).hasSize(3).allMatch(AsyncCommand::isCancelled);
 	}

@@ -1,0 +1,103 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import javax.net.ssl.HostnameVerifier;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocketFactory;
+
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomizer;
+import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import redis.clients.jedis.ConnectionPoolConfig;
+
+/**
+ * The application's client configuration, but with the timeouts of the lock and a bounded
+ * wait for a pooled connection. Spring Data asks it once for the connections to Redis,
+ * when the factory is initialized, and later for those to sentinels.
+ */
+record JedisLockClientConfiguration(JedisClientConfiguration application, Duration commandTimeout,
+		AtomicBoolean forSentinels) implements JedisClientConfiguration {
+
+	@Override
+	public boolean isUseSsl() {
+		return this.application.isUseSsl();
+	}
+
+	@Override
+	public Optional<SSLSocketFactory> getSslSocketFactory() {
+		return this.application.getSslSocketFactory();
+	}
+
+	@Override
+	public Optional<SSLParameters> getSslParameters() {
+		return this.application.getSslParameters();
+	}
+
+	@Override
+	public Optional<HostnameVerifier> getHostnameVerifier() {
+		return this.application.getHostnameVerifier();
+	}
+
+	@Override
+	public Optional<JedisClientConfigBuilderCustomizer> getClientConfigCustomizer() {
+		if (this.forSentinels.get()) {
+			// a sentinel has nothing to say between two failovers
+			return this.application.getClientConfigCustomizer();
+		}
+		// only a subscription reads without the read timeout
+		JedisClientConfigBuilderCustomizer silence = (builder) -> builder.blockingSocketTimeoutMillis(
+				Math.toIntExact(RedisConnections.longestSilence(this.commandTimeout).toMillis()));
+		return Optional.of(this.application.getClientConfigCustomizer()
+			.<JedisClientConfigBuilderCustomizer>map((customizer) -> (builder) -> {
+				customizer.customize(builder);
+				silence.customize(builder);
+			})
+			.orElse(silence));
+	}
+
+	@Override
+	public Optional<JedisClientBuilderCustomizer> getClientCustomizer() {
+		return this.application.getClientCustomizer();
+	}
+
+	@Override
+	public boolean isUsePooling() {
+		return true;
+	}
+
+	@Override
+	public Optional<GenericObjectPoolConfig<?>> getPoolConfig() {
+		// its defaults test idle connections and drop those that the server has
+		// closed
+		ConnectionPoolConfig pool = new ConnectionPoolConfig();
+		this.application.getPoolConfig().ifPresent((configured) -> pool.setMaxTotal(configured.getMaxTotal()));
+		if (pool.getMaxTotal() >= 0) {
+			// the mailbox keeps one
+			pool.setMaxTotal(pool.getMaxTotal() + 1);
+		}
+		pool.setMaxIdle(pool.getMaxTotal());
+		pool.setMaxWait(this.commandTimeout);
+		pool.setJmxEnabled(false);
+		return Optional.of(pool);
+	}
+
+	@Override
+	public Optional<String> getClientName() {
+		return Optional.of(this.application.getClientName().map((name) -> name + "-dlock").orElse("dlock"));
+	}
+
+	@Override
+	public Duration getConnectTimeout() {
+		return this.commandTimeout;
+	}
+
+	@Override
+	public Duration getReadTimeout() {
+		return this.commandTimeout;
+	}
+
+}

@@ -1,0 +1,40 @@
+package io.dlock.store.redis;
+
+import java.nio.charset.StandardCharsets;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+
+/**
+ * Reads the answers of scripts, which the clients hand out as numbers, bytes or texts.
+ */
+final class RedisAnswers {
+
+	private RedisAnswers() {
+	}
+
+	/**
+	 * Check that there is an answer: a connection that pipelines or is in a transaction
+	 * has none at once.
+	 * @param <T> the type of the answer
+	 * @param answer the answer
+	 * @return the answer
+	 */
+	static <T> T required(@Nullable T answer) {
+		if (answer == null) {
+			throw new StoreException(Effect.UNKNOWN, false, "Redis gave no answer", null);
+		}
+		return answer;
+	}
+
+	static long number(Object value) {
+		return (value instanceof Number number) ? number.longValue() : Long.parseLong(text(value));
+	}
+
+	static String text(Object value) {
+		return (value instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(value);
+	}
+
+}
