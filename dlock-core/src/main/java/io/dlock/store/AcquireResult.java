@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store's answer to an acquire.
+ * The answer of a store to an acquire.
  *
  * @since 0.1
  */
@@ -25,7 +25,7 @@ public sealed interface AcquireResult {
 	 * Another owner holds the key.
 	 *
 	 * @param remaining how long its lease lasts unless it is renewed or released
-	 * @param holder who it is, for people, or {@code null} if that is gone by now
+	 * @param holder the holder, for people, or {@code null} if it has gone by now
 	 */
 	record Refused(Duration remaining, @Nullable String holder) implements AcquireResult {
 

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the leases are. A store decides who holds a key; waiting, queueing, renewal,
- * validity and reentrancy are the engine's.
+ * Keeps the leases. A store decides which owner holds a key; waiting, renewal, validity
+ * and reentrancy belong to the engine.
  * <p>
  * The contract, which {@code LockStoreContractTests} checks on every store:
  * <ul>
@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * cleaned up: {@code max(stored + 1, store clock in µs)}.</li>
  * <li>{@link #renew} and {@link #release} change nothing unless the owner holds the
  * key.</li>
- * <li>Who is refused may leave a {@linkplain MailboxAddress mailbox} and is queued; a
- * release keeps the lock for the first of the queue and tells it. Both are for speed and
- * fairness: nothing is wrong if a store forgets the queue or a message gets lost, since
- * who waits also looks now and then.</li>
+ * <li>A refused caller may register a {@linkplain MailboxAddress mailbox address} and
+ * join the queue. A release reserves the lock for the first process of the queue and
+ * notifies it. Both serve speed and fairness only: a store may forget the queue and lose
+ * a message, since a waiting process also polls.</li>
  * <li>Each call returns or throws within a small multiple of the command timeout the
  * store was made with: the wait for a connection, its opening and the command are limited
  * to one each.</li>
@@ -42,11 +42,11 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Take a key if it is free, its lease is over, or this owner holds it. If the command
-	 * says so, first give up what another owner of this process holds, as
-	 * {@link #release} does, in the same step: the lock then goes to the first of the
-	 * queue, if there is one, and otherwise to this owner. Whatever the answer is, that
-	 * other owner holds nothing any more.
-	 * @param command what to take, for whom and how long
+	 * says so, first release the lock of another owner of this process, as
+	 * {@link #release} does, in the same step: the lock then goes to the first process of
+	 * the queue, if there is one, and otherwise to this owner. The other owner holds
+	 * nothing afterwards, whatever the answer.
+	 * @param command the key, its owner and the lease
 	 * @return granted or refused
 	 * @throws StoreException if there is no answer
 	 */
@@ -56,14 +56,14 @@ public interface LockStore extends AutoCloseable {
 	 * Start the lease of each of these locks anew, in as few round trips as the store
 	 * allows. Never shortens a lease.
 	 * @param leases the leases
-	 * @return one result for each, in the same order; a failure of the store is
+	 * @return one result for each lease, in the same order; a failure of the store is
 	 * {@link RenewResult#UNKNOWN}, not an exception
 	 */
 	List<RenewResult> renew(List<RenewCommand> leases);
 
 	/**
-	 * Free a key if this owner holds it, or keep it for the first of the queue and tell
-	 * it.
+	 * Free a key if this owner holds it, or reserve it for the first process of the queue
+	 * and notify that process.
 	 * @param key the key
 	 * @param owner the owner
 	 * @return whether it was held and is free now; {@code false} says that this owner
@@ -89,12 +89,11 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Send a {@link #release} and return without waiting for the answer, if this store
-	 * can do that on the calling thread. What this store is asked afterwards takes effect
-	 * afterwards.
+	 * can do that on the calling thread. Later commands to this store take effect later.
 	 * @param key the key
 	 * @param owner the owner
-	 * @param onFailure what to call if there is no answer; does not block
-	 * @return {@code false} if this store can not, and has done nothing
+	 * @param onFailure takes the failure if there is no answer; does not block
+	 * @return {@code false} if this store cannot do that, and has done nothing
 	 * @throws StoreException if it could not be sent
 	 */
 	default boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
@@ -102,10 +101,10 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Keep a lock for a while that its holder has released, and let it end by itself
-	 * then. Until then it is shown as {@linkplain StoredLock#kept kept} and not as held,
-	 * a refusal names no holder, and its owner neither renews nor releases it. It can be
-	 * {@linkplain #release released} by its {@linkplain #keptOwner new owner}.
+	 * Keep a lock that its holder has released, until it ends by itself. Until then the
+	 * lock is shown as {@linkplain StoredLock#kept kept} and not as held, a refusal names
+	 * no holder, and its owner neither renews nor releases it. Its {@linkplain #keptOwner
+	 * new owner} can {@linkplain #release release} it.
 	 * @param key the key
 	 * @param owner the owner
 	 * @param rest the time from now until which to keep it; may shorten the lease
@@ -128,8 +127,8 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Wait no longer: leave the queue of a key, and if the lock is being kept for this
-	 * process, let the next have it.
+	 * Leave the queue of a key. A lock that is reserved for this process goes to the next
+	 * process of the queue.
 	 * @param storageKey the {@linkplain StorageKey storage key}
 	 * @param mailbox the address given with the acquire
 	 * @throws StoreException if there is no answer
@@ -140,17 +139,17 @@ public interface LockStore extends AutoCloseable {
 	/**
 	 * Listen at an address. Called once by a process, when it waits for the first time.
 	 * @param address the address
-	 * @param onTurn what to call with the {@linkplain StorageKey storage key} of a lock
-	 * whose turn has come; does not block
+	 * @param onLockAvailable takes the {@linkplain StorageKey storage key} of a lock that
+	 * is reserved for this process; does not block
 	 * @return the mailbox, or {@code null} if this store sends no messages
 	 * @throws StoreException if it cannot be opened now
 	 */
-	default @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
+	default @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
 		return null;
 	}
 
 	/**
-	 * Look up who holds a key. A lock that is kept for the first of the queue is free.
+	 * Look up the holder of a key. A lock that is reserved for a waiting process is free.
 	 * @param key the key
 	 * @return the lock, or empty if it is free or its lease is over
 	 * @throws StoreException if there is no answer
@@ -158,17 +157,17 @@ public interface LockStore extends AutoCloseable {
 	Optional<StoredLock> find(String key);
 
 	/**
-	 * Check at start-up that the store can be used: it answers, and what it needs is
-	 * there.
+	 * Check at start-up that the store can be used: it answers, and meets its
+	 * requirements.
 	 * @throws StoreException if it does not answer
-	 * @throws StoreMisconfiguredException if something is missing; the message says what
-	 * and how to provide it
+	 * @throws StoreMisconfiguredException if a requirement is not met; the message names
+	 * it and the remedy
 	 */
 	void verify();
 
 	/**
-	 * Remove some of what expired long ago. Called now and then by each process; does
-	 * nothing in stores that clean up by themselves.
+	 * Remove some records that expired long ago. Each process calls this now and then. A
+	 * store that cleans up by itself does nothing.
 	 * @return whether there is more to remove, so that the next call should follow soon
 	 * @throws StoreException if there is no answer
 	 */
@@ -177,7 +176,7 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * What operators ask this store and do to it.
+	 * The operations for operators.
 	 * @return the inspection, or {@code null} if this store has none
 	 */
 	default @Nullable StoreInspection inspection() {
@@ -191,31 +190,31 @@ public interface LockStore extends AutoCloseable {
 	String describe();
 
 	/**
-	 * Close what the store opened for itself.
+	 * Close the resources that the store opened for itself.
 	 */
 	@Override
 	void close();
 
 	/**
-	 * What to acquire.
+	 * The command to acquire a key.
 	 *
 	 * @param key the key as the user wrote it
 	 * @param owner the identity of this attempt, 128 random bits
 	 * @param lease how long to hold it
-	 * @param holder who, for people
-	 * @param reason why, for people; empty if not told
-	 * @param mailbox the address of this process, for which the key may be kept, or
-	 * {@code null} if it never waited
-	 * @param queueing whether to queue with that address if the key is refused
-	 * @param releasing another owner of this process that is to give up the key in the
-	 * same step, or {@code null}
+	 * @param holder the holder, for people
+	 * @param reason the reason, for people; empty if there is none
+	 * @param mailbox the address of this process, for which the key may be reserved, or
+	 * {@code null} if the process never waited
+	 * @param queueing whether to join the queue with that address after a refusal
+	 * @param releasing another owner of this process that releases the key in the same
+	 * step, or {@code null}
 	 */
 	record AcquireCommand(String key, String owner, Duration lease, String holder, String reason,
 			@Nullable MailboxAddress mailbox, boolean queueing, @Nullable String releasing) {
 
 		public AcquireCommand {
 			if (queueing && mailbox == null) {
-				throw new IllegalArgumentException("Who queues needs a mailbox");
+				throw new IllegalArgumentException("A command that joins the queue needs a mailbox");
 			}
 		}
 
@@ -224,8 +223,8 @@ public interface LockStore extends AutoCloseable {
 		 * @param key the key
 		 * @param owner the owner
 		 * @param lease the lease
-		 * @param holder who
-		 * @param reason why
+		 * @param holder the holder
+		 * @param reason the reason
 		 */
 		public AcquireCommand(String key, String owner, Duration lease, String holder, String reason) {
 			this(key, owner, lease, holder, reason, null, false, null);
@@ -234,7 +233,7 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * What to renew.
+	 * The command to renew a lease.
 	 *
 	 * @param key the key
 	 * @param owner the owner that holds it

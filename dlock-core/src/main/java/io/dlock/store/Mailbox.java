@@ -1,7 +1,7 @@
 package io.dlock.store;
 
 /**
- * A process that listens for its turn.
+ * The subscription of a process to the locks that are reserved for it.
  *
  * @since 0.1
  */

@@ -6,12 +6,11 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * Where a waiting process is told that its turn has come. The store keeps the addresses
- * of those who wait with the lock, first come first served, and at a release keeps the
- * lock for the first of them: as long as its address says, since a process that listens
- * comes at once and one that only looks now and then comes later. The lock is not kept
- * for longer, so that a dead process in the queue costs the others that long, and the
- * poll interval of the one that finds out.
+ * The address of a process that waits for locks. The store keeps the addresses in the
+ * queue of a lock, in the order of their arrival, and a release reserves the lock for the
+ * first of them. The address states the duration of the reservation, since a process that
+ * listens comes at once and a process that polls comes later. A dead process in the queue
+ * costs the others this duration and one poll interval.
  * <p>
  * An address is four digits, the milliseconds to keep the lock for, and twelve random
  * letters and digits.
@@ -27,7 +26,7 @@ public record MailboxAddress(String value) {
 	public static final int LENGTH = 16;
 
 	/**
-	 * The longest time to keep a lock for a process.
+	 * The longest reservation.
 	 */
 	public static final Duration MAX_PATIENCE = Duration.ofMillis(9999);
 
@@ -45,9 +44,9 @@ public record MailboxAddress(String value) {
 	}
 
 	/**
-	 * Make up an address.
-	 * @param patience how long to keep a lock for this process when its turn has come;
-	 * between 1 ms and 9.999 s
+	 * Create a random address.
+	 * @param patience how long to reserve a lock for this process; between 1 ms and 9.999
+	 * s
 	 * @return the address
 	 */
 	public static MailboxAddress create(Duration patience) {
@@ -61,15 +60,15 @@ public record MailboxAddress(String value) {
 	}
 
 	/**
-	 * How long a lock is kept for this process when its turn has come.
-	 * @return the patience
+	 * The duration of a reservation for this process.
+	 * @return the duration
 	 */
 	public Duration patience() {
 		return Duration.ofMillis(Integer.parseInt(this.value.substring(0, 4)));
 	}
 
 	/**
-	 * The owner of a lock that is kept for this process. No process has it.
+	 * The owner of a lock that is reserved for this process. No acquire uses it.
 	 * @return the owner
 	 */
 	public String reservation() {

@@ -1,7 +1,7 @@
 package io.dlock.store;
 
 /**
- * The store's answer to a renewal.
+ * The answer of a store to a renewal.
  *
  * @since 0.1
  */

@@ -12,8 +12,9 @@ import java.util.regex.Pattern;
  * <p>
  * Letters, digits and {@code . _ : / @ # = + , ; -} stand for themselves, everything else
  * is the {@code %XX} of its UTF-8 bytes, and half of a surrogate pair, which has no
- * UTF-8, is {@code %uXXXX}. What would be longer than {@value #MAX_LENGTH} characters is
- * its beginning, a {@code ~} and the SHA-256 of the key; {@code ~} stands nowhere else.
+ * UTF-8, is {@code %uXXXX}. A text that would be longer than {@value #MAX_LENGTH}
+ * characters is its beginning, a {@code ~} and the SHA-256 of the key; no other text
+ * contains {@code ~}.
  *
  * @since 0.1
  */
@@ -56,7 +57,7 @@ public final class StorageKey {
 	}
 
 	/**
-	 * The storage key that a person means, who has seen it somewhere or knows the key as
+	 * The storage key that a person means, who knows either the storage key or the key as
 	 * the user wrote it.
 	 * @param text a storage key, or else the key
 	 * @return the storage key

@@ -3,8 +3,8 @@ package io.dlock.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The command was not sent, because this process asks for more at once than its
- * connections to the store carry. The store answers.
+ * The command was not sent, because this process sends more commands at once than its
+ * connections carry. The store itself answers.
  *
  * @since 0.1
  */

@@ -17,8 +17,8 @@ public class StoreException extends RuntimeException {
 	 * Create the exception.
 	 * @param effect whether the command can have taken effect
 	 * @param lasting whether repeating it is pointless
-	 * @param message what happened
-	 * @param cause what the driver said, or {@code null}
+	 * @param message the failure
+	 * @param cause the exception of the driver, or {@code null}
 	 */
 	public StoreException(Effect effect, boolean lasting, String message, @Nullable Throwable cause) {
 		super(message, cause);
@@ -35,7 +35,8 @@ public class StoreException extends RuntimeException {
 	}
 
 	/**
-	 * Whether the failure will not go away by itself: a missing table, wrong credentials.
+	 * Whether the failure lasts until the configuration changes: a missing table, wrong
+	 * credentials.
 	 * @return {@code true} if repeating the command is pointless
 	 */
 	public boolean isLasting() {

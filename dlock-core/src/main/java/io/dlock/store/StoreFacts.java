@@ -5,11 +5,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store says of itself.
+ * The facts that a store reports of itself.
  *
- * @param server what it is, with its version
- * @param role the part the server plays, or {@code null} if it has none or did not say
- * @param warnings what may cost a lock, and what could not be found out, in sentences
+ * @param server the product and its version
+ * @param role the role of the server, such as primary, or {@code null} if it has none or
+ * did not report it
+ * @param warnings the settings that may cost a lock and the facts that are not known, in
+ * sentences
  * @since 0.1
  */
 public record StoreFacts(String server, @Nullable String role, List<String> warnings) {

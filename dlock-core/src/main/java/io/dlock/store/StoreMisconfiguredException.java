@@ -3,7 +3,7 @@ package io.dlock.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store can not be used until somebody changes its configuration.
+ * The store cannot be used until its configuration is corrected.
  *
  * @since 0.1
  */
@@ -15,9 +15,9 @@ public final class StoreMisconfiguredException extends StoreException {
 
 	/**
 	 * Create the exception.
-	 * @param description what is wrong
-	 * @param action what to do about it
-	 * @param cause what the driver said, or {@code null}
+	 * @param description the problem, as a sentence
+	 * @param action the remedy, as a sentence
+	 * @param cause the exception of the driver, or {@code null}
 	 */
 	public StoreMisconfiguredException(String description, String action, @Nullable Throwable cause) {
 		super(Effect.NONE, true, description + " " + action, cause);
@@ -26,7 +26,7 @@ public final class StoreMisconfiguredException extends StoreException {
 	}
 
 	/**
-	 * What is wrong.
+	 * The problem.
 	 * @return a sentence
 	 */
 	public String description() {
@@ -34,7 +34,7 @@ public final class StoreMisconfiguredException extends StoreException {
 	}
 
 	/**
-	 * What to do about it.
+	 * The remedy.
 	 * @return a sentence
 	 */
 	public String action() {

@@ -8,8 +8,8 @@ import java.time.Instant;
  *
  * @param storageKey the key as it is stored
  * @param holder the holder; of a lock that is kept, the last one
- * @param reason why; empty if not told
- * @param since since when, by the store's clock
+ * @param reason the reason; empty if there is none
+ * @param since the time of the acquire, by the store's clock
  * @param until when the lease ends, by the store's clock
  * @param token the fencing token, as minted by the store
  * @param age how long ago it was taken, by the store's clock

@@ -6,7 +6,7 @@ import java.util.List;
  * Locks as they are in a store.
  *
  * @param locks the locks
- * @param complete whether these are all that are held
+ * @param complete whether these are all locks
  * @since 0.1
  */
 public record StoredLocks(List<StoredLock> locks, boolean complete) {
@@ -16,10 +16,10 @@ public record StoredLocks(List<StoredLock> locks, boolean complete) {
 	}
 
 	/**
-	 * Create the list from what a store has found, which is one more than asked for if
-	 * there are more.
+	 * Create the list from the locks that a store has found, which are one more than the
+	 * limit if the list is not complete.
 	 * @param found the locks
-	 * @param limit how many were asked for
+	 * @param limit the largest number of locks
 	 * @return the list
 	 */
 	public static StoredLocks of(List<StoredLock> found, int limit) {

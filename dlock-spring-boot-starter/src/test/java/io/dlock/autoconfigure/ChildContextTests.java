@@ -25,7 +25,6 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.client.RestClient;
 
-import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.DistributedLocked;
 import io.dlock.LockContext;
 import io.dlock.LockEvent;
@@ -33,6 +32,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 import io.dlock.aop.InvalidLockedMethodException;
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

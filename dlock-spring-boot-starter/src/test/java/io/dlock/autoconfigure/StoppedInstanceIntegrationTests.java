@@ -6,8 +6,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.LockRegistry;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.test.JavaProcess;
 import io.dlock.test.RedisServer;
 

@@ -18,7 +18,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.DistributedLocked;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
@@ -26,6 +25,7 @@ import io.dlock.LockListener;
 import io.dlock.LockStoreException;
 import io.dlock.OnStoreFailure;
 import io.dlock.autoconfigure.metrics.DlockMetricsAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;

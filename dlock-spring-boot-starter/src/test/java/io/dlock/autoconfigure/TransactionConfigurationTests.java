@@ -29,13 +29,13 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
 import io.dlock.autoconfigure.jdbc.DlockDataSource;
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 

@@ -27,11 +27,11 @@ import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
-import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
-import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.autoconfigure.ConfigurationMetadata.Property;
 import io.dlock.autoconfigure.actuate.DlockHealthAutoConfiguration;
 import io.dlock.autoconfigure.actuate.DlocksEndpointAutoConfiguration;
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.fencing.jdbc.FencingGuard;
 
 import static org.assertj.core.api.Assertions.assertThat;

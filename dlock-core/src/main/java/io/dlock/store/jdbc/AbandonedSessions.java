@@ -20,13 +20,15 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.jdbc.LockPlaces.Place;
+import io.dlock.store.jdbc.dialect.LockDialect;
+import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
  * Ends the sessions of connections that were dropped without an answer: the database may
- * work on in them, in a commit for as long as that takes, even if their client has gone.
- * Each keeps its place until the database says that it is gone, so that a slow database
- * is not flooded with sessions. The drivers' ways to cancel a statement are not used,
- * because they do not tell whether the session is still there.
+ * go on to work in them, for as long as a commit takes, even if their client has gone.
+ * Each session keeps its place until the database confirms its end, so that a slow
+ * database is not flooded with sessions. Drivers can cancel a statement, but do not
+ * report whether the session still exists.
  */
 final class AbandonedSessions implements Runnable, AutoCloseable {
 
@@ -34,10 +36,12 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
 
-	/** An attempt without an answer leaves a session behind, so that few are made. */
+	/**
+	 * An attempt without an answer leaves a session behind, so that attempts are rare.
+	 */
 	private static final int SILENCE_GROWTH = 4;
 
-	/** The locks are back this long after the database at the latest. */
+	/** The longest time after which the locks follow a database that is back. */
 	private static final Duration LONGEST_SILENCE = Duration.ofSeconds(30);
 
 	/** The server's name for the session of a connection; empty if it cannot tell. */
@@ -57,8 +61,8 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 
 	/**
 	 * Create an empty set.
-	 * @param server ends sessions, on a connection of its own, and returns those that are
-	 * still there
+	 * @param server ends sessions, on a connection of its own, and returns the sessions
+	 * that still exist
 	 * @param longestPause the longest wait before the server is asked again
 	 */
 	AbandonedSessions(UnaryOperator<Collection<String>> server, Duration longestPause) {
@@ -67,13 +71,13 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	}
 
 	/**
-	 * The server's name for the session of a connection, which is asked for once.
+	 * The server's name for the session of a connection, which is queried once.
 	 * @param dialect the dialect
 	 * @param connection a connection of the store's own pool
 	 * @return the session, empty if the server cannot tell
 	 * @throws SQLException if there is no answer
 	 */
-	String identify(JdbcLockDialect dialect, Connection connection) throws SQLException {
+	String identify(LockDialect dialect, Connection connection) throws SQLException {
 		Connection physical = connection.unwrap(Connection.class);
 		String session = this.known.get(physical);
 		if (session == null) {
@@ -84,9 +88,9 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	}
 
 	/**
-	 * Locks do not depend on the user's right to see sessions.
+	 * Locks do not depend on the right of the user to see sessions.
 	 */
-	private static String ask(JdbcLockDialect dialect, Connection connection) throws SQLException {
+	private static String ask(LockDialect dialect, Connection connection) throws SQLException {
 		try {
 			return dialect.session(connection);
 		}
@@ -186,15 +190,15 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 			return left.isEmpty() ? Result.ALL_GONE : Result.SOME_LEFT;
 		}
 		catch (StoreException ex) {
-			logger.debug("Could not end " + sessions.size() + " sessions that were given up", ex);
+			logger.debug("Could not end " + sessions.size() + " abandoned sessions", ex);
 			if (ex.isLasting()) {
-				// nothing will ever be known of them
+				// their end can never be confirmed
 				sessions.forEach(this::gone);
 			}
 			return (ex.effect() == Effect.UNKNOWN) ? Result.NO_ANSWER : Result.SOME_LEFT;
 		}
 		catch (RuntimeException | Error ex) {
-			logger.warn("Could not end sessions that were given up", ex);
+			logger.warn("Could not end abandoned sessions", ex);
 			return Result.SOME_LEFT;
 		}
 	}
@@ -229,13 +233,13 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	 */
 	private enum Result {
 
-		/** The server has none of them any more. */
+		/** None of the sessions exists any more. */
 		ALL_GONE,
 
-		/** There are some yet, or there was no connection to ask. */
+		/** Some sessions still exist, or there was no connection to ask. */
 		SOME_LEFT,
 
-		/** The session that was to end the others was given up itself. */
+		/** The session that ends the others was abandoned itself. */
 		NO_ANSWER
 
 	}

@@ -9,8 +9,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * A connection in auto-commit mode that does not wait for ever, and is given back as it
- * was.
+ * A connection in auto-commit mode with a network timeout. Its former mode is restored
+ * when it is closed.
  */
 final class AutoCommitConnection implements AutoCloseable {
 
@@ -40,13 +40,13 @@ final class AutoCommitConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Limit how long to wait for the network.
-	 * @return the limit before, or {@link #NO_NETWORK_TIMEOUT} if the driver has none
+	 * Limit the wait for the network.
+	 * @return the former limit, or {@link #NO_NETWORK_TIMEOUT} if the driver has none
 	 */
 	private static int limitNetworkWait(Connection connection, Duration timeout) throws SQLException {
 		try {
 			int before = connection.getNetworkTimeout();
-			// zero would be for ever
+			// zero means no timeout
 			connection.setNetworkTimeout(Runnable::run, Math.toIntExact(Math.max(1, timeout.toMillis())));
 			return before;
 		}

@@ -24,10 +24,13 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
-import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoreInspection;
+import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
-import io.dlock.store.jdbc.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.DueLease;
+import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LockAcquire;
+import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
  * Locks in a table of PostgreSQL, MySQL, MariaDB or H2. Every decision is one auto-commit
@@ -35,8 +38,8 @@ import io.dlock.store.jdbc.DueLease.Holding;
  * <p>
  * If the given {@code DataSource} is a HikariCP pool, the store opens a small pool of its
  * own to the same database: a thread that holds the application's last connection can
- * still take a lock. The table is made by the script {@code schema-<database>.sql} beside
- * this class.
+ * still take a lock. The script {@code schema-<database>.sql} beside this class creates
+ * the table.
  *
  * @since 0.1
  */
@@ -112,12 +115,12 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	@Override
-	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
-		return this.mailboxes.open(address, onTurn);
+	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
+		return this.mailboxes.open(address, onLockAvailable);
 	}
 
 	/**
-	 * The locks that are looked at for an address.
+	 * The locks that are polled for an address.
 	 */
 	Set<String> awaited(MailboxAddress address) {
 		return this.mailboxes.awaited(address);
@@ -131,7 +134,7 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public boolean keep(String key, String owner, Duration rest) {
-		DueLease lease = new DueLease(new Holding(StorageKey.of(key), owner), LockSqlParameters.micros(rest));
+		DueLease lease = DueLease.of(new Holding(StorageKey.of(key), owner), rest);
 		return this.connections.execute("keep", (dialect, connection) -> dialect.keep(connection, lease));
 	}
 
@@ -146,33 +149,33 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	/**
-	 * Whether a data source is that of the locks.
+	 * Whether a data source is the data source of the locks.
 	 * @param dataSource a data source
-	 * @return whether it is the same, be it through proxies of Spring's
+	 * @return whether it is the same, possibly behind proxies of Spring
 	 */
 	public boolean isOn(DataSource dataSource) {
 		return this.transactions.isOn(dataSource);
 	}
 
 	/**
-	 * Find the connection of a transaction, if that works on the data source of the
-	 * locks.
+	 * Find the connection of a transaction, if the transaction works on the data source
+	 * of the locks.
 	 * @param transaction a transaction of the calling thread
-	 * @return its connection; empty if it works on something else, through JTA, or is
-	 * about to release a savepoint only
+	 * @return its connection; empty if the transaction works on another resource, through
+	 * JTA, or only releases a savepoint
 	 */
 	public Optional<Connection> connectionOf(TransactionExecution transaction) {
 		return this.transactions.find(transaction);
 	}
 
 	/**
-	 * Lock the row of a held lock in a transaction of the caller, as the last thing
-	 * before its commit. Until the transaction has ended the database gives the lock to
-	 * nobody else, whatever becomes of its lease and of this process; and it is not
-	 * renewed.
+	 * Lock the row of a held lock in a transaction of the caller, as the last statement
+	 * before its commit. Until the transaction has ended the database grants the lock to
+	 * no other owner, even if the lease expires or this process ends; and the lease is
+	 * not renewed.
 	 * <p>
-	 * On PostgreSQL and H2 the transaction must be READ COMMITTED: others see the row as
-	 * it was before the last renewal.
+	 * On PostgreSQL and H2 the transaction must be READ COMMITTED: any other isolation
+	 * level sees the row as it was before the last renewal.
 	 * @param connection the connection of the transaction
 	 * @param key the key
 	 * @param owner the owner
@@ -192,9 +195,7 @@ public final class JdbcLockStore implements LockStore {
 	@Override
 	public void verify() {
 		this.connections.execute("check the lock table", (dialect, connection) -> {
-			LockTable table = new LockTable(this.settings.table());
-			table.verifyColumns(connection);
-			dialect.verify(connection, table);
+			dialect.verify(connection, this.settings.table());
 			return true;
 		});
 		boolean losesFractions = losesFractions();
@@ -210,7 +211,7 @@ public final class JdbcLockStore implements LockStore {
 	}
 
 	/**
-	 * Whether the times of a lock come back without fractions. By chance that happens
+	 * Whether the times of a lock come back without fractions, which happens by chance
 	 * once in a million.
 	 */
 	private boolean losesFractions() {

@@ -4,18 +4,18 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 
 /**
- * How a {@link JdbcLockStore} uses the database. Create it with {@link #defaults()} and
- * the {@code with} methods: components may be added in later versions.
+ * The settings of a {@link JdbcLockStore}. Create them with {@link #defaults()} and the
+ * {@code with} methods: later versions may add components.
  *
  * @param table the lock table, with or without its schema: letters, digits and
  * underscores
  * @param commandTimeout how long a statement may take
- * @param poolSize how many connections the store opens for itself at the most, one of
- * which is kept free for renewals; zero to use the given {@code DataSource} as it is. A
- * session that does not answer is ended, and counts until the database says that it is
- * gone. One more session ends them. If that is not answered either there is another one
- * after each pause, which is four times as long as the last
- * @param retention how long the row of a free lock is kept, with the token it had
+ * @param poolSize the largest number of connections that the store opens for itself, one
+ * of which is reserved for renewals; zero to use the given {@code DataSource} as it is. A
+ * session that does not answer is ended, and counts until the database confirms its end.
+ * One more session ends such sessions. If it is not answered either, it is replaced after
+ * pauses that grow fourfold
+ * @param retention how long the row of a free lock is kept, with its last token
  * @since 0.1
  */
 public record JdbcLockStoreSettings(String table, Duration commandTimeout, int poolSize, Duration retention) {
@@ -27,9 +27,8 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 
 	public JdbcLockStoreSettings {
 		if (!TABLE.matcher(table).matches()) {
-			throw new IllegalArgumentException(
-					"The lock table must be named by up to 63 letters, digits or underscores, "
-							+ "after a schema and a dot if need be, but is '" + table + "'");
+			throw new IllegalArgumentException("The lock table must be named by up to 63 letters, digits or underscores, "
+					+ "optionally after a schema and a dot, but is '" + table + "'");
 		}
 		if (commandTimeout.toMillis() < 1) {
 			throw new IllegalArgumentException("'commandTimeout' must be at least 1 ms but is " + commandTimeout);

@@ -10,10 +10,11 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
- * The open mailboxes. A database that notifies its clients is listened to, any other one
- * is polled for the locks that are waited for.
+ * The open mailboxes. The store listens to a database that notifies its clients, and
+ * polls any other database for the locks that processes wait for.
  */
 final class JdbcMailboxes {
 
@@ -27,9 +28,10 @@ final class JdbcMailboxes {
 		this.connections = connections;
 	}
 
-	Mailbox open(MailboxAddress address, Consumer<String> onTurn) {
-		Mailbox listening = listen(address, onTurn);
-		Mailbox mailbox = (listening != null) ? listening : PollingMailbox.open(this.connections, address, onTurn);
+	Mailbox open(MailboxAddress address, Consumer<String> onLockAvailable) {
+		Mailbox listening = listen(address, onLockAvailable);
+		Mailbox mailbox = (listening != null) ? listening
+				: PollingMailbox.open(this.connections, address, onLockAvailable);
 		Mailbox before = this.mailboxes.put(address, mailbox);
 		if (before != null) {
 			before.close();
@@ -45,14 +47,14 @@ final class JdbcMailboxes {
 	 * @return the mailbox, or {@code null} if the database sends no notifications, they
 	 * do not arrive, or the connections belong to the application
 	 */
-	private @Nullable Mailbox listen(MailboxAddress address, Consumer<String> onTurn) {
-		if (!this.connections.areOwn() || !this.connections.dialect().notifies()) {
+	private @Nullable Mailbox listen(MailboxAddress address, Consumer<String> onLockAvailable) {
+		String channel = this.connections.areOwn() ? this.connections.dialect().channel(address) : null;
+		if (channel == null) {
 			return null;
 		}
 		try {
 			return PostgreSqlMailbox.open(this.connections.mailboxPool(PostgreSqlMailbox::promptly),
-					this.connections.commandTimeout(), PostgreSqlLockSql.CHANNEL_PREFIX + address.value(), this::send,
-					onTurn);
+					this.connections.commandTimeout(), channel, this::send, onLockAvailable);
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.notConnected(ex);
@@ -61,11 +63,11 @@ final class JdbcMailboxes {
 
 	private void send(String channel, String payload) {
 		this.connections.execute("send a message",
-				(dialect, connection) -> PostgreSqlLockDialect.notify(connection, channel, payload));
+				(dialect, connection) -> dialect.notify(connection, channel, payload));
 	}
 
 	/**
-	 * Look for a lock, if the mailbox of an address has to be polled.
+	 * Poll for a lock, unless the address is notified.
 	 * @param address the address of a process that waits
 	 * @param storageKey the lock
 	 */

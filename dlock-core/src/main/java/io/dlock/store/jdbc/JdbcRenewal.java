@@ -16,12 +16,15 @@ import org.apache.commons.logging.LogFactory;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
-import io.dlock.store.jdbc.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.DueLease;
+import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LockDialect;
+import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
- * One renewal of many leases, each of which gets an answer of its own. They are renewed
+ * One renewal of many leases, each of which gets an answer of its own. Leases are renewed
  * many at a time and in the order of their keys. A row that another session has locked is
- * passed over and waited for at the end, so that it holds up nobody else.
+ * skipped and awaited at the end, so that it delays no other renewal.
  */
 final class JdbcRenewal implements LockConnections.Work<Boolean> {
 
@@ -42,20 +45,20 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		this.limit = limit.toNanos();
 		this.holdings = leases.stream().map((lease) -> new Holding(StorageKey.of(lease.key()), lease.owner())).toList();
 		for (int i = 0; i < leases.size(); i++) {
-			DueLease due = new DueLease(this.holdings.get(i), LockSqlParameters.micros(leases.get(i).lease()));
+			DueLease due = DueLease.of(this.holdings.get(i), leases.get(i).lease());
 			this.unanswered.merge(due.holding(), due, (one, other) -> (one.micros() >= other.micros()) ? one : other);
 		}
 	}
 
 	/**
-	 * Renew what has no answer yet. The limit is not for the statement that runs.
+	 * Renew the leases without an answer. The limit does not interrupt a statement.
 	 */
 	@Override
-	public Boolean run(JdbcLockDialect dialect, Connection connection) throws SQLException {
+	public Boolean run(LockDialect dialect, Connection connection) throws SQLException {
 		renewTogether(dialect, connection);
 		while (!this.unanswered.isEmpty() && !isOver()) {
 			renewFirst(dialect, connection);
-			// the others may be free by now, and are not to wait for the next as well
+			// the other rows may be free by now, and must not wait for the next one
 			renewTogether(dialect, connection);
 		}
 		return this.unanswered.isEmpty();
@@ -65,7 +68,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		return System.nanoTime() - this.started > this.limit;
 	}
 
-	private void renewTogether(JdbcLockDialect dialect, Connection connection) throws SQLException {
+	private void renewTogether(LockDialect dialect, Connection connection) throws SQLException {
 		List<DueLease> due = List.copyOf(this.unanswered.values());
 		int atOnce = dialect.renewalsAtOnce();
 		int from = 0;
@@ -86,7 +89,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		}
 	}
 
-	private void renewFirst(JdbcLockDialect dialect, Connection connection) throws SQLException {
+	private void renewFirst(LockDialect dialect, Connection connection) throws SQLException {
 		DueLease first = this.unanswered.values().iterator().next();
 		try {
 			boolean renewed = dialect.renew(connection, first);

@@ -22,12 +22,13 @@ import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.jdbc.LockPlaces.Place;
+import io.dlock.store.jdbc.dialect.LockDialect;
+import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
- * Where the store gets its connections from: a small pool of its own, like the
- * application's but apart from it, so that threads which hold the application's
- * connections can not wait for themselves. LockDatabase at the first use, when the
- * database can be asked what it is.
+ * The connections of the store: a small pool like the pool of the application but apart
+ * from it, so that threads which hold the application's connections cannot wait for
+ * themselves. It is opened at the first use, when the database can report its product.
  */
 final class LockConnections implements AutoCloseable {
 
@@ -47,7 +48,9 @@ final class LockConnections implements AutoCloseable {
 
 	private final AtomicLong refreshed = new AtomicLong(System.nanoTime());
 
-	/** How many more connections of the application may be dropped in this period. */
+	/**
+	 * The number of connections of the application that may be dropped in this period.
+	 */
 	private final AtomicInteger evictable = new AtomicInteger();
 
 	/** Guarded by the lock for opening. */
@@ -62,9 +65,9 @@ final class LockConnections implements AutoCloseable {
 	/**
 	 * Run some work on a connection in auto-commit mode.
 	 * @param <T> the type of the result
-	 * @param operation what the work is, for messages
-	 * @param work the work; repeated when it met a conflict that the database resolved
-	 * @return what the work returned
+	 * @param operation the name of the work, for messages
+	 * @param work the work; repeated after a conflict that the database resolved
+	 * @return the result of the work
 	 */
 	<T> T execute(String operation, Work<T> work) {
 		return execute(false, operation, work);
@@ -73,9 +76,8 @@ final class LockConnections implements AutoCloseable {
 	/**
 	 * Run a renewal, for which a connection is reserved.
 	 * @param <T> the type of the result
-	 * @param renewal the renewal; repeated when it met a conflict that the database
-	 * resolved
-	 * @return what the renewal returned
+	 * @param renewal the renewal; repeated after a conflict that the database resolved
+	 * @return the result of the renewal
 	 */
 	<T> T executeRenewal(Work<T> renewal) {
 		return execute(true, "renew", renewal);
@@ -129,9 +131,9 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * A server that became read-only keeps its connections, while the address may lead to
-	 * another one by now. If it does not, new connections are of no more use: within a
-	 * command timeout there are as many new ones as there were connections.
+	 * A server that became read-only keeps its connections, while its address may lead to
+	 * another server by now. If it does not, new connections are of no use: within a
+	 * command timeout at most as many are opened as there were before.
 	 */
 	private void leaveIfReadOnly(LockDatabase current, Connection connection, SQLException ex) {
 		if (!SqlErrors.isReadOnly(ex)) {
@@ -162,7 +164,7 @@ final class LockConnections implements AutoCloseable {
 				(dialect, connection) -> dialect.endSessions(connection, sessions));
 	}
 
-	private static <T> T repeatOnConflict(JdbcLockDialect dialect, Connection connection, Work<T> work)
+	private static <T> T repeatOnConflict(LockDialect dialect, Connection connection, Work<T> work)
 			throws SQLException {
 		int conflicts = 0;
 		while (true) {
@@ -179,9 +181,9 @@ final class LockConnections implements AutoCloseable {
 
 	/**
 	 * The time left for the work of a call that has a place. Half of the time of a call
-	 * is for the connection, and the time that the connection took is not there for the
-	 * work. At least a quarter is left, because a connection is of no use without time
-	 * for the work. A renewal has all of its time, because no caller waits for it.
+	 * is for the connection, and the time spent on the connection is not available to the
+	 * work. At least a quarter is left, because a connection without time for the work is
+	 * of no use. A renewal has its whole time, because no caller waits for it.
 	 */
 	private Duration timeLeft(boolean renewal, long begin) {
 		Duration timeout = this.settings.commandTimeout();
@@ -215,16 +217,16 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * What the database is, for work on a connection of somebody else.
-	 * @return its dialect
+	 * The dialect, for work on a connection of the caller.
+	 * @return the dialect
 	 */
-	JdbcLockDialect dialect() {
+	LockDialect dialect() {
 		return open().dialect();
 	}
 
 	/**
 	 * A pool of one connection, for a mailbox.
-	 * @param adaptation what is special about that connection
+	 * @param adaptation changes the configuration for that connection
 	 * @return the pool
 	 */
 	HikariDataSource mailboxPool(Consumer<HikariConfig> adaptation) {
@@ -232,8 +234,8 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Whether there is a pool of our own.
-	 * @return whether there can be another one for a mailbox
+	 * Whether the store has a pool of its own.
+	 * @return whether there can be another pool for a mailbox
 	 */
 	boolean areOwn() {
 		return open().places() != null;
@@ -262,7 +264,8 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Nobody waits longer for the first connection of another thread than for their own.
+	 * A thread waits no longer for the first connection of another thread than for its
+	 * own.
 	 */
 	private boolean tryLockOpening() {
 		try {
@@ -275,9 +278,9 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * A pool without a connection pauses longer after each failure to open one, up to
-	 * five seconds: that long the locks would be out after the database is back. A new
-	 * pool begins with short pauses.
+	 * A pool without a connection pauses longer after each failure, up to five seconds:
+	 * the locks would fail that long after the database is back. A new pool begins with
+	 * short pauses.
 	 */
 	private void replaceIfEmpty(LockDatabase current) {
 		if (current.places() == null || !this.opening.tryLock()) {
@@ -334,7 +337,7 @@ final class LockConnections implements AutoCloseable {
 	@FunctionalInterface
 	interface Work<T> {
 
-		T run(JdbcLockDialect dialect, Connection connection) throws SQLException;
+		T run(LockDialect dialect, Connection connection) throws SQLException;
 
 	}
 

@@ -5,6 +5,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.jdbc.LockPlaces.Place;
+import io.dlock.store.jdbc.dialect.LockDialect;
 
 /**
  * The database of the locks, as known once it has answered.
@@ -15,7 +16,7 @@ import io.dlock.store.jdbc.LockPlaces.Place;
  * the application
  * @param description the database, for people
  */
-record LockDatabase(JdbcLockDialect dialect, DataSource dataSource, @Nullable LockPlaces places, String description) {
+record LockDatabase(LockDialect dialect, DataSource dataSource, @Nullable LockPlaces places, String description) {
 
 	LockDatabase withDataSource(DataSource other) {
 		return new LockDatabase(this.dialect, other, this.places, this.description);

@@ -15,8 +15,11 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
+import io.dlock.store.jdbc.dialect.LockDialectSelector;
+import io.dlock.store.jdbc.dialect.SqlErrors;
+
 /**
- * Finds out which database the application has, and opens a pool like the pool of the
+ * Detects the database of the application, and opens a pool like the pool of the
  * application but apart from it.
  */
 final class LockDatabaseOpener {
@@ -36,8 +39,8 @@ final class LockDatabaseOpener {
 	}
 
 	/**
-	 * A transaction-aware proxy would hand out the connection of the caller's
-	 * transaction, whose rollback would undo the lock.
+	 * A transaction-aware proxy returns the connection of the caller's transaction, whose
+	 * rollback would undo the lock.
 	 */
 	private static DataSource outsideTransactions(DataSource dataSource) {
 		if (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
@@ -97,9 +100,9 @@ final class LockDatabaseOpener {
 	}
 
 	/**
-	 * The URL without anything that may be a password. A password before the address ends
-	 * at the last {@code @}, unless that belongs to the parameters: where the two cannot
-	 * be told apart, the address is not shown either.
+	 * Remove everything from a URL that may be a password. A password before the address
+	 * ends at the last {@code @}, unless that belongs to the parameters: if the two
+	 * cannot be distinguished, the address is not shown either.
 	 */
 	static String withoutCredentials(@Nullable String url) {
 		if (url == null) {

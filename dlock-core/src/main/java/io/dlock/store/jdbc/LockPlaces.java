@@ -11,10 +11,10 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 
 /**
- * The places among the connections of the store's own pool. Each call needs one, and a
- * session that the database may still work for keeps that of its call. First come, first
- * served: a thread that takes one lock after the other would otherwise keep the rest
- * waiting.
+ * The places among the connections of the store's own pool. Each call needs a place, and
+ * a session that the database may still work for keeps the place of its call. Places are
+ * given in the order of arrival: a thread that takes one lock after the other would
+ * otherwise keep the other threads waiting.
  */
 final class LockPlaces {
 
@@ -41,8 +41,8 @@ final class LockPlaces {
 
 	/**
 	 * Wait for a place: for the command timeout if the database answers, and for half of
-	 * it if not. A time without calls says nothing about the database.
-	 * @param renewal whether this is a renewal, for which one is reserved
+	 * it otherwise. A time without calls does not count as silence of the database.
+	 * @param renewal whether this is a renewal, for which a place is reserved
 	 * @return the place
 	 * @throws StoreCongestedException if the database answers and there is none
 	 * @throws StoreException if there is none because the database does not answer
@@ -75,14 +75,14 @@ final class LockPlaces {
 	}
 
 	/**
-	 * A call may take the command timeout, so that only a longer silence means anything.
+	 * A call may take the command timeout, so that only a longer silence counts.
 	 */
 	private boolean isAnswering() {
 		return System.nanoTime() - this.answered < this.timeout.toNanos();
 	}
 
 	/**
-	 * A place, which is left when it is closed unless it is kept.
+	 * A place, which is given back when it is closed unless it is kept.
 	 */
 	static final class Place implements AutoCloseable {
 

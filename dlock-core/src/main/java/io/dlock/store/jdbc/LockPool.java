@@ -9,8 +9,8 @@ import com.zaxxer.hikari.HikariPoolMXBean;
 import com.zaxxer.hikari.pool.HikariPool;
 
 /**
- * A HikariCP pool of the locks that leaves no lines in the log of a normal day: its
- * superclass tells of its start and its end at INFO.
+ * A HikariCP pool that logs nothing at INFO: its superclass logs the start and the end of
+ * the pool.
  */
 final class LockPool extends HikariDataSource {
 

@@ -22,10 +22,11 @@ import org.springframework.util.ClassUtils;
 
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
- * HikariCP pools like the application's, but apart from it. Without HikariCP on the
- * classpath there are none.
+ * HikariCP pools like the pool of the application, but apart from it. Without HikariCP on
+ * the class path there are none.
  */
 final class LockPools {
 
@@ -35,8 +36,8 @@ final class LockPools {
 			LockPools.class.getClassLoader());
 
 	/**
-	 * The pool is large, because a database commits what many connections bring at once
-	 * together, but keeps that for as long as it is of use only.
+	 * The pool may be large, because a database commits the transactions of many
+	 * connections together, but shrinks when it is idle.
 	 */
 	private static final long IDLE_TIMEOUT = 60_000;
 
@@ -44,8 +45,8 @@ final class LockPools {
 	private static final long HIKARI_MIN_TIMEOUT = 250;
 
 	/**
-	 * Some drivers count in seconds, and wait one, when they are asked whether a
-	 * connection is valid; a statement ends with the validation timeout.
+	 * Some drivers round the timeout of {@code isValid} up to a second; a statement ends
+	 * with the validation timeout.
 	 */
 	private static final String VALIDATION = "SELECT 1";
 
@@ -63,8 +64,8 @@ final class LockPools {
 	}
 
 	/**
-	 * Whether there can be a pool of our own: the application has one that tells how to
-	 * connect, and does not want it to be shared.
+	 * Whether the store can have a pool of its own: the pool of the application reports
+	 * how to connect, and is not to be shared.
 	 * @return whether to {@link #open}
 	 */
 	boolean isPossible() {
@@ -78,8 +79,8 @@ final class LockPools {
 
 	/**
 	 * Open a pool like the application's.
-	 * @param size how many connections it may have
-	 * @param adaptation what is special about it
+	 * @param size the largest number of connections
+	 * @param adaptation changes the configuration
 	 * @return the pool
 	 */
 	HikariDataSource open(int size, Consumer<HikariConfig> adaptation) {
@@ -111,8 +112,8 @@ final class LockPools {
 	}
 
 	/**
-	 * The credentials that a pool would connect with now, found as HikariCP finds them:
-	 * passwords are changed and tokens expire while it runs.
+	 * The current credentials of a pool, found as HikariCP finds them: passwords change
+	 * and tokens expire while it runs.
 	 */
 	private static Credentials credentials(HikariDataSource pool) {
 		HikariCredentialsProvider provider = pool.getCredentialsProvider();
@@ -123,16 +124,16 @@ final class LockPools {
 	}
 
 	/**
-	 * How long to wait for a connection of a pool.
-	 * @param timeout how long to wait if HikariCP accepts that
-	 * @return milliseconds
+	 * The time to wait for a connection of a pool.
+	 * @param timeout the time to wait if HikariCP accepts it
+	 * @return the time in milliseconds
 	 */
 	static long connectionTimeout(Duration timeout) {
 		return Math.max(timeout.toMillis(), HIKARI_MIN_TIMEOUT);
 	}
 
 	/**
-	 * The application's pool, whatever it is wrapped in.
+	 * The pool of the application, possibly behind wrappers.
 	 */
 	private HikariDataSource hikari() {
 		try {
@@ -154,8 +155,8 @@ final class LockPools {
 	}
 
 	/**
-	 * How many connections a pool has, used or not.
-	 * @param dataSource the pool, or anything else
+	 * The number of connections of a pool, used or not.
+	 * @param dataSource the pool, or any other data source
 	 * @return the number, or zero if it is not known
 	 */
 	static int size(DataSource dataSource) {
@@ -165,9 +166,9 @@ final class LockPools {
 
 	/**
 	 * Whether all connections that a pool may have are in use.
-	 * @param dataSource the pool, or anything else
-	 * @param failure its failure to give a connection
-	 * @return whether it is known to have none for another user
+	 * @param dataSource the pool, or any other data source
+	 * @param failure its failure to return a connection
+	 * @return whether the pool is known to be exhausted
 	 */
 	static boolean isExhausted(DataSource dataSource, SQLException failure) {
 		HikariDataSource pool = hikari(dataSource);
@@ -177,8 +178,8 @@ final class LockPools {
 	}
 
 	/**
-	 * The pools (DBCP, Tomcat) have no exception in common. One that could not connect
-	 * tells of the error of the driver.
+	 * Other pools (DBCP, Tomcat) have no exception in common. A pool that could not
+	 * connect reports the error of the driver.
 	 */
 	private static boolean isTimeoutOfAPool(SQLException ex) {
 		boolean waited = ex instanceof SQLTransientConnectionException || ex instanceof SQLTimeoutException
@@ -203,7 +204,7 @@ final class LockPools {
 	}
 
 	/**
-	 * Drop all connections of a pool, those in use when they are given back.
+	 * Drop all connections of a pool, used ones when they are returned.
 	 * @param dataSource the pool
 	 */
 	static void evictAll(DataSource dataSource) {
@@ -214,9 +215,9 @@ final class LockPools {
 	}
 
 	/**
-	 * Drop a connection that failed: a pool knows a broken one by some SQL states only,
-	 * and not by H2's.
-	 * @param dataSource the pool, or anything else
+	 * Drop a connection that failed: a pool recognizes a broken one by some SQL states
+	 * only, and not by the states of H2.
+	 * @param dataSource the pool, or any other data source
 	 * @param connection its connection
 	 */
 	static void evict(DataSource dataSource, Connection connection) {
@@ -247,8 +248,8 @@ final class LockPools {
 	}
 
 	/**
-	 * Close a pool on a thread of its own: an interrupt of the caller would leave threads
-	 * of the pool behind.
+	 * Close a pool on a thread of its own: an interrupt of the caller would leak threads
+	 * of the pool.
 	 * @param dataSource the pool
 	 * @return the thread
 	 */

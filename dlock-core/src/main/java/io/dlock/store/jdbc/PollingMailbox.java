@@ -15,14 +15,14 @@ import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 
 /**
- * For databases that send no messages: one thread looks at all locks the process waits
- * for, with one query. It looks only as long as something is waited for.
+ * Polls a database without notifications: one thread queries all locks that the process
+ * waits for with one statement. It pauses while the process waits for none.
  */
 final class PollingMailbox implements Mailbox, Runnable {
 
 	private static final Log logger = LogFactory.getLog(PollingMailbox.class);
 
-	/** Well below the time for which a lock is kept for a process that listens. */
+	/** Well below the duration of a reservation for a process that listens. */
 	private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(15);
 
 	private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -33,7 +33,7 @@ final class PollingMailbox implements Mailbox, Runnable {
 
 	private final MailboxAddress address;
 
-	private final Consumer<String> onTurn;
+	private final Consumer<String> onLockAvailable;
 
 	private final Set<String> awaited = ConcurrentHashMap.newKeySet();
 
@@ -41,21 +41,21 @@ final class PollingMailbox implements Mailbox, Runnable {
 
 	private volatile boolean closed;
 
-	private PollingMailbox(LockConnections connections, MailboxAddress address, Consumer<String> onTurn) {
+	private PollingMailbox(LockConnections connections, MailboxAddress address, Consumer<String> onLockAvailable) {
 		this.connections = connections;
 		this.address = address;
-		this.onTurn = onTurn;
+		this.onLockAvailable = onLockAvailable;
 		this.thread.setDaemon(true);
 	}
 
-	static PollingMailbox open(LockConnections connections, MailboxAddress address, Consumer<String> onTurn) {
-		PollingMailbox mailbox = new PollingMailbox(connections, address, onTurn);
+	static PollingMailbox open(LockConnections connections, MailboxAddress address, Consumer<String> onLockAvailable) {
+		PollingMailbox mailbox = new PollingMailbox(connections, address, onLockAvailable);
 		mailbox.thread.start();
 		return mailbox;
 	}
 
 	/**
-	 * Look at a lock until its turn has come.
+	 * Poll for a lock until it is available.
 	 * @param storageKey the key
 	 */
 	void await(String storageKey) {
@@ -69,7 +69,7 @@ final class PollingMailbox implements Mailbox, Runnable {
 	}
 
 	/**
-	 * The locks that are looked at.
+	 * The locks that are polled.
 	 * @return their storage keys
 	 */
 	Set<String> awaited() {
@@ -97,7 +97,7 @@ final class PollingMailbox implements Mailbox, Runnable {
 	}
 
 	/**
-	 * A new lock to wait for does not end the pause: the database may have failed.
+	 * Another lock does not end the pause: the database may have failed.
 	 */
 	private void pause(long nanos) {
 		long start = System.nanoTime();
@@ -118,7 +118,7 @@ final class PollingMailbox implements Mailbox, Runnable {
 					(dialect, connection) -> dialect.look(connection, some, this.address));
 			for (String key : turns) {
 				this.awaited.remove(key);
-				this.onTurn.accept(key);
+				this.onLockAvailable.accept(key);
 			}
 		}
 	}

@@ -20,14 +20,14 @@ import org.springframework.util.ClassUtils;
 import io.dlock.store.Mailbox;
 
 /**
- * Messages of {@code NOTIFY}, for which a thread listens on a connection of its own. When
- * the connection breaks it is opened again; what was sent meanwhile is gone.
+ * Receives the messages of {@code NOTIFY} with a thread and a connection of its own. A
+ * connection that breaks is opened again; messages sent meanwhile are lost.
  */
 final class PostgreSqlMailbox implements Mailbox, Runnable {
 
 	private static final Log logger = LogFactory.getLog(PostgreSqlMailbox.class);
 
-	/** Nothing tells a listener that its connection is dead but a look at it. */
+	/** A listener learns that its connection is dead only by a check. */
 	private static final Duration IDLE_CHECK = Duration.ofSeconds(10);
 
 	private static final Duration RECONNECT_PAUSE = Duration.ofSeconds(1);
@@ -47,7 +47,7 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 
 	private final Sender sender;
 
-	private final Consumer<String> onTurn;
+	private final Consumer<String> onLockAvailable;
 
 	private final Thread thread = new Thread(this, "dlock-mailbox");
 
@@ -56,19 +56,19 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 	private volatile boolean closed;
 
 	private PostgreSqlMailbox(HikariDataSource dataSource, Duration timeout, String channel, Sender sender,
-			Consumer<String> onTurn) {
+			Consumer<String> onLockAvailable) {
 		this.dataSource = dataSource;
 		this.timeout = timeout;
 		this.channel = channel;
 		this.sender = sender;
-		this.onTurn = onTurn;
+		this.onLockAvailable = onLockAvailable;
 		this.thread.setDaemon(true);
 	}
 
 	/**
-	 * Let notifications arrive at once, unless the application has sockets of its own, or
-	 * the driver may not see ours.
-	 * @param config how to connect
+	 * Receive notifications without delay, unless the application has a socket factory,
+	 * or the driver cannot load this one.
+	 * @param config the configuration of the pool
 	 */
 	static void promptly(HikariConfig config) {
 		String url = config.getJdbcUrl();
@@ -84,15 +84,15 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 	 * @param dataSource a pool for this connection, closed with the mailbox
 	 * @param timeout how long a statement may take
 	 * @param channel the channel, a plain identifier
-	 * @param sender how messages are sent, on another connection
-	 * @param onTurn whom to tell
+	 * @param sender sends messages on another connection
+	 * @param onLockAvailable takes the storage keys
 	 * @return the mailbox, or {@code null} if the driver has no notifications or they do
 	 * not arrive
 	 * @throws SQLException if there is no connection
 	 */
 	static @Nullable Mailbox open(HikariDataSource dataSource, Duration timeout, String channel, Sender sender,
-			Consumer<String> onTurn) throws SQLException {
-		PostgreSqlMailbox mailbox = new PostgreSqlMailbox(dataSource, timeout, channel, sender, onTurn);
+			Consumer<String> onLockAvailable) throws SQLException {
+		PostgreSqlMailbox mailbox = new PostgreSqlMailbox(dataSource, timeout, channel, sender, onLockAvailable);
 		boolean listening = false;
 		try {
 			listening = mailbox.connect();
@@ -110,8 +110,8 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 	}
 
 	/**
-	 * Connect and listen. The driver waits for notifications as long as it is told to,
-	 * whatever the network timeout.
+	 * Connect and listen. The wait of the driver for notifications does not depend on the
+	 * network timeout.
 	 * @return whether notifications arrive
 	 */
 	private boolean connect() throws SQLException {
@@ -132,8 +132,8 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 
 	/**
 	 * A connection pooler that gives each transaction another session accepts LISTEN, but
-	 * nothing ever arrives. The message comes from another connection: a session tells
-	 * itself even then.
+	 * delivers nothing. The message comes from another connection, because a session
+	 * notifies itself even then.
 	 */
 	private boolean probe(PGConnection opened) throws SQLException {
 		String probe = PROBE + UUID.randomUUID();
@@ -186,8 +186,8 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 	}
 
 	/**
-	 * Tell of turns, but not of probes.
-	 * @return whether a certain probe was among them
+	 * Deliver the messages, but not the probes.
+	 * @return whether the given probe was among them
 	 */
 	private boolean deliver(PGNotification[] notifications, String probe) {
 		boolean arrived = false;
@@ -197,7 +197,7 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 				arrived = true;
 			}
 			else if (!payload.startsWith(PROBE)) {
-				this.onTurn.accept(payload);
+				this.onLockAvailable.accept(payload);
 			}
 		}
 		return arrived;
@@ -211,7 +211,7 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 		Connection current = this.connection;
 		this.connection = null;
 		if (current != null) {
-			// which closes it; the pool fails if it is asked to close it again
+			// this closes it; the pool fails if it is closed again
 			this.dataSource.evictConnection(current);
 		}
 	}

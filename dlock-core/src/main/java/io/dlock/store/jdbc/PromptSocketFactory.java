@@ -12,8 +12,9 @@ import javax.net.SocketFactory;
 
 /**
  * Sockets on which notifications of PostgreSQL arrive at once. After each notification
- * its driver waits for a millisecond whether another one follows, before it hands out the
- * first; on these sockets a wait of a millisecond does not wait.
+ * the driver waits a millisecond for another one before it returns the first, which is
+ * more than half of a hand-off between processes; on these sockets that wait ends at
+ * once.
  * <p>
  * Public because the driver creates it by its name.
  *
@@ -21,7 +22,7 @@ import javax.net.SocketFactory;
  */
 public final class PromptSocketFactory extends SocketFactory {
 
-	/** The timeout by which the driver asks whether there is more. */
+	/** The timeout of the driver's wait for another notification. */
 	private static final int POLL_MILLIS = 1;
 
 	@Override

@@ -38,8 +38,8 @@ final class TransactionConnections {
 	}
 
 	/**
-	 * The transaction knows its connection, and the thread knows of which data source
-	 * that is. A savepoint belongs to a transaction that is not about to end.
+	 * The transaction has the connection, and the resources of the thread map it to its
+	 * data source. A savepoint belongs to a transaction that is not about to end.
 	 */
 	Optional<Connection> find(TransactionExecution transaction) {
 		ConnectionHolder holder = holder(transaction);

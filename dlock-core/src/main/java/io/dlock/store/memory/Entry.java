@@ -12,8 +12,8 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoredLock;
 
 /**
- * A lock in memory. An owner that begins with {@code >} keeps it for the first of the
- * queue, one that begins with {@code ~} for the rest of its shortest time.
+ * A lock in memory. An owner that begins with {@code >} is a reservation, an owner that
+ * begins with {@code ~} keeps the lock after its release.
  *
  * @param owner the owner
  * @param token the token
@@ -71,7 +71,8 @@ record Entry(String owner, long token, long until, String holder, String reason,
 	}
 
 	/**
-	 * Keep the lock for the first who waits, and remember whom to tell.
+	 * Reserve the lock for the first process of the queue, whose address is stored in
+	 * {@code turn}.
 	 */
 	@Nullable Entry passOn(long now, @Nullable MailboxAddress[] turn) {
 		if (this.waiting.isEmpty()) {

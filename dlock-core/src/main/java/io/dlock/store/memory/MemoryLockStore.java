@@ -24,8 +24,8 @@ import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
 
 /**
- * A store inside the process: for tests, and for applications of which only one instance
- * runs. It excludes nothing outside the process.
+ * A store inside the process, for tests and for applications of which only one instance
+ * runs. It excludes no other process.
  *
  * @since 0.1
  */
@@ -37,7 +37,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	private final LongSupplier nanoTime;
 
-	/** The clock that tokens are minted from: one counter is enough for all keys. */
+	/** One clock mints the tokens of all keys. */
 	private final TokenClock tokens = new TokenClock();
 
 	/**
@@ -48,8 +48,8 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	}
 
 	/**
-	 * Create an empty store with a clock of the caller's, for tests that let leases run
-	 * out.
+	 * Create an empty store with the clock of the caller, for tests that let leases
+	 * expire.
 	 * @param nanoTime the monotonic clock that leases are measured with
 	 */
 	public MemoryLockStore(LongSupplier nanoTime) {
@@ -100,8 +100,8 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	}
 
 	@Override
-	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
-		this.mailboxes.put(address, onTurn);
+	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
+		this.mailboxes.put(address, onLockAvailable);
 		return () -> this.mailboxes.remove(address);
 	}
 
@@ -113,7 +113,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	}
 
 	/**
-	 * End what somebody holds, or keep it for the first who waits.
+	 * End a hold, or reserve the lock for the first process of the queue.
 	 */
 	private boolean pass(String storageKey, BiPredicate<Entry, Long> meant) {
 		long now = this.nanoTime.getAsLong();
@@ -206,7 +206,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	}
 
 	/**
-	 * Forget all locks, as a store does that lost its data.
+	 * Remove all locks, as if the store had lost its data.
 	 */
 	public void clear() {
 		this.entries.clear();

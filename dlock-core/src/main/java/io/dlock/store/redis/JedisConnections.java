@@ -19,7 +19,7 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * A pool of Jedis connections of the store's own.
+ * A pool of Jedis connections that belongs to the store.
  */
 final class JedisConnections extends RedisConnections {
 

@@ -132,9 +132,9 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	/**
-	 * All wait for the same attempt, and no longer than for an answer; what that takes is
-	 * not there for the command. For the first connection of all they wait as long as
-	 * that may take, a timeout to connect and one for the greeting.
+	 * All callers wait for the same attempt, and no longer than for an answer; the time
+	 * spent is not available to the command. For the very first connection they wait for
+	 * two timeouts: one to connect and one for the greeting.
 	 */
 	private ScriptConnection openAgain() {
 		long begin = System.nanoTime();
@@ -158,9 +158,9 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	/**
-	 * Connect on a thread of its own, unless that is going on: the client does not say
-	 * how long it takes.
-	 * @param anew whether to give up the connection that there is
+	 * Connect on a thread of its own, unless an attempt is under way: the client sets no
+	 * limit to its duration.
+	 * @param anew whether to give up the current connection
 	 */
 	private void connectAgain(boolean anew) {
 		this.opening.lock();
@@ -201,10 +201,9 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	/**
-	 * A half-open connection would time out for a quarter of an hour, and one to a
-	 * demoted master be refused for ever: a new one may work. Any other refusal is an
-	 * answer: a new connection would meet it as well, and the old one has renewals of
-	 * others on it.
+	 * A half-open connection times out for a quarter of an hour, and a demoted master
+	 * refuses every command: a new connection may work. Any other refusal is an answer: a
+	 * new connection would meet it as well, and the old one carries renewals.
 	 */
 	@Override
 	void failed(StoreException failure) {
@@ -241,7 +240,7 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	/**
-	 * It fails now if it has not succeeded.
+	 * An attempt that is under way fails now.
 	 */
 	private void awaitAttempt() {
 		try {

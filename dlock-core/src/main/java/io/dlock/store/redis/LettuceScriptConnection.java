@@ -127,7 +127,7 @@ final class LettuceScriptConnection implements ScriptConnection {
 			throw (ex.getCause() instanceof RedisException cause) ? cause : new RedisException(ex.getCause());
 		}
 		catch (TimeoutException ex) {
-			// what was not sent yet is not to be sent
+			// a command that is not sent yet must not be sent
 			command.cancel(true);
 			throw new RedisCommandTimeoutException("No answer within the command timeout");
 		}

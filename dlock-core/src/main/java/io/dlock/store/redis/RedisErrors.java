@@ -11,13 +11,13 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 
 /**
- * What an error of Redis or its client says about the command. An error that the server
- * sent is a refusal: the scripts write only after all that can be refused. Everything
- * else (a timeout, a broken connection, a decoding error) leaves it open.
+ * The meaning of an error of Redis or its client for the command. An error that the
+ * server sent is a refusal: the scripts write only after all that can be refused. Any
+ * other error (a timeout, a broken connection, a decoding error) leaves the effect open.
  */
 final class RedisErrors {
 
-	/** The server is up but can not serve a write now; that passes or is repaired. */
+	/** The server is up but cannot serve a write now; that passes or is repaired. */
 	private static final Set<String> PASSING = Set.of("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
 			"MOVED", "ASK", "BUSY", "NOREPLICAS", "OOM", "MISCONF", "NOSCRIPT", "UNBLOCKED");
 
@@ -38,7 +38,7 @@ final class RedisErrors {
 
 	/**
 	 * The code with which an error message of the server begins.
-	 * @param ex what the client threw
+	 * @param ex the exception of the client
 	 * @return the code, or {@code null} if the server did not send an error
 	 */
 	static @Nullable String serverCode(Throwable ex) {

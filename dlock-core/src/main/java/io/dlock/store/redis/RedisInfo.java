@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.store.StoreFacts;
 
 /**
- * What a Redis server says of itself, and what of it may cost a lock. {@code INFO} is all
- * that is asked: {@code CONFIG} would tell more, and let the user change the server.
+ * The facts that a Redis server reports of itself, and warnings of those that may cost a
+ * lock. Only {@code INFO} is used: the right to {@code CONFIG} would let the user change
+ * the server.
  */
 final class RedisInfo {
 
@@ -30,9 +31,9 @@ final class RedisInfo {
 	}
 
 	/**
-	 * What several nodes say.
-	 * @param nodes the facts of each, by its address
-	 * @return all of it
+	 * Merge the facts of several nodes.
+	 * @param nodes the facts of each node, by its address
+	 * @return the facts of all nodes
 	 */
 	static StoreFacts together(Map<String, StoreFacts> nodes) {
 		List<StoreFacts> facts = List.copyOf(nodes.values());

@@ -23,18 +23,19 @@ import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
 
 /**
- * Looks around in Redis, by scripts like all else: they run with any client, and a script
- * goes to the node of a cluster that has its key. What goes wrong here says nothing about
- * the connection of the locks.
+ * The operations for operators, by scripts as well: they run with any client, and a
+ * script goes to the node of a cluster that has its key. A failure here does not count as
+ * a failure of the connection.
  */
 final class RedisInspection implements StoreInspection {
 
 	/**
-	 * How many keys the server looks at in one step, during which it does nothing else.
+	 * The number of keys that the server looks at in one step, during which it does
+	 * nothing else.
 	 */
 	private static final int KEYS_AT_ONCE = 1000;
 
-	/** What the script for a list answers for each lock. */
+	/** The number of values that the script for a list answers for each lock. */
 	private static final int VALUES_OF_A_LOCK = 7;
 
 	private final RedisConnections connections;
@@ -50,8 +51,7 @@ final class RedisInspection implements StoreInspection {
 	}
 
 	/**
-	 * Among all keys of the database, as many as can be looked at within a command
-	 * timeout.
+	 * Looks at as many keys of the database as possible within a command timeout.
 	 */
 	@Override
 	public StoredLocks list(int limit) {
@@ -111,10 +111,10 @@ final class RedisInspection implements StoreInspection {
 	}
 
 	/**
-	 * Read what the script answers that finds a lock.
+	 * Read the answer of the script that finds a lock.
 	 * @param storageKey the storage key
-	 * @param answer holder, reason, since, token, whether it is kept, now and what is
-	 * left of the lease, or nothing
+	 * @param answer holder, reason, since, token, whether it is kept, now and the rest of
+	 * the lease, or nothing
 	 * @return the lock, if there is one
 	 */
 	static Optional<StoredLock> found(String storageKey, List<?> answer) {
@@ -154,11 +154,12 @@ final class RedisInspection implements StoreInspection {
 	}
 
 	/**
-	 * A node of a cluster that does not answer is a warning: others have locks as well.
+	 * A node of a cluster that does not answer is a warning: other nodes have locks as
+	 * well.
 	 */
 	private StoreFacts diagnose(byte[] key, long deadline) {
 		if (System.nanoTime() - deadline >= 0) {
-			return new StoreFacts("Redis", null, List.of("Not asked in time, because others do not answer"));
+			return new StoreFacts("Redis", null, List.of("Not asked in time: other nodes do not answer"));
 		}
 		try {
 			return diagnose(key);

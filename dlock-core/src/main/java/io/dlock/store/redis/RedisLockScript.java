@@ -38,10 +38,10 @@ final class RedisLockScript {
 	/**
 	 * Run the script with one key and do not wait for the answer.
 	 * @param connection the connection
-	 * @param onFailure what to call if there is none, or if the server does not know the
-	 * script
+	 * @param onFailure takes the failure if there is no answer, or if the server does not
+	 * know the script
 	 * @param keyAndArgs the key and the arguments
-	 * @return {@code false} if the connection can not do that
+	 * @return {@code false} if the connection cannot do that
 	 */
 	boolean send(ScriptConnection connection, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
 		return connection.send(this.digest, onFailure, keyAndArgs);
@@ -63,8 +63,8 @@ final class RedisLockScript {
 	 * Run the script many times, each run with one key.
 	 * @param connection the connection
 	 * @param runs the key and the arguments of each run
-	 * @return what each run answered, in the same order: a number, or the exception it
-	 * failed with
+	 * @return the answer of each run, in the same order: a number, or the exception of a
+	 * run that failed
 	 */
 	List<Object> numbers(ScriptConnection connection, List<byte[][]> runs) {
 		List<Object> answers = new ArrayList<>(connection.runAll(this.digest, true, runs));

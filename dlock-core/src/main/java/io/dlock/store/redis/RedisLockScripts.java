@@ -11,17 +11,17 @@ import io.dlock.store.MailboxAddress;
  * fence of its bucket: the last token minted for any key of the bucket, which does not
  * expire.
  * <p>
- * Who waits is in the field {@code waiting} of the hash, as {@link MailboxAddress}es with
+ * The queue is in the field {@code waiting} of the hash, as {@link MailboxAddress}es with
  * a space behind each. A release moves the first of them to {@code owner}, with a
- * {@code >} before it and a short expiry, and tells it. The queue is bounded; who finds
- * no place in it polls.
+ * {@code >} before it and a short expiry, and notifies it. The queue is bounded; a
+ * process that finds no place in it polls.
  */
 final class RedisLockScripts {
 
 	/**
-	 * Ends what the owner holds: returns the new owner and who else waits. The name of
-	 * the lock has the prefix of all names and the storage key in it. A message is a
-	 * hint: a user who must not publish can release all the same.
+	 * Ends a hold: returns the new owner and the rest of the queue. The name of the lock
+	 * contains the prefix of all names and the storage key. A message is a hint: a user
+	 * without the right to publish can release all the same.
 	 */
 	private static final String PASS = """
 			local function pass(waiting)
@@ -40,7 +40,7 @@ final class RedisLockScripts {
 			""";
 
 	/**
-	 * Returns who waits but one.
+	 * Returns a queue without an address.
 	 */
 	private static final String WITHOUT = """
 			local function without(waiting, address)
@@ -61,8 +61,8 @@ final class RedisLockScripts {
 			""";
 
 	/**
-	 * ARGV: owner, lease in ms, holder, reason, and if there is any, mailbox or empty,
-	 * owner to release or empty, and 1 to queue. Answers {1, token} or {0, remaining ms,
+	 * ARGV: owner, lease in ms, holder, reason, and optionally mailbox or empty, owner to
+	 * release or empty, and 1 to join the queue. Answers {1, token} or {0, remaining ms,
 	 * holder}. The token is a hybrid logical clock (Kulkarni et al., 2014) in
 	 * microseconds. One command reads and writes the fence: the server spends most of the
 	 * script's time on its commands.
@@ -140,7 +140,7 @@ final class RedisLockScripts {
 			""");
 
 	/**
-	 * ARGV: mailbox. Answers 1 if the lock was being kept for it.
+	 * ARGV: mailbox. Answers 1 if the lock was reserved for it.
 	 */
 	static final RedisLockScript LEAVE = new RedisLockScript(PASS + WITHOUT + """
 			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
@@ -171,8 +171,7 @@ final class RedisLockScripts {
 			""");
 
 	/**
-	 * ARGV: token. Answers 1 if the lock had it. A lock that is kept for somebody has
-	 * none.
+	 * ARGV: token. Answers 1 if the lock had it. A reservation has no token.
 	 */
 	static final RedisLockScript FORCE_RELEASE = new RedisLockScript(PASS + """
 			local held = redis.call('HMGET', KEYS[1], 'token', 'waiting')
@@ -184,10 +183,10 @@ final class RedisLockScripts {
 			""");
 
 	/**
-	 * KEYS[1] says on which node of a cluster. ARGV: cursor, pattern, how many keys to
+	 * KEYS[1] selects the node of a cluster. ARGV: cursor, pattern, number of keys to
 	 * look at. Answers {next cursor, now in µs} and for each lock {name, holder, reason,
 	 * since in µs, token, 1 if kept, remaining ms} in the same list, or {'', error} if
-	 * the user must not look around.
+	 * the user has no right to scan.
 	 */
 	static final RedisLockScript LIST = new RedisLockScript("""
 			local page = redis.pcall('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3], 'TYPE', 'hash')
@@ -210,8 +209,8 @@ final class RedisLockScripts {
 			""");
 
 	/**
-	 * KEYS[1] says on which node of a cluster. Answers {1, what the server says of
-	 * itself} or {0, error} if the user must not ask.
+	 * KEYS[1] selects the node of a cluster. Answers {1, facts} or {0, error} if the user
+	 * has no right to them.
 	 */
 	static final RedisLockScript INFO = new RedisLockScript("""
 			local info = redis.pcall('INFO')

@@ -40,8 +40,8 @@ public final class RedisLockStore implements LockStore {
 	private static final Log logger = LogFactory.getLog(RedisLockStore.class);
 
 	/**
-	 * How many renewals are sent before their answers are waited for, so that these come
-	 * within the command timeout.
+	 * The number of renewals that are sent before their answers are awaited, so that the
+	 * answers come within the command timeout.
 	 */
 	private static final int RENEWALS_AT_ONCE = 1000;
 
@@ -78,8 +78,9 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	/**
-	 * What only who waits needs is left out: a server that asks for a password takes no
-	 * more than ten arguments before it has one, and says so in a confusing way.
+	 * Arguments that only a waiting process needs are left out: a server that asks for a
+	 * password takes no more than ten arguments before it has one, and fails with a
+	 * confusing message.
 	 */
 	private byte[][] acquireArguments(AcquireCommand command) {
 		RedisKeys keys = RedisKeys.of(this.prefix, command.key());
@@ -105,8 +106,8 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	@Override
-	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
-		return this.mailboxes.open(address, onTurn);
+	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
+		return this.mailboxes.open(address, onLockAvailable);
 	}
 
 	@Override
@@ -120,7 +121,8 @@ public final class RedisLockStore implements LockStore {
 			results.addAll(next);
 			answering = next.stream().anyMatch((result) -> result != RenewResult.UNKNOWN);
 			if (next.contains(RenewResult.UNKNOWN)) {
-				// a node of a cluster is down: spend one more timeout and not one each
+				// a node of a cluster is down: spend one more timeout in all, not one
+				// each
 				atOnce = leases.size();
 			}
 		}
@@ -146,7 +148,7 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	/**
-	 * If all failed the connection did, which has to be counted.
+	 * If all runs failed, the connection did, which has to be counted.
 	 */
 	private static List<Object> atLeastOneAnswer(List<Object> answers) {
 		if (answers.stream().allMatch(RuntimeException.class::isInstance)) {
@@ -255,7 +257,7 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	/**
-	 * Redis counts in milliseconds: a lease in the store must not be shorter than asked.
+	 * Redis counts in milliseconds, and a lease must not be shorter than requested.
 	 */
 	private static byte[] millis(Duration lease) {
 		long millis = lease.toMillis();

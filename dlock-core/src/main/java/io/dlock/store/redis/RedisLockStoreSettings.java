@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
  * How a {@link RedisLockStore} uses Redis. Create it with {@link #defaults()} and the
  * {@code with} methods: components may be added in later versions.
  *
- * @param prefix what the name of every Redis key begins with: letters, digits and
+ * @param prefix the beginning of the name of every Redis key: letters, digits and
  * {@code . _ : / -}
  * @param commandTimeout how long a command may take
  * @since 0.1

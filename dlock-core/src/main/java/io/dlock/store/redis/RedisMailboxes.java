@@ -22,12 +22,12 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 
 /**
- * Messages to waiting processes: one channel for each, {@code dlock:mail:<address>}, over
- * publish and subscribe, which needs no configuration of the server.
+ * Subscribes waiting processes to one channel each, {@code dlock:mail:<address>}. Publish
+ * and subscribe need no configuration of the server.
  * <p>
- * A process also sends beats to its own channel. A subscription that hears nothing is
- * dead, and its client opens it again: a connection on which nothing is sent does not
- * break by itself.
+ * A process also sends beats to its own channel. A subscription without messages is dead,
+ * and its client opens it again: a connection on which nothing is sent does not break by
+ * itself.
  */
 final class RedisMailboxes {
 
@@ -54,10 +54,10 @@ final class RedisMailboxes {
 	 * Subscribe. The connection is opened again when it breaks or falls silent; messages
 	 * sent meanwhile are gone.
 	 * @param address the address
-	 * @param onTurn whom to tell
+	 * @param onLockAvailable takes the storage keys
 	 * @return the subscription
 	 */
-	Mailbox open(MailboxAddress address, Consumer<String> onTurn) {
+	Mailbox open(MailboxAddress address, Consumer<String> onLockAvailable) {
 		String channel = this.channelPrefix + address.value();
 		SimpleAsyncTaskExecutor threads = threads();
 		RedisMessageListenerContainer container = new RedisMessageListenerContainer();
@@ -69,7 +69,7 @@ final class RedisMailboxes {
 		container.afterPropertiesSet();
 		container.addMessageListener((message, pattern) -> {
 			if (message.getBody().length > 0) {
-				onTurn.accept(new String(message.getBody(), StandardCharsets.US_ASCII));
+				onLockAvailable.accept(new String(message.getBody(), StandardCharsets.US_ASCII));
 			}
 		}, ChannelTopic.of(channel));
 		try {

@@ -15,8 +15,8 @@ interface ScriptConnection extends AutoCloseable {
 	 * Run a script.
 	 * @param script the digest or the text of the script
 	 * @param cached whether it is the digest
-	 * @param returnType what it answers
-	 * @param keys how many of the following are keys
+	 * @param returnType the type of the answer
+	 * @param keys the number of keys among the following
 	 * @param keysAndArgs the keys and the arguments
 	 * @return the answer: numbers, bytes and lists of them
 	 */
@@ -25,9 +25,9 @@ interface ScriptConnection extends AutoCloseable {
 	/**
 	 * Run a script with one key and do not wait for the answer.
 	 * @param digest the digest of the script
-	 * @param onFailure what to call if there is no answer; does not block
+	 * @param onFailure takes the failure if there is no answer; does not block
 	 * @param keyAndArgs the key and the arguments
-	 * @return {@code false} if this connection can not, and has done nothing
+	 * @return {@code false} if this connection cannot do that, and has done nothing
 	 */
 	default boolean send(byte[] digest, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
 		return false;

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
-import io.dlock.store.RenewResult;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.MariaDbServer;
 

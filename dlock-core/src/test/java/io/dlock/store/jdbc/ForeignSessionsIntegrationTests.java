@@ -10,6 +10,8 @@ import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.jdbc.dialect.LockDialect;
+import io.dlock.store.jdbc.dialect.LockDialectSelector;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.PostgresServer;
 
@@ -37,7 +39,7 @@ class ForeignSessionsIntegrationTests {
 				execute(admin, "GRANT SELECT ON " + server.database() + ".* TO " + user + "@'%'");
 			}
 			try {
-				JdbcLockDialect dialect = LockDialectSelector.select(admin.getMetaData(), "dlock_lock");
+				LockDialect dialect = LockDialectSelector.select(admin.getMetaData(), "dlock_lock");
 				endsItsOwn(dialect, server.mariaDbUrl(),
 						() -> execute(admin, "GRANT PROCESS ON *.* TO " + this.now + "@'%'"));
 			}
@@ -55,7 +57,7 @@ class ForeignSessionsIntegrationTests {
 				execute(admin, "CREATE ROLE " + user + " LOGIN PASSWORD 'shop'");
 			}
 			try {
-				JdbcLockDialect dialect = LockDialectSelector.select(admin.getMetaData(), "dlock_lock");
+				LockDialect dialect = LockDialectSelector.select(admin.getMetaData(), "dlock_lock");
 				endsItsOwn(dialect, server.jdbcUrl(), () -> execute(admin, "GRANT pg_read_all_stats TO " + this.now));
 			}
 			finally {
@@ -65,7 +67,7 @@ class ForeignSessionsIntegrationTests {
 		}
 	}
 
-	private void endsItsOwn(JdbcLockDialect dialect, String url, Grant everySessionIsVisible) throws SQLException {
+	private void endsItsOwn(LockDialect dialect, String url, Grant everySessionIsVisible) throws SQLException {
 		try (Connection foreign = DriverManager.getConnection(url, this.old, "shop");
 				Connection own = DriverManager.getConnection(url, this.now, "shop")) {
 			List<String> sessions = List.of(dialect.session(foreign), dialect.session(own));

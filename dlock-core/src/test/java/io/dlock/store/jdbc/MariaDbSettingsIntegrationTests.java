@@ -49,13 +49,6 @@ class MariaDbSettingsIntegrationTests {
 		}
 	}
 
-	@Test
-	void r33DatabaseWithAClockOnEachNodeIsRefused() {
-		assertThatExceptionOfType(StoreMisconfiguredException.class)
-			.isThrownBy(() -> LockDialectSelector.mySql("8.0.11-TiDB-v8.5.0", "dlock_lock"))
-			.withMessageContaining("TiDB");
-	}
-
 	private static HikariDataSource pool(MariaDbServer server) {
 		HikariDataSource pool = new HikariDataSource();
 		pool.setJdbcUrl(server.mariaDbUrl());

@@ -14,9 +14,9 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
+import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
-import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.RedisServer;
 import io.dlock.test.Timing;

@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -14,11 +14,11 @@ import io.dlock.store.StorageKey;
  * left when the time is over and does not decide about the key is left to the next call:
  * each statement has a timeout of its own.
  */
-final class LockAcquire {
+public final class LockAcquire {
 
 	private static final int QUEUE_ATTEMPTS = 3;
 
-	private final JdbcLockDialect dialect;
+	private final LockDialect dialect;
 
 	private final Connection connection;
 
@@ -35,7 +35,7 @@ final class LockAcquire {
 	 * @param command what to acquire
 	 * @param timeout how long the call may take
 	 */
-	LockAcquire(JdbcLockDialect dialect, Connection connection, AcquireCommand command, Duration timeout) {
+	public LockAcquire(LockDialect dialect, Connection connection, AcquireCommand command, Duration timeout) {
 		this.dialect = dialect;
 		this.connection = connection;
 		this.command = command;
@@ -48,7 +48,7 @@ final class LockAcquire {
 	 * @return the answer
 	 * @throws SQLException if there is none
 	 */
-	AcquireResult run() throws SQLException {
+	public AcquireResult run() throws SQLException {
 		AcquireAttempt attempt = this.dialect.attempt(this.connection, this.command);
 		String releasing = this.command.releasing();
 		if (releasing != null && !(attempt instanceof AcquireAttempt.Granted)) {

@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -16,9 +16,10 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.store.StoreFacts;
 
 /**
- * What databases say of themselves, and what of it may cost a lock.
+ * The facts that databases report of themselves, with warnings of those that may cost a
+ * lock.
  */
-final class JdbcFacts {
+final class DatabaseFacts {
 
 	private static final Set<String> OFF = Set.of("0", "OFF", "off", "NO");
 
@@ -26,7 +27,7 @@ final class JdbcFacts {
 			SHOW VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format', 'wsrep_on', 'group_replication_single_primary_mode')
 			""";
 
-	private JdbcFacts() {
+	private DatabaseFacts() {
 	}
 
 	static StoreFacts ofPostgreSql(Connection connection) throws SQLException {

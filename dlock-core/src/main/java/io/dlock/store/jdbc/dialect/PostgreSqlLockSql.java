@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 /**
  * The statements for PostgreSQL. The clock is {@code clock_timestamp()} throughout:
@@ -51,9 +51,9 @@ final class PostgreSqlLockSql {
 			""";
 
 	/**
-	 * Locks rows only that nobody else has locked, so that it waits for nothing and is in
-	 * no deadlock; the update then decides on the locked rows. What it did not renew is
-	 * refused if its owner does not hold it, and without an answer otherwise.
+	 * Skips rows that other sessions have locked, so that it neither waits nor meets a
+	 * deadlock; the update then decides on the locked rows. A lease that it did not renew
+	 * is refused if its owner does not hold it, and gets no answer otherwise.
 	 */
 	private static final String RENEW_MANY = """
 			WITH due AS (

@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -18,6 +18,8 @@ import io.dlock.LockSettings;
 import io.dlock.StoreReport;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.StoreFacts;
+import io.dlock.store.jdbc.JdbcLockStore;
+import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.Patience;
 import io.dlock.test.PostgresServer;
@@ -28,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * R19: what databases with all kinds of settings say of themselves.
  */
 @Timeout(120)
-class JdbcFactsIntegrationTests {
+class DatabaseFactsIntegrationTests {
 
 	@Test
 	void r19PostgreSql() throws SQLException {
@@ -36,15 +38,15 @@ class JdbcFactsIntegrationTests {
 		try (Connection connection = DriverManager.getConnection(server.jdbcUrl(), server.username(),
 				server.password())) {
 			execute(connection, "SET synchronous_commit = on");
-			StoreFacts facts = JdbcFacts.ofPostgreSql(connection);
+			StoreFacts facts = DatabaseFacts.ofPostgreSql(connection);
 			assertThat(facts.server()).matches("PostgreSQL \\d+\\.\\d+.*");
 			assertThat(facts.role()).isEqualTo("primary");
 			assertThat(facts.warnings()).allSatisfy((warning) -> assertThat(warning).startsWith("fsync is off"));
 			execute(connection, "SET synchronous_commit = off");
-			assertThat(JdbcFacts.ofPostgreSql(connection).warnings())
+			assertThat(DatabaseFacts.ofPostgreSql(connection).warnings())
 				.anySatisfy((warning) -> assertThat(warning).startsWith("synchronous_commit is off"));
 			execute(connection, "SET default_transaction_read_only = on");
-			assertThat(JdbcFacts.ofPostgreSql(connection).warnings())
+			assertThat(DatabaseFacts.ofPostgreSql(connection).warnings())
 				.anySatisfy((warning) -> assertThat(warning).contains("read-only"));
 		}
 	}
@@ -107,16 +109,16 @@ class JdbcFactsIntegrationTests {
 	private static void mariaDb(Connection connection) throws SQLException {
 		try {
 			execute(connection, "SET GLOBAL innodb_flush_log_at_trx_commit = 1");
-			StoreFacts facts = JdbcFacts.ofMySql(connection);
+			StoreFacts facts = DatabaseFacts.ofMySql(connection);
 			assertThat(facts.server()).matches("MariaDB \\d+\\.\\d+\\.\\d+");
 			assertThat(facts.role()).isEqualTo("primary");
 			assertThat(facts.warnings()).isEmpty();
 			execute(connection, "SET GLOBAL innodb_flush_log_at_trx_commit = 2");
-			assertThat(JdbcFacts.ofMySql(connection).warnings()).singleElement()
+			assertThat(DatabaseFacts.ofMySql(connection).warnings()).singleElement()
 				.asString()
 				.contains("innodb_flush_log_at_trx_commit is 2");
 			execute(connection, "SET GLOBAL read_only = 1");
-			assertThat(JdbcFacts.ofMySql(connection).role()).isEqualTo("read-only");
+			assertThat(DatabaseFacts.ofMySql(connection).role()).isEqualTo("read-only");
 		}
 		finally {
 			execute(connection, "SET GLOBAL read_only = 0");
@@ -126,9 +128,11 @@ class JdbcFactsIntegrationTests {
 
 	@Test
 	void r33ClusterOfManyClocksIsWarnedOf() {
-		assertThat(JdbcFacts.clocksOfMySql(Map.of("wsrep_on", "ON"))).singleElement().asString().contains("own clock");
-		assertThat(JdbcFacts.clocksOfMySql(Map.of("group_replication_single_primary_mode", "OFF"))).hasSize(1);
-		assertThat(JdbcFacts
+		assertThat(DatabaseFacts.clocksOfMySql(Map.of("wsrep_on", "ON"))).singleElement()
+			.asString()
+			.contains("own clock");
+		assertThat(DatabaseFacts.clocksOfMySql(Map.of("group_replication_single_primary_mode", "OFF"))).hasSize(1);
+		assertThat(DatabaseFacts
 			.clocksOfMySql(Map.of("wsrep_on", "OFF", "group_replication_single_primary_mode", "ON", "log_bin", "ON")))
 			.isEmpty();
 	}
@@ -137,13 +141,13 @@ class JdbcFactsIntegrationTests {
 	void r19H2(@TempDir Path directory) throws SQLException {
 		String url = "jdbc:h2:file:" + directory.resolve("locks");
 		try (Connection connection = DriverManager.getConnection(url)) {
-			StoreFacts facts = JdbcFacts.ofH2(connection);
+			StoreFacts facts = DatabaseFacts.ofH2(connection);
 			assertThat(facts.server()).matches("H2 2\\.\\d+\\.\\d+");
 			assertThat(facts.role()).isNull();
 			assertThat(facts.warnings()).isEmpty();
 		}
 		try (Connection connection = DriverManager.getConnection(url + ";ACCESS_MODE_DATA=r")) {
-			assertThat(JdbcFacts.ofH2(connection).warnings()).singleElement().asString().contains("read-only");
+			assertThat(DatabaseFacts.ofH2(connection).warnings()).singleElement().asString().contains("read-only");
 		}
 	}
 

@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -10,14 +10,14 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 
 /**
- * What commands are as parameters of statements.
+ * Writes commands as parameters of statements.
  */
 final class LockSqlParameters {
 
-	/** The columns for people have room for this many characters. */
+	/** The length of the columns for people. */
 	private static final int TEXT_LENGTH = 255;
 
-	/** Stands for a mailbox or an owner where there is none. */
+	/** The parameter for a missing mailbox or owner. */
 	static final String NONE = "-";
 
 	private LockSqlParameters() {
@@ -37,8 +37,8 @@ final class LockSqlParameters {
 	}
 
 	/**
-	 * A text for people must not keep a lock from being taken: it is written with the
-	 * characters that the database stores, as far as the column has room.
+	 * A text for people must not make an acquire fail: it is reduced to the characters
+	 * that the database stores and to the length of the column.
 	 */
 	static String text(String text, boolean asciiOnly) {
 		if (text.length() <= TEXT_LENGTH && text.chars().allMatch((c) -> c > 0 && c < 128)) {
@@ -63,16 +63,16 @@ final class LockSqlParameters {
 	}
 
 	/**
-	 * What a mailbox is in the column {@code waiting}.
+	 * The entry of a mailbox in the column {@code waiting}.
 	 * @param mailbox the mailbox, or {@code null}
-	 * @return the entry, or something that is never in the column
+	 * @return the entry, or a text that is never in the column
 	 */
 	static String entry(@Nullable MailboxAddress mailbox) {
 		return (mailbox != null) ? mailbox.value() + ' ' : NONE;
 	}
 
 	/**
-	 * The owner of a lock that is kept for the process of a command.
+	 * The owner of a lock that is reserved for the process of a command.
 	 */
 	static String reservation(AcquireCommand command) {
 		MailboxAddress mailbox = command.mailbox();

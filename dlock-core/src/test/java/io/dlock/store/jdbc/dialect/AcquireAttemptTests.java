@@ -1,10 +1,10 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
-import io.dlock.store.jdbc.AcquireAttempt.Held;
+import io.dlock.store.jdbc.dialect.AcquireAttempt.Held;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

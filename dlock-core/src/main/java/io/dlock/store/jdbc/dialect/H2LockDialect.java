@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -13,13 +13,13 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.DueLease.Answers;
+import io.dlock.store.jdbc.dialect.DueLease.Answers;
 
 /**
  * H2, for development and tests. Two first-ever acquires of a key may collide on the
  * primary key, which is retried.
  */
-final class H2LockDialect extends JdbcLockDialect {
+final class H2LockDialect extends LockDialect {
 
 	private static final String KEY_COLUMN = """
 			SELECT DATA_TYPE, COLLATION_NAME, TABLE_NAME, COUNT(*) OVER () FROM INFORMATION_SCHEMA.COLUMNS
@@ -32,7 +32,7 @@ final class H2LockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	String sessionSetup(Duration commandTimeout) {
+	public String sessionSetup(Duration commandTimeout) {
 		long millis = serverLimit(commandTimeout).toMillis();
 		return "SET LOCK_TIMEOUT %d; SET QUERY_TIMEOUT %d".formatted(millis, millis);
 	}
@@ -66,13 +66,13 @@ final class H2LockDialect extends JdbcLockDialect {
 	 * In this process a statement is no round trip.
 	 */
 	@Override
-	int renewalsAtOnce() {
+	public int renewalsAtOnce() {
 		return 1;
 	}
 
 	@Override
-	StoreFacts facts(Connection connection) throws SQLException {
-		return JdbcFacts.ofH2(connection);
+	public StoreFacts facts(Connection connection) throws SQLException {
+		return DatabaseFacts.ofH2(connection);
 	}
 
 	@Override
@@ -97,7 +97,7 @@ final class H2LockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
+	public void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
 		for (DueLease lease : due) {
 			answers.answer(lease.holding(), renew(connection, lease) ? RenewResult.RENEWED : RenewResult.REFUSED);
 		}

@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -37,9 +37,9 @@ final class MySqlRequirements {
 
 	static void verify(Connection connection, LockTable table) throws SQLException {
 		table.ask(connection, TABLE_FACTS, (row) -> verify(table, row));
-		Map<String, String> settings = JdbcFacts.settingsOfMySql(connection);
+		Map<String, String> settings = DatabaseFacts.settingsOfMySql(connection);
 		verifyBinaryLog(settings);
-		JdbcFacts.clocksOfMySql(settings).forEach(logger::warn);
+		DatabaseFacts.clocksOfMySql(settings).forEach(logger::warn);
 	}
 
 	private static void verify(LockTable table, ResultSet row) throws SQLException {

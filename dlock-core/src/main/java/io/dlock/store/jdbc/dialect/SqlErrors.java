@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
@@ -11,10 +11,11 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 
 /**
- * What a SQL error says about a statement in auto-commit mode. One that the database
- * rolled back had no effect; a timeout or a broken connection leaves it open.
+ * The meaning of a SQL error for a statement in auto-commit mode. A statement that the
+ * database rolled back had no effect; a timeout or a broken connection leaves the effect
+ * open.
  */
-final class SqlErrors {
+public final class SqlErrors {
 
 	/**
 	 * Deadlock, serialization failure, duplicate key of a racing insert: run it again.
@@ -27,7 +28,8 @@ final class SqlErrors {
 	private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020);
 
 	/**
-	 * MySQL: a lock wait timeout, to some drivers also 40001. The wait was long enough.
+	 * MySQL: a lock wait timeout, which some drivers also report as 40001. The statement
+	 * is not repeated.
 	 */
 	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
 
@@ -42,7 +44,10 @@ final class SqlErrors {
 	private SqlErrors() {
 	}
 
-	static boolean isConflict(SQLException ex) {
+	/**
+	 * Whether the statement met a conflict that the database resolved: run it again.
+	 */
+	public static boolean isConflict(SQLException ex) {
 		return ex.getErrorCode() != MYSQL_LOCK_WAIT_TIMEOUT
 				&& (CONFLICT.contains(state(ex)) || MYSQL_CONFLICT.contains(ex.getErrorCode()));
 	}
@@ -52,10 +57,13 @@ final class SqlErrors {
 		return state.startsWith("42S") || state.equals("42P01") || state.equals("42703") || state.equals("3F000");
 	}
 
-	static StoreException translate(String operation, SQLException ex) {
+	/**
+	 * The failure of an operation.
+	 */
+	public static StoreException translate(String operation, SQLException ex) {
 		String message = "The database failed to " + operation + " (" + state(ex) + ": " + ex.getMessage() + ")";
 		if (isRolledBack(ex)) {
-			return new RolledBackException(message, ex);
+			return new StoreException(Effect.NONE, false, message, ex);
 		}
 		if (isLasting(ex)) {
 			return new StoreException(Effect.NONE, true, message, ex);
@@ -72,24 +80,27 @@ final class SqlErrors {
 	 * Whether the server refuses to write, as a standby or because of its settings.
 	 * Another connection may lead to another server.
 	 */
-	static boolean isReadOnly(SQLException ex) {
+	public static boolean isReadOnly(SQLException ex) {
 		return READ_ONLY.equals(state(ex)) || MYSQL_READ_ONLY.contains(ex.getErrorCode());
 	}
 
 	/**
-	 * Whether a single row was in the way, or too many at once.
+	 * Whether the statement was blocked by a row, or took too long.
 	 */
-	static boolean isSlowOrBlocked(SQLException ex) {
+	public static boolean isSlowOrBlocked(SQLException ex) {
 		return isRolledBack(ex) && !isConflict(ex) && !isReadOnly(ex);
 	}
 
-	static StoreException notConnected(SQLException ex) {
+	/**
+	 * The failure to get a connection.
+	 */
+	public static StoreException notConnected(SQLException ex) {
 		return new StoreException(Effect.NONE, isLasting(ex),
 				"There is no connection to the lock database (" + reason(ex) + ")", ex);
 	}
 
 	/**
-	 * A pool says that no connection came in time, and the driver says why.
+	 * The exception of a pool reports a timeout, and that of the driver the reason.
 	 */
 	private static String reason(SQLException ex) {
 		Throwable reason = (ex instanceof SQLTransientConnectionException && ex.getCause() != null) ? ex.getCause()
@@ -99,7 +110,10 @@ final class SqlErrors {
 		return (root == reason || message.contains(String.valueOf(root.getMessage()))) ? message : message + " " + root;
 	}
 
-	static boolean isLasting(SQLException ex) {
+	/**
+	 * Whether another attempt is pointless.
+	 */
+	public static boolean isLasting(SQLException ex) {
 		return isLasting(state(ex));
 	}
 

@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -11,7 +11,7 @@ import io.dlock.store.StoreMisconfiguredException;
 /**
  * Selects the dialect of a database by what the database reports of itself.
  */
-final class LockDialectSelector {
+public final class LockDialectSelector {
 
 	private static final String OTHER_DATABASE = "Use PostgreSQL, MySQL, MariaDB or H2 for the locks, or Redis.";
 
@@ -25,7 +25,7 @@ final class LockDialectSelector {
 	 * @return the dialect
 	 * @throws SQLException if the database does not answer
 	 */
-	static JdbcLockDialect select(DatabaseMetaData metaData, String table) throws SQLException {
+	public static LockDialect select(DatabaseMetaData metaData, String table) throws SQLException {
 		String product = metaData.getDatabaseProductName();
 		return switch (product) {
 			case "PostgreSQL" -> postgreSql(metaData.getConnection(), table);
@@ -36,7 +36,7 @@ final class LockDialectSelector {
 		};
 	}
 
-	private static JdbcLockDialect postgreSql(Connection connection, String table) throws SQLException {
+	private static LockDialect postgreSql(Connection connection, String table) throws SQLException {
 		try (Statement statement = connection.createStatement();
 				ResultSet row = statement.executeQuery("SELECT version(), current_setting('server_encoding')")) {
 			row.next();
@@ -45,7 +45,7 @@ final class LockDialectSelector {
 		}
 	}
 
-	static JdbcLockDialect mySql(String version, String table) {
+	static LockDialect mySql(String version, String table) {
 		refuseManyClocks(version, "TiDB");
 		return new MySqlLockDialect(table);
 	}

@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.lang.reflect.Method;
 import java.sql.Connection;
@@ -20,14 +20,14 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.DueLease.Answers;
+import io.dlock.store.jdbc.dialect.DueLease.Answers;
 
 /**
- * MySQL and MariaDB. An update count says nothing here: with the drivers' defaults an
- * upsert that was refused and one that was granted both count 1. Who owns the row
- * afterwards is read back, which is the one additional round trip.
+ * MySQL and MariaDB. The update count does not tell a refusal from a grant: with the
+ * defaults of the drivers an upsert counts 1 in both cases. The owner of the row is read
+ * back, which is the one additional round trip.
  */
-final class MySqlLockDialect extends JdbcLockDialect {
+final class MySqlLockDialect extends LockDialect {
 
 	/**
 	 * The number alone may belong to another session after a restart; this has the port
@@ -35,7 +35,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	 */
 	private static final String SESSION = "SELECT CONCAT(id, ' ', host) FROM information_schema.processlist WHERE id = ";
 
-	/** The session ended by itself, or belongs to another user and will end so. */
+	/** The session has ended, or belongs to another user and will end by itself. */
 	private static final Set<Integer> NOT_KILLED = Set.of(1094, 1095);
 
 	/** The SQL state of a transaction whose end is not known. */
@@ -52,22 +52,22 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	String sessionSetup(Duration commandTimeout) {
+	public String sessionSetup(Duration commandTimeout) {
 		long seconds = Math.max(1, commandTimeout.toSeconds());
 		return "SET SESSION innodb_lock_wait_timeout = %d, SESSION lock_wait_timeout = %d".formatted(seconds, seconds);
 	}
 
 	@Override
-	String session(Connection connection) throws SQLException {
+	public String session(Connection connection) throws SQLException {
 		String session = session(connection, "CONNECTION_ID()");
 		boolean ours = session.startsWith(threadId(connection) + " ") && session.contains(":");
 		return ours ? session : "";
 	}
 
 	/**
-	 * The number that the driver was given. Behind a proxy it is one of the proxy, whose
-	 * sessions are not to be ended; without a port in its address a session cannot be
-	 * told from a later one.
+	 * The number that the driver received. Behind a proxy it is a number of the proxy,
+	 * whose sessions must not be ended; without a port in its address a session cannot be
+	 * distinguished from a later one.
 	 */
 	private static String threadId(Connection connection) throws SQLException {
 		Object driver = connection.unwrap(Connection.class);
@@ -76,7 +76,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	}
 
 	/**
-	 * The drivers have no type in common, and neither has to be there.
+	 * The drivers have no type in common, and both are optional.
 	 */
 	private static @Nullable Object call(Object target, String name) {
 		Method method = ReflectionUtils.findMethod(target.getClass(), name);
@@ -91,7 +91,7 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	Collection<String> endSessions(Connection connection, Collection<String> sessions) throws SQLException {
+	public Collection<String> endSessions(Connection connection, Collection<String> sessions) throws SQLException {
 		Set<String> left = new HashSet<>();
 		for (String session : sessions) {
 			String id = session.substring(0, session.indexOf(' '));
@@ -141,18 +141,18 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	 * same.
 	 */
 	@Override
-	boolean renew(Connection connection, DueLease lease) throws SQLException {
+	public boolean renew(Connection connection, DueLease lease) throws SQLException {
 		return super.renew(connection, lease)
 				&& holder(connection, lease.key(), lease.owner()) instanceof AcquireAttempt.Granted;
 	}
 
 	@Override
-	int renewalsAtOnce() {
+	public int renewalsAtOnce() {
 		return MySqlLockSql.RENEWALS_AT_ONCE;
 	}
 
 	@Override
-	void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
+	public void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
 		String json = due.stream().map(MySqlLockDialect::json).collect(Collectors.joining(",", "[", "]"));
 		try (Statement statement = connection.createStatement()) {
 			statement.execute(MySqlLockSql.RENEWAL_BEGINS);
@@ -191,8 +191,8 @@ final class MySqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	StoreFacts facts(Connection connection) throws SQLException {
-		return JdbcFacts.ofMySql(connection);
+	public StoreFacts facts(Connection connection) throws SQLException {
+		return DatabaseFacts.ofMySql(connection);
 	}
 
 	@Override

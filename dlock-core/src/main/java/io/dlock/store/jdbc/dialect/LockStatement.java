@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 /**
  * The statements that every dialect has. A lock that was released has no owner, which

@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.store.StoreMisconfiguredException;
 
 /**
- * The lock table, as it is found at start-up.
+ * The lock table and its checks at start-up.
  *
  * @param name the name, a validated identifier with or without a schema
  */
@@ -24,13 +24,12 @@ record LockTable(String name) {
 			"holder", "reason", "waiting" };
 
 	/**
-	 * The number of characters that each column must have room for; zero if it does not
-	 * matter.
+	 * The length that each column needs; zero if it does not matter.
 	 */
 	private static final int[] LENGTHS = { 512, 32, 0, 0, 0, 0, 255, 255, 4096 };
 
 	/**
-	 * Check that all columns are there and as long as need be.
+	 * Check that all columns exist and are long enough.
 	 * @param connection an auto-commit connection
 	 * @throws SQLException if the database does not answer
 	 */
@@ -64,7 +63,7 @@ record LockTable(String name) {
 	}
 
 	/**
-	 * Ask the database's catalogue about this table.
+	 * Query the catalogue of the database for this table.
 	 * @param connection an auto-commit connection
 	 * @param query binds the schema or {@code null} and the name
 	 * @param rows takes each row
@@ -96,7 +95,7 @@ record LockTable(String name) {
 	 * @param column the column
 	 * @param collation its collation
 	 * @param consequence the consequence of the collation
-	 * @param alteration what to append to {@code ALTER TABLE}, or {@code null}
+	 * @param alteration the end of an {@code ALTER TABLE} statement, or {@code null}
 	 * @return the exception to throw
 	 */
 	StoreMisconfiguredException wrongCollation(String column, String collation, String consequence,
@@ -108,7 +107,7 @@ record LockTable(String name) {
 	/**
 	 * A table that the lock cannot rely on.
 	 * @param problem the problem of the table
-	 * @param alteration what to append to {@code ALTER TABLE}, or {@code null}
+	 * @param alteration the end of an {@code ALTER TABLE} statement, or {@code null}
 	 * @return the exception to throw
 	 */
 	StoreMisconfiguredException refusal(String problem, @Nullable String alteration) {

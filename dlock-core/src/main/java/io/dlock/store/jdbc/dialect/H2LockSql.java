@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 /**
  * The statements for H2. {@code MERGE … USING} decides on the locked row; the short form

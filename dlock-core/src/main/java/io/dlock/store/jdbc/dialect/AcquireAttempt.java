@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -7,7 +7,7 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.MailboxAddress;
 
 /**
- * The database's answer to an attempt to take a key.
+ * The answer of the database to an attempt to take a key.
  */
 sealed interface AcquireAttempt {
 
@@ -24,13 +24,13 @@ sealed interface AcquireAttempt {
 	}
 
 	/**
-	 * Another owner holds the key, or it is kept for another process, or it became free a
-	 * moment ago.
+	 * Another owner holds the key, or it is reserved for another process, or it became
+	 * free a moment ago.
 	 *
-	 * @param remainingMicros for how long yet
+	 * @param remainingMicros the rest of the lease
 	 * @param owner the owner
-	 * @param holder who, for people
-	 * @param waiting who waits
+	 * @param holder the holder, for people
+	 * @param waiting the queue
 	 */
 	record Held(long remainingMicros, String owner, String holder, String waiting) implements AcquireAttempt {
 

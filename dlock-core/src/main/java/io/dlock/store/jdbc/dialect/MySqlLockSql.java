@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 /**
  * The statements for MySQL and MariaDB. In all texts {@code %1$s} is the table.
@@ -65,8 +65,9 @@ final class MySqlLockSql {
 			""";
 
 	/**
-	 * Locks rows only that nobody else has locked, in the order in which they are given.
-	 * The limit keeps the inner part from being merged with the outer one.
+	 * Skips rows that other sessions have locked, and locks the others in the given
+	 * order. The limit prevents the database from merging the inner part with the outer
+	 * one.
 	 */
 	private static final String RENEW_MANY = """
 			UPDATE %1$s l JOIN (
@@ -79,8 +80,8 @@ final class MySqlLockSql {
 			""";
 
 	/**
-	 * What is held and lasts as long as it does if renewed since the renewal began, is
-	 * renewed, whoever has done it.
+	 * A lease that is held and ends as late as after a renewal since this one began is
+	 * renewed, by this statement or by another one.
 	 */
 	private static final String READ_BACK_MANY = ON_PRIMARY.formatted(
 			"""

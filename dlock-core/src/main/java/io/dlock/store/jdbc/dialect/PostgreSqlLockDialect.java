@@ -1,4 +1,4 @@
-package io.dlock.store.jdbc;
+package io.dlock.store.jdbc.dialect;
 
 import java.sql.Array;
 import java.sql.Connection;
@@ -14,19 +14,21 @@ import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.springframework.util.ClassUtils;
 
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.DueLease.Answers;
+import io.dlock.store.jdbc.dialect.DueLease.Answers;
 
 /**
  * PostgreSQL.
  */
-final class PostgreSqlLockDialect extends JdbcLockDialect {
+final class PostgreSqlLockDialect extends LockDialect {
 
 	private static final Log logger = LogFactory.getLog(PostgreSqlLockDialect.class);
 
@@ -71,7 +73,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	 * An acknowledged lock must survive a crash of the server, whatever its default is.
 	 */
 	@Override
-	String sessionSetup(Duration commandTimeout) {
+	public String sessionSetup(Duration commandTimeout) {
 		long millis = serverLimit(commandTimeout).toMillis();
 		return "SET synchronous_commit = on; SET lock_timeout = %d; SET statement_timeout = %d".formatted(millis,
 				millis);
@@ -81,7 +83,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	 * Behind a pooler a session belongs to one client after the other.
 	 */
 	@Override
-	String session(Connection connection) throws SQLException {
+	public String session(Connection connection) throws SQLException {
 		if (!PGJDBC || !connection.isWrapperFor(PGConnection.class)) {
 			return "";
 		}
@@ -94,7 +96,7 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	Collection<String> endSessions(Connection connection, Collection<String> sessions) throws SQLException {
+	public Collection<String> endSessions(Connection connection, Collection<String> sessions) throws SQLException {
 		String query = "SELECT %s, %s FROM pg_stat_activity WHERE %1$s = ANY(?)".formatted(SESSION, TERMINATE);
 		try (PreparedStatement statement = connection.prepareStatement(query)) {
 			statement.setArray(1, array(connection, "text", sessions.stream()));
@@ -134,19 +136,12 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	boolean notifies() {
-		return PGJDBC;
+	public @Nullable String channel(MailboxAddress mailbox) {
+		return PGJDBC ? PostgreSqlLockSql.CHANNEL_PREFIX + mailbox.value() : null;
 	}
 
-	/**
-	 * Notify the listeners of a channel, as a release does.
-	 * @param connection an auto-commit connection
-	 * @param channel the channel
-	 * @param payload the message
-	 * @return whether there is an answer
-	 * @throws SQLException if the database does not answer
-	 */
-	static boolean notify(Connection connection, String channel, String payload) throws SQLException {
+	@Override
+	public boolean notify(Connection connection, String channel, String payload) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
 			statement.setString(1, channel);
 			statement.setString(2, payload);
@@ -155,12 +150,12 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	int renewalsAtOnce() {
+	public int renewalsAtOnce() {
 		return RENEWALS_AT_ONCE;
 	}
 
 	@Override
-	void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
+	public void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.renewMany)) {
 			statement.setArray(1, array(connection, "text", due.stream().map(DueLease::key)));
 			statement.setArray(2, array(connection, "text", due.stream().map(DueLease::owner)));
@@ -179,8 +174,8 @@ final class PostgreSqlLockDialect extends JdbcLockDialect {
 	}
 
 	@Override
-	StoreFacts facts(Connection connection) throws SQLException {
-		return JdbcFacts.ofPostgreSql(connection);
+	public StoreFacts facts(Connection connection) throws SQLException {
+		return DatabaseFacts.ofPostgreSql(connection);
 	}
 
 	@Override

@@ -1,0 +1,343 @@
+package io.dlock.store.jdbc.dialect;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.StoreFacts;
+import io.dlock.store.jdbc.dialect.DueLease.Answers;
+
+/**
+ * The operations of the locks on one kind of database. Each decision is one statement
+ * that reads the database's clock when it has the row, and binds no time of this machine.
+ * Except for {@link #hold}, each connection is in auto-commit mode.
+ */
+public abstract class LockDialect {
+
+	private final Map<LockStatement, String> sql = new EnumMap<>(LockStatement.class);
+
+	/**
+	 * Create a dialect.
+	 * @param sql the text of each statement
+	 */
+	LockDialect(Function<LockStatement, String> sql) {
+		for (LockStatement statement : LockStatement.values()) {
+			this.sql.put(statement, sql.apply(statement));
+		}
+	}
+
+	final String sql(LockStatement statement) {
+		return Objects.requireNonNull(this.sql.get(statement));
+	}
+
+	final PreparedStatement prepare(Connection connection, LockStatement statement) throws SQLException {
+		return connection.prepareStatement(sql(statement));
+	}
+
+	/**
+	 * The statement that prepares a connection of the store's own pool.
+	 * @param commandTimeout how long a statement may take
+	 * @return the SQL
+	 */
+	public abstract String sessionSetup(Duration commandTimeout);
+
+	/**
+	 * The server gives up a little before the client: its answer says that nothing
+	 * happened, while a client that gives up knows nothing.
+	 */
+	static Duration serverLimit(Duration commandTimeout) {
+		Duration limit = commandTimeout.multipliedBy(4).dividedBy(5);
+		return (limit.toMillis() > 0) ? limit : Duration.ofMillis(1);
+	}
+
+	/**
+	 * The server's name for the session of a connection, which no other session ever has.
+	 * @param connection a connection
+	 * @return the session; empty if the server cannot tell
+	 * @throws SQLException if there is no answer
+	 */
+	public String session(Connection connection) throws SQLException {
+		return "";
+	}
+
+	/**
+	 * End sessions, even if they are at work.
+	 * @param connection a connection of another session
+	 * @param sessions the sessions
+	 * @return the sessions that still existed before
+	 * @throws SQLException if there is no answer
+	 */
+	public Collection<String> endSessions(Connection connection, Collection<String> sessions) throws SQLException {
+		return List.of();
+	}
+
+	/**
+	 * Check the lock table.
+	 * @param connection a connection
+	 * @param table the name of the table
+	 * @throws SQLException if there is no answer
+	 */
+	public final void verify(Connection connection, String table) throws SQLException {
+		LockTable lockTable = new LockTable(table);
+		lockTable.verifyColumns(connection);
+		verify(connection, lockTable);
+	}
+
+	/**
+	 * Check the requirements of the locks beyond the columns of the table.
+	 */
+	abstract void verify(Connection connection, LockTable table) throws SQLException;
+
+	/**
+	 * The facts that the database reports of itself.
+	 * @param connection a connection
+	 * @return the facts
+	 * @throws SQLException if there is no answer
+	 */
+	public abstract StoreFacts facts(Connection connection) throws SQLException;
+
+	/**
+	 * Take a key if it is free, or reserved for this process, or held by the owner that
+	 * is to release it while no other process waits.
+	 */
+	abstract AcquireAttempt attempt(Connection connection, AcquireCommand command) throws SQLException;
+
+	/**
+	 * Look up the holder of a key.
+	 * @return held, or free by now
+	 */
+	final AcquireAttempt holder(Connection connection, String storageKey) throws SQLException {
+		return holder(connection, storageKey, LockSqlParameters.NONE);
+	}
+
+	/**
+	 * Look up whether an owner or another one holds a key.
+	 * @return granted if it is this owner, held, or free by now
+	 */
+	final AcquireAttempt holder(Connection connection, String storageKey, String owner) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LockStatement.HOLDER)) {
+			statement.setString(1, storageKey);
+			try (ResultSet row = statement.executeQuery()) {
+				if (!row.next()) {
+					return AcquireAttempt.FREE;
+				}
+				return owner.equals(row.getString(2)) ? new AcquireAttempt.Granted(row.getLong(5))
+						: new AcquireAttempt.Held(row.getLong(1), row.getString(2), row.getString(3), row.getString(4));
+			}
+		}
+	}
+
+	/**
+	 * Join the queue of a key.
+	 * @return {@code false} if the lock became free meanwhile, the queue is full, or the
+	 * address is queued already
+	 */
+	final boolean queue(Connection connection, String storageKey, MailboxAddress mailbox) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LockStatement.QUEUE)) {
+			statement.setString(1, LockSqlParameters.entry(mailbox));
+			statement.setString(2, storageKey);
+			statement.setString(3, LockSqlParameters.entry(mailbox));
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	/**
+	 * Leave the queue of a key, or give up its reservation.
+	 * @param connection a connection
+	 * @param storageKey the key
+	 * @param mailbox the address that is queued
+	 * @throws SQLException if there is no answer
+	 */
+	public final void leave(Connection connection, String storageKey, MailboxAddress mailbox) throws SQLException {
+		if (release(connection, storageKey, mailbox.reservation())) {
+			return;
+		}
+		try (PreparedStatement statement = prepare(connection, LockStatement.LEAVE)) {
+			statement.setString(1, LockSqlParameters.entry(mailbox));
+			statement.setString(2, storageKey);
+			statement.executeUpdate();
+		}
+	}
+
+	/**
+	 * Find the locks that are worth an attempt.
+	 * @param connection a connection
+	 * @param storageKeys the locks
+	 * @param mailbox the process that waits for them
+	 * @return the locks that are free or reserved for this process
+	 * @throws SQLException if there is no answer
+	 */
+	public final List<String> look(Connection connection, List<String> storageKeys, MailboxAddress mailbox)
+			throws SQLException {
+		String keys = String.join(", ", Collections.nCopies(storageKeys.size(), "?"));
+		try (PreparedStatement statement = connection.prepareStatement(sql(LockStatement.LOOK) + " (" + keys + ")")) {
+			int index = 1;
+			statement.setString(index++, mailbox.reservation());
+			for (String key : storageKeys) {
+				statement.setString(index++, key);
+			}
+			try (ResultSet row = statement.executeQuery()) {
+				List<String> turns = new ArrayList<>();
+				while (row.next()) {
+					turns.add(row.getString(1));
+				}
+				return turns;
+			}
+		}
+	}
+
+	/**
+	 * The channel on which releases notify a process of its turn.
+	 * @param mailbox the address of the process
+	 * @return the channel, a plain identifier, or {@code null} if the database or its
+	 * driver has no notifications
+	 */
+	public @Nullable String channel(MailboxAddress mailbox) {
+		return null;
+	}
+
+	/**
+	 * Notify the listeners of a channel, as a release does.
+	 * @param connection a connection
+	 * @param channel the channel
+	 * @param payload the message
+	 * @return whether it is sent
+	 * @throws SQLException if there is no answer
+	 */
+	public boolean notify(Connection connection, String channel, String payload) throws SQLException {
+		return false;
+	}
+
+	/**
+	 * The number of leases that one call may renew.
+	 * @return the largest number
+	 */
+	public abstract int renewalsAtOnce();
+
+	/**
+	 * Renew leases in their order, if possible without a wait for rows that other
+	 * sessions have locked; such leases get no answer.
+	 * @param connection a connection
+	 * @param due the leases, each of them once
+	 * @param answers takes the answers
+	 * @throws SQLException if there are none
+	 */
+	public abstract void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException;
+
+	/**
+	 * Renew a lease, after a wait for its row if necessary.
+	 * @param connection a connection
+	 * @param lease the lease
+	 * @return whether the owner holds the key
+	 * @throws SQLException if there is no answer
+	 */
+	public boolean renew(Connection connection, DueLease lease) throws SQLException {
+		return update(connection, LockStatement.RENEW, lease);
+	}
+
+	/**
+	 * Keep a key that this owner has released.
+	 * @param connection a connection
+	 * @param lease the key, the owner and the rest of the time
+	 * @return whether the owner held it
+	 * @throws SQLException if there is no answer
+	 */
+	public final boolean keep(Connection connection, DueLease lease) throws SQLException {
+		return update(connection, LockStatement.KEEP, lease);
+	}
+
+	private boolean update(Connection connection, LockStatement update, DueLease lease) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, update)) {
+			statement.setLong(1, lease.micros());
+			statement.setString(2, lease.key());
+			statement.setString(3, lease.owner());
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	/**
+	 * Free a key if this owner holds it, or reserve it for the first process of the
+	 * queue.
+	 * @param connection a connection
+	 * @param storageKey the key
+	 * @param owner the owner
+	 * @return whether the owner held it
+	 * @throws SQLException if there is no answer
+	 */
+	public final boolean release(Connection connection, String storageKey, String owner) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LockStatement.RELEASE)) {
+			statement.setString(1, storageKey);
+			statement.setString(2, owner);
+			return release(statement);
+		}
+	}
+
+	boolean release(PreparedStatement statement) throws SQLException {
+		return statement.executeUpdate() == 1;
+	}
+
+	/**
+	 * Lock the row of a held lock in a transaction, so that the key is not granted again
+	 * until the transaction has ended.
+	 * @param connection the connection of the transaction
+	 * @param storageKey the key
+	 * @param owner the owner
+	 * @param timeout how long to wait for another session that has locked the row
+	 * @return whether the owner holds the key
+	 * @throws SQLException if there is no answer
+	 */
+	public final boolean hold(Connection connection, String storageKey, String owner, Duration timeout)
+			throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LockStatement.HOLD)) {
+			limit(statement, timeout);
+			statement.setString(1, storageKey);
+			statement.setString(2, owner);
+			try (ResultSet row = statement.executeQuery()) {
+				return row.next();
+			}
+		}
+	}
+
+	/**
+	 * Limit the time of a statement on a connection of the caller.
+	 */
+	void limit(PreparedStatement statement, Duration timeout) throws SQLException {
+		statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
+	}
+
+	/**
+	 * Remove rows that have been free for the retention.
+	 * @param connection a connection
+	 * @param retention how long to keep them
+	 * @return whether there may be more
+	 * @throws SQLException if there is no answer
+	 */
+	public final boolean sweep(Connection connection, Duration retention) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LockStatement.SWEEP)) {
+			statement.setLong(1, LockSqlParameters.micros(retention));
+			return statement.executeUpdate() >= LockStatement.SWEEP_BATCH;
+		}
+	}
+
+	/**
+	 * The end of a query that answers a limited number of rows.
+	 */
+	String first(int rows) {
+		return " FETCH FIRST " + rows + " ROWS ONLY";
+	}
+
+}

@@ -1,0 +1,83 @@
+package io.dlock.store.jdbc.dialect;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+import io.dlock.store.StoredLock;
+import io.dlock.store.StoredLocks;
+
+/**
+ * Finds locks that are taken. Rows of free locks are not shown: they keep the tokens.
+ *
+ * @param dialect the dialect
+ * @param connection a connection in auto-commit mode
+ */
+public record StoredLockQueries(LockDialect dialect, Connection connection) {
+
+	/**
+	 * List locks.
+	 * @param limit the largest number of locks
+	 * @return the locks
+	 * @throws SQLException if there is no answer
+	 */
+	public StoredLocks list(int limit) throws SQLException {
+		List<StoredLock> found = new ArrayList<>();
+		String list = this.dialect.sql(LockStatement.LIST) + this.dialect.first(limit + 1);
+		try (PreparedStatement statement = this.connection.prepareStatement(list);
+				ResultSet row = statement.executeQuery()) {
+			while (row.next()) {
+				found.add(lock(row));
+			}
+		}
+		return StoredLocks.of(found, limit);
+	}
+
+	/**
+	 * Find a lock.
+	 * @param storageKey the key
+	 * @return the lock, if it is taken
+	 * @throws SQLException if there is no answer
+	 */
+	public Optional<StoredLock> find(String storageKey) throws SQLException {
+		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.FIND)) {
+			statement.setString(1, storageKey);
+			try (ResultSet row = statement.executeQuery()) {
+				return row.next() ? Optional.of(lock(row)) : Optional.empty();
+			}
+		}
+	}
+
+	/**
+	 * Release a lock that has a certain token, whatever its owner.
+	 * @param storageKey the key
+	 * @param token the token
+	 * @return whether the lock had the token
+	 * @throws SQLException if there is no answer
+	 */
+	public boolean forceRelease(String storageKey, long token) throws SQLException {
+		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.FORCE_RELEASE)) {
+			statement.setString(1, storageKey);
+			statement.setLong(2, token);
+			return this.dialect.release(statement);
+		}
+	}
+
+	private static StoredLock lock(ResultSet row) throws SQLException {
+		return new StoredLock(row.getString("lock_key"), row.getString("holder"), row.getString("reason"),
+				instant(row.getLong("since_micros")), instant(row.getLong("until_micros")), row.getLong("token"),
+				Duration.of(row.getLong("age_micros"), ChronoUnit.MICROS), row.getBoolean("kept"));
+	}
+
+	private static Instant instant(long micros) {
+		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+	}
+
+}
