@@ -6,6 +6,9 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.test.ClassCycles;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
@@ -22,6 +25,11 @@ class ArchitectureTests {
 	@Test
 	void packagesHaveNoCycles() {
 		SlicesRuleDefinition.slices().matching("io.(dlock..)").should().beFreeOfCycles().check(CLASSES);
+	}
+
+	@Test
+	void storesHaveNoClassCycles() {
+		ClassCycles.none().check(CLASSES.that(resideInAPackage("io.dlock.store..")));
 	}
 
 	@Test

@@ -44,7 +44,7 @@ public abstract class InspectionContractTests extends WaitingContractTests {
 	}
 
 	@Test
-	void r55ListTellsWhoHoldsWhatAndWhy() {
+	void r55ListReturnsHoldersAndReasons() {
 		long first = take(key(), "a");
 		long second = take(key() + "/2", "b");
 		List<StoredLock> locks = mine();
@@ -127,7 +127,7 @@ public abstract class InspectionContractTests extends WaitingContractTests {
 	}
 
 	@Test
-	void r55ListIsBoundedAndSaysThatThereIsMore() {
+	void r55ListIsBoundedAndReportsThatItIsIncomplete() {
 		for (int i = 0; i < 5; i++) {
 			take(key() + "/" + i, "a");
 		}
@@ -175,7 +175,7 @@ public abstract class InspectionContractTests extends WaitingContractTests {
 	}
 
 	@Test
-	void r55ForcedReleaseTellsTheNextWhoWaits() {
+	void r55ForcedReleaseNotifiesTheHeadOfTheQueue() {
 		Queue<String> told = new ConcurrentLinkedQueue<>();
 		Mailbox open = store().openMailbox(this.mailbox, told::add);
 		try {
@@ -204,7 +204,7 @@ public abstract class InspectionContractTests extends WaitingContractTests {
 	}
 
 	@Test
-	void r19StoreTellsWhatItIs() {
+	void r19StoreReportsItsServer() {
 		StoreFacts facts = inspection().diagnose();
 		assertThat(facts.server()).isNotBlank();
 		assertThat(facts.warnings()).doesNotContainNull().allSatisfy((warning) -> assertThat(warning).isNotBlank());

@@ -213,12 +213,12 @@ public abstract class LockStoreContractTests {
 	}
 
 	@Test
-	void releasingWhatWasNeverHeldIsNoError() {
+	void releaseOfAFreeKeyIsNoError() {
 		assertThat(this.store.release(this.key, "a")).isFalse();
 	}
 
 	@Test
-	void findTellsWhoAndWhyAndSinceWhenAndUntilWhen() {
+	void findReturnsHolderReasonAndTimes() {
 		assertThat(this.store.find(this.key)).isEmpty();
 		long token = granted(acquire("a", LEASE));
 		assertThat(this.store.find(this.key)).hasValueSatisfying((lock) -> {

@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class MailboxAddressTests {
 
 	@Test
-	void addressTellsHowLongToKeepALock() {
+	void addressContainsTheDurationOfTheReservation() {
 		MailboxAddress address = MailboxAddress.create(Duration.ofMillis(50));
 		assertThat(address.value()).matches("0050[0-9a-z]{12}").hasSize(MailboxAddress.LENGTH);
 		assertThat(address.patience()).isEqualTo(Duration.ofMillis(50));
@@ -43,7 +43,7 @@ class MailboxAddressTests {
 	@ParameterizedTest
 	@ValueSource(
 			strings = { "", "0050", "0050abcdefghijk ", "005xabcdefghijkl", "0050abcdefghijklm", "0050ABCDEFGHIJKL" })
-	void anythingElseIsRefused(String value) {
+	void malformedAddressIsRefused(String value) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new MailboxAddress(value))
 			.withMessageContaining("mailbox");
 	}

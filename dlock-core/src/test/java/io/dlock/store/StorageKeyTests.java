@@ -71,7 +71,7 @@ class StorageKeyTests {
 	}
 
 	@Test
-	void r55StoredKeyIsMeantAsItIsShown() {
+	void r55StorageKeyIsTakenAsShown() {
 		for (String key : List.of("stock:book", "a b", "%", "\u00e9\n\u0000", "\ud83d", "~", "x".repeat(512),
 				"x".repeat(513), "\u00e9".repeat(1000), "a".repeat(446) + " " + "b".repeat(1000))) {
 			String stored = StorageKey.of(key);
@@ -81,7 +81,7 @@ class StorageKeyTests {
 	}
 
 	@Test
-	void r55TextThatIsNoStoredKeyIsAKey() {
+	void r55OtherTextIsTakenAsAKey() {
 		for (String text : List.of("50%", "a~b", "%2", "%zz", "%uD80", "%c3%a9", "x".repeat(447) + "~" + "g".repeat(64),
 				"x".repeat(446) + "~" + "0".repeat(64), "x".repeat(448) + "~" + "0".repeat(64))) {
 			assertThat(StorageKey.ofShown(text)).isEqualTo(StorageKey.of(text)).isNotEqualTo(text);

@@ -51,7 +51,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void releasedLockIsKeptForTheFirstWhoWaits() {
+	void releasedLockIsReservedForTheHeadOfTheQueue() {
 		long token = granted(ask("a", null));
 		refused(ask("b", this.first));
 		assertThat(store().release(key(), "a")).isTrue();
@@ -63,7 +63,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void lockThatIsKeptForAProcessIsFreeToWhoLooksItUp() {
+	void reservedLockIsShownAsFree() {
 		ask("a", null);
 		ask("b", this.first);
 		store().release(key(), "a");
@@ -74,7 +74,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void lockThatWasKeptAfterItsReleaseGoesToTheFirstWhoWaits() {
+	void keptLockGoesToTheHeadOfTheQueueAtItsEnd() {
 		ask("a", null);
 		refused(ask("b", this.first));
 		assertThat(store().keep(key(), "a", LEASE)).isTrue();
@@ -86,7 +86,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void processesAreServedInTheOrderInWhichTheyCame() {
+	void queueIsServedInTheOrderOfArrival() {
 		ask("a", null);
 		refused(ask("b", this.first));
 		refused(ask("c", this.second));
@@ -105,7 +105,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void whoLooksOftenIsQueuedOnce() {
+	void repeatedAcquireQueuesOnce() {
 		ask("a", null);
 		for (int i = 0; i < 3; i++) {
 			refused(ask("b", this.first));
@@ -116,7 +116,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void deadProcessInTheQueueCostsItsPatienceAndNoMore() {
+	void deadProcessInTheQueueCostsItsReservationOnly() {
 		MailboxAddress dead = MailboxAddress.create(SHORT);
 		ask("a", null);
 		refused(ask("b", dead));
@@ -128,7 +128,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void whoDoesNotQueueIsNotWaitedFor() {
+	void processOutsideTheQueueGetsNoReservation() {
 		ask("a", null);
 		refused(ask("b", null));
 		store().release(key(), "a");
@@ -136,7 +136,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void processThatDoesNotWaitAnyMoreStillGetsTheLockThatIsKeptForIt() {
+	void reservedLockIsGrantedEvenAfterTheWait() {
 		ask("a", null);
 		refused(ask("b", this.first));
 		store().release(key(), "a");
@@ -144,7 +144,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void whoDoesNotWaitIsNotQueuedByItsAddress() {
+	void addressAloneDoesNotQueue() {
 		ask("a", null);
 		refused(store().acquire(new AcquireCommand(key(), "b", LEASE, "holder b", "", this.first, false, null)));
 		store().release(key(), "a");
@@ -152,7 +152,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void whoWaitedAndIsGrantedWaitsNoLonger() {
+	void grantRemovesTheProcessFromTheQueue() {
 		ask("a", null);
 		refused(ask("b", this.first));
 		store().release(key(), "a");
@@ -162,7 +162,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void waiterThatIsGrantedALockThatIsOverWaitsNoLonger() {
+	void grantOfAnExpiredLockRemovesTheProcessFromTheQueue() {
 		store().acquire(new AcquireCommand(key(), "a", Duration.ofSeconds(1), "holder a", ""));
 		refused(ask("b", this.first));
 		Awaitility.await().pollInterval(Duration.ofMillis(10)).until(() -> ask("b", this.first) instanceof Granted);
@@ -171,7 +171,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void whoLeavesTheQueueIsNotWaitedFor() {
+	void processThatLeftTheQueueGetsNoReservation() {
 		ask("a", null);
 		refused(ask("b", this.first));
 		refused(ask("c", this.second));
@@ -181,7 +181,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void whoLeavesWhenItsTurnHasComePassesItOn() {
+	void leavingPassesTheReservationOn() {
 		ask("a", null);
 		refused(ask("b", this.first));
 		refused(ask("c", this.second));
@@ -193,7 +193,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void leavingWhatIsHeldOrUnknownChangesNothing() {
+	void leavingAHeldOrUnknownKeyChangesNothing() {
 		store().leave(StorageKey.of(key()), this.first);
 		ask("a", this.first);
 		store().leave(StorageKey.of(key()), this.first);
@@ -213,7 +213,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void lockThatIsGivenUpGoesToWhoWaitsAndNotToWhoGaveItUp() {
+	void lockThatIsGivenUpGoesToTheQueueFirst() {
 		granted(ask("a", null));
 		refused(ask("b", this.first));
 		refused(ask("a2", this.second, "a"));
@@ -247,7 +247,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void expiredLockIsHadByAnybodyAndTheQueueGoesOn() {
+	void expiredLockIsGrantedToAnyProcessAndTheQueueRemains() {
 		store().acquire(new AcquireCommand(key(), "a", SHORT, "holder a", ""));
 		refused(ask("b", this.first));
 		Awaitility.await().pollInterval(Duration.ofMillis(10)).until(() -> ask("c", null) instanceof Granted);
@@ -257,7 +257,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void releaseThatIsSentTakesEffectBeforeWhatFollows() {
+	void asynchronousReleaseTakesEffectBeforeLaterCommands() {
 		Queue<StoreException> failures = new ConcurrentLinkedQueue<>();
 		for (int i = 0; i < 100; i++) {
 			granted(ask("a" + i, null));
@@ -273,7 +273,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "plain", "with spaces and %", "größer/日本 {tag}" })
-	void whoListensIsToldTheStorageKey(String name) {
+	void mailboxReceivesTheStorageKey(String name) {
 		Queue<String> calls = new ConcurrentLinkedQueue<>();
 		String waitedFor = key() + name;
 		Mailbox mailbox = store().openMailbox(this.first, calls::add);
@@ -291,7 +291,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	}
 
 	@Test
-	void exchangeTellsWhoWaits() {
+	void exchangeNotifiesTheHeadOfTheQueue() {
 		Queue<String> calls = new ConcurrentLinkedQueue<>();
 		Mailbox mailbox = store().openMailbox(this.first, calls::add);
 		if (mailbox == null) {

@@ -20,11 +20,10 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 
 /**
- * Auto-configuration of dlock: a {@link LockStore} in Redis or a database, a
- * {@link LockRegistry} on it, {@link io.dlock.DistributedLocked}, the application's
- * {@link LockListener} beans, observations of calls, and fences for what is written under
- * the locks. Backs off from a store, registry or fence of the application's, or of a
- * parent context.
+ * Auto-configuration of dlock: a {@link LockStore} and a {@link LockRegistry} on it,
+ * methods with {@link io.dlock.DistributedLocked}, the {@link LockListener} beans, and
+ * observations of calls. Define your own {@link LockRegistry} or {@link LockStore} bean,
+ * also in a parent context, to replace the auto-configured one.
  *
  * @since 0.1
  */
@@ -44,7 +43,7 @@ public final class DlockAutoConfiguration {
 	}
 
 	/**
-	 * None in a child: its events are those of its parent, too.
+	 * A child context has none: the publisher of its parent publishes the same events.
 	 */
 	@Bean
 	@ConditionalOnMissingBean
@@ -54,7 +53,7 @@ public final class DlockAutoConfiguration {
 	}
 
 	/**
-	 * A registry of ours.
+	 * The registry, unless the application defines one.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(LockRegistry.class)
@@ -62,7 +61,7 @@ public final class DlockAutoConfiguration {
 	static class LockRegistryConfiguration {
 
 		/**
-		 * Not there before the registry: a test may have a mock of that and no store.
+		 * Lazy: an application whose registry is a mock needs no store.
 		 */
 		@Bean
 		@Lazy

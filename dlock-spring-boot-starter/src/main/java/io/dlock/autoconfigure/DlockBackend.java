@@ -1,7 +1,7 @@
 package io.dlock.autoconfigure;
 
 /**
- * Where the locks are.
+ * The store of the locks.
  *
  * @since 0.1
  */

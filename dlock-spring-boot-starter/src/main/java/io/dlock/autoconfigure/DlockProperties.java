@@ -18,33 +18,32 @@ import io.dlock.aop.InsideTransaction;
 /**
  * Configuration of dlock.
  *
- * @param backend Where the locks are. By default the only backend that is possible
- * @param lease How long a lock outlives a process that died, unless a method says
- * otherwise. It is renewed while the lock is held
- * @param waitTime How long to wait for a busy lock, unless a method says otherwise
- * @param maxHold How long a lock is held at the most, unless a method says otherwise:
+ * @param backend Store of the locks. By default the only one that is possible
+ * @param lease Time after which the lock of a process that died is free, unless a method
+ * says otherwise. It is renewed while the lock is held
+ * @param waitTime Time to wait for a busy lock, unless a method says otherwise
+ * @param maxHold Longest time for which a lock is held, unless a method says otherwise:
  * after that it is lost. At least the lease. No limit by default
- * @param commandTimeout How long one call to the store may take. A tenth of the lease by
- * default, at most one second. Every lease must be at least four times as long
- * @param maxPollInterval How long a waiting process lets pass between two looks at a busy
- * lock, at the most
- * @param shutdownTimeout How long to let running holders finish when the application
+ * @param commandTimeout Timeout of a call to the store. A tenth of the lease by default,
+ * at most one second. Every lease must be at least four times as long
+ * @param maxPollInterval Longest interval at which a waiting process polls for a busy
+ * lock
+ * @param shutdownTimeout Time that running holders have to finish when the application
  * stops, before their locks are taken away
- * @param instance Name of this instance, shown to whoever asks who holds a lock. The
+ * @param instance Name of this instance, shown as the holder of its locks. The
  * application name, host and process id by default
- * @param startupCheck Whether to check at start-up that the store can be used, and to
- * fail if not
- * @param startTimeout How long the start waits for a store that is not up, or answers
- * slowly. A definite refusal, as of a password, fails the start at once
+ * @param startupCheck Whether to fail the start if the store cannot be used
+ * @param startTimeout Time that the start waits for a store that is down or slow. A
+ * definite refusal, such as of a password, fails the start at once
  * @param release Whether a release waits for the store. Asynchronous saves the caller a
  * round trip, but for a moment other instances still find the lock busy
- * @param onStoreFailure What locked methods do when the store fails, unless they say
- * otherwise: throw, or proceed without their lock
+ * @param onStoreFailure Reaction of locked methods to a failure of the store, unless they
+ * say otherwise: throw, or proceed without their lock
  * @param mdc Whether the log of a locked method shows the fencing token and the reason of
  * its lock, as dlock.token and dlock.reason in the MDC
  * @param aop Annotated methods
- * @param handOff How waiting threads of this process pass a lock to each other
- * @param events What happens to locks, as events
+ * @param handOff Hand-off of locks between threads of this process
+ * @param events Lock events
  * @param transaction Locks and transactions
  * @since 0.1
  */
@@ -77,7 +76,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	}
 
 	/**
-	 * How long the start tries to use the store.
+	 * The repetition of the first use of the store.
 	 * @return the retry, or {@code null} if the start does not depend on the store
 	 */
 	public @Nullable StartupRetry startupRetry() {
@@ -97,11 +96,11 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	/**
 	 * Annotated methods.
 	 *
-	 * @param mode How calls of annotated methods are intercepted: those of beans by a
-	 * proxy, or all of them by AspectJ, which has to be woven into the methods
-	 * @param order Order of the lock among what a proxy puts around a method, as in Order
-	 * annotations: the lower, the further outside. By default inside of all that has an
-	 * order of its own
+	 * @param mode Interception of annotated methods: by the proxies of beans, or by
+	 * AspectJ, which has to be woven into the methods
+	 * @param order Order of the lock among the advisors of a proxy, as in Order
+	 * annotations: the lower, the further outside. By default inside of all advisors that
+	 * have an order
 	 */
 	public record Aop(@DefaultValue("proxy") AdviceMode mode,
 			@DefaultValue("" + DistributedLockedBeanPostProcessor.ADVICE_ORDER) int order) {
@@ -109,9 +108,9 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	}
 
 	/**
-	 * How waiting threads of this process pass a lock to each other.
+	 * Hand-off of locks between threads of this process.
 	 *
-	 * @param maxDuration How long the waiting threads of a process may pass a lock to
+	 * @param maxDuration Longest time for which the threads of a process pass a lock to
 	 * each other without asking the store whether another process waits for it. Zero to
 	 * ask each time
 	 */
@@ -120,10 +119,10 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	}
 
 	/**
-	 * What happens to locks, as events.
+	 * Lock events.
 	 *
-	 * @param publish Whether to publish what happens to locks as application events, for
-	 * event listener methods. Beans that are a LockListener are told in any case
+	 * @param publish Whether to publish lock events as application events, for event
+	 * listener methods. LockListener beans receive them in any case
 	 */
 	public record Events(@DefaultValue("false") boolean publish) {
 
@@ -132,12 +131,12 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	/**
 	 * Locks and transactions.
 	 *
-	 * @param inside What a locked method does when it is called inside a transaction that
-	 * already runs: keep the lock until the transaction has ended, fail, or ignore the
-	 * transaction and release the lock when the method returns
-	 * @param commitCheck What a transaction must pass before it commits while its thread
-	 * holds locks: that they are valid; or that, and a lock on their rows in the database
-	 * of the transaction; or nothing
+	 * @param inside Behavior of a locked method inside a transaction that already runs:
+	 * keep the lock until the transaction has ended, fail, or ignore the transaction and
+	 * release the lock when the method returns
+	 * @param commitCheck Check before the commit of a transaction whose thread holds
+	 * locks: that the locks are valid; that, and a lock on their rows in the database of
+	 * the transaction; or none
 	 */
 	public record Transaction(@DefaultValue("defer") InsideTransaction inside,
 			@DefaultValue("validity") CommitCheck commitCheck) {

@@ -9,9 +9,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Hides keys behind a hash with a secret that this process has drawn: without it a guess
- * could be tried against the hashes that are shown. The same key looks the same within a
- * process only: at the endpoint {@code dlocks} and on spans.
+ * Hides keys behind a hash with a random secret of this process: without a secret, a
+ * guess could be compared with the hashes that are shown. The same key has the same hash
+ * within a process only, at the endpoint {@code dlocks} and on spans.
  *
  * @since 0.1
  */
@@ -24,7 +24,7 @@ public final class HiddenKeys {
 	private final SecretKeySpec secret;
 
 	/**
-	 * Draw a secret.
+	 * Create a random secret.
 	 */
 	public HiddenKeys() {
 		byte[] bytes = new byte[32];

@@ -6,7 +6,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import io.dlock.aop.InvalidLockedMethodException;
 
 /**
- * Says what is wrong with an annotated method instead of printing a stack trace.
+ * Describes an invalid annotated method and its remedy.
  */
 class InvalidLockedMethodFailureAnalyzer extends AbstractFailureAnalyzer<InvalidLockedMethodException> {
 

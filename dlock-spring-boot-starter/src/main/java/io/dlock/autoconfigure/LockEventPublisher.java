@@ -6,7 +6,7 @@ import io.dlock.LockEvent;
 import io.dlock.LockListener;
 
 /**
- * Makes lock events application events.
+ * Publishes lock events as application events.
  */
 final class LockEventPublisher implements LockListener {
 

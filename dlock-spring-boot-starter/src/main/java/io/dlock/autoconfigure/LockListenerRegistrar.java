@@ -15,10 +15,10 @@ import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 
 /**
- * Adds the listeners of the application to its registries, in their order. Not before all
- * beans are there: a listener may need what needs the registry. A child context adds its
- * own listeners to the registry of its parent, which has added the others, and takes them
- * away when it is closed.
+ * Adds the listeners of the application to its registries, in their order. It does so
+ * when all beans exist, because a listener may depend on beans that depend on the
+ * registry. A child context adds its own listeners to the registry of its parent, which
+ * has added the others, and removes them when it is closed.
  */
 final class LockListenerRegistrar implements SmartInitializingSingleton, DisposableBean {
 

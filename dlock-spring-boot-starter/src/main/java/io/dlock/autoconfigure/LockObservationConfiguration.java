@@ -19,8 +19,8 @@ import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
 
 /**
- * Observations of calls, by the {@code ObservationRegistry} of the application if it has
- * one.
+ * Observations of calls, with the {@code ObservationRegistry} of the application if it
+ * has one.
  */
 @Configuration(proxyBeanMethods = false)
 class LockObservationConfiguration {
@@ -46,8 +46,8 @@ class LockObservationConfiguration {
 	}
 
 	/**
-	 * The rule of the endpoint, whose type needs Actuator. The reader of a span is not
-	 * known.
+	 * The property of the endpoint, whose type needs Actuator. The reader of a span is
+	 * not known, so that only {@code always} shows keys there.
 	 */
 	private static boolean showsKeys(Environment environment) {
 		return Binder.get(environment)
@@ -57,7 +57,7 @@ class LockObservationConfiguration {
 	}
 
 	/**
-	 * By the package, because the classes of the others may not be loadable.
+	 * The package decides, because the classes of other stores may not be loadable.
 	 */
 	private static String backend(@Nullable LockStore store) {
 		String name = (store != null) ? store.getClass().getPackageName() : "";

@@ -8,9 +8,9 @@ import io.dlock.store.LockStore;
  * A backend that is possible in this application.
  *
  * @param backend the backend
- * @param found what makes it possible, for messages
- * @param source the type of the beans that the store gets its connections from
- * @param store creates the store if the backend is chosen
+ * @param found the bean that makes it possible, for messages
+ * @param source the type of that bean, which must outlive the store
+ * @param store creates the store if the backend is selected
  */
 public record LockStoreCandidate(DlockBackend backend, String found, Class<?> source, Supplier<LockStore> store) {
 

@@ -13,8 +13,8 @@ import io.dlock.store.LockStore;
 import io.dlock.store.memory.MemoryLockStore;
 
 /**
- * Chooses the backend: the configured one, or the only one that is possible. Never
- * guesses, and never falls back to memory.
+ * Selects the backend: the configured one, or the only one that is possible. It never
+ * falls back to memory.
  */
 final class LockStoreSelector {
 

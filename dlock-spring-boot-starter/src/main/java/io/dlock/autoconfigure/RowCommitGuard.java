@@ -16,8 +16,8 @@ import io.dlock.store.StoreException;
 import io.dlock.store.jdbc.JdbcLockStore;
 
 /**
- * Locks the row of each lock in the transaction that commits. A read-only transaction may
- * not, and has nothing to commit.
+ * Locks the row of each lock in the transaction that commits. A read-only transaction
+ * must not lock rows, and has nothing to commit.
  */
 final class RowCommitGuard implements CommitGuard {
 
@@ -56,7 +56,7 @@ final class RowCommitGuard implements CommitGuard {
 	}
 
 	/**
-	 * A transaction that sees the row as it was when it began can not tell.
+	 * A transaction that sees the row as it was when it began cannot tell the two apart.
 	 */
 	private static String hint(Connection connection) {
 		try {
@@ -64,7 +64,7 @@ final class RowCommitGuard implements CommitGuard {
 					? ", or has changed since the transaction began, which is not READ COMMITTED" : "";
 		}
 		catch (SQLException ex) {
-			logger.debug("The isolation level is not to be had", ex);
+			logger.debug("Failed to read the isolation level", ex);
 			return "";
 		}
 	}

@@ -22,7 +22,8 @@ import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
 
 /**
- * {@code dlock.transaction.commit-check: row}, or why it is not possible.
+ * The guard for {@code dlock.transaction.commit-check: row}, or the reason why it is
+ * impossible.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "dlock.transaction.commit-check", havingValue = "row")
@@ -54,7 +55,7 @@ class RowCommitGuardConfiguration {
 	}
 
 	/**
-	 * Those of JDBC, JPA and Hibernate have it as a property.
+	 * The transaction managers of JDBC, JPA and Hibernate have the property.
 	 */
 	private static boolean isOn(JdbcLockStore store, Object manager) {
 		BeanWrapperImpl properties = new BeanWrapperImpl(manager);

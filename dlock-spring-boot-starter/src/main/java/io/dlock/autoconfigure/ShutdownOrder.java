@@ -28,9 +28,9 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 
 /**
- * Lets the registry outlive what runs the work of the application: an executor works off
- * its queue when it is destroyed, and its tasks need locks. The listeners and what the
- * store is made of in turn outlive the registry.
+ * Destroys the registry after the executors of the application: an executor works off its
+ * queue when it is destroyed, and its tasks need locks. The listeners and the source of
+ * the store are destroyed after the registry.
  */
 final class ShutdownOrder implements DestructionAwareBeanPostProcessor, ApplicationListener<ContextClosedEvent> {
 
@@ -43,7 +43,7 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	}
 
 	/**
-	 * Another thread would come too late.
+	 * Must run before the beans are destroyed.
 	 */
 	@Override
 	public boolean supportsAsyncExecution() {
@@ -51,7 +51,7 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	}
 
 	/**
-	 * Not earlier, because some executors are created at their first use.
+	 * The order is set this late because some executors are created at their first use.
 	 */
 	@Override
 	public void onApplicationEvent(ContextClosedEvent event) {
@@ -66,8 +66,7 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	}
 
 	/**
-	 * A store looks up its source, and a bean that looks up another does not depend on
-	 * it.
+	 * A store looks up its source, which is no dependency for the bean factory.
 	 */
 	private void keepItsSources(String store) {
 		created(LockStoreCandidate.class).map((name) -> this.beans.getBean(name, LockStoreCandidate.class))
@@ -77,7 +76,7 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	}
 
 	/**
-	 * A listener that needs one of the workers, or needs the registry, ends before them.
+	 * A listener that depends on a worker or on the registry is destroyed before it.
 	 */
 	private void order(String registry) {
 		Set<String> needed = dependencies(registry);
@@ -118,8 +117,8 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	}
 
 	/**
-	 * Spring itself awaits an executor that has time for that. The executor has no
-	 * getters for it.
+	 * Spring itself awaits an executor that has a termination timeout. The executor has
+	 * no getters for these settings.
 	 */
 	private static boolean worksOffItsQueueUnawaited(ThreadPoolTaskExecutor executor) {
 		try {
@@ -138,8 +137,8 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	}
 
 	/**
-	 * An executor that is to work off its queue, but has no time to wait for that, does
-	 * so while other beans are destroyed.
+	 * An executor without a termination timeout works off its queue while other beans are
+	 * destroyed.
 	 */
 	@Override
 	public void postProcessBeforeDestruction(Object bean, String beanName) {

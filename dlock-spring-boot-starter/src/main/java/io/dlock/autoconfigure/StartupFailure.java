@@ -71,8 +71,8 @@ public enum StartupFailure {
 	private static final Set<String> STATES_OF_DATABASES = Set.of("3D000", "90149");
 
 	/**
-	 * PostgreSQL's driver refuses, in the language of the machine: the server wants a
-	 * password, or has no TLS. MySQL has too many connections if it has a code as well.
+	 * The driver of PostgreSQL refuses, in the language of the machine: the server asks
+	 * for a password, or has no TLS. With an error code, MySQL has too many connections.
 	 */
 	private static final String REFUSED_BY_DRIVER = "08004";
 

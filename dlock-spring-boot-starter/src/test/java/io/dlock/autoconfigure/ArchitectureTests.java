@@ -3,7 +3,10 @@ package io.dlock.autoconfigure;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import org.junit.jupiter.api.Test;
+
+import io.dlock.test.ClassCycles;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
@@ -33,6 +36,12 @@ class ArchitectureTests {
 			.should()
 			.bePublic()
 			.check(CLASSES);
+	}
+
+	@Test
+	void neitherPackagesNorClassesHaveCycles() {
+		SlicesRuleDefinition.slices().matching("io.dlock.(**)").should().beFreeOfCycles().check(CLASSES);
+		ClassCycles.none().check(CLASSES);
 	}
 
 	@Test

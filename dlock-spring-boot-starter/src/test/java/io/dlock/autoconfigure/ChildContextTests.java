@@ -240,7 +240,7 @@ class ChildContextTests {
 	}
 
 	@Test
-	void listenersOfParentAndChildAreToldOnce() {
+	void listenersOfParentAndChildReceiveEventsOnce() {
 		Listener.EVENTS.clear();
 		OwnListener.EVENTS.clear();
 		try (ConfigurableApplicationContext child = parent(WithDlock.class, Listener.class)
@@ -254,7 +254,7 @@ class ChildContextTests {
 	}
 
 	@Test
-	void listenersOfAChildThatIsClosedAreToldNothing() {
+	void listenersOfAClosedChildReceiveNothing() {
 		OwnListener.EVENTS.clear();
 		try (ConfigurableApplicationContext child = parent(WithDlock.class).child(WithDlock.class, OwnListener.class)
 			.web(WebApplicationType.NONE)

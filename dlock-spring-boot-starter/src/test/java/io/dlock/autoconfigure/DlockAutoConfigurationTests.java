@@ -164,7 +164,7 @@ class DlockAutoConfigurationTests {
 	}
 
 	@Test
-	void chosenBackendThatIsNotThereIsAnError() {
+	void missingBackendIsAnError() {
 		this.jdbcRunner.withPropertyValues("dlock.backend=redis")
 			.run((context) -> assertThat(failure(context).analysis().getDescription())
 				.contains("dlock.backend is 'redis'", "RedisConnectionFactory"));
@@ -289,7 +289,7 @@ class DlockAutoConfigurationTests {
 	}
 
 	@Test
-	void tableOfTheUsersOwnScriptIsThereInTime() {
+	void tableOfTheUsersOwnScriptExistsInTime() {
 		this.jdbcRunner
 			.withPropertyValues("dlock.jdbc.initialize-schema=never", "spring.sql.init.mode=always",
 					"spring.sql.init.schema-locations=classpath:io/dlock/store/jdbc/schema-h2.sql")
@@ -308,7 +308,7 @@ class DlockAutoConfigurationTests {
 			"dlock.shutdown-timeout=366d, must not be longer than",
 			"dlock.hand-off.max-duration=366d, must not be longer than",
 			"dlock.hand-off.max-duration=-1s, must not be negative", "dlock.instance=, must not be blank" })
-	void valueThatDoesNotHoldIsAnError(String property, String message) {
+	void inconsistentValueIsAnError(String property, String message) {
 		this.runner.withPropertyValues("dlock.backend=memory", property)
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains(message));
 	}
@@ -329,7 +329,7 @@ class DlockAutoConfigurationTests {
 	}
 
 	@Test
-	void valueThatDoesNotHoldIsAnErrorWithEveryBackend() {
+	void inconsistentValueIsAnErrorWithEveryBackend() {
 		for (ApplicationContextRunner backend : List.of(this.redisRunner, this.jdbcRunner)) {
 			backend.withPropertyValues("dlock.lease=-5s")
 				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("positive"));
@@ -416,7 +416,7 @@ class DlockAutoConfigurationTests {
 	}
 
 	@Test
-	void c10ScriptThatFailsFailsTheStartUnlessItIsToGoOn() {
+	void c10FailingScriptFailsTheStartUnlessItMayContinue() {
 		ApplicationContextRunner broken = this.jdbcRunner.withPropertyValues("dlock.jdbc.initialize-schema=always",
 				"dlock.jdbc.schema=classpath:io/dlock/autoconfigure/broken-schema.sql");
 		broken.run((context) -> assertThat(failure(context).analysis().getDescription())
@@ -467,7 +467,7 @@ class DlockAutoConfigurationTests {
 	}
 
 	@Test
-	void annotationThatCanNotBeHonouredFailsTheStart() {
+	void invalidAnnotationFailsTheStart() {
 		this.jdbcRunner.withBean(Broken.class)
 			.run((context) -> assertThat(context).getFailure().hasMessageContaining("no unit"));
 	}

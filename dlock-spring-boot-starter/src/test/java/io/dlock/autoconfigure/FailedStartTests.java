@@ -80,7 +80,7 @@ class FailedStartTests {
 	}
 
 	@Test
-	void annotatedMethodThatCanNotBeHonoured(CapturedOutput output) {
+	void invalidAnnotatedMethod(CapturedOutput output) {
 		run(BrokenApplication.class, "--dlock.backend=memory");
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("@DistributedLocked on " + Broken.class.getName() + ".pay has the lease '30', which has no unit.")

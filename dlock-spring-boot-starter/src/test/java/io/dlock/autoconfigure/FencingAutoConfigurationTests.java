@@ -156,7 +156,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void whoDoesNotAskForTheGuardGetsNoTable() {
+	void applicationWithoutTheGuardGetsNoTable() {
 		this.jdbcRunner.withPropertyValues("dlock.jdbc.initialize-schema=always").run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(fenceTables(context.getBean(DataSource.class), "dlock_fence")).isZero();
@@ -181,7 +181,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void databaseThatIsDownIsNoticedByWhoAsksForTheGuardOnly() {
+	void databaseThatIsDownFailsTheGuardOnly() {
 		ApplicationContextRunner down = this.memoryRunner.withBean(DataSource.class, Unreachable::new)
 			.withPropertyValues("dlock.jdbc.initialize-schema=always");
 		down.run((context) -> {
@@ -229,7 +229,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void redisThatIsDownIsNotNoticed() {
+	void redisThatIsDownDoesNotFailTheStart() {
 		this.memoryRunner.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 			.withPropertyValues("spring.data.redis.port=1")
 			.run((context) -> assertThat(context).hasNotFailed().hasBean("dlockFencedValues"));

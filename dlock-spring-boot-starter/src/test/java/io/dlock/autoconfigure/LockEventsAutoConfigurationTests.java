@@ -56,7 +56,7 @@ class LockEventsAutoConfigurationTests {
 	}
 
 	@Test
-	void listenerBeansAreToldInTheirOrder() {
+	void listenersReceiveEventsInTheirOrder() {
 		CALLS.clear();
 		this.runner.withUserConfiguration(Listeners.class).run((context) -> {
 			context.getBean(LockRegistry.class).acquire("key").release();
@@ -65,7 +65,7 @@ class LockEventsAutoConfigurationTests {
 	}
 
 	@Test
-	void listenerBeansAreToldOfTheRegistryOfTheUser() {
+	void listenersReceiveEventsOfTheRegistryOfTheUser() {
 		CALLS.clear();
 		LeaseLockRegistry own = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
 		this.runner.withUserConfiguration(Listeners.class).withBean(LockRegistry.class, () -> own).run((context) -> {
@@ -100,7 +100,7 @@ class LockEventsAutoConfigurationTests {
 	}
 
 	@Test
-	void listenerMayNeedWhatNeedsTheRegistry() {
+	void listenerMayDependOnTheRegistryIndirectly() {
 		CALLS.clear();
 		this.runner.withBean(LockedService.class).withBean(NeedsLocks.class).run((context) -> {
 			assertThat(context).hasNotFailed();

@@ -68,14 +68,14 @@ class MockedRegistryBeanTests {
 	ApplicationContext context;
 
 	@Test
-	void mockThatIsToldNothingIsNoLock() {
+	void mockWithoutAnAnswerIsNoLock() {
 		assertThatIllegalStateException().isThrownBy(() -> this.orders.pay("42"))
 			.withMessageContaining("'orders:42'")
 			.withMessageContaining("If it is a mock");
 	}
 
 	@Test
-	void mockThatIsToldWhatToReturnWorks() {
+	void mockWithAnAnswerWorks() {
 		LockHandle handle = mock();
 		given(this.registry.acquire(any(LockRequest.class))).willReturn(handle);
 		assertThat(this.orders.pay("42")).isEqualTo("paid");
@@ -83,7 +83,7 @@ class MockedRegistryBeanTests {
 	}
 
 	@Test
-	void mockThatIsToldToBeBusyIsBusy() {
+	void busyMockIsBusy() {
 		LockBusyException busy = mock();
 		given(this.registry.acquire(any(LockRequest.class))).willThrow(busy);
 		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.orders.pay("42")).isSameAs(busy);

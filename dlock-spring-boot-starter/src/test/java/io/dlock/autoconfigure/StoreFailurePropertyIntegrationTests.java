@@ -108,7 +108,7 @@ class StoreFailurePropertyIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "fallback", "default" })
-	void whatIsNoDefaultIsRefused(String policy) {
+	void valueThatIsNoDefaultIsRefused(String policy) {
 		this.runner.withPropertyValues("dlock.backend=memory", "dlock.on-store-failure=" + policy)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()

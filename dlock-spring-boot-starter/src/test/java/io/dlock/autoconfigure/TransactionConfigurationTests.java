@@ -180,7 +180,7 @@ class TransactionConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "row", "ROW" })
-	void r48RowOfSomebodyElseRollsBack(String check) {
+	void r48RowOfAnotherOwnerRollsBack(String check) {
 		this.runner.withPropertyValues("dlock.transaction.commit-check=" + check).run((context) -> {
 			Work work = context.getBean(Work.class);
 			work.transactional(() -> {

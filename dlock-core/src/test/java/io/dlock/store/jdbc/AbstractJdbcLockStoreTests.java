@@ -159,7 +159,7 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 	}
 
 	@Test
-	void b26LeaseOfALockInAnOldTransactionIsNotBornOld() {
+	void b26LeaseStartsWithTheStatementAndNotWithTheTransaction() {
 		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.application));
 		transaction.executeWithoutResult((status) -> {
 			long start = System.nanoTime();
@@ -304,7 +304,7 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 	}
 
 	@Test
-	void missingTableIsNamedWithWhatToDo() {
+	void missingTableIsNamedWithItsRemedy() {
 		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("no_such_table"));
 		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify).satisfies((ex) -> {
 			assertThat(ex.description()).contains("no_such_table");
@@ -327,7 +327,7 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 	}
 
 	@Test
-	void tableOfAVersionWithoutQueuesIsNamedWithWhatToDo() throws SQLException {
+	void tableWithoutQueuesIsNamedWithItsRemedy() throws SQLException {
 		execute("DROP TABLE IF EXISTS dlock_without_queues");
 		execute(script("dlock_without_queues"));
 		execute("ALTER TABLE dlock_without_queues DROP COLUMN waiting");
@@ -363,7 +363,7 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 	}
 
 	@Test
-	void textForPeopleNeverKeepsALockFromBeingTaken() {
+	void textForPeopleNeverMakesAnAcquireFail() {
 		String text = "zamówił \ud83d\udd12 \u0000\ud800…".repeat(50);
 		granted(store().acquire(new AcquireCommand(key(), "a", LEASE, text, text)));
 		assertThat(store().find(key())).hasValueSatisfying((lock) -> {

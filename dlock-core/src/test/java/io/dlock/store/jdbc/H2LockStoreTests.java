@@ -136,7 +136,7 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	@Test
-	void grantedLockIsLookedAtNoMore() {
+	void grantedLockIsNoLongerPolled() {
 		JdbcLockStore store = (JdbcLockStore) store();
 		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
 		try (Mailbox mailbox = store.openMailbox(address, (key) -> fail("The lock is held"))) {
@@ -150,7 +150,7 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	@Test
-	void twoProcessesOnOneStoreAreToldOfTheirOwnTurns() {
+	void eachMailboxReceivesItsOwnKeysOnly() {
 		JdbcLockStore store = (JdbcLockStore) store();
 		MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
 		MailboxAddress second = MailboxAddress.create(Duration.ofSeconds(9));
@@ -233,7 +233,7 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	@Test
-	void databaseThatFailsIsLookedAtLessAndLessAndAListenerThatFailsIsCalledAgain() throws SQLException {
+	void failingDatabaseIsPolledLessOftenAndFailingListenerIsCalledAgain() throws SQLException {
 		AtomicInteger looks = new AtomicInteger();
 		DataSource counting = new DelegatingDataSource(application()) {
 

@@ -23,7 +23,7 @@ class JdbcLockStoreSettingsTests {
 	@ValueSource(strings = { "", " ", "1locks", "lo cks", "locks;", "locks; DROP TABLE orders", "\"locks\"", "a.b.c",
 			".locks", "locks.", "löcks", "locks--",
 			"a234567890123456789012345678901234567890123456789012345678901234" })
-	void r36AnythingElseIsRefused(String table) {
+	void r36OtherTableNamesAreRefused(String table) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.settings.withTable(table))
 			.withMessageContaining("lock table");
 	}

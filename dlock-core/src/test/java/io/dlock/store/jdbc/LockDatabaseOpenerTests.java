@@ -40,7 +40,7 @@ class LockDatabaseOpenerTests {
 	}
 
 	@Test
-	void driverThatTellsNoUrlIsNamedAllTheSame() {
+	void driverWithoutAUrlIsDescribed() {
 		assertThat(LockDatabaseOpener.withoutCredentials(null)).isEqualTo("jdbc");
 	}
 

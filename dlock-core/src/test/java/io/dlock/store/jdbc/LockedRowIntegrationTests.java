@@ -108,7 +108,7 @@ class LockedRowIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void nobodyIsGrantedALockWhoseRowIsLockedAlthoughItsLeaseIsOver(Database database) {
+	void lockedRowIsNotGrantedAfterItsLeaseIsOver(Database database) {
 		try (HikariDataSource pool = pool(database);
 				JdbcLockStore store = store(pool);
 				JdbcLockStore impatient = impatientStore(pool)) {
@@ -125,7 +125,7 @@ class LockedRowIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void whoDoesNotHoldTheLockIsToldSo(Database database) {
+	void holdFailsForAnotherOwner(Database database) {
 		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
 			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_DEFAULT);
 			assertThat(transaction
@@ -147,7 +147,7 @@ class LockedRowIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void lockedRowIsNotTakenForALostOneByItsRenewal(Database database) {
+	void renewalDoesNotTakeALockedRowForALostLease(Database database) {
 		try (HikariDataSource pool = pool(database);
 				JdbcLockStore store = store(pool);
 				JdbcLockStore impatient = impatientStore(pool)) {

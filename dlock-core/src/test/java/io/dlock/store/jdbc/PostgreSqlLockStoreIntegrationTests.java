@@ -85,7 +85,7 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	 * The lease counts from when the row is had, not from when it was waited for.
 	 */
 	@Test
-	void r37LeaseIsNotBornOldBehindARowLock() throws Exception {
+	void r37LeaseStartsAfterTheWaitForTheRow() throws Exception {
 		granted(acquire("before", LEASE));
 		store().release(key(), "before");
 		CompletableFuture<AcquireResult> waiting;
@@ -121,7 +121,7 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	}
 
 	@Test
-	void r34RowThatIsLockedByAnOperatorDoesNotBlockForEver() throws Exception {
+	void r34RowThatAnOperatorLocksBlocksForALimitedTime() throws Exception {
 		granted(acquire("before", LEASE));
 		store().release(key(), "before");
 		try (JdbcLockStore impatient = impatientStore(application());

@@ -82,7 +82,7 @@ class PostgreSqlMailboxIntegrationTests {
 	}
 
 	@Test
-	void whatHearsNothingIsNoMailbox() throws SQLException {
+	void mailboxWithoutNotificationsIsNotUsed() throws SQLException {
 		HikariDataSource own = new HikariDataSource();
 		assertThat(open(own, (channel, payload) -> {
 		})).isNull();
@@ -91,7 +91,7 @@ class PostgreSqlMailboxIntegrationTests {
 	}
 
 	@Test
-	void probeIsNoTurnButTurnsDuringTheProbeAreTold() throws SQLException {
+	void messagesDuringTheProbeAreDeliveredButNotTheProbe() throws SQLException {
 		try (Mailbox mailbox = open(new HikariDataSource(), (channel, payload) -> {
 			send(channel, "before");
 			send(channel, payload);

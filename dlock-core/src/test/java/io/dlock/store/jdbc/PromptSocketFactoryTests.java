@@ -41,7 +41,7 @@ class PromptSocketFactoryTests {
 	}
 
 	@Test
-	void pollInVainDoesNotWait() throws IOException {
+	void pollWithoutDataReturnsAtOnce() throws IOException {
 		this.socket.setSoTimeout(1);
 		assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> this.socket.getInputStream().read())
 			.withMessage("Nothing has arrived");
@@ -51,7 +51,7 @@ class PromptSocketFactoryTests {
 	}
 
 	@Test
-	void pollFindsWhatHasArrived() throws IOException {
+	void pollReturnsDataThatHasArrived() throws IOException {
 		this.server.getOutputStream().write(new byte[] { 7, 8 });
 		assertThat(this.socket.getInputStream().read()).isEqualTo(7);
 		this.socket.setSoTimeout(1);
@@ -70,14 +70,14 @@ class PromptSocketFactoryTests {
 	}
 
 	@Test
-	void plainConnectionsGetSuchSockets() {
+	void plainConnectionsGetPromptSockets() {
 		assertThat(adapted("jdbc:postgresql://db/orders")).isEqualTo(PromptSocketFactory.class.getName());
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "jdbc:postgresql://db/orders?socketFactory=com.example.Sockets",
 			"jdbc:aws-wrapper:postgresql://db/orders" })
-	void whoBringsSocketsKeepsThem(String url) {
+	void socketFactoryOfTheApplicationIsKept(String url) {
 		assertThat(adapted(url)).isNull();
 	}
 

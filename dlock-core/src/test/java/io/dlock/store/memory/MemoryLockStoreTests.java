@@ -42,7 +42,7 @@ class MemoryLockStoreTests extends InspectionContractTests {
 	}
 
 	@Test
-	void sweepRemovesWhatIsOver() {
+	void sweepRemovesExpiredLocks() {
 		AtomicLong nanos = new AtomicLong();
 		MemoryLockStore store = new MemoryLockStore(nanos::get);
 		store.acquire(new AcquireCommand("short", "a", Duration.ofSeconds(1), "holder", ""));

@@ -163,7 +163,7 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	}
 
 	@Test
-	void userWhoMustNotPublishReleasesAllTheSame() {
+	void userWithoutTheRightToPublishCanRelease() {
 		MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
 		onServer((connection) -> connection.execute("ACL", "SETUSER".getBytes(), user().getBytes(),
 				"resetchannels".getBytes()));
@@ -247,7 +247,7 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	}
 
 	@Test
-	void errorOfOneLeaseIsNotOneOfTheOthers() {
+	void errorOfOneLeaseDoesNotAffectTheOthers() {
 		List<RenewCommand> batch = batch(5);
 		acquireAll(batch);
 		onServer((connection) -> connection.stringCommands()
@@ -537,7 +537,7 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 
 	@ParameterizedTest
 	@MethodSource("refusals")
-	void r30ServerThatCanNotServeRefusesAndIsNotBusy(String code, String[] configuration) throws Exception {
+	void r30ServerThatCannotServeRefusesAndIsNotBusy(String code, String[] configuration) throws Exception {
 		try (RedisServer server = RedisServer.start(configuration)) {
 			RedisConnectionFactory factory = createConnectionFactory(server.host(), server.port());
 			try (RedisLockStore unable = new RedisLockStore(factory, patient())) {

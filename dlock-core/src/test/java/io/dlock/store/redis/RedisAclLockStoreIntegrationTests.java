@@ -66,7 +66,7 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 	}
 
 	@Test
-	void r19UserWhoMustNotLookAroundIsToldSoAndHasLocks() {
+	void r19UserWithoutTheRightToScanHasLocks() {
 		onlyLocks();
 		long token = granted(acquire("a", LEASE));
 		StoreInspection inspection = store().inspection();

@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisInfoTests {
 
 	@Test
-	void valkeyIsNoRedis() {
+	void valkeyIsNamed() {
 		StoreFacts facts = new RedisInfo(
 				"# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.0\r\nrole:master\r\n")
 			.facts();

@@ -58,7 +58,7 @@ class RedisInspectionIntegrationTests {
 	}
 
 	@Test
-	void r19ServerThatIsSetUpAsItShouldBeGetsNoWarning() {
+	void r19RecommendedSettingsGiveNoWarning() {
 		StoreFacts facts = facts("--appendonly", "yes", "--appendfsync", "always");
 		assertThat(facts.server()).matches("(Redis|Valkey) \\d+\\.\\d+\\.\\d+");
 		assertThat(facts.role()).isEqualTo("master");
@@ -98,7 +98,7 @@ class RedisInspectionIntegrationTests {
 	}
 
 	@Test
-	void r19ReplicaSaysSo() {
+	void r19ReplicaIsReported() {
 		try (RedisServer master = RedisServer.start();
 				RedisServer replica = RedisServer.start("--replicaof", master.host(), Integer.toString(master.port()));
 				RedisLockStore store = store(replica)) {

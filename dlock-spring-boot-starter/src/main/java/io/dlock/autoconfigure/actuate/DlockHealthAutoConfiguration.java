@@ -15,8 +15,8 @@ import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.engine.LeaseLockRegistry;
 
 /**
- * Auto-configuration of the health contributor {@code dlock}: whether locks can be taken.
- * Off with {@code management.health.dlock.enabled=false}.
+ * Auto-configuration of the health contributor {@code dlock}, which reports whether locks
+ * can be taken. {@code management.health.dlock.enabled=false} turns it off.
  *
  * @since 0.1
  */
@@ -33,7 +33,7 @@ public final class DlockHealthAutoConfiguration {
 			DlockHealthProperties properties) {
 		LeaseLockRegistry registry = registries.getIfUnique();
 		if (registry == null) {
-			// a test has put a mock in its place
+			// a test has replaced it with a mock
 			return () -> Health.unknown().withDetail("registry", "not one of dlock").build();
 		}
 		return new DlockHealthIndicator(registry.console(), registry.settings().commandTimeout(),

@@ -18,17 +18,17 @@ import io.dlock.LockConsole;
 import io.dlock.StoreReport;
 
 /**
- * Whether locks can be taken: really takes one and releases it. Up with warnings as long
- * as that works, whatever the settings of the server are.
+ * Reports whether locks can be taken: takes one and releases it. The health is up, with
+ * warnings about the settings of the server, as long as that works.
  * <p>
- * One check at a time, on a thread of its own, for whoever asks meanwhile and for a while
- * afterwards. Nobody waits for it for longer than a command may take.
+ * One check runs at a time, on a thread of its own, and serves all requests until its
+ * result is old. No request waits for it longer than the command timeout.
  */
 final class DlockHealthIndicator implements HealthIndicator {
 
 	private static final Log logger = LogFactory.getLog(DlockHealthIndicator.class);
 
-	/** A store that is back is noticed soon. */
+	/** Short, so that a store that is back is noticed soon. */
 	private static final Duration LONGEST_USE_OF_A_FAILURE = Duration.ofSeconds(1);
 
 	private final LockConsole console;
@@ -39,12 +39,12 @@ final class DlockHealthIndicator implements HealthIndicator {
 
 	private final ReentrantLock starting = new ReentrantLock();
 
-	/** Guarded by the lock for starting. */
+	/** Guarded by {@code starting}. */
 	private @Nullable Check latest;
 
 	/**
 	 * Create the indicator.
-	 * @param console whom to ask
+	 * @param console checks the store
 	 * @param timeout how long to wait for an answer
 	 * @param interval how long to use an answer
 	 */
@@ -112,7 +112,7 @@ final class DlockHealthIndicator implements HealthIndicator {
 	}
 
 	/**
-	 * A report and when it was made.
+	 * A report and its time.
 	 *
 	 * @param report the report
 	 * @param nanos the time
@@ -139,7 +139,7 @@ final class DlockHealthIndicator implements HealthIndicator {
 				thread.start();
 			}
 			catch (OutOfMemoryError ex) {
-				// the machine has no thread left: the next may have one
+				// no thread could be created: the next request tries again
 				logger.debug("No thread could be started to check the locks", ex);
 				this.task.cancel(false);
 			}

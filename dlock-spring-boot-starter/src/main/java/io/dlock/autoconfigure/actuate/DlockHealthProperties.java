@@ -8,8 +8,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Configuration of the health of the locks.
  *
- * @param interval How long the result of a check is used again, however often the health
- * is asked for. One that failed is used for a second at the most
+ * @param interval Time for which the result of a check is used again, however often the
+ * health is requested. A failure is used for at most one second
  * @since 0.1
  */
 @ConfigurationProperties("dlock.health")

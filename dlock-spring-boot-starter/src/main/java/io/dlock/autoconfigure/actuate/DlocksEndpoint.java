@@ -31,8 +31,8 @@ import io.dlock.store.StorageKey;
  * them; {@code GET /actuator/dlocks?key=} for one key;
  * {@code DELETE /actuator/dlocks?key=&token=} to take a lock away from its holder, which
  * is off by default. Keys are parameters and no part of the path: servers and firewalls
- * refuse paths with what a key may have in it. Over the web only, because a forced
- * release should know who asks for it.
+ * refuse paths with some characters that keys may have. The endpoint is for the web only,
+ * because a forced release records its caller.
  *
  * @since 0.1
  */
@@ -73,14 +73,14 @@ public final class DlocksEndpoint {
 	}
 
 	/**
-	 * The locks that are held and waited for, all or those that are looked for.
-	 * @param securityContext who asks
+	 * List the locks that are held and waited for, all of them or the result of a search.
+	 * @param securityContext the caller
 	 * @param key the only key to show, as it is stored, or {@code null} for all
 	 * @param keyPart a part of the keys to show, or {@code null}
 	 * @param name the name of the locks to show, or {@code null}
 	 * @param reason a part of the reason of the locks to show, or {@code null}
-	 * @param limit how many locks of the store to list at the most, or {@code null} for
-	 * the default
+	 * @param limit the largest number of locks of the store, or {@code null} for the
+	 * default
 	 * @return the locks; status 404 if there are none for the key, 403 for a key or a
 	 * part of one if the caller may not see keys: the answer would confirm a guess
 	 */
@@ -129,7 +129,7 @@ public final class DlocksEndpoint {
 	}
 
 	/**
-	 * The search sees a limited number of locks of the store.
+	 * A search covers a limited number of locks of the store.
 	 */
 	private LockList list(LockSearch search, int limit, boolean shown) {
 		if (search.isForAll()) {
@@ -185,10 +185,10 @@ public final class DlocksEndpoint {
 
 	/**
 	 * Take a lock away from its holder.
-	 * @param securityContext who asks
+	 * @param securityContext the caller
 	 * @param key the key as it is stored
 	 * @param token the token that its holder is expected to have
-	 * @return what became of it; status 400 if one of them is missing
+	 * @return the outcome; status 400 if a parameter is missing
 	 * @see LockConsole#forceRelease
 	 */
 	@DeleteOperation
@@ -269,7 +269,7 @@ public final class DlocksEndpoint {
 	}
 
 	/**
-	 * Which locks of this instance to show.
+	 * The condition of the locks of this instance that are shown.
 	 */
 	@FunctionalInterface
 	private interface Wanted {

@@ -10,15 +10,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Configuration of the actuator endpoint "dlocks".
  *
  * @param forcedRelease When the endpoint may take a lock away from its holder. Without a
- * fence its work and that of the next may mix
- * @param forcedReleaseRoles Roles that may take a lock away when authorized, of which
- * there must be one then
- * @param limit How many locks of the store the endpoint lists, unless a request says
- * otherwise
- * @param showKeys When to show keys, which may be personal data: otherwise a hash of each
- * is shown. On spans keys are shown only if always
- * @param roles Roles that may see the keys when authorized; none for every authenticated
- * user
+ * fence the work of the old and of the new holder may mix
+ * @param forcedReleaseRoles Roles that may take a lock away when authorized. At least one
+ * is required then
+ * @param limit Number of locks of the store that the endpoint lists, unless a request
+ * says otherwise
+ * @param showKeys When to show keys, which may be personal data. Otherwise hashes are
+ * shown. Spans show keys only if always
+ * @param roles Roles that may see the keys when authorized. If empty, every authenticated
+ * user may
  * @since 0.1
  */
 @ConfigurationProperties("dlock.endpoint")

@@ -10,14 +10,14 @@ import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * Who wanted to take a lock away from its holder, and what became of it: as an audit
- * event, and in the log.
+ * Records the requests for a forced release, their callers and outcomes: as audit events,
+ * and in the log.
  */
 final class ForcedReleaseAudit {
 
 	static final String TYPE = "DLOCK_FORCED_RELEASE";
 
-	private static final Log logger = LogFactory.getLog(DlocksEndpoint.class);
+	private static final Log logger = LogFactory.getLog(ForcedReleaseAudit.class);
 
 	private final ApplicationEventPublisher publisher;
 
@@ -26,17 +26,17 @@ final class ForcedReleaseAudit {
 	}
 
 	/**
-	 * Write down a request.
-	 * @param principal who asked, or {@code null} if nobody knows
+	 * Record a request.
+	 * @param principal the caller, or {@code null} if it is not known
 	 * @param key the key as it is stored
-	 * @param token the token that was expected
-	 * @param holder who held the lock before, or {@code null}
-	 * @param outcome what became of it
+	 * @param token the expected token
+	 * @param holder the holder before the request, or {@code null}
+	 * @param outcome the outcome
 	 */
 	void add(@Nullable String principal, String key, long token, @Nullable String holder, String outcome) {
-		String who = (principal != null) ? principal.replaceAll("\\p{Cntrl}", " ") : "unknown";
+		String caller = (principal != null) ? principal.replaceAll("\\p{Cntrl}", " ") : "unknown";
 		logger.warn("Forced release of lock '" + key + "' (token " + token + ", held by "
-				+ ((holder != null) ? holder : "nobody known") + "), asked for by '" + who + "': " + outcome);
+				+ ((holder != null) ? holder : "an unknown holder") + "), asked for by '" + caller + "': " + outcome);
 		Map<String, Object> data = new LinkedHashMap<>();
 		data.put("key", key);
 		data.put("token", Long.toString(token));
@@ -45,7 +45,7 @@ final class ForcedReleaseAudit {
 		}
 		data.put("outcome", outcome);
 		try {
-			this.publisher.publishEvent(new AuditApplicationEvent(who, TYPE, data));
+			this.publisher.publishEvent(new AuditApplicationEvent(caller, TYPE, data));
 		}
 		catch (RuntimeException ex) {
 			logger.warn("The forced release of lock '" + key + "' could not be written to the audit trail", ex);

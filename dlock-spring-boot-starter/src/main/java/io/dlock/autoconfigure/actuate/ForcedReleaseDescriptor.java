@@ -6,7 +6,7 @@ package io.dlock.autoconfigure.actuate;
  * @param outcome {@code released}, {@code not-held}, {@code other-token}, {@code off},
  * {@code unauthorized}, {@code unsupported}, {@code invalid}, {@code hidden} or
  * {@code failed}
- * @param message what that means
+ * @param message the meaning of the outcome
  * @since 0.1
  */
 public record ForcedReleaseDescriptor(String outcome, String message) {

@@ -18,7 +18,7 @@ import io.dlock.store.StorageKey;
  */
 record LockSearch(@Nullable String keyPart, @Nullable String name, @Nullable String reason) {
 
-	/** How many locks of the store are looked at. */
+	/** The number of locks of the store that are searched. */
 	static final int LOCKS = DlocksEndpointProperties.MAX_LIMIT;
 
 	LockSearch {
@@ -43,7 +43,7 @@ record LockSearch(@Nullable String keyPart, @Nullable String name, @Nullable Str
 	}
 
 	/**
-	 * The store knows no names, but the keys of annotated methods begin with them.
+	 * The store has no names, but the keys of annotated methods begin with them.
 	 */
 	boolean matches(LockInfo lock) {
 		return (this.name == null || (lock.key() + ":").startsWith(StorageKey.ofShown(this.name) + ":"))

@@ -10,8 +10,8 @@ import io.dlock.LocalLocks;
 import io.dlock.LockInfo;
 
 /**
- * What the endpoint {@code dlocks} answers. Tokens are texts: they have more digits than
- * many readers of JSON keep of a number.
+ * The answer of the endpoint {@code dlocks}. Tokens are texts: many readers of JSON do
+ * not keep all digits of a number.
  *
  * @param instance this instance
  * @param held the locks that this instance holds
@@ -30,13 +30,13 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 *
 	 * @param key the key as it is stored, or its hash
 	 * @param name the name of the request, or {@code null}
-	 * @param reason why, or {@code null}
-	 * @param thread which thread asked for it
-	 * @param since since when
-	 * @param until until when at least
+	 * @param reason the reason, or {@code null}
+	 * @param thread the thread that requested the lock
+	 * @param since the time of the acquire
+	 * @param until the earliest end of the lease
 	 * @param token the fencing token
-	 * @param waiting how many requests of this instance wait for it
-	 * @param ageSeconds for how long it has been held
+	 * @param waiting the number of requests of this instance that wait for it
+	 * @param ageSeconds the time since the acquire
 	 */
 	public record Held(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
 			Instant until, String token, int waiting, double ageSeconds) {
@@ -53,10 +53,10 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 *
 	 * @param key the key as it is stored, or its hash
 	 * @param name the name of the request, or {@code null}
-	 * @param reason why, or {@code null}
-	 * @param thread which thread asks
-	 * @param since since when
-	 * @param until until when, or {@code null} for ever
+	 * @param reason the reason, or {@code null}
+	 * @param thread the thread that waits
+	 * @param since the begin of the wait
+	 * @param until the end of the wait time, or {@code null} if it has no end
 	 */
 	public record Waiting(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
 			@Nullable Instant until) {
@@ -72,7 +72,7 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 *
 	 * @param locks the locks
 	 * @param complete whether these are all
-	 * @param problem why they are not to be seen, or {@code null}
+	 * @param problem the reason why locks are missing, or {@code null}
 	 */
 	public record Store(List<Stored> locks, boolean complete, @Nullable String problem) {
 
@@ -87,12 +87,12 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 * @param holder the instance and thread that took it, or {@code null} if it is kept
 	 * @param releasedBy the instance and thread that had it last, or {@code null} if it
 	 * is held
-	 * @param reason why, or {@code null}
-	 * @param since since when, by the store's clock
-	 * @param until until when unless renewed, by the store's clock; a lock that is kept
-	 * is free then
+	 * @param reason the reason, or {@code null}
+	 * @param since the time of the acquire, by the store's clock
+	 * @param until the end of the lease unless renewed, by the store's clock; a lock that
+	 * is kept is free then
 	 * @param token the fencing token
-	 * @param ageSeconds how long ago it was taken, by the store's clock
+	 * @param ageSeconds the time since the acquire, by the store's clock
 	 */
 	public record Stored(String key, String state, @Nullable String holder, @Nullable String releasedBy,
 			@Nullable String reason, Instant since, Instant until, String token, double ageSeconds) {

@@ -9,9 +9,9 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
- * Marks the {@code DataSource} that the locks are to use, as it is: dlock opens no pool
- * of its own beside it. Its connections should time out quickly, be in auto-commit mode
- * and READ COMMITTED, and there should be two at the least.
+ * Marks the {@code DataSource} of the locks, which is used as it is: dlock opens no pool
+ * of its own beside it. It should have at least two connections, with short timeouts, in
+ * auto-commit mode and READ COMMITTED.
  *
  * <pre class="code">
  * &#64;Bean(defaultCandidate = false)

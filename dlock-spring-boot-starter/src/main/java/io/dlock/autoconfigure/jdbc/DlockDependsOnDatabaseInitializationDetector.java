@@ -10,12 +10,12 @@ import io.dlock.fencing.jdbc.FencingGuard;
 import io.dlock.store.LockStore;
 
 /**
- * Flyway, Liquibase and {@code schema.sql} run before the tables are looked at.
+ * Orders the lock store and the fence after Flyway, Liquibase and {@code schema.sql}.
  */
 class DlockDependsOnDatabaseInitializationDetector extends AbstractBeansOfTypeDependsOnDatabaseInitializationDetector
 		implements DependsOnDatabaseInitializationDetector {
 
-	/** An application of R2DBC has database scripts as well. */
+	/** An application with R2DBC has database scripts but no JDBC. */
 	private static final boolean JDBC = ClassUtils.isPresent("org.springframework.jdbc.core.JdbcTemplate",
 			DlockDependsOnDatabaseInitializationDetector.class.getClassLoader());
 

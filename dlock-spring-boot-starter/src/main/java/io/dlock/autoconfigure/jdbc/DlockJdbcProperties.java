@@ -20,24 +20,24 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 	private static final String FENCE_SCHEMA_LOCATION = "classpath:io/dlock/fencing/jdbc/schema-@@platform@@.sql";
 
 	/**
-	 * Name of the lock table, with or without its schema.
+	 * Name of the lock table, optionally with its schema.
 	 */
 	private String table = DEFAULT_TABLE;
 
 	/**
-	 * Name of the fence table, with or without its schema. It is in the application's
-	 * database, wherever the locks are.
+	 * Name of the fence table, optionally with its schema. The table is in the database
+	 * of the application, wherever the locks are.
 	 */
 	private String fenceTable = "dlock_fence";
 
 	/**
-	 * How many connections the locks open for themselves at the most, one of which is
-	 * kept for renewals. Zero to share the application's.
+	 * Largest number of connections that the locks open for themselves, one of which is
+	 * reserved for renewals. Zero to share the connections of the application.
 	 */
 	private int poolSize = 17;
 
 	/**
-	 * How long the row of a free lock is kept.
+	 * Time for which the row of a free lock is kept.
 	 */
 	private Duration retention = Duration.ofDays(1);
 
@@ -83,7 +83,7 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 	}
 
 	/**
-	 * The same for the fence table, whose script is not configurable.
+	 * The properties of the fence table, whose script is not configurable.
 	 */
 	DatabaseInitializationProperties ofFence() {
 		DatabaseInitializationProperties fence = new DatabaseInitializationProperties() {

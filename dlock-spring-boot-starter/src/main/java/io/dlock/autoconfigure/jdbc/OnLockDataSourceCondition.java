@@ -18,7 +18,7 @@ import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * There is a {@link DataSource} for everybody, or one for the locks.
+ * Matches if there is a {@link DataSource} bean, or one with {@link DlockDataSource}.
  */
 class OnLockDataSourceCondition extends AnyNestedCondition {
 
@@ -27,17 +27,17 @@ class OnLockDataSourceCondition extends AnyNestedCondition {
 	}
 
 	@ConditionalOnBean(DataSource.class)
-	static class ForEverybody {
+	static class AnyDataSource {
 
 	}
 
 	@Conditional(OnDlockDataSource.class)
-	static class ForTheLocks {
+	static class LockDataSource {
 
 	}
 
 	/**
-	 * The conditions of Boot do not see what is no candidate for others.
+	 * The conditions of Spring Boot ignore beans that are no default candidates.
 	 */
 	static class OnDlockDataSource extends SpringBootCondition implements ConfigurationCondition {
 

@@ -45,10 +45,10 @@ final class TableScriptInitializer
 	}
 
 	/**
-	 * A database asks for the right to create a table before it looks whether it is
-	 * there. A table that the user may not read is there; it is checked later.
+	 * A database checks the right to create a table before the existence of the table. A
+	 * table that the user must not read exists; the start checks it later.
 	 */
-	private boolean isThere() {
+	private boolean tableExists() {
 		try (Connection connection = Objects.requireNonNull(getDataSource()).getConnection();
 				Statement statement = connection.createStatement()) {
 			statement.execute("SELECT 1 FROM " + this.table + " WHERE 1 = 0");
@@ -57,7 +57,7 @@ final class TableScriptInitializer
 		catch (SQLException ex) {
 			StartupFailure failure = StartupFailure.of(ex);
 			if (failure.isTransient()) {
-				throw new DataAccessResourceFailureException("The database cannot tell whether the table is there", ex);
+				throw new DataAccessResourceFailureException("Failed to check whether the table exists", ex);
 			}
 			return failure == StartupFailure.RIGHT;
 		}
@@ -74,7 +74,7 @@ final class TableScriptInitializer
 
 	/**
 	 * Of several instances that start at once, one creates the table and the others may
-	 * fail in spite of IF NOT EXISTS; the second time they find it.
+	 * fail in spite of IF NOT EXISTS; their second attempt finds it.
 	 */
 	@Override
 	protected void runScripts(Scripts scripts) {
@@ -87,7 +87,7 @@ final class TableScriptInitializer
 		}
 		catch (DataAccessException ex) {
 			if (StartupFailure.of(ex) == StartupFailure.RIGHT) {
-				if (!isThere()) {
+				if (!tableExists()) {
 					throw noRight(named, ex);
 				}
 				return;

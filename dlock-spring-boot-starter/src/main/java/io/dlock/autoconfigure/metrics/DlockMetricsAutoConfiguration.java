@@ -14,7 +14,7 @@ import io.dlock.metrics.LockMeters;
 
 /**
  * Auto-configuration of the meters of locks, if the application has a
- * {@link MeterRegistry}. Backs off from {@link LockMeters} of the application's;
+ * {@link MeterRegistry}. Define your own {@link LockMeters} bean to replace them;
  * {@code management.metrics.enable.dlock=false} turns them off.
  *
  * @since 0.1

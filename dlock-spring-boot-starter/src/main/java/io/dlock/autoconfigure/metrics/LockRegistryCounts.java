@@ -15,8 +15,8 @@ import io.dlock.LockRegistry;
 import io.dlock.engine.LeaseLockRegistry;
 
 /**
- * What the registries of the application count by name, for gauges. They are asked for
- * when the first gauge is read.
+ * The counts of the registries of the application by name, for gauges. The registries are
+ * looked up when the first gauge is read.
  */
 final class LockRegistryCounts {
 

@@ -6,8 +6,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Configuration of locks in Redis.
  *
- * @param prefix What the name of every Redis key of the locks begins with. Instances that
- * shall exclude each other need the same
+ * @param prefix Beginning of the name of every Redis key of the locks. Instances that
+ * exclude each other need the same prefix
  * @since 0.1
  */
 @ConfigurationProperties("dlock.redis")

@@ -80,7 +80,7 @@ class ActuatorAutoConfigurationTests {
 	}
 
 	@Test
-	void propertiesThatMakeNoSenseFailTheStart() {
+	void inconsistentPropertiesFailTheStart() {
 		for (String property : new String[] { "dlock.endpoint.limit=0", "dlock.endpoint.limit=10001",
 				"dlock.endpoint.forced-release=when-authorized", "dlock.health.interval=-1s" }) {
 			this.runner.withPropertyValues("management.endpoints.web.exposure.include=dlocks", property)

@@ -56,7 +56,7 @@ class DlockHealthIndicatorTests {
 	}
 
 	@Test
-	void r19UpTellsOfTheServerAndItsWarnings() {
+	void r19UpReportsTheServerAndItsWarnings() {
 		this.check = () -> report(null, "a warning");
 		Health health = indicator(LONG, LONG).health();
 		assertThat(health.getStatus()).isEqualTo(Status.UP);
@@ -69,7 +69,7 @@ class DlockHealthIndicatorTests {
 	}
 
 	@Test
-	void r19DownTellsWhy() {
+	void r19DownReportsTheReason() {
 		this.check = () -> report("no locks");
 		Health health = indicator(LONG, LONG).health();
 		assertThat(health.getStatus()).isEqualTo(Status.DOWN);
@@ -122,7 +122,7 @@ class DlockHealthIndicatorTests {
 	}
 
 	@Test
-	void nobodyWaitsLongerThanACommandMayTakeAndOnlyOneCheckHangs() throws Exception {
+	void requestWaitsForOneCommandTimeoutAndSharesTheCheck() throws Exception {
 		this.check = () -> {
 			awaitQuietly(this.end);
 			return report(null);

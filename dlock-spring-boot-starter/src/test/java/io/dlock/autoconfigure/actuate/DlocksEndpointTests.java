@@ -195,7 +195,7 @@ class DlocksEndpointTests {
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			value = { "||'key' is missing", "a||'token' is missing", "|1|'key' is missing", "\" \"|1|'key' is missing",
 					"a|x|'token' is no such number: 'x'", "a|9223372036854775808|'token' is no such number" })
-	void forcedReleaseSaysWhatIsMissing(@Nullable String key, @Nullable String token, String message) {
+	void forcedReleaseNamesTheMissingParameter(@Nullable String key, @Nullable String token, String message) {
 		WebEndpointResponse<ForcedReleaseDescriptor> response = endpoint(Show.ALWAYS, Show.ALWAYS)
 			.forceRelease(new User("LOCKSMITH"), key, token);
 		assertThat(response.getStatus()).isEqualTo(400);

@@ -97,7 +97,7 @@ class DlockMetricsAutoConfigurationTests {
 	}
 
 	@Test
-	void withoutAMeterRegistryNobodyListens() {
+	void withoutAMeterRegistryThereIsNoListener() {
 		this.withoutMetrics.run((context) -> {
 			assertThat(context).hasNotFailed().doesNotHaveBean(LockListener.class);
 			context.getBean(Orders.class).place(42);

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AcquireAttemptTests {
 
 	@Test
-	void whoHeldALockThatBecameFreeIsNotNamed() {
+	void formerHolderOfAFreeLockIsNotNamed() {
 		assertThat(new Held(-5, "", "the last holder", "").refusal()).satisfies((refused) -> {
 			assertThat(refused.holder()).isNull();
 			assertThat(refused.remaining()).isZero();

@@ -55,7 +55,7 @@ class DatabaseFactsIntegrationTests {
 	 * What the health shows.
 	 */
 	@Test
-	void r19StandbyTakesNoLockAndSaysWhatItIs() {
+	void r19StandbyTakesNoLockAndReportsItsRole() {
 		try (PostgresServer primary = PostgresServer.start()) {
 			HikariDataSource onPrimary = pool(primary);
 			new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
