@@ -16,7 +16,7 @@ import io.dlock.store.LockStore.RenewCommand;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store of ours shows to operators and lets them do.
+ * The operations for operators, for stores that have them.
  */
 public abstract class InspectionContractTests extends WaitingContractTests {
 
@@ -82,7 +82,7 @@ public abstract class InspectionContractTests extends WaitingContractTests {
 		take(key() + "/kept", "c");
 		assertThat(queue(key() + "/kept", "d")).isInstanceOf(Refused.class);
 		store().release(key() + "/kept", "c");
-		assertThat(mine()).as("kept for who waits").isEmpty();
+		assertThat(mine()).as("reserved for a waiting process").isEmpty();
 	}
 
 	@Test
@@ -185,7 +185,7 @@ public abstract class InspectionContractTests extends WaitingContractTests {
 			assertThat(store().acquire(new AcquireCommand(key(), "barging", LEASE, "holder", "")))
 				.isInstanceOf(Refused.class);
 			Awaitility.await().untilAsserted(() -> assertThat(told).contains(key()));
-			assertThat(inspection().forceRelease(key(), token)).as("kept for who waits").isFalse();
+			assertThat(inspection().forceRelease(key(), token)).as("reserved for a waiting process").isFalse();
 			assertThat(granted(queue(key(), "b"))).isGreaterThan(token);
 		}
 		finally {

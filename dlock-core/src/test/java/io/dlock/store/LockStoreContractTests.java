@@ -31,8 +31,8 @@ import io.dlock.store.LockStore.RenewCommand;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store must do. A backend is finished when a subclass of this passes on the
- * real server.
+ * The contract of every store. A backend is finished when a subclass of this class passes
+ * on the real server.
  */
 public abstract class LockStoreContractTests {
 

@@ -21,7 +21,7 @@ import io.dlock.store.LockStore.RenewCommand;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How every store renews leases.
+ * The renewal of leases, for every store.
  */
 public abstract class RenewalContractTests extends LockStoreContractTests {
 

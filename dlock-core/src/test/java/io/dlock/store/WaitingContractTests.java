@@ -20,8 +20,8 @@ import io.dlock.store.LockStore.RenewCommand;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store must do for processes that wait: queue them, keep the lock for the
- * first, and pass it on in one step.
+ * The contract for processes that wait: a store queues them, reserves the lock for the
+ * first of them, and passes it on in one step.
  */
 public abstract class WaitingContractTests extends RenewalContractTests {
 
@@ -57,7 +57,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 		assertThat(store().release(key(), "a")).isTrue();
 		Refused barging = refused(ask("c", null));
 		assertThat(barging.remaining()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(9));
-		assertThat(barging.holder()).as("nobody holds it").isNull();
+		assertThat(barging.holder()).as("no holder").isNull();
 		assertThat(granted(ask("b", this.first))).isGreaterThan(token);
 		refused(ask("c", null));
 	}
@@ -234,9 +234,9 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 	@Test
 	void r16OnlyTheOwnerGivesUpALock() {
 		granted(ask("a", null));
-		refused(ask("b", null, "somebody else"));
+		refused(ask("b", null, "another owner"));
 		assertThat(store().release(key(), "a")).isTrue();
-		granted(ask("b", null, "somebody else"));
+		granted(ask("b", null, "another owner"));
 	}
 
 	@Test
@@ -267,7 +267,7 @@ public abstract class WaitingContractTests extends RenewalContractTests {
 		}
 		granted(ask("b", null));
 		assertThat(failures).isEmpty();
-		store().releaseAsync(key(), "somebody else", failures::add);
+		store().releaseAsync(key(), "another owner", failures::add);
 		refused(ask("c", null));
 	}
 

@@ -17,7 +17,7 @@ import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * What the starter tells an IDE of its properties.
+ * The metadata of the properties, as an IDE reads it.
  */
 final class ConfigurationMetadata {
 
@@ -68,7 +68,7 @@ final class ConfigurationMetadata {
 	record Property(String name, String type, String description, @Nullable Object defaultValue, List<String> hinted) {
 
 		/**
-		 * What it is for and, if they are few, which values it can have.
+		 * Its description and, if they are few, its possible values.
 		 */
 		String text() {
 			List<String> values = values();

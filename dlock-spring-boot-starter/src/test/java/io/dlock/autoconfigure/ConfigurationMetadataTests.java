@@ -14,7 +14,7 @@ import io.dlock.autoconfigure.ConfigurationMetadata.Property;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What an IDE and the pages of the documentation say of the properties.
+ * The properties in the metadata and on the pages of the documentation.
  */
 class ConfigurationMetadataTests {
 

@@ -247,7 +247,7 @@ class DlockAutoConfigurationTests {
 	}
 
 	/**
-	 * What is no candidate for others is one for the locks.
+	 * A bean that is no default candidate is a candidate for the locks.
 	 */
 	@Test
 	void dataSourceForTheLocksMayBeTheOnlyOne() {

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * What a user reads when the application does not start.
+ * The messages of an application that does not start.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class FailedStartTests {

@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The fences are there when they are asked for, and nobody else notices them.
+ * Fences exist when they are injected, and have no effect otherwise.
  */
 class FencingAutoConfigurationTests {
 

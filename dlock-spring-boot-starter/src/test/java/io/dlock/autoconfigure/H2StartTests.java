@@ -10,6 +10,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -25,7 +27,8 @@ class H2StartTests {
 	private void assertMissingRight(String url, String problem) {
 		this.admin.sql("CREATE USER locks PASSWORD 'secret'").update();
 		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DataSourceAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class,
+					DataSourceAutoConfiguration.class))
 			.withPropertyValues("spring.datasource.url=" + url, "spring.datasource.username=locks",
 					"spring.datasource.password=secret", "spring.datasource.hikari.initialization-fail-timeout=-1",
 					"spring.datasource.hikari.connection-timeout=1000", "dlock.start-timeout=5m")

@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What the application does while its Redis is down.
+ * The behavior of an application while its Redis is down.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class StoreFailurePropertyIntegrationTests {

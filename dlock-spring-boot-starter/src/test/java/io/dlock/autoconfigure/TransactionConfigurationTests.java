@@ -108,10 +108,10 @@ class TransactionConfigurationTests {
 	}
 
 	/**
-	 * The row says that somebody else has the lock, of which its holder has no idea.
+	 * Gives the row to another owner without the knowledge of the holder.
 	 */
 	private void takeAway() {
-		assertThat(this.outside.sql("update dlock_lock set owner = 'somebody else' where lock_key = 'work'").update())
+		assertThat(this.outside.sql("update dlock_lock set owner = 'another owner' where lock_key = 'work'").update())
 			.isOne();
 	}
 

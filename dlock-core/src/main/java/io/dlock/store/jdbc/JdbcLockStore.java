@@ -30,6 +30,7 @@ import io.dlock.store.StoredLock;
 import io.dlock.store.jdbc.dialect.DueLease;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
 import io.dlock.store.jdbc.dialect.LockAcquire;
+import io.dlock.store.jdbc.dialect.LockQueue;
 import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
@@ -109,7 +110,7 @@ public final class JdbcLockStore implements LockStore {
 	public void leave(String storageKey, MailboxAddress mailbox) {
 		this.mailboxes.forget(mailbox, storageKey);
 		this.connections.execute("leave", (dialect, connection) -> {
-			dialect.leave(connection, storageKey, mailbox);
+			new LockQueue(dialect, connection).leave(storageKey, mailbox);
 			return true;
 		});
 	}

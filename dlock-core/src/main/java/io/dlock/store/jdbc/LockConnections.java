@@ -4,19 +4,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
@@ -26,13 +21,10 @@ import io.dlock.store.jdbc.dialect.LockDialect;
 import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
- * The connections of the store: a small pool like the pool of the application but apart
- * from it, so that threads which hold the application's connections cannot wait for
- * themselves. It is opened at the first use, when the database can report its product.
+ * Runs the work of the store on its connections, and decides about a connection that
+ * failed. A call has one command timeout in all.
  */
 final class LockConnections implements AutoCloseable {
-
-	private static final Log logger = LogFactory.getLog(LockConnections.class);
 
 	private final JdbcLockStoreSettings settings;
 
@@ -40,21 +32,12 @@ final class LockConnections implements AutoCloseable {
 
 	private final AbandonedSessions abandoned;
 
-	private final ReentrantLock opening = new ReentrantLock();
-
-	private volatile boolean closed;
-
-	private volatile @Nullable LockDatabase opened;
-
 	private final AtomicLong refreshed = new AtomicLong(System.nanoTime());
 
 	/**
 	 * The number of connections of the application that may be dropped in this period.
 	 */
 	private final AtomicInteger evictable = new AtomicInteger();
-
-	/** Guarded by the lock for opening. */
-	private long poolOpened;
 
 	LockConnections(DataSource dataSource, JdbcLockStoreSettings settings) {
 		this.settings = settings;
@@ -84,7 +67,7 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	private <T> T execute(boolean renewal, String operation, Work<T> work) {
-		LockDatabase current = open();
+		LockDatabase current = this.databases.open();
 		try (Place place = current.enter(renewal)) {
 			return execute(current, place, renewal, operation, work);
 		}
@@ -160,7 +143,7 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	private Collection<String> endSessions(Collection<String> sessions) {
-		return execute(open(), Place.uncounted(), true, "end sessions",
+		return execute(this.databases.open(), Place.uncounted(), true, "end sessions",
 				(dialect, connection) -> dialect.endSessions(connection, sessions));
 	}
 
@@ -202,7 +185,7 @@ final class LockConnections implements AutoCloseable {
 			connection = current.dataSource().getConnection();
 		}
 		catch (SQLException ex) {
-			replaceIfEmpty(current);
+			this.databases.replaceIfEmpty(current);
 			throw LockPools.isExhausted(current.dataSource(), ex)
 					? new StoreCongestedException("No connection became free (" + ex.getMessage() + ")", ex)
 					: SqlErrors.notConnected(ex);
@@ -221,7 +204,7 @@ final class LockConnections implements AutoCloseable {
 	 * @return the dialect
 	 */
 	LockDialect dialect() {
-		return open().dialect();
+		return this.databases.open().dialect();
 	}
 
 	/**
@@ -238,70 +221,7 @@ final class LockConnections implements AutoCloseable {
 	 * @return whether there can be another pool for a mailbox
 	 */
 	boolean areOwn() {
-		return open().places() != null;
-	}
-
-	private LockDatabase open() {
-		LockDatabase current = this.opened;
-		if (current != null) {
-			return current;
-		}
-		if (!tryLockOpening()) {
-			throw new StoreException(Effect.NONE, false, "The lock database does not answer", null);
-		}
-		try {
-			current = this.opened;
-			if (current == null) {
-				current = this.databases.open();
-				this.opened = current;
-				this.poolOpened = System.nanoTime();
-			}
-			return current;
-		}
-		finally {
-			this.opening.unlock();
-		}
-	}
-
-	/**
-	 * A thread waits no longer for the first connection of another thread than for its
-	 * own.
-	 */
-	private boolean tryLockOpening() {
-		try {
-			return this.opening.tryLock(this.settings.commandTimeout().toNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return false;
-		}
-	}
-
-	/**
-	 * A pool without a connection pauses longer after each failure, up to five seconds:
-	 * the locks would fail that long after the database is back. A new pool begins with
-	 * short pauses.
-	 */
-	private void replaceIfEmpty(LockDatabase current) {
-		if (current.places() == null || !this.opening.tryLock()) {
-			return;
-		}
-		try {
-			LockDatabase latest = this.opened;
-			boolean same = latest != null && latest.dataSource() == current.dataSource();
-			if (same && !this.closed && LockPools.isEmpty(current.dataSource())
-					&& System.nanoTime() - this.poolOpened > this.settings.commandTimeout().multipliedBy(2).toNanos()) {
-				this.opened = this.databases.withNewPool(current);
-				this.poolOpened = System.nanoTime();
-				LockPools.closeLater(current.dataSource());
-			}
-		}
-		catch (StoreException ex) {
-			logger.debug("The pool of the locks could not be replaced, will try again", ex);
-		}
-		finally {
-			this.opening.unlock();
-		}
+		return this.databases.open().places() != null;
 	}
 
 	Duration commandTimeout() {
@@ -309,24 +229,13 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	String description() {
-		LockDatabase current = this.opened;
-		return (current != null) ? current.description() : "not connected yet, table " + this.settings.table();
+		return this.databases.description();
 	}
 
 	@Override
 	public void close() {
 		this.abandoned.close();
-		this.opening.lock();
-		try {
-			this.closed = true;
-			LockDatabase current = this.opened;
-			if (current != null && current.places() != null) {
-				LockPools.close(current.dataSource());
-			}
-		}
-		finally {
-			this.opening.unlock();
-		}
+		this.databases.close();
 	}
 
 	/**

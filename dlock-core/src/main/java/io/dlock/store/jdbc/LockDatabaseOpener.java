@@ -4,6 +4,8 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
@@ -15,14 +17,17 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 import io.dlock.store.jdbc.dialect.LockDialectSelector;
 import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
- * Detects the database of the application, and opens a pool like the pool of the
- * application but apart from it.
+ * Opens the database at the first use, when it can report its product: with a pool like
+ * the pool of the application but apart from it, so that threads which hold the
+ * application's connections cannot wait for themselves.
  */
-final class LockDatabaseOpener {
+final class LockDatabaseOpener implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(LockDatabaseOpener.class);
 
@@ -31,6 +36,15 @@ final class LockDatabaseOpener {
 	private final JdbcLockStoreSettings settings;
 
 	private final LockPools pools;
+
+	private final ReentrantLock opening = new ReentrantLock();
+
+	private volatile boolean closed;
+
+	private volatile @Nullable LockDatabase opened;
+
+	/** Guarded by {@code opening}. */
+	private long poolOpened;
 
 	LockDatabaseOpener(DataSource dataSource, JdbcLockStoreSettings settings) {
 		this.application = outsideTransactions(dataSource);
@@ -49,7 +63,74 @@ final class LockDatabaseOpener {
 		return dataSource;
 	}
 
+	/**
+	 * The database, which is opened at the first use.
+	 * @return the database
+	 */
 	LockDatabase open() {
+		LockDatabase current = this.opened;
+		if (current != null) {
+			return current;
+		}
+		if (!tryLockOpening()) {
+			throw new StoreException(Effect.NONE, false, "The lock database does not answer", null);
+		}
+		try {
+			current = this.opened;
+			if (current == null) {
+				current = openFirst();
+				this.opened = current;
+				this.poolOpened = System.nanoTime();
+			}
+			return current;
+		}
+		finally {
+			this.opening.unlock();
+		}
+	}
+
+	/**
+	 * A thread waits no longer for the first connection of another thread than for its
+	 * own.
+	 */
+	private boolean tryLockOpening() {
+		try {
+			return this.opening.tryLock(this.settings.commandTimeout().toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
+		}
+	}
+
+	/**
+	 * A pool without a connection pauses longer after each failure, up to five seconds:
+	 * the locks would fail that long after the database is back. A new pool begins with
+	 * short pauses.
+	 */
+	void replaceIfEmpty(LockDatabase current) {
+		if (current.places() == null || !this.opening.tryLock()) {
+			return;
+		}
+		try {
+			LockDatabase latest = this.opened;
+			boolean same = latest != null && latest.dataSource() == current.dataSource();
+			if (same && !this.closed && LockPools.isEmpty(current.dataSource())
+					&& System.nanoTime() - this.poolOpened > this.settings.commandTimeout().multipliedBy(2).toNanos()) {
+				this.opened = withNewPool(current);
+				this.poolOpened = System.nanoTime();
+				LockPools.closeLater(current.dataSource());
+			}
+		}
+		catch (StoreException ex) {
+			logger.debug("The pool of the locks could not be replaced, will try again", ex);
+		}
+		finally {
+			this.opening.unlock();
+		}
+	}
+
+	private LockDatabase openFirst() {
 		if (!this.pools.isPossible()) {
 			if (this.settings.poolSize() > 0) {
 				logger.warn("Locks share the application's connections (" + this.application.getClass().getName()
@@ -70,12 +151,7 @@ final class LockDatabaseOpener {
 		}
 	}
 
-	/**
-	 * Open another pool to the same database.
-	 * @param database the database
-	 * @return the database with its new pool
-	 */
-	LockDatabase withNewPool(LockDatabase database) {
+	private LockDatabase withNewPool(LockDatabase database) {
 		String setup = database.dialect().sessionSetup(this.settings.commandTimeout());
 		Duration timeout = this.settings.commandTimeout().dividedBy(2);
 		return database.withDataSource(this.pools.open(this.settings.poolSize(), (config) -> {
@@ -96,6 +172,26 @@ final class LockDatabaseOpener {
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.notConnected(ex);
+		}
+	}
+
+	String description() {
+		LockDatabase current = this.opened;
+		return (current != null) ? current.description() : "not connected yet, table " + this.settings.table();
+	}
+
+	@Override
+	public void close() {
+		this.opening.lock();
+		try {
+			this.closed = true;
+			LockDatabase current = this.opened;
+			if (current != null && current.places() != null) {
+				LockPools.close(current.dataSource());
+			}
+		}
+		finally {
+			this.opening.unlock();
 		}
 	}
 

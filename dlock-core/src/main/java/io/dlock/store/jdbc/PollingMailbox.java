@@ -13,6 +13,7 @@ import org.apache.commons.logging.LogFactory;
 
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.jdbc.dialect.LockQueue;
 
 /**
  * Polls a database without notifications: one thread queries all locks that the process
@@ -115,7 +116,7 @@ final class PollingMailbox implements Mailbox, Runnable {
 		for (int from = 0; from < keys.size() && !this.closed; from += KEYS_AT_ONCE) {
 			List<String> some = keys.subList(from, Math.min(keys.size(), from + KEYS_AT_ONCE));
 			List<String> turns = this.connections.execute("look",
-					(dialect, connection) -> dialect.look(connection, some, this.address));
+					(dialect, connection) -> new LockQueue(dialect, connection).available(some, this.address));
 			for (String key : turns) {
 				this.awaited.remove(key);
 				this.onLockAvailable.accept(key);

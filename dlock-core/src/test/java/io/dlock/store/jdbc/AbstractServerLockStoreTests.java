@@ -39,7 +39,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
- * What goes wrong between a client and a database server.
+ * Failures between a client and a database server.
  */
 abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 
@@ -59,7 +59,7 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 	abstract String url(int port);
 
 	/**
-	 * How many round trips an uncontended acquire and release may take.
+	 * The number of round trips that an uncontended acquire and release may take.
 	 */
 	abstract int roundTrips();
 

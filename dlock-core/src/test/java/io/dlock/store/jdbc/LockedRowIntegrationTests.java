@@ -128,8 +128,8 @@ class LockedRowIntegrationTests {
 	void holdFailsForAnotherOwner(Database database) {
 		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
 			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_DEFAULT);
-			assertThat(transaction
-				.<Boolean>execute((status) -> store.hold(store.connectionOf(status).orElseThrow(), this.key, "nobody")))
+			assertThat(transaction.<Boolean>execute(
+					(status) -> store.hold(store.connectionOf(status).orElseThrow(), this.key, "another owner")))
 				.isFalse();
 			acquire(store, "first", Duration.ofMillis(300));
 			Awaitility.await().until(() -> store.find(this.key).isEmpty());
@@ -140,7 +140,7 @@ class LockedRowIntegrationTests {
 			acquire(store, "second", LEASE);
 			assertThat(transaction
 				.<Boolean>execute((status) -> store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")))
-				.as("somebody else's")
+				.as("held by another owner")
 				.isFalse();
 		}
 	}

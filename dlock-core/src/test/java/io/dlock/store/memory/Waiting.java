@@ -1,7 +1,7 @@
 package io.dlock.store.memory;
 
 /**
- * Who waits, as tests of other packages want to know it.
+ * Shows the queues to tests of other packages.
  */
 public final class Waiting {
 

@@ -480,8 +480,8 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	}
 
 	/**
-	 * Found by the torture bed: whoever opens the connection again is waited for, and
-	 * each waited for the one before.
+	 * Found by the torture bed: every caller waited until the caller before it had failed
+	 * to open the connection again.
 	 */
 	@Test
 	@Timing

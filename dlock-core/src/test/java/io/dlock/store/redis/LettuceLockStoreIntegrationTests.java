@@ -44,9 +44,9 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 	}
 
 	/**
-	 * A client that sends again what was not answered does so whenever it is connected
-	 * again: when nobody waits for it and its revocation may be over. (Two requests,
-	 * because the first in its queue is what it drops in any case.)
+	 * A client that repeats commands without an answer does so when it is connected
+	 * again: no caller may wait then, and the revocation may be over. (Two requests,
+	 * because the client drops the first of its queue in any case.)
 	 */
 	@Test
 	void r50AcquireOfAnInterruptedThreadIsNotSentAgain() throws Exception {

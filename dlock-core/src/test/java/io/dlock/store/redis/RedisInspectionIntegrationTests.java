@@ -34,8 +34,7 @@ import io.dlock.test.Timing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What Redis servers with all kinds of settings say of themselves, and what is found on
- * them.
+ * The facts and locks of Redis servers with different settings.
  */
 @Timeout(120)
 class RedisInspectionIntegrationTests {

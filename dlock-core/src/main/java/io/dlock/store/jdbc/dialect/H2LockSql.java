@@ -51,7 +51,7 @@ final class H2LockSql {
 			  owner = CASE waiting WHEN '' THEN '' ELSE '>' || SUBSTRING(waiting, 1, 16) END,
 			  lease_until = DATEADD('MILLISECOND', CASE waiting WHEN '' THEN 0 ELSE CAST(SUBSTRING(waiting, 1, 4) AS INT) END, %2$s),
 			  waiting = SUBSTRING(waiting, 18)
-			WHERE lock_key = ? AND """;
+			WHERE lock_key = ? AND""";
 
 	private static final String RELEASE = PASS_ON + " owner = ?";
 
@@ -77,13 +77,13 @@ final class H2LockSql {
 			SELECT lock_key, holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
 			  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros,
 			  DATEDIFF('MICROSECOND', acquired_at, %2$s) AS age_micros, owner LIKE '~%%' AS kept
-			FROM %1$s WHERE """
+			FROM %1$s WHERE"""
 			+ TAKEN;
 
 	private static final String FIND = LIST + " AND lock_key = ?";
 
 	private static final String LOOK = """
-			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= %2$s) AND lock_key IN """;
+			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= %2$s) AND lock_key IN""";
 
 	private static final String SWEEP = """
 			DELETE FROM %1$s WHERE lease_until < DATEADD('MICROSECOND', -?, %2$s) FETCH FIRST %6$d ROWS ONLY

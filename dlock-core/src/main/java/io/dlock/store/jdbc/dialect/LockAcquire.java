@@ -83,9 +83,9 @@ public final class LockAcquire {
 	 * is worth another attempt at once.
 	 */
 	private AcquireResult queue(MailboxAddress mailbox, AcquireAttempt.Held first) throws SQLException {
+		LockQueue queue = new LockQueue(this.dialect, this.connection);
 		AcquireAttempt.Held held = first;
-		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoomFor(mailbox)
-				&& !this.dialect.queue(this.connection, this.key, mailbox); i++) {
+		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoomFor(mailbox) && !queue.join(this.key, mailbox); i++) {
 			if (!(this.dialect.holder(this.connection, this.key) instanceof AcquireAttempt.Held now) || !now.lasts()) {
 				return new AcquireResult.Refused(Duration.ZERO, null);
 			}

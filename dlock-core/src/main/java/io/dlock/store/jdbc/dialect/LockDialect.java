@@ -5,9 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -137,65 +135,6 @@ public abstract class LockDialect {
 				}
 				return owner.equals(row.getString(2)) ? new AcquireAttempt.Granted(row.getLong(5))
 						: new AcquireAttempt.Held(row.getLong(1), row.getString(2), row.getString(3), row.getString(4));
-			}
-		}
-	}
-
-	/**
-	 * Join the queue of a key.
-	 * @return {@code false} if the lock became free meanwhile, the queue is full, or the
-	 * address is queued already
-	 */
-	final boolean queue(Connection connection, String storageKey, MailboxAddress mailbox) throws SQLException {
-		try (PreparedStatement statement = prepare(connection, LockStatement.QUEUE)) {
-			statement.setString(1, LockSqlParameters.entry(mailbox));
-			statement.setString(2, storageKey);
-			statement.setString(3, LockSqlParameters.entry(mailbox));
-			return statement.executeUpdate() == 1;
-		}
-	}
-
-	/**
-	 * Leave the queue of a key, or give up its reservation.
-	 * @param connection a connection
-	 * @param storageKey the key
-	 * @param mailbox the address that is queued
-	 * @throws SQLException if there is no answer
-	 */
-	public final void leave(Connection connection, String storageKey, MailboxAddress mailbox) throws SQLException {
-		if (release(connection, storageKey, mailbox.reservation())) {
-			return;
-		}
-		try (PreparedStatement statement = prepare(connection, LockStatement.LEAVE)) {
-			statement.setString(1, LockSqlParameters.entry(mailbox));
-			statement.setString(2, storageKey);
-			statement.executeUpdate();
-		}
-	}
-
-	/**
-	 * Find the locks that are worth an attempt.
-	 * @param connection a connection
-	 * @param storageKeys the locks
-	 * @param mailbox the process that waits for them
-	 * @return the locks that are free or reserved for this process
-	 * @throws SQLException if there is no answer
-	 */
-	public final List<String> look(Connection connection, List<String> storageKeys, MailboxAddress mailbox)
-			throws SQLException {
-		String keys = String.join(", ", Collections.nCopies(storageKeys.size(), "?"));
-		try (PreparedStatement statement = connection.prepareStatement(sql(LockStatement.LOOK) + " (" + keys + ")")) {
-			int index = 1;
-			statement.setString(index++, mailbox.reservation());
-			for (String key : storageKeys) {
-				statement.setString(index++, key);
-			}
-			try (ResultSet row = statement.executeQuery()) {
-				List<String> turns = new ArrayList<>();
-				while (row.next()) {
-					turns.add(row.getString(1));
-				}
-				return turns;
 			}
 		}
 	}

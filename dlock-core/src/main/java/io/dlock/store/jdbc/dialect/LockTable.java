@@ -18,7 +18,7 @@ import io.dlock.store.StoreMisconfiguredException;
 record LockTable(String name) {
 
 	/** The effect of a collation that is not a binary one. */
-	static final String MIXES_KEYS = "which takes different keys for the same";
+	static final String MIXES_KEYS = "which treats different keys as equal";
 
 	private static final String[] COLUMNS = { "lock_key", "owner", "token", "acquired_at", "lease_until", "renewals",
 			"holder", "reason", "waiting" };

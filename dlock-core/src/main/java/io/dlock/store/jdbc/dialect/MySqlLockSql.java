@@ -95,7 +95,7 @@ final class MySqlLockSql {
 			  owner = IF(waiting = '', '', CONCAT('>', LEFT(waiting, 16))),
 			  lease_until = UTC_TIMESTAMP(6) + INTERVAL IF(waiting = '', 0, LEFT(waiting, 4) * 1000) MICROSECOND,
 			  waiting = SUBSTR(waiting, 18)
-			WHERE lock_key = ? AND """;
+			WHERE lock_key = ? AND""";
 
 	private static final String RELEASE = PASS_ON + " owner = ?";
 
@@ -121,13 +121,13 @@ final class MySqlLockSql {
 			SELECT lock_key, holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
 			  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros,
 			  TIMESTAMPDIFF(MICROSECOND, acquired_at, UTC_TIMESTAMP(6)) AS age_micros, owner LIKE '~%%' AS kept
-			FROM %1$s WHERE """
+			FROM %1$s WHERE"""
 			+ TAKEN;
 
 	private static final String FIND = LIST + " AND lock_key = ?";
 
 	private static final String LOOK = """
-			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN """;
+			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN""";
 
 	private static final String SWEEP = """
 			DELETE FROM %1$s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %6$d

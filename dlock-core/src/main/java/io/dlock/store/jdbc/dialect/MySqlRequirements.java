@@ -28,7 +28,7 @@ final class MySqlRequirements {
 			ORDER BY c.ordinal_position
 			""";
 
-	private static final Set<String> FOR_PEOPLE = Set.of("holder", "reason");
+	private static final Set<String> TEXTS = Set.of("holder", "reason");
 
 	private static final Set<String> EVERY_CHARACTER = Set.of("utf8mb4", "utf16", "utf16le", "utf32", "gb18030");
 
@@ -49,7 +49,7 @@ final class MySqlRequirements {
 		}
 		if ("VIEW".equals(row.getString(6))) {
 			throw new StoreMisconfiguredException(
-					"The lock table '%s' is a view, of whose table the locks know nothing.".formatted(table.name()),
+					"The lock table '%s' is a view, and its table cannot be checked.".formatted(table.name()),
 					"Set dlock.jdbc.table to the name of the table, after its schema and a dot if need be.", null);
 		}
 		if (!"InnoDB".equalsIgnoreCase(row.getString(1))) {
@@ -58,11 +58,11 @@ final class MySqlRequirements {
 		}
 		String column = row.getString(2);
 		String collation = row.getString(4);
-		if (FOR_PEOPLE.contains(column) && !EVERY_CHARACTER.contains(String.valueOf(row.getString(3)))) {
-			throw table.wrongCollation(column, collation, "which does not know every character",
+		if (TEXTS.contains(column) && !EVERY_CHARACTER.contains(String.valueOf(row.getString(3)))) {
+			throw table.wrongCollation(column, collation, "which cannot store every character",
 					"MODIFY %s VARCHAR(255) CHARACTER SET utf8mb4 NOT NULL".formatted(column));
 		}
-		if (!FOR_PEOPLE.contains(column) && collation != null && !collation.endsWith("_bin")) {
+		if (!TEXTS.contains(column) && collation != null && !collation.endsWith("_bin")) {
 			throw table.wrongCollation(column, collation, LockTable.MIXES_KEYS,
 					"MODIFY %s %s CHARACTER SET ascii COLLATE ascii_bin NOT NULL".formatted(column, row.getString(5)));
 		}

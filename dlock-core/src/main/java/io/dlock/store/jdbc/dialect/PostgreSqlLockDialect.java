@@ -182,7 +182,7 @@ final class PostgreSqlLockDialect extends LockDialect {
 	void verify(Connection connection, LockTable table) throws SQLException {
 		table.ask(connection, FOREIGN_COLLATION, (row) -> {
 			throw table.wrongCollation("lock_key", row.getString(1),
-					"which changes with the operating system: its index may then miss a lock, and there are two",
+					"which changes with the operating system: the index may then miss a lock, which is granted twice",
 					"ALTER COLUMN lock_key TYPE VARCHAR(512) COLLATE \"C\"");
 		});
 		try (Statement statement = connection.createStatement();

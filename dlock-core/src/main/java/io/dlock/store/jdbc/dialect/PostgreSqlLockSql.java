@@ -82,7 +82,7 @@ final class PostgreSqlLockSql {
 			  lease_until = clock_timestamp() + CASE waiting WHEN '' THEN interval '0'
 			    ELSE substr(waiting, 1, 4)::int * interval '1 millisecond' END,
 			  waiting = substr(waiting, 18)
-			WHERE lock_key = ? AND """;
+			WHERE lock_key = ? AND""";
 
 	private static final String NOTIFY = NOT_DURABLE + """
 
@@ -113,12 +113,12 @@ final class PostgreSqlLockSql {
 			  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros,
 			  (extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint AS age_micros,
 			  owner LIKE '~%%' AS kept
-			FROM %1$s WHERE """ + TAKEN;
+			FROM %1$s WHERE""" + TAKEN;
 
 	private static final String FIND = LIST + " AND lock_key = ?";
 
 	private static final String LOOK = """
-			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN """;
+			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN""";
 
 	private static final String SWEEP = """
 			DELETE FROM %1$s WHERE lock_key IN (

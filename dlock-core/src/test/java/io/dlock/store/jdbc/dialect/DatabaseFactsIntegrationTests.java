@@ -52,7 +52,7 @@ class DatabaseFactsIntegrationTests {
 	}
 
 	/**
-	 * What the health shows.
+	 * The facts that the health shows.
 	 */
 	@Test
 	void r19StandbyTakesNoLockAndReportsItsRole() {

@@ -1,0 +1,81 @@
+package io.dlock.store.jdbc.dialect;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+import io.dlock.store.MailboxAddress;
+
+/**
+ * The queues of the locks.
+ *
+ * @param dialect the dialect
+ * @param connection a connection in auto-commit mode
+ */
+public record LockQueue(LockDialect dialect, Connection connection) {
+
+	/**
+	 * Join the queue of a key.
+	 * @param storageKey the key
+	 * @param mailbox the address to queue
+	 * @return {@code false} if the lock became free meanwhile, the queue is full, or the
+	 * address is queued already
+	 * @throws SQLException if there is no answer
+	 */
+	boolean join(String storageKey, MailboxAddress mailbox) throws SQLException {
+		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.QUEUE)) {
+			statement.setString(1, LockSqlParameters.entry(mailbox));
+			statement.setString(2, storageKey);
+			statement.setString(3, LockSqlParameters.entry(mailbox));
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	/**
+	 * Leave the queue of a key, or give up its reservation.
+	 * @param storageKey the key
+	 * @param mailbox the address that is queued
+	 * @throws SQLException if there is no answer
+	 */
+	public void leave(String storageKey, MailboxAddress mailbox) throws SQLException {
+		if (this.dialect.release(this.connection, storageKey, mailbox.reservation())) {
+			return;
+		}
+		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.LEAVE)) {
+			statement.setString(1, LockSqlParameters.entry(mailbox));
+			statement.setString(2, storageKey);
+			statement.executeUpdate();
+		}
+	}
+
+	/**
+	 * Find the locks that are worth an attempt.
+	 * @param storageKeys the locks
+	 * @param mailbox the process that waits for them
+	 * @return the locks that are free or reserved for this process
+	 * @throws SQLException if there is no answer
+	 */
+	public List<String> available(List<String> storageKeys, MailboxAddress mailbox) throws SQLException {
+		String keys = String.join(", ", Collections.nCopies(storageKeys.size(), "?"));
+		String look = this.dialect.sql(LockStatement.LOOK) + " (" + keys + ")";
+		try (PreparedStatement statement = this.connection.prepareStatement(look)) {
+			int index = 1;
+			statement.setString(index++, mailbox.reservation());
+			for (String key : storageKeys) {
+				statement.setString(index++, key);
+			}
+			try (ResultSet row = statement.executeQuery()) {
+				List<String> available = new ArrayList<>();
+				while (row.next()) {
+					available.add(row.getString(1));
+				}
+				return available;
+			}
+		}
+	}
+
+}
