@@ -70,7 +70,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		return invoke(ProxiedInvocation.of(invocation), ProxyAdvice.targetClass(invocation));
+		return invoke(WovenMethods.lockedByProxy(invocation), ProxyAdvice.targetClass(invocation));
 	}
 
 	@Nullable Object invoke(MethodInvocation invocation, Class<?> targetClass) throws Throwable {

@@ -24,7 +24,7 @@ record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		return this.interceptor.invoke(ProxiedInvocation.of(invocation), this.proxyClass);
+		return this.interceptor.invoke(WovenMethods.lockedByProxy(invocation), this.proxyClass);
 	}
 
 	/**

@@ -11,28 +11,18 @@ import org.springframework.aop.ProxyMethodInvocation;
  * A call that a proxy has locked and that is on its way to a woven method, which is not
  * to lock it again.
  */
-final class ProxiedInvocation implements MethodInvocation {
+final class ProxiedInvocation implements ProxyMethodInvocation {
 
 	private static final ThreadLocal<@Nullable ProxiedInvocation> UNDER_WAY = new ThreadLocal<>();
 
 	private final ProxyMethodInvocation call;
 
-	private ProxiedInvocation(ProxyMethodInvocation call) {
-		this.call = call;
-	}
-
 	/**
-	 * A call that a proxy is about to lock.
-	 * @param call the call
-	 * @return the same call
+	 * Create it.
+	 * @param call the call that a proxy is about to lock
 	 */
-	static MethodInvocation of(MethodInvocation call) {
-		return (WovenMethods.isActive() && call instanceof ProxyMethodInvocation proxied)
-				? new ProxiedInvocation(proxied) : call;
-	}
-
-	ProxyMethodInvocation call() {
-		return this.call;
+	ProxiedInvocation(ProxyMethodInvocation call) {
+		this.call = call;
 	}
 
 	/**
@@ -99,6 +89,39 @@ final class ProxiedInvocation implements MethodInvocation {
 				UNDER_WAY.remove();
 			}
 		}
+	}
+
+	/**
+	 * Each {@link #proceed()} is one of a clone.
+	 */
+	@Override
+	public MethodInvocation invocableClone() {
+		return this;
+	}
+
+	@Override
+	public MethodInvocation invocableClone(@Nullable Object... arguments) {
+		return new ProxiedInvocation((ProxyMethodInvocation) this.call.invocableClone(arguments));
+	}
+
+	@Override
+	public Object getProxy() {
+		return this.call.getProxy();
+	}
+
+	@Override
+	public void setArguments(@Nullable Object... arguments) {
+		this.call.setArguments(arguments);
+	}
+
+	@Override
+	public void setUserAttribute(String key, @Nullable Object value) {
+		this.call.setUserAttribute(key, value);
+	}
+
+	@Override
+	public @Nullable Object getUserAttribute(String key) {
+		return this.call.getUserAttribute(key);
 	}
 
 	@Override

@@ -43,8 +43,7 @@ final class ProxyAdvice {
 	 * @return the proxy, or {@code null} if the call has none
 	 */
 	static @Nullable Object proxy(MethodInvocation invocation) {
-		MethodInvocation call = (invocation instanceof ProxiedInvocation proxied) ? proxied.call() : invocation;
-		return (call instanceof ProxyMethodInvocation proxied) ? proxied.getProxy() : null;
+		return (invocation instanceof ProxyMethodInvocation proxied) ? proxied.getProxy() : null;
 	}
 
 	private static boolean applies(Advisor advisor, MethodInvocation invocation) {

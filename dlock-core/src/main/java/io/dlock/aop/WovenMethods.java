@@ -9,6 +9,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -73,11 +74,12 @@ final class WovenMethods {
 	}
 
 	/**
-	 * Whether a call may be locked by the aspect.
-	 * @return whether a context is in AspectJ mode
+	 * Mark a call that a proxy is about to lock, so that the aspect does not lock it again.
+	 * @param call the call
+	 * @return the same call
 	 */
-	static boolean isActive() {
-		return active;
+	static MethodInvocation lockedByProxy(MethodInvocation call) {
+		return (active && call instanceof ProxyMethodInvocation proxied) ? new ProxiedInvocation(proxied) : call;
 	}
 
 	/**
