@@ -77,7 +77,7 @@ final class KeyChecks {
 	/**
 	 * Check an expression.
 	 * @param node the expression
-	 * @throws InvalidLockedMethodException if it cannot be a key
+	 * @throws RefusedKeyException if it cannot be a key
 	 */
 	void check(SpelNode node) {
 		checkReferences(node);
@@ -269,9 +269,8 @@ final class KeyChecks {
 		return variable.toStringAST().substring(1);
 	}
 
-	private InvalidLockedMethodException refusal(String problem, String action) {
-		return new InvalidLockedMethodException(this.scope.method(),
-				"has the key '%s', %s".formatted(this.expression, problem), action, null);
+	private RefusedKeyException refusal(String problem, String action) {
+		return new RefusedKeyException("has the key '%s', %s".formatted(this.expression, problem), action);
 	}
 
 }

@@ -79,10 +79,6 @@ final class KeyScope {
 			.getSource() instanceof Method annotated) ? annotated : this.method;
 	}
 
-	Method method() {
-		return this.method;
-	}
-
 	KeyText texts() {
 		return this.texts;
 	}

@@ -49,7 +49,7 @@ final class LockKey {
 	 * @param expression the expression, may be empty
 	 * @param texts how values become text
 	 * @return the key
-	 * @throws InvalidLockedMethodException if the expression cannot be a key
+	 * @throws RefusedKeyException if the expression cannot be a key
 	 */
 	static LockKey of(Method method, Class<?> targetClass, String name, String expression, KeyText texts) {
 		KeyScope scope = new KeyScope(method, targetClass, texts);
@@ -57,17 +57,17 @@ final class LockKey {
 			return new LockKey(scope, name, null,
 					name.isEmpty() ? targetClass.getName() + "#" + signature(method) : name);
 		}
-		SpelNodeImpl parsed = KeyPart.within(parse(method, expression).getAST(), texts);
+		SpelNodeImpl parsed = KeyPart.within(parse(expression).getAST(), texts);
 		new KeyChecks(expression, scope).check(parsed);
 		return new LockKey(scope, name, new SpelExpression(expression, parsed, INTERPRETED), name);
 	}
 
-	private static SpelExpression parse(Method method, String expression) {
+	private static SpelExpression parse(String expression) {
 		try {
 			return (SpelExpression) PARSER.parseExpression(expression);
 		}
 		catch (ParseException | IllegalStateException ex) {
-			throw new InvalidLockedMethodException(method,
+			throw new RefusedKeyException(
 					"has the key '" + expression + "', which is no SpEL expression: " + ex.getMessage(),
 					"A constant key needs quotes: \"'nightly'\"", ex);
 		}

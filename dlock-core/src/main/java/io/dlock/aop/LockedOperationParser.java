@@ -50,7 +50,7 @@ final class LockedOperationParser {
 		WrittenAnnotation written = WrittenAnnotation.on(method);
 		Class<?> named = LockedAnnotations.named(method, targetClass);
 		String name = text(annotation.name(), written.attribute("name"), method);
-		LockKey key = LockKey.of(method, named, name, text(annotation.key(), "key", method), this.texts);
+		LockKey key = key(annotation, method, named, name);
 		Method fallback = fallback(annotation, method, targetClass, completion);
 		if (annotation.onBusy() == OnBusy.SKIP) {
 			SkippedResults.check(method, targetClass, fallback, completion);
@@ -100,6 +100,16 @@ final class LockedOperationParser {
 					"Give it a text, or leave it out", null);
 		}
 		return text;
+	}
+
+	private LockKey key(DistributedLocked annotation, Method method, Class<?> named, String name) {
+		String expression = text(annotation.key(), "key", method);
+		try {
+			return LockKey.of(method, named, name, expression, this.texts);
+		}
+		catch (RefusedKeyException ex) {
+			throw new InvalidLockedMethodException(method, ex.problem(), ex.action(), ex.getCause());
+		}
 	}
 
 	private static void warnOfBareKey(LockKey key, DistributedLocked annotation, Method method) {

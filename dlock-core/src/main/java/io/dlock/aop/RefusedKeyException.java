@@ -1,5 +1,7 @@
 package io.dlock.aop;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A value or a type that has no place in a key. The {@link LockKey} adds which key it is.
  */
@@ -15,7 +17,11 @@ final class RefusedKeyException extends IllegalArgumentException {
 	 * @param action what to write instead
 	 */
 	RefusedKeyException(String problem, String action) {
-		super(problem + ". " + action);
+		this(problem, action, null);
+	}
+
+	RefusedKeyException(String problem, String action, @Nullable Throwable cause) {
+		super(problem + ". " + action, cause);
 		this.problem = problem;
 		this.action = action;
 	}

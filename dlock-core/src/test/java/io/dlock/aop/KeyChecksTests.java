@@ -190,7 +190,7 @@ class KeyChecksTests {
 			texts | #items.![#root.targetClass.getSimpleName()] | no method 'getSimpleName'
 			""")
 	void c14ExpressionIsRefusedAtTheStart(String method, String expression, String message) {
-		assertThatExceptionOfType(InvalidLockedMethodException.class).isThrownBy(() -> key(method, expression))
+		assertThatExceptionOfType(RefusedKeyException.class).isThrownBy(() -> key(method, expression))
 			.withMessageContaining("'" + expression + "'")
 			.withMessageContaining(message);
 	}
