@@ -1,34 +1,33 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.lang.Contract;
-import reactor.util.context.ContextView;
 
 import io.dlock.LockBusyException;
-import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
-import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
 
 /**
- * A call of a locked method that waits for its lock without a thread. The key is
- * evaluated now, before anybody can change the arguments; the body may run later, on any
- * thread, and more than once.
+ * One call of a locked method: the rules of what happens to the method, its result and
+ * its lock. {@link BlockingCall}, {@link StageCall} and {@link LockedSubscription} differ
+ * in how they wait.
+ * <p>
+ * The key is evaluated at the call, before its arguments can change; the method may run
+ * later and on another thread.
  */
-final class LockedCall {
+class LockedCall implements LockedInvocation {
 
 	private static final Log logger = LogFactory.getLog(LockedCall.class);
 
@@ -38,123 +37,75 @@ final class LockedCall {
 
 	private final Surroundings surroundings;
 
-	private final LockRegistry registry;
-
-	private final LockedTransactions transactions;
-
 	private final LockRequest request;
+
+	private CallObservation observation = CallObservation.NONE;
 
 	LockedCall(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
 		this.operation = operation;
 		this.invocation = invocation;
 		this.surroundings = surroundings;
-		this.registry = surroundings.registry().get();
-		this.transactions = surroundings.transactions().get();
 		this.request = operation.request(operation.key().evaluate(invocation.getArguments()));
 	}
 
-	String key() {
+	/**
+	 * Create another call of the same method with the same arguments.
+	 * @param call the call
+	 */
+	LockedCall(LockedCall call) {
+		this.operation = call.operation;
+		this.invocation = call.invocation;
+		this.surroundings = call.surroundings;
+		this.request = call.request;
+	}
+
+	Surroundings surroundings() {
+		return this.surroundings;
+	}
+
+	LockedTransactions transactions() {
+		return this.surroundings.transactions().get();
+	}
+
+	LockRequest request() {
+		return this.request;
+	}
+
+	CallObservation observation() {
+		return this.observation;
+	}
+
+	/**
+	 * Begin the observation of the call.
+	 * @param parent the observation that it is part of, or {@code null} for that of the
+	 * thread
+	 */
+	void observe(@Nullable Object parent) {
+		this.observation = this.operation.observe(key(), parent);
+	}
+
+	@Override
+	public String key() {
 		return this.request.key();
 	}
 
-	/**
-	 * Enter the transaction of the calling thread, if there is one.
-	 * @return who keeps the lock
-	 */
-	LockKeeping enter() {
-		return this.transactions.enterLater(this.operation, this.invocation, key());
+	@Override
+	public Method method() {
+		return this.invocation.getMethod();
 	}
 
-	/**
-	 * Enter the transaction of a subscriber, or of the calling thread, if there is one.
-	 * @param context the context of the subscriber
-	 * @return who keeps the lock
-	 */
-	LockKeeping enter(ContextView context) {
-		return this.transactions.enterLater(this.operation, this.invocation, key(), context);
+	@Override
+	public Class<?> targetClass() {
+		return ProxyAdvice.targetClass(this.invocation);
 	}
 
-	/**
-	 * The call begins, or a subscription to it.
-	 * @param parent the observation that it is part of, or {@code null} for that of the
-	 * thread
-	 * @return who is to be told how it goes
-	 */
-	CallObservation observe(@Nullable Object parent) {
-		return this.operation.observe(key(), parent);
+	@Override
+	public <T> @Nullable T advice(Class<T> type) {
+		return ProxyAdvice.find(this.invocation, type);
 	}
 
-	/**
-	 * Ask for the lock.
-	 * @param outer the lock of this key that the caller holds, or {@code null}
-	 * @return the handle to come
-	 */
-	CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer) {
-		return Surroundings.answered((outer != null) ? this.registry.acquireAsync(this.request, outer)
-				: this.registry.acquireAsync(this.request), this.request);
-	}
-
-	/**
-	 * The lock of this key that the calling thread holds.
-	 * @return the handle, or {@code null}
-	 */
-	@Nullable LockHandle heldByThread() {
-		return LockContext.find(key());
-	}
-
-	/**
-	 * Run the method, which sees its handle.
-	 * @param handle the granted lock
-	 * @param observation who is told
-	 * @return what it returned
-	 * @throws Throwable what it threw
-	 */
-	@Nullable Object run(LockHandle handle, CallObservation observation) throws Throwable {
-		this.transactions.granted(handle, this.operation);
-		MethodInvocation body = body();
-		observation.acquired(handle);
-		CallObservation.Scope scope = observation.open();
-		LockContext.Binding binding = LockContext.bind(handle);
-		try {
-			return this.surroundings.isLogged() ? logged(handle, body) : run(handle, body);
-		}
-		finally {
-			binding.close();
-			scope.close();
-		}
-	}
-
-	private @Nullable Object logged(LockHandle handle, MethodInvocation body) throws Throwable {
-		LoggingScope scope = new LoggingScope(handle, this.operation.reason());
-		try {
-			return run(handle, body);
-		}
-		finally {
-			scope.end();
-		}
-	}
-
-	/**
-	 * What is logged elsewhere on behalf of the method.
-	 * @param handle the granted lock
-	 * @return the entries, or {@code null} if they can not or shall not be shown
-	 */
-	@Nullable LogEntries loggedElsewhere(LockHandle handle) {
-		return this.surroundings.isLoggedElsewhere() ? LogEntries.of(handle, this.operation.reason()) : null;
-	}
-
-	private @Nullable Object run(LockHandle handle, MethodInvocation body) throws Throwable {
-		return isInterrupting() ? new InterruptibleBody(handle).run(body) : body.proceed();
-	}
-
-	/**
-	 * An invocation can proceed once.
-	 */
-	private MethodInvocation body() {
-		return (this.invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone() : this.invocation;
-	}
-
-	boolean isLossIgnored() {
+	@Override
+	public boolean isLossIgnored() {
 		return this.operation.onLost() == OnLost.IGNORE;
 	}
 
@@ -163,91 +114,132 @@ final class LockedCall {
 	}
 
 	/**
-	 * What is done instead when there is no lock.
-	 * @param failure why there is none
-	 * @param skipped what a skipped call returns
-	 * @param observation who is told
-	 * @return what the fallback returned, or what a skipped call returns
-	 * @throws Throwable the failure, if nothing is done instead, or that of the fallback
+	 * Run the method under the lock.
+	 * @param handle the granted lock
+	 * @return the result of the method
+	 * @throws Throwable if the method fails
 	 */
-	@Nullable Object instead(Throwable failure, Supplier<? extends @Nullable Object> skipped, CallObservation observation)
-			throws Throwable {
-		Throwable reason = unwrapped(failure);
-		if (reason instanceof LockStoreException || reason instanceof LockBusyException) {
-			observation.refused(reason, this.operation.outage().isFailOpen(reason));
+	@Nullable Object run(LockHandle handle) throws Throwable {
+		return run(handle, this.invocation);
+	}
+
+	/**
+	 * Run the method under the lock, on any thread and once more for each call: a proxy's
+	 * invocation can proceed once.
+	 * @param handle the granted lock
+	 * @return the result of the method
+	 * @throws Throwable if the method fails
+	 */
+	@Nullable Object runClone(LockHandle handle) throws Throwable {
+		return run(handle, invocableClone());
+	}
+
+	private MethodInvocation invocableClone() {
+		return (this.invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone() : this.invocation;
+	}
+
+	private @Nullable Object run(LockHandle handle, MethodInvocation body) throws Throwable {
+		this.observation.acquired(handle);
+		if (!this.surroundings.isLogged()) {
+			return runInterruptibly(handle, body);
 		}
-		CallObservation.Scope scope = observation.open();
+		LogEntries outer = LogEntries.shown();
+		LogEntries.of(handle, this.operation.reason()).show();
 		try {
-			return instead(reason, skipped);
+			return runInterruptibly(handle, body);
 		}
 		finally {
-			scope.close();
+			outer.show();
 		}
 	}
 
-	private @Nullable Object instead(Throwable reason, Supplier<? extends @Nullable Object> skipped) throws Throwable {
-		if (reason instanceof LockStoreException outage) {
-			return this.operation.outage().instead(body(), outage);
+	private @Nullable Object runInterruptibly(LockHandle handle, MethodInvocation body) throws Throwable {
+		return isInterrupting() ? new InterruptibleBody(handle).run(body) : body.proceed();
+	}
+
+	/**
+	 * The log entries for the threads on which the work of the method goes on.
+	 * @param handle the granted lock
+	 * @return the entries, or {@code null} if there are none
+	 */
+	@Nullable LogEntries loggedElsewhere(LockHandle handle) {
+		return this.surroundings.isLoggedElsewhere() ? LogEntries.of(handle, this.operation.reason()) : null;
+	}
+
+	/**
+	 * Do without the lock what the annotation says for that case.
+	 * @param failure the reason why there is no lock
+	 * @return the result of the fallback or of the method, or the value of a skipped call
+	 * @throws Throwable the reason, or the failure of the fallback or the method
+	 */
+	@Nullable Object runWithoutLock(Throwable failure) throws Throwable {
+		Throwable reason = unwrapped(failure);
+		boolean unlocked = this.operation.outage().isFailOpen(reason);
+		if (reason instanceof LockStoreException || reason instanceof LockBusyException) {
+			this.observation.refused(reason, unlocked);
 		}
-		if (reason instanceof LockBusyException) {
-			Method fallback = this.operation.fallback();
-			if (fallback != null) {
-				return Fallbacks.call(fallback, this.invocation);
-			}
-			if (this.operation.onBusy() == OnBusy.SKIP) {
-				logger.debug("Skipped " + this.operation.reason(), reason);
-				return skipped.get();
-			}
+		if (unlocked) {
+			this.operation.outage().warn(reason);
+			return invocableClone().proceed();
+		}
+		Method fallback = this.operation.fallback(reason);
+		if (fallback != null) {
+			logger.debug("Called the fallback of " + this.operation.reason(), reason);
+			return call(fallback);
+		}
+		if (reason instanceof LockBusyException && this.operation.onBusy() == OnBusy.SKIP) {
+			logger.debug("Skipped " + this.operation.reason(), reason);
+			return this.operation.returnType().emptyValue();
 		}
 		throw reason;
 	}
 
-	/**
-	 * Release the lock.
-	 * @param handle the granted lock
-	 * @return when it is released
-	 */
-	static CompletableFuture<@Nullable Void> release(LockHandle handle) {
-		CompletableFuture<@Nullable Void> released = handle.releaseAsync();
-		// that of a mock
-		return (released != null) ? released : CompletableFuture.completedFuture(null);
+	private @Nullable Object call(Method fallback) throws Throwable {
+		Object target = this.invocation.getThis();
+		if (!fallback.getDeclaringClass().isInstance(target)) {
+			// the method is one of the proxy, whose target may be something else
+			Object proxy = ProxyAdvice.proxy(this.invocation);
+			target = (proxy != null) ? proxy : target;
+		}
+		return AopUtils.invokeJoinpointUsingReflection(target, fallback, this.invocation.getArguments());
 	}
 
 	/**
 	 * Look at a value whose type says nothing.
-	 * @param value the value that the result has completed with
-	 * @return the failure to tell if its work is not done, or {@code null}
+	 * @param value a value that the method has returned
+	 * @return the failure if the value stands for work that is not done, or {@code null}
 	 */
 	@Nullable Throwable unfinished(@Nullable Object value) {
-		return this.operation.unfinished(value, this.invocation.getMethod());
+		return this.operation.unfinished(value, method());
 	}
 
 	/**
-	 * What the caller is told when the work is done and the lock is released.
+	 * The outcome for the caller when the work is done and the lock is released.
+	 * @param value the result of the work
 	 * @param failure the failure of the work, or {@code null}
 	 * @param release the failure of the release, or {@code null}
-	 * @param observation who is told of a loss
-	 * @return the failure to tell, or {@code null}
+	 * @return the failure for the caller, or {@code null} if the caller gets the value
 	 */
-	@Nullable Throwable outcome(@Nullable Throwable failure, @Nullable Throwable release, CallObservation observation) {
+	@Nullable Throwable outcome(@Nullable Object value, @Nullable Throwable failure, @Nullable Throwable release) {
+		Throwable ofWork = (failure != null) ? failure : unfinished(value);
 		Throwable loss = unwrapped(release);
 		if (loss instanceof LockLostException) {
-			observation.lost();
+			this.observation.lost();
 		}
-		if (loss == null || loss == failure || (loss instanceof LockLostException && isLossIgnored())) {
-			return failure;
+		if (loss == null || loss == ofWork || (loss instanceof LockLostException && isLossIgnored())) {
+			return ofWork;
 		}
-		if (failure == null) {
+		if (ofWork == null) {
 			return loss;
 		}
-		failure.addSuppressed(loss);
-		return failure;
+		ofWork.addSuppressed(loss);
+		return ofWork;
 	}
 
 	/**
 	 * Futures wrap the failures of those they depend on.
 	 * @param failure a failure, or {@code null}
-	 * @return what it is about
+	 * @return its cause, if it wraps one
 	 */
 	@Contract("!null -> !null")
 	static @Nullable Throwable unwrapped(@Nullable Throwable failure) {
@@ -256,7 +248,7 @@ final class LockedCall {
 
 	@Override
 	public String toString() {
-		return "@DistributedLocked method " + this.invocation.getMethod();
+		return "@DistributedLocked method " + method();
 	}
 
 }

@@ -5,7 +5,9 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.LockBusyException;
 import io.dlock.LockRequest;
+import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
 
@@ -26,14 +28,11 @@ import io.dlock.OnLost;
  * @param maxHold the longest time it is held, or {@code null} for the default
  * @param outage what to do when the store fails
  * @param observations who is told of calls
- * @param completion how to hold the lock when the work goes on after the return, or
- * {@code null} if it does not
- * @param open whether only the result itself can tell whether the work is done
+ * @param returnType the return type
  */
 record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
 		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
-		@Nullable Duration maxHold, OutagePolicy outage, CallObservations observations,
-		@Nullable CompletionBound completion, boolean open) {
+		@Nullable Duration maxHold, OutagePolicy outage, CallObservations observations, ReturnType returnType) {
 
 	LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)
@@ -49,13 +48,23 @@ record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration
 	}
 
 	/**
+	 * Find the method to call instead when there is no lock.
+	 * @param reason the reason why there is none
+	 * @return the fallback, or {@code null}
+	 */
+	@Nullable Method fallback(Throwable reason) {
+		return (reason instanceof LockBusyException
+				|| (reason instanceof LockStoreException && this.outage.isFallback())) ? this.fallback : null;
+	}
+
+	/**
 	 * Look at a result whose type says nothing.
 	 * @param result the result of the method, or the value that it has completed with
 	 * @param method the method
 	 * @return the failure to tell if its work is not done, or {@code null}
 	 */
 	@Nullable IllegalStateException unfinished(@Nullable Object result, Method method) {
-		if (!this.open || result == null) {
+		if (!this.returnType.open() || result == null) {
 			return null;
 		}
 		Object late = LateResults.find(result);

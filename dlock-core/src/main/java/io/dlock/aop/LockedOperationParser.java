@@ -46,14 +46,14 @@ final class LockedOperationParser {
 
 	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
 		this.interception.check(method, targetClass);
-		CompletionBound completion = ResultTypes.completionOf(method, targetClass);
+		ReturnType returnType = ResultTypes.of(method, targetClass);
 		WrittenAnnotation written = WrittenAnnotation.on(method);
 		Class<?> named = LockedAnnotations.named(method, targetClass);
 		String name = text(annotation.name(), written.attribute("name"), method);
 		LockKey key = key(annotation, method, named, name);
-		Method fallback = fallback(annotation, method, targetClass, completion);
+		Method fallback = fallback(annotation, method, targetClass, returnType);
 		if (annotation.onBusy() == OnBusy.SKIP) {
-			SkippedResults.check(method, targetClass, fallback, completion);
+			SkippedResults.check(method, targetClass, fallback, returnType);
 		}
 		Duration lease = duration(annotation.lease(), written.attribute("lease"), false, method);
 		Duration minHold = duration(annotation.minHold(), written.attribute("minHold"), true, method);
@@ -64,8 +64,7 @@ final class LockedOperationParser {
 				duration(annotation.waitTime(), written.attribute("waitTime"), true, method), annotation.renew(),
 				annotation.onBusy(), fallback, annotation.onLost(), reason(annotation, method, named),
 				name.isEmpty() ? nameOf(method, named) : name, minHold, maxHold,
-				outage(annotation, method, named, fallback), this.observations, completion,
-				ResultTypes.isOpen(method, targetClass, completion));
+				outage(annotation, method, named, fallback), this.observations, returnType);
 	}
 
 	/**
@@ -129,11 +128,11 @@ final class LockedOperationParser {
 		}
 		OnStoreFailure policy = (annotation.onStoreFailure() != OnStoreFailure.DEFAULT) ? annotation.onStoreFailure()
 				: this.onStoreFailure.get();
-		return new OutagePolicy(policy, nameOf(method, targetClass), fallback, System::nanoTime);
+		return new OutagePolicy(policy, nameOf(method, targetClass), System::nanoTime);
 	}
 
 	private @Nullable Method fallback(DistributedLocked annotation, Method method, Class<?> targetClass,
-			@Nullable CompletionBound completion) {
+			ReturnType returnType) {
 		if (text(annotation.fallback(), "fallback", method).isEmpty()) {
 			return null;
 		}
@@ -161,7 +160,7 @@ final class LockedOperationParser {
 							fallback.getReturnType().getName(), method.getReturnType().getName()),
 					"Change the return type of the fallback", null);
 		}
-		if (completion == null) {
+		if (returnType.kind() == ReturnKind.VALUE) {
 			checkExceptions(method, fallback);
 		}
 		ReflectionUtils.makeAccessible(fallback);

@@ -125,10 +125,9 @@ final class LockedOperations {
 	 * @return whether there is one, among those checked
 	 */
 	boolean hasReactive() {
-		return this.operations.values().stream().anyMatch((operation) -> {
-			CompletionBound completion = operation.completion();
-			return completion != null && completion.isReactive();
-		});
+		return this.operations.values()
+			.stream()
+			.anyMatch((operation) -> operation.returnType().kind() == ReturnKind.PUBLISHER);
 	}
 
 	LockedOperation get(Method method, Class<?> targetClass) {

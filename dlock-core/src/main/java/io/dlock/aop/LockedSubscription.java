@@ -3,13 +3,16 @@ package io.dlock.aop;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
+import org.springframework.core.ReactiveAdapter;
 import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
@@ -26,9 +29,9 @@ import io.dlock.ReactiveLockContext;
  */
 final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
-	private final LockedCall call;
+	private final AsyncCall call;
 
-	private final Function<@Nullable Object, Publisher<?>> toPublisher;
+	private final ReactiveAdapter adapter;
 
 	private final boolean single;
 
@@ -44,38 +47,55 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private volatile @Nullable CompletableFuture<LockHandle> acquired;
 
-	private volatile LockKeeping keeping = LockKeeping.NONE;
-
 	private volatile @Nullable LockHandle handle;
 
-	LockedSubscription(LockedCall call, Function<@Nullable Object, Publisher<?>> toPublisher, boolean single,
-			Subscriber<? super Object> subscriber) {
+	private LockedSubscription(AsyncCall call, ReactiveAdapter adapter, Subscriber<? super Object> subscriber) {
 		this.call = call;
-		this.toPublisher = toPublisher;
-		this.single = single;
+		this.adapter = adapter;
+		this.single = !adapter.isMultiValue();
 		CoreSubscriber<? super Object> core = Operators.toCoreSubscriber(subscriber);
 		// the loss of the lock may end it while a value is on its way
-		this.downstream = new Downstream((call.isInterrupting() && !single) ? Operators.serialize(core) : core);
+		this.downstream = new Downstream((call.isInterrupting() && !this.single) ? Operators.serialize(core) : core);
 		this.context = core.currentContext();
-		this.observation = call.observe(this.context.getOrDefault(CallObservation.CONTEXT_KEY, null));
+		call.observe(this.context.getOrDefault(CallObservation.CONTEXT_KEY, null));
+		this.observation = call.observation();
 		Object observed = this.observation.value();
 		if (observed != null) {
 			this.context = this.context.put(CallObservation.CONTEXT_KEY, observed);
 		}
 	}
 
+	/**
+	 * Call the method, which runs when the result is subscribed to.
+	 * @param operation what the annotation says
+	 * @param invocation the call
+	 * @param surroundings what the calls share
+	 * @return the publisher for the caller
+	 */
+	static Object invoke(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
+		ReactiveAdapter adapter = Objects.requireNonNull(operation.returnType().adapter());
+		Publisher<Object> locked;
+		try {
+			AsyncCall call = new AsyncCall(operation, invocation, surroundings);
+			locked = (subscriber) -> new LockedSubscription(new AsyncCall(call), adapter, subscriber).start();
+		}
+		catch (RuntimeException ex) {
+			locked = Flux.error(ex);
+		}
+		return adapter.fromPublisher(adapter.isMultiValue() ? Flux.from(locked) : Mono.fromDirect(locked));
+	}
+
 	@SuppressWarnings("FutureReturnValueIgnored") // the one it depends on is kept
-	void start() {
+	private void start() {
 		this.downstream.subscribe(this);
 		if (this.downstream.isCancelled()) {
 			return;
 		}
 		CompletableFuture<LockHandle> future;
 		try {
-			this.keeping = this.call.enter(this.context);
-			future = this.keeping.acquire(
-					ReactiveLockContext.find(this.context, this.call.key()).orElseGet(this.call::heldByThread),
-					this.call::acquire);
+			this.call.enterTransaction(this.context);
+			future = this.call
+				.acquire(ReactiveLockContext.find(this.context, this.call.key()).orElseGet(this.call::heldByThread));
 		}
 		catch (RuntimeException ex) {
 			end(ex);
@@ -94,14 +114,14 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		if (!this.phase.compareAndSet(Phase.ACQUIRING, Phase.ASSEMBLING)) {
 			// cancelled meanwhile
 			if (granted != null) {
-				this.keeping.giveBack(granted);
+				this.call.giveBack(granted);
 			}
 			return;
 		}
 		Publisher<?> publisher;
 		try {
-			publisher = (granted != null) ? assemble(granted) : this.toPublisher
-				.apply(this.call.instead(Objects.requireNonNull(failure), () -> null, this.observation));
+			publisher = (granted != null) ? assemble(granted)
+					: this.adapter.toPublisher(this.call.runWithoutLock(Objects.requireNonNull(failure)));
 		}
 		catch (Throwable ex) {
 			end(ex);
@@ -125,16 +145,16 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	private Publisher<?> assemble(LockHandle granted) throws Throwable {
-		this.handle = this.keeping.keep(granted);
+		this.handle = this.call.keep(granted);
 		this.context = ReactiveLockContext.bind(granted).apply(this.context);
 		if (this.call.isLossIgnored()) {
 			this.context = this.context.put(new ExemptLock(granted), true);
 		}
-		Object returned = this.call.run(granted, this.observation);
+		Object returned = this.call.runBound(granted);
 		if (returned == null) {
 			throw new IllegalStateException(this.call + " returned null instead of a publisher");
 		}
-		Publisher<?> publisher = this.toPublisher.apply(returned);
+		Publisher<?> publisher = this.adapter.toPublisher(returned);
 		LogEntries logged = this.call.loggedElsewhere(granted);
 		return (logged != null) ? ReactiveLogging.logged(publisher, logged) : publisher;
 	}
@@ -188,7 +208,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	@Override
 	public void onComplete() {
-		end(this.call.unfinished(this.downstream.kept()));
+		end(null);
 	}
 
 	@Override
@@ -254,25 +274,14 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	@SuppressWarnings("FutureReturnValueIgnored")
 	private void releaseAndTell(@Nullable Throwable failure) {
 		LockHandle granted = this.handle;
-		if (granted == null) {
-			tell(failure);
-			return;
+		if (granted != null) {
+			this.call.end(granted, this.downstream.kept(), failure, this::tell);
 		}
-		CompletableFuture<@Nullable Void> released = LockedCall.release(granted);
-		boolean now = released.isDone();
-		released.whenComplete((done, loss) -> {
-			Throwable outcome = this.call.outcome(failure, loss, this.observation);
-			if (now) {
-				tell(outcome);
-			}
-			else {
-				// what follows may block, which the threads of the library must not
-				BodyThreads.executeOrRun(() -> tell(outcome));
-			}
-		});
+		else {
+			tell(failure);
+		}
 	}
 
 	private void tell(@Nullable Throwable failure) {

@@ -3,7 +3,6 @@ package io.dlock.aop;
 import java.util.function.Supplier;
 
 import org.aopalliance.aop.Advice;
-import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.util.ClassUtils;
@@ -40,54 +39,49 @@ interface LockedTransactions {
 	/**
 	 * Check, before the lock is taken, whether the method may take it now, and let the
 	 * thread hold what its transaction keeps already.
-	 * @param invocation the call of the locked method
-	 * @param key the key it is about to lock
+	 * @param call the call of the locked method
 	 */
-	default void checkEntry(MethodInvocation invocation, String key) {
+	default void checkEntry(LockedInvocation call) {
 	}
 
 	/**
 	 * Let the lock outlast the transaction that runs, if there is one.
 	 * @param handle the lock, just taken
-	 * @param operation what is locked
-	 * @param invocation the call of the locked method
+	 * @param call the call of the locked method
 	 * @return the lock, to be released when the method is done
 	 */
-	default LockHandle enter(LockHandle handle, LockedOperation operation, MethodInvocation invocation) {
+	default LockHandle enter(LockHandle handle, LockedInvocation call) {
 		return handle;
 	}
 
 	/**
 	 * An asynchronous method is called by this thread, which goes on.
 	 * @param operation what is locked
-	 * @param invocation the call of the locked method
-	 * @param key the key it is about to lock
+	 * @param call the call of the locked method
 	 * @return what keeps the lock until the transaction that runs here is done
 	 */
-	default LockKeeping enterLater(LockedOperation operation, MethodInvocation invocation, String key) {
+	default LockKeeping enterLater(LockedInvocation call) {
 		return LockKeeping.NONE;
 	}
 
 	/**
 	 * An asynchronous method is subscribed to.
 	 * @param operation what is locked
-	 * @param invocation the call of the locked method
-	 * @param key the key it is about to lock
+	 * @param call the call of the locked method
 	 * @param context the context of the subscriber
 	 * @return what keeps the lock until the transaction is done that runs there, or on
 	 * this thread
 	 */
-	default LockKeeping enterLater(LockedOperation operation, MethodInvocation invocation, String key,
-			ContextView context) {
+	default LockKeeping enterLater(LockedInvocation call, ContextView context) {
 		return LockKeeping.NONE;
 	}
 
 	/**
 	 * An asynchronous method got its lock and is about to run.
 	 * @param handle the lock
-	 * @param operation what is locked
+	 * @param lossIgnored whether the loss of the lock has no consequences
 	 */
-	default void granted(LockHandle handle, LockedOperation operation) {
+	default void granted(LockHandle handle, boolean lossIgnored) {
 	}
 
 	/**

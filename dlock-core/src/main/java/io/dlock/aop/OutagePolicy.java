@@ -1,15 +1,12 @@
 package io.dlock.aop;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockStoreException;
 import io.dlock.OnStoreFailure;
@@ -27,8 +24,6 @@ final class OutagePolicy {
 
 	private final String method;
 
-	private final @Nullable Method fallback;
-
 	private final LongSupplier nanoTime;
 
 	private final AtomicLong nextWarning;
@@ -39,19 +34,21 @@ final class OutagePolicy {
 	 * Create a policy.
 	 * @param onStoreFailure what to do, not the default
 	 * @param method the method, for people
-	 * @param fallback what to call instead, or {@code null}
 	 * @param nanoTime the clock
 	 */
-	OutagePolicy(OnStoreFailure onStoreFailure, String method, @Nullable Method fallback, LongSupplier nanoTime) {
+	OutagePolicy(OnStoreFailure onStoreFailure, String method, LongSupplier nanoTime) {
 		this.onStoreFailure = onStoreFailure;
 		this.method = method;
-		this.fallback = fallback;
 		this.nanoTime = nanoTime;
 		this.nextWarning = new AtomicLong(nanoTime.getAsLong());
 	}
 
 	boolean isFailOpen() {
 		return this.onStoreFailure == OnStoreFailure.PROCEED;
+	}
+
+	boolean isFallback() {
+		return this.onStoreFailure == OnStoreFailure.FALLBACK;
 	}
 
 	/**
@@ -64,28 +61,11 @@ final class OutagePolicy {
 	}
 
 	/**
-	 * What is done instead when the store failed.
-	 * @param invocation the call, which holds no lock
-	 * @param ex the failure
-	 * @return what the method or its fallback returned
-	 * @throws Throwable the failure, or what the method or its fallback threw
+	 * Warn of a call that runs without its lock. An outage may concern thousands of calls
+	 * a second.
+	 * @param ex the failure of the store
 	 */
-	@Nullable Object instead(MethodInvocation invocation, LockStoreException ex) throws Throwable {
-		if (isFailOpen(ex)) {
-			warn(ex);
-			return invocation.proceed();
-		}
-		if (this.onStoreFailure == OnStoreFailure.FALLBACK && this.fallback != null) {
-			logger.debug("Called the fallback of " + this.method, ex);
-			return Fallbacks.call(this.fallback, invocation);
-		}
-		throw ex;
-	}
-
-	/**
-	 * An outage may concern thousands of calls a second.
-	 */
-	private void warn(LockStoreException ex) {
+	void warn(Throwable ex) {
 		int calls = this.unlocked.incrementAndGet();
 		long now = this.nanoTime.getAsLong();
 		long next = this.nextWarning.get();

@@ -15,6 +15,8 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -40,23 +42,25 @@ final class ResultTypes {
 	}
 
 	/**
-	 * How to hold the lock of a method until its work is done.
+	 * Read the return type of a method.
 	 * @param method the method
 	 * @param targetClass the class of the bean
-	 * @return how, or {@code null} if it is done when the method returns
-	 * @throws InvalidLockedMethodException if that can not be known
+	 * @return the return type
+	 * @throws InvalidLockedMethodException if the end of the work cannot be known
 	 */
-	static @Nullable CompletionBound completionOf(Method method, Class<?> targetClass) {
+	static ReturnType of(Method method, Class<?> targetClass) {
 		if (KotlinDetector.isSuspendingFunction(method)) {
 			return suspending(method);
 		}
-		ResolvableType returned = returned(method, targetClass);
+		ResolvableType returned = ResolvableType.forMethodReturnType(method, targetClass);
 		Class<?> type = returned.resolve(method.getReturnType());
 		boolean async = isAsync(method, targetClass);
 		checkInside(method, returned);
+		boolean openInside = LateResults.isOpenInside(returned);
 		if (type.isAssignableFrom(CompletableFuture.class)
 				&& (CompletionStage.class.isAssignableFrom(type) || (type == Future.class && async))) {
-			return new StageBound(async, SkippedResults.emptyValue(contentOf(method, targetClass)));
+			return new ReturnType(async ? ReturnKind.STAGE_OF_ASYNC : ReturnKind.STAGE,
+					SkippedResults.emptyValue(contentOf(method, targetClass)), openInside, null);
 		}
 		if (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)) {
 			throw refusal(method, type.getName(), (type == Future.class)
@@ -65,7 +69,7 @@ final class ResultTypes {
 		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
 		if (adapter != null && canBeOurs(adapter, type)) {
 			if (REACTOR) {
-				return PublisherBound.of(adapter);
+				return new ReturnType(ReturnKind.PUBLISHER, null, openInside, adapter);
 			}
 			throw refusal(method, type.getName(), "Add reactor-core to the class path");
 		}
@@ -73,13 +77,8 @@ final class ResultTypes {
 			throw refusal(method, type.getName(),
 					LateResults.instead(type, "Return a CompletableFuture or, with reactor-core, a Mono or Flux"));
 		}
-		return null;
-	}
-
-	private static ResolvableType returned(Method method, Class<?> targetClass) {
-		return KotlinDetector.isSuspendingFunction(method)
-				? ResolvableType.forMethodParameter(new MethodParameter(method, -1))
-				: ResolvableType.forMethodReturnType(method, targetClass);
+		return new ReturnType(ReturnKind.VALUE, SkippedResults.emptyValue(method.getReturnType()),
+				LateResults.isOpen(returned), null);
 	}
 
 	private static void checkInside(Method method, ResolvableType returned) {
@@ -91,35 +90,40 @@ final class ResultTypes {
 		}
 	}
 
-	/**
-	 * Whether only the result can tell whether the work is done, because the type says
-	 * nothing: {@code Object}, {@code ResponseEntity<?>}.
-	 * @param method the method
-	 * @param targetClass the class of the bean
-	 * @param completion how its lock is held until its work is done, or {@code null}
-	 * @return whether each result has to be looked at
-	 */
-	static boolean isOpen(Method method, Class<?> targetClass, @Nullable CompletionBound completion) {
-		ResolvableType returned = returned(method, targetClass);
-		return (completion != null && !KotlinDetector.isSuspendingFunction(method)) ? LateResults.isOpenInside(returned)
-				: LateResults.isOpen(returned);
-	}
-
-	private static CompletionBound suspending(Method method) {
+	private static ReturnType suspending(Method method) {
 		if (!COROUTINES) {
 			throw refusal(method, "to its caller",
 					"Add kotlinx-coroutines-reactor and kotlin-reflect to the class path, with which Spring intercepts suspending functions");
 		}
 		MethodParameter parameter = new MethodParameter(method, -1);
 		Class<?> type = parameter.getParameterType();
-		boolean flow = type.getName().equals(FLOW);
-		if (!flow && LateResults.isLate(type)) {
+		if (!isFlow(type) && LateResults.isLate(type)) {
 			throw refusal(method, type.getName(),
 					LateResults.instead(type, "Let the function itself suspend until the work is done"));
 		}
-		checkInside(method, ResolvableType.forMethodParameter(parameter));
-		return PublisherBound.ofSuspending(flow,
-				flow || type == void.class || Nullness.forMethodReturnType(method) == Nullness.NULLABLE);
+		ResolvableType returned = ResolvableType.forMethodParameter(parameter);
+		checkInside(method, returned);
+		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance()
+			.getAdapter(isFlow(type) ? Flux.class : Mono.class);
+		return new ReturnType(ReturnKind.PUBLISHER, null, LateResults.isOpen(returned), adapter);
+	}
+
+	private static boolean isFlow(Class<?> type) {
+		return type.getName().equals(FLOW);
+	}
+
+	/**
+	 * Whether the caller of a method takes a publisher that never had a value.
+	 * @param method a method that returns a publisher, or a suspending function
+	 * @param adapter the adapter of its publisher
+	 * @return {@code false} if its type asks for a value
+	 */
+	static boolean canBeEmpty(Method method, ReactiveAdapter adapter) {
+		if (!KotlinDetector.isSuspendingFunction(method)) {
+			return adapter.supportsEmpty();
+		}
+		Class<?> type = new MethodParameter(method, -1).getParameterType();
+		return isFlow(type) || type == void.class || Nullness.forMethodReturnType(method) == Nullness.NULLABLE;
 	}
 
 	/**
@@ -143,7 +147,7 @@ final class ResultTypes {
 	 * @return the type, or {@code null} if it is not known
 	 */
 	static @Nullable Class<?> contentOf(Method method, Class<?> targetClass) {
-		return returned(method, targetClass).getGeneric().resolve();
+		return ResolvableType.forMethodReturnType(method, targetClass).getGeneric().resolve();
 	}
 
 	private static InvalidLockedMethodException refusal(Method method, String returned, String action) {

@@ -1,6 +1,7 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -9,6 +10,7 @@ import java.util.OptionalLong;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Nullness;
+import org.springframework.core.ReactiveAdapter;
 
 /**
  * The result of a call that is skipped because its lock is busy.
@@ -36,42 +38,44 @@ final class SkippedResults {
 	 * @param method the method
 	 * @param targetClass the class of the bean
 	 * @param fallback what it calls instead, or {@code null}
-	 * @param completion how its lock is held after it has returned, or {@code null}
+	 * @param returnType its return type
 	 * @throws InvalidLockedMethodException if its callers would get what they do not
 	 * expect
 	 */
-	static void check(Method method, Class<?> targetClass, @Nullable Method fallback,
-			@Nullable CompletionBound completion) {
+	static void check(Method method, Class<?> targetClass, @Nullable Method fallback, ReturnType returnType) {
 		if (fallback != null) {
 			throw new InvalidLockedMethodException(method, "has both onBusy = SKIP and a fallback", "Use one of them",
 					null);
 		}
-		if (completion != null && !completion.canBeEmpty()) {
+		ReactiveAdapter adapter = returnType.adapter();
+		if (adapter != null && !ResultTypes.canBeEmpty(method, adapter)) {
 			throw new InvalidLockedMethodException(method, "cannot be skipped: its result cannot be empty",
 					"Return a type that can be empty or null, use onBusy = THROW, or a fallback", null);
 		}
-		String problem = problem(method, targetClass, completion);
+		String problem = problem(method, targetClass, returnType.kind());
 		if (problem != null) {
 			throw new InvalidLockedMethodException(method, "cannot be skipped: it returns " + problem,
 					"Return an Optional or a @Nullable type, use onBusy = THROW, or a fallback", null);
 		}
 	}
 
-	private static @Nullable String problem(Method method, Class<?> targetClass, @Nullable CompletionBound completion) {
-		if (completion != null && !(completion instanceof StageBound)) {
+	private static @Nullable String problem(Method method, Class<?> targetClass, ReturnKind kind) {
+		if (kind == ReturnKind.PUBLISHER) {
 			return null;
 		}
-		Class<?> type = (completion != null) ? ResultTypes.contentOf(method, targetClass) : method.getReturnType();
+		boolean value = kind == ReturnKind.VALUE;
+		Class<?> type = value ? method.getReturnType() : ResultTypes.contentOf(method, targetClass);
 		if (type == null || type == void.class || EMPTY_VALUES.containsKey(type)) {
 			return null;
 		}
 		if (type.isPrimitive()) {
 			return "the primitive %s, which cannot be null".formatted(type);
 		}
-		if (type.isArray() || KeyForms.isSeveral(type)) {
+		if (type.isArray() || Map.class.isAssignableFrom(type)
+				|| (Iterable.class.isAssignableFrom(type) && !Path.class.isAssignableFrom(type))) {
 			return "%s, and null is no empty one".formatted(type.getTypeName());
 		}
-		return (completion == null && Nullness.forMethodReturnType(method) == Nullness.NON_NULL)
+		return (value && Nullness.forMethodReturnType(method) == Nullness.NON_NULL)
 				? "%s, which is declared not to be null".formatted(type.getTypeName()) : null;
 	}
 

@@ -5,7 +5,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import org.aopalliance.aop.Advice;
-import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +27,6 @@ import reactor.util.context.ContextView;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
-import io.dlock.OnLost;
 import io.dlock.ReactiveLockContext;
 
 /**
@@ -69,15 +67,15 @@ final class SpringTransactions implements LockedTransactions {
 	}
 
 	@Override
-	public void checkEntry(MethodInvocation invocation, String key) {
-		this.openEntityManagers.check(invocation.getMethod(), key);
-		failIfRefused(invocation, key);
+	public void checkEntry(LockedInvocation call) {
+		this.openEntityManagers.check(call.method(), call.key());
+		failIfRefused(call);
 		if (this.inside != InsideTransaction.DEFER || !isInside()) {
 			return;
 		}
 		TransactionLocks kept = CallersTransaction.locks();
-		if (kept != null && !isHeld(key)) {
-			kept.bindToThread(key);
+		if (kept != null && !isHeld(call)) {
+			kept.bindToThread(call.key());
 		}
 	}
 
@@ -85,14 +83,14 @@ final class SpringTransactions implements LockedTransactions {
 	 * A thread that holds the key already does not begin to hold it inside the
 	 * transaction.
 	 */
-	private void failIfRefused(MethodInvocation invocation, String key) {
+	private void failIfRefused(LockedInvocation call) {
 		if (this.inside == InsideTransaction.IGNORE) {
 			return;
 		}
 		boolean unsynchronized = UnsynchronizedTransactions.isInside();
 		boolean refused = unsynchronized || (this.inside == InsideTransaction.FAIL && isInside());
-		if (refused && !isHeld(key) && !leavesTransaction(invocation)) {
-			throw refusal(invocation.getMethod(), unsynchronized ? NO_SYNCHRONIZATION : "");
+		if (refused && !isHeld(call) && !leavesTransaction(call)) {
+			throw refusal(call.method(), unsynchronized ? NO_SYNCHRONIZATION : "");
 		}
 	}
 
@@ -112,34 +110,34 @@ final class SpringTransactions implements LockedTransactions {
 	 * suspended while it runs: its own ends before the lock. With several managers it may
 	 * be that of another, which is not suspended.
 	 */
-	private boolean leavesTransaction(MethodInvocation invocation) {
+	private boolean leavesTransaction(LockedInvocation call) {
 		if (this.severalManagers) {
 			return false;
 		}
-		TransactionInterceptor advice = ProxyAdvice.find(invocation, TransactionInterceptor.class);
+		TransactionInterceptor advice = call.advice(TransactionInterceptor.class);
 		TransactionAttributeSource source = (advice != null) ? advice.getTransactionAttributeSource() : null;
 		TransactionAttribute attribute = (source != null)
-				? source.getTransactionAttribute(invocation.getMethod(), ProxyAdvice.targetClass(invocation)) : null;
+				? source.getTransactionAttribute(call.method(), call.targetClass()) : null;
 		return attribute != null && OUTSIDE.contains(attribute.getPropagationBehavior());
 	}
 
 	/**
-	 * Whether the calling thread holds a key.
+	 * Whether the calling thread holds the key.
 	 */
-	private static boolean isHeld(String key) {
-		return LockContext.find(key) != null;
+	private static boolean isHeld(LockedInvocation call) {
+		return LockContext.find(call.key()) != null;
 	}
 
 	@Override
-	public LockHandle enter(LockHandle handle, LockedOperation operation, MethodInvocation invocation) {
-		granted(handle, operation);
-		if (this.inside != InsideTransaction.DEFER || !isInside() || leavesTransaction(invocation)) {
+	public LockHandle enter(LockHandle handle, LockedInvocation call) {
+		granted(handle, call.isLossIgnored());
+		if (this.inside != InsideTransaction.DEFER || !isInside() || leavesTransaction(call)) {
 			return handle;
 		}
 		if (LockContext.find(handle.key(), (other) -> other != handle) == null) {
-			warn(invocation.getMethod());
+			warn(call.method());
 		}
-		TransactionBoundHandle bound = new TransactionBoundHandle(handle, isLossTold(operation), () -> {
+		TransactionBoundHandle bound = new TransactionBoundHandle(handle, !call.isLossIgnored(), () -> {
 		});
 		TransactionSynchronizationManager.registerSynchronization(new ReleaseAfterCompletion(bound));
 		return bound;
@@ -155,54 +153,49 @@ final class SpringTransactions implements LockedTransactions {
 		}
 	}
 
-	private static boolean isLossTold(LockedOperation operation) {
-		return operation.onLost() != OnLost.IGNORE;
-	}
-
 	@Override
-	public void granted(LockHandle handle, LockedOperation operation) {
-		if (this.commits != null && !isLossTold(operation)) {
+	public void granted(LockHandle handle, boolean lossIgnored) {
+		if (this.commits != null && lossIgnored) {
 			this.commits.exempt(handle);
 		}
 	}
 
 	@Override
-	public LockKeeping enterLater(LockedOperation operation, MethodInvocation invocation, String key) {
-		failIfRefused(invocation, key);
-		if (this.inside != InsideTransaction.DEFER || !isInside() || leavesTransaction(invocation)) {
+	public LockKeeping enterLater(LockedInvocation call) {
+		failIfRefused(call);
+		if (this.inside != InsideTransaction.DEFER || !isInside() || leavesTransaction(call)) {
 			return LockKeeping.NONE;
 		}
 		TransactionLocks locks = CallersTransaction.join();
-		if (!isHeld(key) && !locks.keeps(key)) {
-			warn(invocation.getMethod());
+		if (!isHeld(call) && !locks.keeps(call.key())) {
+			warn(call.method());
 		}
-		return locks.call(key, isLossTold(operation));
+		return locks.call(call.key(), !call.isLossIgnored());
 	}
 
 	@Override
-	public LockKeeping enterLater(LockedOperation operation, MethodInvocation invocation, String key,
-			ContextView context) {
+	public LockKeeping enterLater(LockedInvocation call, ContextView context) {
 		if (this.inside == InsideTransaction.IGNORE) {
 			return LockKeeping.NONE;
 		}
 		var transaction = SubscribersTransaction.find(context);
 		if (transaction == null) {
-			return enterLater(operation, invocation, key);
+			return enterLater(call);
 		}
-		boolean held = ReactiveLockContext.find(context, key).isPresent();
-		if (leavesTransaction(invocation)) {
+		boolean held = ReactiveLockContext.find(context, call.key()).isPresent();
+		if (leavesTransaction(call)) {
 			return LockKeeping.NONE;
 		}
 		if (this.inside == InsideTransaction.FAIL) {
 			if (held) {
 				return LockKeeping.NONE;
 			}
-			throw refusal(invocation.getMethod(), "");
+			throw refusal(call.method(), "");
 		}
 		if (!held) {
-			warn(invocation.getMethod());
+			warn(call.method());
 		}
-		return SubscribersTransaction.join(transaction, this::checkCommitOf).call(key, isLossTold(operation));
+		return SubscribersTransaction.join(transaction, this::checkCommitOf).call(call.key(), !call.isLossIgnored());
 	}
 
 	private void checkCommitOf(SubscribersTransaction transaction) {

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -17,35 +18,48 @@ import io.dlock.LockInterruptedException;
 
 /**
  * A call of a locked method that returns a stage. The caller gets a future of ours, which
- * completes after the lock is released; who completes it himself, by cancelling it or by
- * a timeout, ends the call.
+ * completes after the lock is released; a caller that completes it, by cancelling it or
+ * by a timeout, ends the call.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
 final class StageCall {
 
 	private static final Log logger = LogFactory.getLog(StageCall.class);
 
-	private final LockedCall call;
-
-	private final LockKeeping keeping;
-
-	private final @Nullable Object emptyValue;
+	private final AsyncCall call;
 
 	private final CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
 
-	/** The work is done, or nobody waits for it any more. */
+	/** The work is done, or the caller waits for it no longer. */
 	private final AtomicBoolean ended = new AtomicBoolean();
 
-	private final CallObservation observation;
-
-	StageCall(LockedCall call, @Nullable Object emptyValue) {
+	private StageCall(AsyncCall call) {
 		this.call = call;
-		this.keeping = call.enter();
-		this.emptyValue = emptyValue;
-		this.observation = call.observe(null);
-		if (this.observation != CallObservation.NONE) {
+		call.enterTransaction();
+		call.observe(null);
+		CallObservation observation = call.observation();
+		if (observation != CallObservation.NONE) {
 			// when it is not settled here: the caller gave up, or there was no thread
-			this.result.whenComplete((value, failure) -> this.observation.end(failure));
+			this.result.whenComplete((value, failure) -> observation.end(failure));
+		}
+	}
+
+	/**
+	 * Call the method.
+	 * @param operation what the annotation says
+	 * @param invocation the call
+	 * @param surroundings what the calls share
+	 * @return the future for the caller
+	 */
+	static CompletableFuture<@Nullable Object> invoke(LockedOperation operation, MethodInvocation invocation,
+			Surroundings surroundings) {
+		try {
+			StageCall call = new StageCall(new AsyncCall(operation, invocation, surroundings));
+			return (operation.returnType().kind() == ReturnKind.STAGE_OF_ASYNC) ? call.runHere()
+					: call.runWhenGranted();
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
 		}
 	}
 
@@ -53,7 +67,7 @@ final class StageCall {
 	 * Return at once; the method runs on a thread of its own when the lock is granted.
 	 * @return the future for the caller
 	 */
-	CompletableFuture<@Nullable Object> runWhenGranted() {
+	private CompletableFuture<@Nullable Object> runWhenGranted() {
 		CompletableFuture<LockHandle> acquired = acquire();
 		Runnable body = BodyThreads.inContext(() -> proceed(acquired));
 		acquired.whenComplete((handle, failure) -> {
@@ -63,7 +77,7 @@ final class StageCall {
 			catch (Throwable ex) {
 				// no thread could be started, and nobody else knows of the lock
 				if (handle != null) {
-					end(this.keeping.keep(handle), null, ex);
+					end(this.call.keep(handle), null, ex);
 				}
 				this.result.completeExceptionally(ex);
 			}
@@ -75,7 +89,7 @@ final class StageCall {
 	 * Wait for the lock and run the method on the calling thread.
 	 * @return the future for the caller, whose work may go on elsewhere
 	 */
-	CompletableFuture<@Nullable Object> runHere() {
+	private CompletableFuture<@Nullable Object> runHere() {
 		CompletableFuture<LockHandle> acquired = acquire();
 		try {
 			acquired.get();
@@ -92,7 +106,7 @@ final class StageCall {
 	}
 
 	private CompletableFuture<LockHandle> acquire() {
-		CompletableFuture<LockHandle> acquired = this.keeping.acquire(this.call.heldByThread(), this.call::acquire);
+		CompletableFuture<LockHandle> acquired = this.call.acquire(this.call.heldByThread());
 		this.result.whenComplete((value, failure) -> acquired.cancel(false));
 		return acquired;
 	}
@@ -107,12 +121,12 @@ final class StageCall {
 			return;
 		}
 		if (this.result.isDone()) {
-			this.keeping.giveBack(granted);
+			this.call.giveBack(granted);
 			return;
 		}
-		LockHandle handle = this.keeping.keep(granted);
+		LockHandle handle = this.call.keep(granted);
 		try {
-			follow(handle, this.call.run(granted, this.observation));
+			follow(handle, this.call.runBound(granted));
 		}
 		catch (Throwable ex) {
 			end(handle, null, ex);
@@ -124,7 +138,7 @@ final class StageCall {
 			return;
 		}
 		try {
-			Object returned = this.call.instead(failure, () -> this.emptyValue, this.observation);
+			Object returned = this.call.runWithoutLock(failure);
 			if (returned instanceof CompletionStage<?> stage) {
 				cancelWithResult(stage);
 				stage.whenComplete((value, ex) -> settle(value, LockedCall.unwrapped(ex)));
@@ -208,26 +222,13 @@ final class StageCall {
 		if (!this.ended.compareAndSet(false, true)) {
 			return false;
 		}
-		CompletableFuture<@Nullable Void> released = LockedCall.release(handle);
-		boolean now = released.isDone();
-		released.whenComplete((done, loss) -> {
-			Throwable work = (failure != null) ? LockedCall.unwrapped(failure) : this.call.unfinished(value);
-			Runnable settling = () -> settle(value, this.call.outcome(work, loss, this.observation));
-			if (now) {
-				settling.run();
-			}
-			else {
-				// what depends on the result may block, which the threads of the
-				// library must not
-				BodyThreads.executeOrRun(settling);
-			}
-		});
+		this.call.end(handle, value, LockedCall.unwrapped(failure), (outcome) -> settle(value, outcome));
 		return true;
 	}
 
 	private void settle(@Nullable Object value, @Nullable Throwable failure) {
 		if (!this.result.isDone()) {
-			this.observation.end(failure);
+			this.call.observation().end(failure);
 		}
 		if (failure != null) {
 			this.result.completeExceptionally(failure);

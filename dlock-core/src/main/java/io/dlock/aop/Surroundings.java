@@ -1,20 +1,22 @@
 package io.dlock.aop;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
+import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 
 /**
- * What the calls of locked methods have around them.
+ * What the calls of locked methods share.
  *
  * @param registry the registry
  * @param transactions the transactions
- * @param mdc whether what a method logs is to show its lock
+ * @param mdc whether the log of a method shows its lock
  */
 record Surroundings(Supplier<LockRegistry> registry, Supplier<LockedTransactions> transactions, BooleanSupplier mdc) {
 
@@ -29,14 +31,32 @@ record Surroundings(Supplier<LockRegistry> registry, Supplier<LockedTransactions
 	}
 
 	/**
-	 * A mock of the registry answers with nothing unless it is told what to return, which
-	 * a registry never does.
-	 * @param answer what the registry returned
-	 * @param request what it was asked for
-	 * @param <T> the type of the answer
-	 * @return the answer
+	 * Whether the log of other threads can show the lock as well.
+	 * @return whether it can
 	 */
-	static <T> T answered(@Nullable T answer, LockRequest request) {
+	boolean isLoggedElsewhere() {
+		return CONTEXT_PROPAGATION && isLogged();
+	}
+
+	LockHandle acquire(LockRequest request) {
+		return answered(this.registry.get().acquire(request), request);
+	}
+
+	/**
+	 * Ask for a lock.
+	 * @param request the request
+	 * @param outer a handle of the key that the caller holds, or {@code null}
+	 * @return the handle to come
+	 */
+	CompletableFuture<LockHandle> acquireAsync(LockRequest request, @Nullable LockHandle outer) {
+		LockRegistry asked = this.registry.get();
+		return answered((outer != null) ? asked.acquireAsync(request, outer) : asked.acquireAsync(request), request);
+	}
+
+	/**
+	 * A registry never returns {@code null}, but a mock without an answer does.
+	 */
+	private static <T> T answered(@Nullable T answer, LockRequest request) {
 		if (answer == null) {
 			throw new IllegalStateException(
 					("The LockRegistry returned null for the key '%s', so that the locked method was not called. "
@@ -44,14 +64,6 @@ record Surroundings(Supplier<LockRegistry> registry, Supplier<LockedTransactions
 						.formatted(request.key()));
 		}
 		return answer;
-	}
-
-	/**
-	 * Whether what is logged on other threads can show it as well.
-	 * @return whether it can
-	 */
-	boolean isLoggedElsewhere() {
-		return CONTEXT_PROPAGATION && isLogged();
 	}
 
 }

@@ -193,7 +193,7 @@ final class TransactionLocks {
 					return;
 				}
 				if (failure != null) {
-					acquired.completeExceptionally(LockedCall.unwrapped(failure));
+					acquired.completeExceptionally(failure);
 				}
 				else if (!acquired.complete(handle)) {
 					handle.releaseAsync();

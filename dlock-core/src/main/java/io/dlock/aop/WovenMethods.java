@@ -74,7 +74,8 @@ final class WovenMethods {
 	}
 
 	/**
-	 * Mark a call that a proxy is about to lock, so that the aspect does not lock it again.
+	 * Mark a call that a proxy is about to lock, so that the aspect does not lock it
+	 * again.
 	 * @param call the call
 	 * @return the same call
 	 */

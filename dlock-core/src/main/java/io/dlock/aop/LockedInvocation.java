@@ -1,0 +1,44 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call of a locked method, as transactions see it.
+ */
+interface LockedInvocation {
+
+	/**
+	 * The key that the call locks.
+	 * @return the key
+	 */
+	String key();
+
+	/**
+	 * The method that is called.
+	 * @return the method
+	 */
+	Method method();
+
+	/**
+	 * The class of the object whose method is called.
+	 * @return the class
+	 */
+	Class<?> targetClass();
+
+	/**
+	 * Whether the loss of the lock has no consequences.
+	 * @return whether it is ignored
+	 */
+	boolean isLossIgnored();
+
+	/**
+	 * Find an advice that the proxy applies to the call.
+	 * @param <T> the type
+	 * @param type the type of the advice
+	 * @return the advice, or {@code null} if there is none
+	 */
+	<T> @Nullable T advice(Class<T> type);
+
+}
