@@ -76,7 +76,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private transient Supplier<LockObservations> observations = () -> LockObservations.NONE;
 
 	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier
-		.of(() -> LockedTransactions.create(this.insideTransaction, this.commitCheck, this.commitGuard));
+		.of(() -> LockedTransactionsFactory.create(this.insideTransaction, this.commitCheck, this.commitGuard,
+				BodyThreads::executeOrRun));
 
 	private final transient KeyText texts = new KeyText(() -> LockKeyConverters.in(this.beanFactory));
 
@@ -199,8 +200,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {
 		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
-				(method, targetClass) -> Interception.of(this.mode, targetClass).check(method, targetClass),
-				new CallObservations(() -> this.observations.get()), this.texts);
+				new ModeInterception(() -> this.mode), new CallObservations(() -> this.observations.get()), this.texts);
 		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
 				new LockedOperations(parser, this.registry), this.registry, this.transactions, () -> this.mdc);
 		this.advisor = this.place.advisor(new LockedMethods(), created);
@@ -237,7 +237,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	private UnprocessedBeanChecker unprocessed() {
-		return new UnprocessedBeanChecker(this.interceptor, this.mode);
+		return new UnprocessedBeanChecker(getClass(), this.interceptor, this.mode);
 	}
 
 	@Override

@@ -34,7 +34,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	 * @throws InvalidLockedMethodException if one cannot be honoured
 	 */
 	List<Method> check(Class<?> targetClass) {
-		return LockedOperations.isCandidate(targetClass) ? this.operations.check(targetClass) : List.of();
+		return LockedAnnotations.isCandidate(targetClass) ? this.operations.check(targetClass) : List.of();
 	}
 
 	/**

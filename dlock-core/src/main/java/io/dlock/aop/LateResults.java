@@ -9,7 +9,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.Spliterator;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import java.util.function.DoubleSupplier;
 import java.util.function.IntSupplier;
@@ -20,6 +23,7 @@ import java.util.stream.BaseStream;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
@@ -83,8 +87,14 @@ final class LateResults {
 	}
 
 	private static boolean isLateType(Class<?> type) {
-		return ResultTypes.isAsynchronous(type) || READ.stream().anyMatch((read) -> read.isAssignableFrom(type))
+		return isAsynchronous(type) || READ.stream().anyMatch((read) -> read.isAssignableFrom(type))
 				|| CALLED.contains(type) || isNamed(type, NAMES::contains) || isWrittenToBeCalled(type);
+	}
+
+	private static boolean isAsynchronous(Class<?> type) {
+		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
+				|| Callable.class.isAssignableFrom(type)
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 
 	private static boolean isNamed(@Nullable Class<?> type, Predicate<String> name) {

@@ -6,8 +6,10 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -15,11 +17,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.util.ReflectionUtils.MethodCallback;
 
 import io.dlock.DistributedLocked;
 
@@ -83,6 +87,42 @@ final class LockedAnnotations {
 			}
 		}
 		return null;
+	}
+
+	static boolean isCandidate(Class<?> type) {
+		return AnnotationUtils.isCandidateClass(type, DistributedLocked.class);
+	}
+
+	/**
+	 * Whether a call of the method takes a lock.
+	 * @param method the method that is called
+	 * @param type the class of the bean
+	 * @return whether it is locked
+	 */
+	static boolean isLocked(Method method, Class<?> type) {
+		return find(method, type) != null;
+	}
+
+	/**
+	 * Find the locked methods of a class.
+	 * @param type the class of the bean
+	 * @return the methods
+	 */
+	static List<Method> methods(Class<?> type) {
+		Set<Method> locked = new LinkedHashSet<>();
+		MethodCallback callback = (method) -> {
+			if (!method.isBridge() && !method.isSynthetic() && isLocked(method, type)) {
+				locked.add(specific(method, type));
+			}
+		};
+		if (!isBehindInterfaces(type)) {
+			ReflectionUtils.doWithMethods(type, callback);
+		}
+		// of those it sees only what classes inherit
+		for (Class<?> implemented : ClassUtils.getAllInterfacesForClassAsSet(type)) {
+			ReflectionUtils.doWithMethods(implemented, callback);
+		}
+		return List.copyOf(locked);
 	}
 
 	/**

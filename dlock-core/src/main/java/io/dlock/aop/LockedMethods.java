@@ -10,12 +10,12 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 final class LockedMethods extends StaticMethodMatcherPointcut {
 
 	LockedMethods() {
-		setClassFilter(LockedOperations::isCandidate);
+		setClassFilter(LockedAnnotations::isCandidate);
 	}
 
 	@Override
 	public boolean matches(Method method, Class<?> targetClass) {
-		return LockedOperations.isLocked(method, targetClass);
+		return LockedAnnotations.isLocked(method, targetClass);
 	}
 
 }

@@ -148,7 +148,7 @@ final class LockedOperationParser {
 					"is static and names the fallback '%s', which is not".formatted(annotation.fallback()),
 					"Make the fallback static", null);
 		}
-		if (LockedOperations.isLocked(fallback, targetClass)) {
+		if (LockedAnnotations.isLocked(fallback, targetClass)) {
 			throw new InvalidLockedMethodException(method,
 					"names the fallback '%s', which is locked itself but would run without its lock"
 						.formatted(annotation.fallback()),

@@ -2,19 +2,13 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodClassKey;
-import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
-import org.springframework.util.ReflectionUtils.MethodCallback;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockRegistry;
@@ -41,20 +35,6 @@ final class LockedOperations {
 		this.registry = registry;
 	}
 
-	static boolean isCandidate(Class<?> targetClass) {
-		return AnnotationUtils.isCandidateClass(targetClass, DistributedLocked.class);
-	}
-
-	/**
-	 * Whether a call of the method takes a lock.
-	 * @param method the method
-	 * @param targetClass the class of the bean
-	 * @return whether it is locked
-	 */
-	static boolean isLocked(Method method, Class<?> targetClass) {
-		return LockedAnnotations.find(method, targetClass) != null;
-	}
-
 	/**
 	 * Check all locked methods of a class.
 	 * @param targetClass the class of a bean
@@ -64,7 +44,7 @@ final class LockedOperations {
 	List<Method> check(Class<?> targetClass) {
 		List<Method> locked = this.checked.get(targetClass);
 		if (locked == null) {
-			locked = lockedMethods(targetClass);
+			locked = LockedAnnotations.methods(targetClass);
 			locked.forEach((method) -> get(method, targetClass));
 			this.checked.put(targetClass, locked);
 		}
@@ -91,8 +71,8 @@ final class LockedOperations {
 
 	private List<Method> readProxy(Class<?> proxyClass, @Nullable Class<?> targetClass) {
 		List<Method> locked = new ArrayList<>();
-		for (Method method : lockedMethods(proxyClass)) {
-			if (targetClass != null && isLocked(method, targetClass)) {
+		for (Method method : LockedAnnotations.methods(proxyClass)) {
+			if (targetClass != null && LockedAnnotations.isLocked(method, targetClass)) {
 				get(method, targetClass);
 			}
 			else {
@@ -101,23 +81,6 @@ final class LockedOperations {
 			}
 		}
 		return locked;
-	}
-
-	static List<Method> lockedMethods(Class<?> targetClass) {
-		Set<Method> locked = new LinkedHashSet<>();
-		MethodCallback callback = (method) -> {
-			if (!method.isBridge() && !method.isSynthetic() && isLocked(method, targetClass)) {
-				locked.add(LockedAnnotations.specific(method, targetClass));
-			}
-		};
-		if (!LockedAnnotations.isBehindInterfaces(targetClass)) {
-			ReflectionUtils.doWithMethods(targetClass, callback);
-		}
-		// of those it sees only what classes inherit
-		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
-			ReflectionUtils.doWithMethods(type, callback);
-		}
-		return List.copyOf(locked);
 	}
 
 	/**

@@ -99,7 +99,7 @@ record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass
 				|| (bean instanceof Advised advised && isAdvised(advised, interceptor))) {
 			return List.of();
 		}
-		return LockedOperations.lockedMethods(bean.getClass())
+		return LockedAnnotations.methods(bean.getClass())
 			.stream()
 			.filter((method) -> !locked.contains(LockedAnnotations.specific(method, targetClass)))
 			.toList();

@@ -1,11 +1,7 @@
 package io.dlock.aop;
 
-import java.util.function.Supplier;
-
 import org.aopalliance.aop.Advice;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.util.ClassUtils;
 import reactor.util.context.ContextView;
 
 import io.dlock.LockHandle;
@@ -16,25 +12,9 @@ import io.dlock.LockHandle;
  */
 interface LockedTransactions {
 
-	/** Whether there is spring-tx. */
-	boolean POSSIBLE = ClassUtils.isPresent("org.springframework.transaction.TransactionExecutionListener",
-			LockedTransactions.class.getClassLoader());
-
 	/** There are no transactions. */
 	LockedTransactions NONE = new LockedTransactions() {
 	};
-
-	/**
-	 * Create it.
-	 * @param inside what to do inside a transaction
-	 * @param commitCheck whether to check the locks before a commit
-	 * @param guard what else must hold before a commit, or {@code null}
-	 * @return the transactions, {@link #NONE} without spring-tx
-	 */
-	static LockedTransactions create(InsideTransaction inside, boolean commitCheck,
-			@Nullable Supplier<? extends CommitGuard> guard) {
-		return POSSIBLE ? new SpringTransactions(inside, commitCheck ? new CommitListener(guard) : null) : NONE;
-	}
 
 	/**
 	 * Check, before the lock is taken, whether the method may take it now, and let the

@@ -28,13 +28,17 @@ final class OtherContexts {
 
 	private static final Log logger = LogFactory.getLog(OtherContexts.class);
 
+	private final Class<?> postProcessor;
+
 	private final Function<Class<?>, List<Method>> lockedMethods;
 
 	/**
 	 * Create it.
+	 * @param postProcessor the type of the post-processor
 	 * @param lockedMethods finds the locked methods of a class
 	 */
-	OtherContexts(Function<Class<?>, List<Method>> lockedMethods) {
+	OtherContexts(Class<?> postProcessor, Function<Class<?>, List<Method>> lockedMethods) {
+		this.postProcessor = postProcessor;
 		this.lockedMethods = lockedMethods;
 	}
 
@@ -62,7 +66,7 @@ final class OtherContexts {
 	 * @throws InvalidLockedMethodException if there is one
 	 */
 	void check(ConfigurableListableBeanFactory others) {
-		if (others.getBeanNamesForType(DistributedLockedBeanPostProcessor.class, true, false).length > 0) {
+		if (others.getBeanNamesForType(this.postProcessor, true, false).length > 0) {
 			return;
 		}
 		Set<String> names = new LinkedHashSet<>(List.of(others.getBeanDefinitionNames()));

@@ -1,7 +1,6 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -9,7 +8,6 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodParameter;
-import org.springframework.core.Nullness;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
@@ -60,7 +58,7 @@ final class ResultTypes {
 		if (type.isAssignableFrom(CompletableFuture.class)
 				&& (CompletionStage.class.isAssignableFrom(type) || (type == Future.class && async))) {
 			return new ReturnType(async ? ReturnKind.STAGE_OF_ASYNC : ReturnKind.STAGE,
-					SkippedResults.emptyValue(contentOf(method, targetClass)), openInside, null);
+					SkippedResults.emptyValue(returned.getGeneric().resolve()), openInside, null);
 		}
 		if (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)) {
 			throw refusal(method, type.getName(), (type == Future.class)
@@ -97,33 +95,16 @@ final class ResultTypes {
 		}
 		MethodParameter parameter = new MethodParameter(method, -1);
 		Class<?> type = parameter.getParameterType();
-		if (!isFlow(type) && LateResults.isLate(type)) {
+		boolean flow = type.getName().equals(FLOW);
+		if (!flow && LateResults.isLate(type)) {
 			throw refusal(method, type.getName(),
 					LateResults.instead(type, "Let the function itself suspend until the work is done"));
 		}
 		ResolvableType returned = ResolvableType.forMethodParameter(parameter);
 		checkInside(method, returned);
 		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance()
-			.getAdapter(isFlow(type) ? Flux.class : Mono.class);
+			.getAdapter(flow ? Flux.class : Mono.class);
 		return new ReturnType(ReturnKind.PUBLISHER, null, LateResults.isOpen(returned), adapter);
-	}
-
-	private static boolean isFlow(Class<?> type) {
-		return type.getName().equals(FLOW);
-	}
-
-	/**
-	 * Whether the caller of a method takes a publisher that never had a value.
-	 * @param method a method that returns a publisher, or a suspending function
-	 * @param adapter the adapter of its publisher
-	 * @return {@code false} if its type asks for a value
-	 */
-	static boolean canBeEmpty(Method method, ReactiveAdapter adapter) {
-		if (!KotlinDetector.isSuspendingFunction(method)) {
-			return adapter.supportsEmpty();
-		}
-		Class<?> type = new MethodParameter(method, -1).getParameterType();
-		return isFlow(type) || type == void.class || Nullness.forMethodReturnType(method) == Nullness.NULLABLE;
 	}
 
 	/**
@@ -140,32 +121,11 @@ final class ResultTypes {
 				|| AnnotatedElementUtils.hasAnnotation(targetClass, Async.class);
 	}
 
-	/**
-	 * The type of the value that a stage completes with.
-	 * @param method a method that returns a stage
-	 * @param targetClass the class of the bean
-	 * @return the type, or {@code null} if it is not known
-	 */
-	static @Nullable Class<?> contentOf(Method method, Class<?> targetClass) {
-		return ResolvableType.forMethodReturnType(method, targetClass).getGeneric().resolve();
-	}
-
 	private static InvalidLockedMethodException refusal(Method method, String returned, String action) {
 		return new InvalidLockedMethodException(method,
 				"returns %s before its work is done: the lock would be released too early".formatted(returned),
 				action + ", lock a synchronous method that does the work, or use LockRegistry.acquireAsync and release the handle when the work is done",
 				null);
-	}
-
-	/**
-	 * Whether an object of this type stands for work that is under way or to be done.
-	 * @param type the type of a returned object
-	 * @return whether it does
-	 */
-	static boolean isAsynchronous(Class<?> type) {
-		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
-				|| Callable.class.isAssignableFrom(type)
-				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 
 }

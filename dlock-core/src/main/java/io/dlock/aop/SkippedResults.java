@@ -9,8 +9,11 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.Nullness;
 import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ResolvableType;
 
 /**
  * The result of a call that is skipped because its lock is busy.
@@ -48,7 +51,7 @@ final class SkippedResults {
 					null);
 		}
 		ReactiveAdapter adapter = returnType.adapter();
-		if (adapter != null && !ResultTypes.canBeEmpty(method, adapter)) {
+		if (adapter != null && !canBeEmpty(method, adapter)) {
 			throw new InvalidLockedMethodException(method, "cannot be skipped: its result cannot be empty",
 					"Return a type that can be empty or null, use onBusy = THROW, or a fallback", null);
 		}
@@ -59,12 +62,21 @@ final class SkippedResults {
 		}
 	}
 
+	private static boolean canBeEmpty(Method method, ReactiveAdapter adapter) {
+		if (!KotlinDetector.isSuspendingFunction(method)) {
+			return adapter.supportsEmpty();
+		}
+		return adapter.isMultiValue() || new MethodParameter(method, -1).getParameterType() == void.class
+				|| Nullness.forMethodReturnType(method) == Nullness.NULLABLE;
+	}
+
 	private static @Nullable String problem(Method method, Class<?> targetClass, ReturnKind kind) {
 		if (kind == ReturnKind.PUBLISHER) {
 			return null;
 		}
 		boolean value = kind == ReturnKind.VALUE;
-		Class<?> type = value ? method.getReturnType() : ResultTypes.contentOf(method, targetClass);
+		Class<?> type = value ? method.getReturnType()
+				: ResolvableType.forMethodReturnType(method, targetClass).getGeneric().resolve();
 		if (type == null || type == void.class || EMPTY_VALUES.containsKey(type)) {
 			return null;
 		}

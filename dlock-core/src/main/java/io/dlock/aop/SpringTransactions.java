@@ -3,6 +3,7 @@ package io.dlock.aop;
 import java.lang.reflect.Method;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 
 import org.aopalliance.aop.Advice;
 import org.apache.commons.logging.Log;
@@ -47,6 +48,8 @@ final class SpringTransactions implements LockedTransactions {
 
 	private final @Nullable CommitListener commits;
 
+	private final Executor executor;
+
 	private final UnsynchronizedTransactions unsynchronized = new UnsynchronizedTransactions();
 
 	private final OpenEntityManagers openEntityManagers = new OpenEntityManagers();
@@ -60,10 +63,12 @@ final class SpringTransactions implements LockedTransactions {
 	 * Create it.
 	 * @param inside what to do inside a transaction
 	 * @param commits what checks the locks before a commit, or {@code null}
+	 * @param executor releases locks where the calling thread must not block
 	 */
-	SpringTransactions(InsideTransaction inside, @Nullable CommitListener commits) {
+	SpringTransactions(InsideTransaction inside, @Nullable CommitListener commits, Executor executor) {
 		this.inside = inside;
 		this.commits = commits;
+		this.executor = executor;
 	}
 
 	@Override
@@ -195,7 +200,8 @@ final class SpringTransactions implements LockedTransactions {
 		if (!held) {
 			warn(call.method());
 		}
-		return SubscribersTransaction.join(transaction, this::checkCommitOf).call(call.key(), !call.isLossIgnored());
+		return SubscribersTransaction.join(transaction, this::checkCommitOf, this.executor)
+			.call(call.key(), !call.isLossIgnored());
 	}
 
 	private void checkCommitOf(SubscribersTransaction transaction) {

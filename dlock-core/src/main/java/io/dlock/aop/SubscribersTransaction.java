@@ -1,6 +1,7 @@
 package io.dlock.aop;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
@@ -22,10 +23,13 @@ final class SubscribersTransaction implements TransactionSynchronization {
 
 	private final Consumer<? super SubscribersTransaction> commitCheck;
 
+	private final Executor executor;
+
 	private SubscribersTransaction(TransactionSynchronizationManager transaction,
-			Consumer<? super SubscribersTransaction> commitCheck) {
+			Consumer<? super SubscribersTransaction> commitCheck, Executor executor) {
 		this.transaction = transaction;
 		this.commitCheck = commitCheck;
+		this.executor = executor;
 	}
 
 	/**
@@ -52,13 +56,14 @@ final class SubscribersTransaction implements TransactionSynchronization {
 	 * Let a transaction keep locks.
 	 * @param transaction the transaction
 	 * @param commitCheck throws if it must not commit
+	 * @param executor releases the locks
 	 * @return its locks
 	 */
 	static TransactionLocks join(TransactionSynchronizationManager transaction,
-			Consumer<? super SubscribersTransaction> commitCheck) {
+			Consumer<? super SubscribersTransaction> commitCheck, Executor executor) {
 		SubscribersTransaction current = (SubscribersTransaction) transaction.getResource(SubscribersTransaction.class);
 		if (current == null) {
-			current = new SubscribersTransaction(transaction, commitCheck);
+			current = new SubscribersTransaction(transaction, commitCheck, executor);
 			transaction.bindResource(SubscribersTransaction.class, current);
 			transaction.registerSynchronization(current);
 		}
@@ -95,7 +100,7 @@ final class SubscribersTransaction implements TransactionSynchronization {
 	public Mono<Void> afterCompletion(int status) {
 		return suspend().then(Mono.fromFuture(() -> {
 			CompletableFuture<Void> done = new CompletableFuture<>();
-			BodyThreads.executeOrRun(() -> {
+			this.executor.execute(() -> {
 				try {
 					this.locks.transactionDone(status == STATUS_ROLLED_BACK);
 				}

@@ -15,10 +15,11 @@ import org.springframework.context.annotation.AdviceMode;
  * Finds locked beans that the post-processor has not seen: those created before it, and
  * those of other contexts.
  *
+ * @param postProcessor the type of the post-processor
  * @param interceptor the interceptor of the post-processor
  * @param mode how calls are intercepted
  */
-record UnprocessedBeanChecker(DistributedLockedInterceptor interceptor, AdviceMode mode) {
+record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedInterceptor interceptor, AdviceMode mode) {
 
 	/**
 	 * Check the context of the post-processor and those above it.
@@ -28,7 +29,7 @@ record UnprocessedBeanChecker(DistributedLockedInterceptor interceptor, AdviceMo
 	 */
 	void check(@Nullable BeanFactory beans) {
 		if (this.mode == AdviceMode.PROXY) {
-			new OtherContexts(this.interceptor::check).checkParents(beans);
+			new OtherContexts(this.postProcessor, this.interceptor::check).checkParents(beans);
 		}
 		if (beans instanceof SingletonBeanRegistry singletons) {
 			for (String beanName : singletons.getSingletonNames()) {
@@ -57,7 +58,7 @@ record UnprocessedBeanChecker(DistributedLockedInterceptor interceptor, AdviceMo
 	void checkChild(ApplicationContext started, @Nullable BeanFactory beans) {
 		if (this.mode == AdviceMode.PROXY && started instanceof ConfigurableApplicationContext child
 				&& child.getBeanFactory() != beans) {
-			new OtherContexts(this.interceptor::check).check(child.getBeanFactory());
+			new OtherContexts(this.postProcessor, this.interceptor::check).check(child.getBeanFactory());
 		}
 	}
 

@@ -105,17 +105,17 @@ public final class LockMeters implements LockListener, MeterBinder {
 	/**
 	 * The name of a lock without one.
 	 */
-	public static final String NO_NAME = "none";
+	public static final String NO_NAME = NamedCounts.NO_NAME;
 
 	/**
 	 * The name of those that are too many.
 	 */
-	public static final String OTHER_NAMES = "other";
+	public static final String OTHER_NAMES = NamedCounts.OTHER_NAMES;
 
 	/**
 	 * How many names have meters of their own.
 	 */
-	public static final int MAX_NAMES = 1000;
+	public static final int MAX_NAMES = RegistryMeters.MAX_NAMES;
 
 	private final List<NamedGauge> gauges;
 

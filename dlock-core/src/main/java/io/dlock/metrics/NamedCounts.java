@@ -14,6 +14,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class NamedCounts {
 
+	static final String NO_NAME = "none";
+
+	static final String OTHER_NAMES = "other";
+
 	/** Looking at a lock takes less than that. */
 	private static final long NANOS_OF_USE = 1000;
 
@@ -58,7 +62,7 @@ final class NamedCounts {
 	double ofOthers(Set<String> names) {
 		return counted().counts.entrySet()
 			.stream()
-			.filter((count) -> count.getKey().equals(LockMeters.OTHER_NAMES) || !names.contains(count.getKey()))
+			.filter((count) -> count.getKey().equals(OTHER_NAMES) || !names.contains(count.getKey()))
 			.mapToDouble(Map.Entry::getValue)
 			.reduce(0, this.together);
 	}
@@ -75,7 +79,7 @@ final class NamedCounts {
 	private Counted count() {
 		Map<String, Double> counts = new HashMap<>();
 		this.source.get()
-			.forEach((name, count) -> counts.merge(name.isEmpty() ? LockMeters.NO_NAME : name, count.doubleValue(),
+			.forEach((name, count) -> counts.merge(name.isEmpty() ? NO_NAME : name, count.doubleValue(),
 					this.together::applyAsDouble));
 		long total = (this.locks != null) ? this.locks.counted().total
 				: (long) counts.values().stream().mapToDouble(Double::doubleValue).sum();

@@ -27,7 +27,7 @@ record NamedGauge(String meter, String description, @Nullable String unit, Named
 	 * @param names those that have one
 	 */
 	void registerOthers(MeterRegistry registry, Set<String> names) {
-		register(registry, LockMeters.OTHER_NAMES, () -> this.counts.ofOthers(names));
+		register(registry, NamedCounts.OTHER_NAMES, () -> this.counts.ofOthers(names));
 	}
 
 	private void register(MeterRegistry registry, String name, Supplier<Number> value) {

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class RegistryMeters {
 
-	private static final Log logger = LogFactory.getLog(LockMeters.class);
+	private static final Log logger = LogFactory.getLog(RegistryMeters.class);
+
+	static final int MAX_NAMES = 1000;
 
 	private final MeterRegistry registry;
 
@@ -33,25 +35,25 @@ final class RegistryMeters {
 	}
 
 	NamedMeters of(@Nullable String lockName) {
-		String name = (lockName != null) ? lockName : LockMeters.NO_NAME;
+		String name = (lockName != null) ? lockName : NamedCounts.NO_NAME;
 		NamedMeters meters = this.byName.get(name);
 		return (meters != null) ? meters : create(name);
 	}
 
 	private NamedMeters create(String name) {
-		if (this.byName.size() < LockMeters.MAX_NAMES) {
+		if (this.byName.size() < MAX_NAMES) {
 			return this.byName.computeIfAbsent(name, this::meters);
 		}
 		if (this.warned.compareAndSet(false, true)) {
 			logger.warn(
 					"Locks have more than %d names, such as '%s'. Further ones are metered as '%s': a name is one of few, what is locked is the key"
-						.formatted(LockMeters.MAX_NAMES, name, LockMeters.OTHER_NAMES));
+						.formatted(MAX_NAMES, name, NamedCounts.OTHER_NAMES));
 		}
-		return this.byName.computeIfAbsent(LockMeters.OTHER_NAMES, this::meters);
+		return this.byName.computeIfAbsent(NamedCounts.OTHER_NAMES, this::meters);
 	}
 
 	private NamedMeters meters(String name) {
-		if (!name.equals(LockMeters.OTHER_NAMES)) {
+		if (!name.equals(NamedCounts.OTHER_NAMES)) {
 			this.gauges.forEach((gauge) -> gauge.register(this.registry, name));
 		}
 		return new NamedMeters(this.registry, name);

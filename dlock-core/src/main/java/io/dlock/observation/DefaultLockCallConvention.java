@@ -15,11 +15,9 @@ import io.dlock.observation.LockObservation.LowCardinalityKeyNames;
  */
 public class DefaultLockCallConvention implements LockCallConvention {
 
-	static final String NAME = "dlock.call";
-
 	@Override
 	public String getName() {
-		return NAME;
+		return LockObservation.NAME;
 	}
 
 	@Override

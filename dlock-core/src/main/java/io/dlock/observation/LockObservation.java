@@ -2,7 +2,6 @@ package io.dlock.observation;
 
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
 /**
@@ -20,8 +19,8 @@ public enum LockObservation implements ObservationDocumentation {
 	CALL {
 
 		@Override
-		public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
-			return DefaultLockCallConvention.class;
+		public String getName() {
+			return NAME;
 		}
 
 		@Override
@@ -40,6 +39,8 @@ public enum LockObservation implements ObservationDocumentation {
 		}
 
 	};
+
+	static final String NAME = "dlock.call";
 
 	/**
 	 * On spans and meters.

@@ -146,7 +146,7 @@ class LockMetersTests {
 	void namesThatAreTooManyAreMeteredAsOtherAndWarnedOfOnce() {
 		ListAppender<ILoggingEvent> log = new ListAppender<>();
 		log.start();
-		Logger logger = (Logger) LoggerFactory.getLogger(LockMeters.class);
+		Logger logger = (Logger) LoggerFactory.getLogger(RegistryMeters.class);
 		logger.addAppender(log);
 		try {
 			meter();

@@ -1,0 +1,35 @@
+package io.dlock.aop;
+
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Creates the {@link LockedTransactions} that the class path allows.
+ */
+final class LockedTransactionsFactory {
+
+	private static final boolean SPRING_TX = ClassUtils.isPresent(
+			"org.springframework.transaction.TransactionExecutionListener",
+			LockedTransactionsFactory.class.getClassLoader());
+
+	private LockedTransactionsFactory() {
+	}
+
+	/**
+	 * Create the transactions.
+	 * @param inside the rule for a method that is called inside a transaction
+	 * @param commitCheck whether the locks are checked before a commit
+	 * @param guard an additional check before a commit, or {@code null}
+	 * @param executor releases locks where the calling thread must not block
+	 * @return the transactions, {@link LockedTransactions#NONE} without spring-tx
+	 */
+	static LockedTransactions create(InsideTransaction inside, boolean commitCheck,
+			@Nullable Supplier<? extends CommitGuard> guard, Executor executor) {
+		return SPRING_TX ? new SpringTransactions(inside, commitCheck ? new CommitListener(guard) : null, executor)
+				: LockedTransactions.NONE;
+	}
+
+}
