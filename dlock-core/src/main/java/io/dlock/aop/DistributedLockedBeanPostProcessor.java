@@ -202,7 +202,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
 				new ModeInterception(() -> this.mode), new CallObservations(() -> this.observations.get()), this.texts);
 		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
-				new LockedOperations(parser, this.registry), this.registry, this.transactions, () -> this.mdc);
+				new LockedOperations(parser, this.registry),
+				new LockedMethodInvoker(this.registry, this.transactions, () -> this.mdc));
 		this.advisor = this.place.advisor(new LockedMethods(), created);
 		return created;
 	}

@@ -2,15 +2,11 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-
-import io.dlock.LockRegistry;
 
 /**
  * Runs a call of a locked method under its lock.
@@ -19,12 +15,11 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 
 	private final LockedOperations operations;
 
-	private final Surroundings surroundings;
+	private final LockedMethodInvoker invoker;
 
-	DistributedLockedInterceptor(LockedOperations operations, Supplier<LockRegistry> registry,
-			Supplier<LockedTransactions> transactions, BooleanSupplier mdc) {
+	DistributedLockedInterceptor(LockedOperations operations, LockedMethodInvoker invoker) {
 		this.operations = operations;
-		this.surroundings = new Surroundings(registry, transactions, mdc);
+		this.invoker = invoker;
 	}
 
 	/**
@@ -63,12 +58,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	}
 
 	@Nullable Object invoke(MethodInvocation invocation, Class<?> targetClass) throws Throwable {
-		LockedOperation operation = this.operations.get(invocation.getMethod(), targetClass);
-		return switch (operation.returnType().kind()) {
-			case VALUE -> BlockingCall.invoke(new LockedCall(operation, invocation, this.surroundings));
-			case STAGE, STAGE_OF_ASYNC -> StageCall.invoke(operation, invocation, this.surroundings);
-			case PUBLISHER -> LockedSubscription.invoke(operation, invocation, this.surroundings);
-		};
+		return this.invoker.invoke(this.operations.get(invocation.getMethod(), targetClass), invocation);
 	}
 
 }
