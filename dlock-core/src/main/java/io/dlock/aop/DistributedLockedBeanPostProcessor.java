@@ -28,6 +28,8 @@ import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
+import io.dlock.aop.key.KeyText;
+import io.dlock.aop.key.LockKeyConverters;
 import io.dlock.observation.LockObservations;
 
 /**

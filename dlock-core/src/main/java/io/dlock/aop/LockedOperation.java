@@ -10,6 +10,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
+import io.dlock.aop.key.LockKey;
 
 /**
  * What a {@link io.dlock.DistributedLocked} annotation says about a method: read and

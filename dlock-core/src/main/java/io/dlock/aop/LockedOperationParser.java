@@ -17,6 +17,9 @@ import org.springframework.util.StringValueResolver;
 import io.dlock.DistributedLocked;
 import io.dlock.OnBusy;
 import io.dlock.OnStoreFailure;
+import io.dlock.aop.key.KeyText;
+import io.dlock.aop.key.LockKey;
+import io.dlock.aop.key.RefusedKeyException;
 
 /**
  * Reads a {@link DistributedLocked} annotation and refuses what can not be honoured.

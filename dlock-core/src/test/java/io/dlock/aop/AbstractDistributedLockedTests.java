@@ -13,17 +13,17 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.MemoryLockStore;
 
-abstract class AbstractDistributedLockedTests {
+public abstract class AbstractDistributedLockedTests {
 
-	final MemoryLockStore store = new MemoryLockStore();
+	protected final MemoryLockStore store = new MemoryLockStore();
 
-	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
+	protected final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
 			LockSettings.defaults()
 				.withCommandTimeout(Duration.ofMillis(50))
 				.withWaitTime(Duration.ZERO)
 				.withShutdownTimeout(Duration.ZERO));
 
-	final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+	public final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
 	@AfterEach
 	void close() {
@@ -31,7 +31,7 @@ abstract class AbstractDistributedLockedTests {
 		this.registry.close();
 	}
 
-	<T> T bean(Class<T> type) {
+	protected <T> T bean(Class<T> type) {
 		DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(() -> this.registry);
 		configure(postProcessor);
 		this.context.getEnvironment()
@@ -44,10 +44,10 @@ abstract class AbstractDistributedLockedTests {
 		return this.context.getBean(type);
 	}
 
-	void configure(DistributedLockedBeanPostProcessor postProcessor) {
+	protected void configure(DistributedLockedBeanPostProcessor postProcessor) {
 	}
 
-	void holdElsewhere(String key) {
+	protected void holdElsewhere(String key) {
 		this.store.acquire(new AcquireCommand(key, "elsewhere", Duration.ofSeconds(30), "another instance", ""));
 	}
 

@@ -67,7 +67,7 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 	private final Work work = bean(Work.class);
 
 	@Override
-	void configure(DistributedLockedBeanPostProcessor postProcessor) {
+	protected void configure(DistributedLockedBeanPostProcessor postProcessor) {
 		postProcessor.setObservations(() -> new LockObservations(this.observations, this.convention, "memory"));
 	}
 

@@ -29,6 +29,9 @@ import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
 import io.dlock.OnBusy;
 import io.dlock.aop.elsewhere.InOtherPackage;
+import io.dlock.aop.key.KeyText;
+import io.dlock.aop.key.LockKey;
+import io.dlock.aop.key.RefusedKeyException;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 

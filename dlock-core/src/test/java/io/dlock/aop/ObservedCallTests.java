@@ -111,7 +111,7 @@ class ObservedCallTests extends AbstractDistributedLockedTests {
 	private final Work work = bean(Work.class);
 
 	@Override
-	void configure(DistributedLockedBeanPostProcessor postProcessor) {
+	protected void configure(DistributedLockedBeanPostProcessor postProcessor) {
 		postProcessor.setObservations(
 				() -> new LockObservations(this.observations, null, "memory", (key) -> this.shown.apply(key)));
 	}

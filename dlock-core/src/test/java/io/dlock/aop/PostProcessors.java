@@ -10,19 +10,19 @@ import io.dlock.LockRegistry;
  * Post-processors for tests that run twice: with proxies, and, as one of the
  * {@link WovenTests}, woven by AspectJ.
  */
-final class PostProcessors {
+public final class PostProcessors {
 
 	/** What the build says. */
-	static final AdviceMode MODE = AdviceMode.valueOf(System.getProperty("dlock.test.aop-mode", "PROXY"));
+	public static final AdviceMode MODE = AdviceMode.valueOf(System.getProperty("dlock.test.aop-mode", "PROXY"));
 
 	private PostProcessors() {
 	}
 
-	static DistributedLockedBeanPostProcessor create(Supplier<LockRegistry> registry) {
+	public static DistributedLockedBeanPostProcessor create(Supplier<LockRegistry> registry) {
 		return create(registry, MODE);
 	}
 
-	static DistributedLockedBeanPostProcessor create(Supplier<LockRegistry> registry, AdviceMode mode) {
+	public static DistributedLockedBeanPostProcessor create(Supplier<LockRegistry> registry, AdviceMode mode) {
 		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(registry);
 		postProcessor.setProxyTargetClass(true);
 		postProcessor.setMode(mode);

@@ -25,6 +25,7 @@ import org.springframework.core.env.StandardEnvironment;
 import io.dlock.DistributedLocked;
 import io.dlock.OnBusy;
 import io.dlock.OnStoreFailure;
+import io.dlock.aop.key.KeyText;
 import io.dlock.observation.LockObservations;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -7,6 +7,7 @@ import io.dlock.LockLostException
 import io.dlock.OnBusy
 import io.dlock.OnLost
 import io.dlock.OnStoreFailure
+import io.dlock.aop.key.KeyText
 import io.dlock.observation.LockObservations
 import io.dlock.ReactiveLockContext
 import java.time.Duration
@@ -254,11 +255,11 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 	@Test
 	fun whatCanNotBeHonouredIsRefused() {
 		assertThat(catchThrowable { parser().parse(Refused::class.java) })
-			.hasMessageContaining("can not be empty").hasMessageContaining("null")
+			.hasMessageContaining("cannot be empty").hasMessageContaining("null")
 		for (type in listOf(RefusedDeferred::class, RefusedInside::class, RefusedSequence::class, RefusedFunction::class)) {
 			assertThat(catchThrowable { parser().parse(type.java) }).hasMessageContaining("released too early")
 		}
-		assertThat(parser().parse(Unknown::class.java)).anyMatch { it.open }
+		assertThat(parser().parse(Unknown::class.java)).anyMatch { it.returnType.open }
 	}
 
 	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservations { LockObservations.NONE },

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.key;
 
 import java.util.List;
 
@@ -14,7 +14,7 @@ import io.dlock.LockKeyConverter;
 /**
  * The {@link LockKeyConverter} beans of a context.
  */
-final class LockKeyConverters {
+public final class LockKeyConverters {
 
 	private LockKeyConverters() {
 	}
@@ -25,7 +25,7 @@ final class LockKeyConverters {
 	 * @return the converters, in their order
 	 * @throws RefusedKeyException if one needs the bean that is being created
 	 */
-	static List<LockKeyConverter<?>> in(@Nullable BeanFactory beans) {
+	public static List<LockKeyConverter<?>> in(@Nullable BeanFactory beans) {
 		if (beans == null) {
 			return List.of();
 		}

@@ -1,11 +1,11 @@
-package io.dlock.aop;
+package io.dlock.aop.key;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * A value or a type that has no place in a key. The {@link LockKey} adds which key it is.
  */
-final class RefusedKeyException extends IllegalArgumentException {
+public final class RefusedKeyException extends IllegalArgumentException {
 
 	private final String problem;
 
@@ -26,11 +26,11 @@ final class RefusedKeyException extends IllegalArgumentException {
 		this.action = action;
 	}
 
-	String problem() {
+	public String problem() {
 		return this.problem;
 	}
 
-	String action() {
+	public String action() {
 		return this.action;
 	}
 

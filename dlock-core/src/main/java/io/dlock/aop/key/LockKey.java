@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.key;
 
 import java.lang.reflect.Method;
 
@@ -19,7 +19,7 @@ import org.springframework.util.StringUtils;
  * arguments. The expression is parsed once and sees only the arguments and the method: no
  * types, beans or constructors. (It may call methods of the arguments.)
  */
-final class LockKey {
+public final class LockKey {
 
 	/** A compiled expression would concatenate by itself. */
 	private static final SpelParserConfiguration INTERPRETED = new SpelParserConfiguration(SpelCompilerMode.OFF, null);
@@ -51,7 +51,7 @@ final class LockKey {
 	 * @return the key
 	 * @throws RefusedKeyException if the expression cannot be a key
 	 */
-	static LockKey of(Method method, Class<?> targetClass, String name, String expression, KeyText texts) {
+	public static LockKey of(Method method, Class<?> targetClass, String name, String expression, KeyText texts) {
 		KeyScope scope = new KeyScope(method, targetClass, texts);
 		if (expression.isEmpty()) {
 			return new LockKey(scope, name, null,
@@ -85,7 +85,7 @@ final class LockKey {
 	 * Whether it differs from call to call and stands without a name.
 	 * @return whether it may exclude calls that have nothing to do with the method
 	 */
-	boolean isBare() {
+	public boolean isBare() {
 		return this.name.isEmpty() && this.expression != null && seesArgument(this.expression.getAST());
 	}
 
@@ -109,7 +109,7 @@ final class LockKey {
 	 * @throws IllegalArgumentException if the expression yields nothing that could be a
 	 * key
 	 */
-	String evaluate(@Nullable Object[] arguments) {
+	public String evaluate(@Nullable Object[] arguments) {
 		if (this.expression == null) {
 			return this.fixedKey;
 		}

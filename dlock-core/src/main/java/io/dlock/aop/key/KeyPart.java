@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.key;
 
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.TypedValue;

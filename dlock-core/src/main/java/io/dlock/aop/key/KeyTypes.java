@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.key;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Member;

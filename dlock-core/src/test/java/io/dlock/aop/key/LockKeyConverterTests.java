@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.key;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,6 +11,8 @@ import org.springframework.context.annotation.Bean;
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockKeyConverter;
+import io.dlock.aop.AbstractDistributedLockedTests;
+import io.dlock.aop.InvalidLockedMethodException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;

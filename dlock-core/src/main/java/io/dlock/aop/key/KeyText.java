@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.key;
 
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
@@ -31,7 +31,7 @@ import io.dlock.LockKeyConverter;
  * different values of a type have different texts. All other values are refused. It is
  * also how an expression converts values to text.
  */
-final class KeyText extends StandardTypeConverter {
+public final class KeyText extends StandardTypeConverter {
 
 	private static final Set<Class<?>> UNDECIDED = Set.of(Object.class, Number.class, Record.class);
 
@@ -49,7 +49,7 @@ final class KeyText extends StandardTypeConverter {
 	 * Create the texts.
 	 * @param converters asked for when a type has no text of its own
 	 */
-	KeyText(Supplier<List<LockKeyConverter<?>>> converters) {
+	public KeyText(Supplier<List<LockKeyConverter<?>>> converters) {
 		this.converters = SingletonSupplier.of(converters);
 	}
 
