@@ -9,6 +9,7 @@ import reactor.util.context.ContextView;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.transaction.LockKeeping;
 
 /**
  * A call of a locked method that waits for its lock without a thread.

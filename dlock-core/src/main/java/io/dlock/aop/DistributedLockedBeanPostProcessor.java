@@ -31,6 +31,10 @@ import io.dlock.OnStoreFailure;
 import io.dlock.aop.key.KeyText;
 import io.dlock.aop.key.LockKeyConverters;
 import io.dlock.observation.LockObservations;
+import io.dlock.transaction.CommitGuard;
+import io.dlock.transaction.InsideTransaction;
+import io.dlock.transaction.LockedTransactions;
+import io.dlock.transaction.LockedTransactionsFactory;
 
 /**
  * Makes {@link io.dlock.DistributedLocked} work: checks the annotated methods of every

@@ -13,6 +13,8 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
+import io.dlock.transaction.LockedTransactions;
+
 /**
  * The place of the lock among the advisors that a proxy has already.
  *

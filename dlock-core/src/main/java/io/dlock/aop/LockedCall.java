@@ -18,6 +18,8 @@ import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
+import io.dlock.transaction.LockedInvocation;
+import io.dlock.transaction.LockedTransactions;
 
 /**
  * One call of a locked method: the rules of what happens to the method, its result and

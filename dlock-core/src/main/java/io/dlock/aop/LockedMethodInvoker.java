@@ -7,6 +7,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockRegistry;
+import io.dlock.transaction.LockedTransactions;
 
 /**
  * Calls locked methods, each in the way that its return type asks for.

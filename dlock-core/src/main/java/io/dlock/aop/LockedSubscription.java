@@ -18,6 +18,7 @@ import reactor.util.context.Context;
 
 import io.dlock.LockHandle;
 import io.dlock.ReactiveLockContext;
+import io.dlock.transaction.ExemptLock;
 
 /**
  * One subscription to a locked method: acquires the lock, subscribes to what the method

@@ -10,6 +10,7 @@ import org.springframework.util.ClassUtils;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
+import io.dlock.transaction.LockedTransactions;
 
 /**
  * What the calls of locked methods share.

@@ -14,13 +14,11 @@ import org.springframework.context.support.GenericApplicationContext;
 import io.dlock.DistributedLocked;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
-import io.dlock.LockLostException;
 import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -134,20 +132,6 @@ class OtherContextsTests {
 			postProcess(this.child);
 			refused(this::start);
 		}
-	}
-
-	/**
-	 * Each adds a listener to a transaction manager that they share.
-	 */
-	@Test
-	void lossThatOneContextIgnoresIsIgnoredByAll() {
-		LockHandle lost = this.registry.acquire("ignored");
-		this.registry.console().forceRelease("ignored", lost.token());
-		CommitListener listener = new CommitListener(null);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> listener.check(null, List.of(lost)));
-		new CommitListener(null).exempt(lost);
-		assertThat(listener.check(null, List.of(lost))).isEmpty();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
 	}
 
 	static class Factory implements FactoryBean<Service> {

@@ -29,6 +29,7 @@ import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.PostgresServer;
+import io.dlock.transaction.InsideTransaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -13,7 +13,7 @@ import io.dlock.LockSettings;
 import io.dlock.OnStoreFailure;
 import io.dlock.ReleaseMode;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
-import io.dlock.aop.InsideTransaction;
+import io.dlock.transaction.InsideTransaction;
 
 /**
  * Configuration of dlock.

@@ -5,9 +5,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 import io.dlock.LockRegistry;
-import io.dlock.aop.CommitGuard;
 import io.dlock.store.LockStore;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.transaction.CommitGuard;
 
 /**
  * Auto-configuration of dlock in test slices, such as {@code @WebMvcTest} and

@@ -18,9 +18,9 @@ import org.springframework.util.ClassUtils;
 
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
-import io.dlock.aop.CommitGuard;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.observation.LockObservations;
+import io.dlock.transaction.CommitGuard;
 
 /**
  * Annotated methods.

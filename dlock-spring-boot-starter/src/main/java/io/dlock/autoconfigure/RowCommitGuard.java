@@ -10,10 +10,10 @@ import org.springframework.transaction.TransactionExecution;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockStoreException;
-import io.dlock.aop.CommitGuard;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.StoreException;
 import io.dlock.store.jdbc.JdbcLockStore;
+import io.dlock.transaction.CommitGuard;
 
 /**
  * Locks the row of each lock in the transaction that commits. A read-only transaction

@@ -16,10 +16,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.TransactionManager;
 
 import io.dlock.LockRegistry;
-import io.dlock.aop.CommitGuard;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
+import io.dlock.transaction.CommitGuard;
 
 /**
  * The guard for {@code dlock.transaction.commit-check: row}, or the reason why it is

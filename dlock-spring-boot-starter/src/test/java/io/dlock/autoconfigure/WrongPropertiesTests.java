@@ -88,7 +88,7 @@ class WrongPropertiesTests {
 			| `dlock.redis.prefix` | `{a}` | The Redis key prefix must be 1 to 100 letters, digits or . _ : / - |
 			| `dlock.transaction.commit-check` | `often` | No enum constant io.dlock.autoconfigure.CommitCheck.often |
 			| `dlock.transaction.commit-check` | `row` | dlock.transaction.commit-check is 'row', but the locks are not in a database |
-			| `dlock.transaction.inside` | `join` | No enum constant io.dlock.aop.InsideTransaction.join |
+			| `dlock.transaction.inside` | `join` | No enum constant io.dlock.transaction.InsideTransaction.join |
 			""";
 
 	/** Any text is a role, and access is checked by Boot, as that of all endpoints. */

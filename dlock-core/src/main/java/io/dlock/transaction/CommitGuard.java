@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import org.springframework.transaction.TransactionExecution;
 
@@ -9,7 +9,6 @@ import io.dlock.LockHandle;
  * a transaction may commit in which a lock is held.
  *
  * @since 0.1
- * @see DistributedLockedBeanPostProcessor#setCommitGuard
  */
 @FunctionalInterface
 public interface CommitGuard {

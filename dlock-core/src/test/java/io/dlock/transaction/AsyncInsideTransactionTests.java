@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * both.
  */
 @Timeout(60)
-class AsyncInsideTransactionTests extends AbstractTransactionTests {
+public class AsyncInsideTransactionTests extends AbstractTransactionTests {
 
 	static class AsyncWork {
 

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,6 +41,7 @@ import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
 import io.dlock.OnLost;
 import io.dlock.ReactiveLockContext;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.PostgresServer;
@@ -155,7 +156,7 @@ class ReactiveTransactionIntegrationTests {
 	@BeforeEach
 	void connect() {
 		this.log.start();
-		((Logger) LoggerFactory.getLogger("io.dlock.aop")).addAppender(this.log);
+		((Logger) LoggerFactory.getLogger("io.dlock.transaction")).addAppender(this.log);
 		PostgresServer server = PostgresServer.shared();
 		ConnectionFactory connections = new PostgresqlConnectionFactory(PostgresqlConnectionConfiguration.builder()
 			.host(server.host())
@@ -175,7 +176,7 @@ class ReactiveTransactionIntegrationTests {
 
 	@AfterEach
 	void close() {
-		((Logger) LoggerFactory.getLogger("io.dlock.aop")).detachAppender(this.log);
+		((Logger) LoggerFactory.getLogger("io.dlock.transaction")).detachAppender(this.log);
 		this.context.close();
 		this.registry.close();
 	}
@@ -219,10 +220,7 @@ class ReactiveTransactionIntegrationTests {
 	}
 
 	private List<String> warnings() {
-		return this.log.list.stream()
-			.filter((event) -> !event.getLoggerName().equals(LockedOperationParser.class.getName()))
-			.map(ILoggingEvent::getFormattedMessage)
-			.toList();
+		return this.log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
 	}
 
 	@Test

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +28,7 @@ import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockSettings;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;

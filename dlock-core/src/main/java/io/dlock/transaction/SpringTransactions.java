@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.lang.reflect.Method;
 import java.util.Set;

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.lang.reflect.Method;
 
@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A call of a locked method, as transactions see it.
  */
-interface LockedInvocation {
+public interface LockedInvocation {
 
 	/**
 	 * The key that the call locks.

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,6 +17,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.aop.PostProcessors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -24,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * R48: what has lost its lock does not commit.
  */
-class CommitCheckTests extends AbstractTransactionTests {
+public class CommitCheckTests extends AbstractTransactionTests {
 
 	@Test
 	void r48LostLockRollsBackTheTransactionOfTheMethod() {
@@ -187,6 +189,20 @@ class CommitCheckTests extends AbstractTransactionTests {
 			assertThat(outer.isValid()).isTrue();
 		}
 		assertThat(asked).containsExactly("outer");
+	}
+
+	/**
+	 * Each adds a listener to a transaction manager that they share.
+	 */
+	@Test
+	void lossThatOneContextIgnoresIsIgnoredByAll() {
+		LockHandle lost = this.registry.acquire("ignored");
+		this.registry.console().forceRelease("ignored", lost.token());
+		CommitListener listener = new CommitListener(null);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> listener.check(null, List.of(lost)));
+		new CommitListener(null).exempt(lost);
+		assertThat(listener.check(null, List.of(lost))).isEmpty();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
 	}
 
 	@Test

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.time.Duration;
 import java.util.List;
@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import io.dlock.LockBusyException;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
-import io.dlock.aop.CommitterProcess.Place;
-import io.dlock.aop.TransactionalInstance.Database;
+import io.dlock.transaction.CommitterProcess.Place;
+import io.dlock.transaction.TransactionalInstance.Database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

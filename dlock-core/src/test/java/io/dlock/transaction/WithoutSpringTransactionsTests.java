@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.io.File;
 import java.net.MalformedURLException;
@@ -14,6 +14,7 @@ import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.time.Duration;
 import java.util.List;
@@ -31,6 +31,8 @@ import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
 import io.dlock.OnLost;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.aop.PostProcessors;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 
@@ -116,7 +118,7 @@ abstract class AbstractTransactionTests {
 
 	Work start(Consumer<DistributedLockedBeanPostProcessor> settings) {
 		this.log.start();
-		((Logger) LoggerFactory.getLogger("io.dlock.aop")).addAppender(this.log);
+		((Logger) LoggerFactory.getLogger("io.dlock.transaction")).addAppender(this.log);
 		this.dataSource.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
 		this.jdbc = JdbcClient.create(this.dataSource);
 		this.jdbc.sql("create table entry (id int)").update();
@@ -139,7 +141,7 @@ abstract class AbstractTransactionTests {
 
 	@AfterEach
 	void close() {
-		((Logger) LoggerFactory.getLogger("io.dlock.aop")).detachAppender(this.log);
+		((Logger) LoggerFactory.getLogger("io.dlock.transaction")).detachAppender(this.log);
 		this.context.close();
 		this.registry.close();
 	}
@@ -175,14 +177,8 @@ abstract class AbstractTransactionTests {
 		Awaitility.await().until(() -> !handle.isValid());
 	}
 
-	/**
-	 * The warnings about calls. The keys of these tests have no name.
-	 */
 	List<String> warnings() {
-		return this.log.list.stream()
-			.filter((event) -> !event.getLoggerName().equals(LockedOperationParser.class.getName()))
-			.map(ILoggingEvent::getFormattedMessage)
-			.toList();
+		return this.log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
 	}
 
 	void nothingIsLeft() {

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -9,7 +9,7 @@ import org.springframework.util.ClassUtils;
 /**
  * Creates the {@link LockedTransactions} that the class path allows.
  */
-final class LockedTransactionsFactory {
+public final class LockedTransactionsFactory {
 
 	private static final boolean SPRING_TX = ClassUtils.isPresent(
 			"org.springframework.transaction.TransactionExecutionListener",
@@ -26,7 +26,7 @@ final class LockedTransactionsFactory {
 	 * @param executor releases locks where the calling thread must not block
 	 * @return the transactions, {@link LockedTransactions#NONE} without spring-tx
 	 */
-	static LockedTransactions create(InsideTransaction inside, boolean commitCheck,
+	public static LockedTransactions create(InsideTransaction inside, boolean commitCheck,
 			@Nullable Supplier<? extends CommitGuard> guard, Executor executor) {
 		return SPRING_TX ? new SpringTransactions(inside, commitCheck ? new CommitListener(guard) : null, executor)
 				: LockedTransactions.NONE;

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 /**
  * What a {@link io.dlock.DistributedLocked} method does when it is called inside a

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -6,8 +6,8 @@ import java.time.Duration;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
-import io.dlock.aop.TransactionalInstance.Database;
 import io.dlock.test.JavaProcess;
+import io.dlock.transaction.TransactionalInstance.Database;
 
 /**
  * Another instance, which adds one to a counter and waits on the way to its commit until

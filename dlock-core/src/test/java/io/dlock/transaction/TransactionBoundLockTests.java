@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.time.Duration;
 import java.lang.reflect.Field;
@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * R47: a lock that is taken inside a transaction outlasts it.
  */
-class TransactionBoundLockTests extends AbstractTransactionTests {
+public class TransactionBoundLockTests extends AbstractTransactionTests {
 
 	@Test
 	void r47LockTakenInsideATransactionIsReleasedAfterTheCommit() {

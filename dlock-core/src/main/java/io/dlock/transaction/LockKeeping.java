@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -10,7 +10,7 @@ import io.dlock.LockHandle;
 /**
  * Who keeps the lock of an asynchronous call beside the call itself.
  */
-interface LockKeeping {
+public interface LockKeeping {
 
 	/** Nobody does. */
 	LockKeeping NONE = new LockKeeping() {

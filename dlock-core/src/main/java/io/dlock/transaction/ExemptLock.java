@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import io.dlock.LockHandle;
 
@@ -8,6 +8,6 @@ import io.dlock.LockHandle;
  *
  * @param lock the lock
  */
-record ExemptLock(LockHandle lock) {
+public record ExemptLock(LockHandle lock) {
 
 }

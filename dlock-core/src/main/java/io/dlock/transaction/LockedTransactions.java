@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.transaction;
 
 import org.aopalliance.aop.Advice;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -10,7 +10,7 @@ import io.dlock.LockHandle;
  * What transactions mean to locked methods, and locks to transactions. Knows nothing of
  * spring-tx, which not every application has.
  */
-interface LockedTransactions {
+public interface LockedTransactions {
 
 	/** There are no transactions. */
 	LockedTransactions NONE = new LockedTransactions() {

@@ -1,0 +1,12 @@
+/**
+ * Locks and transactions: a lock that is taken inside a transaction is kept until its
+ * end, and a transaction that has lost a lock is rolled back. Applications use
+ * {@code InsideTransaction}, {@code CommitGuard} and
+ * {@code LockCheckingTransactionManager}; the other types are for {@code io.dlock.aop},
+ * which enters by {@code LockedTransactions}. Start reading at
+ * {@code SpringTransactions}. Knows {@code io.dlock} only.
+ */
+@NullMarked
+package io.dlock.transaction;
+
+import org.jspecify.annotations.NullMarked;
