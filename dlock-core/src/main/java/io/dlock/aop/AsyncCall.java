@@ -9,6 +9,7 @@ import reactor.util.context.ContextView;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.observation.CallObservation;
 import io.dlock.transaction.LockKeeping;
 
 /**

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockStoreException;
+import io.dlock.observation.CallObservation;
 
 /**
  * Runs a method whose work is done when it returns: the calling thread waits for the

@@ -30,6 +30,7 @@ import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.key.KeyText;
 import io.dlock.aop.key.LockKeyConverters;
+import io.dlock.observation.CallObservations;
 import io.dlock.observation.LockObservations;
 import io.dlock.transaction.CommitGuard;
 import io.dlock.transaction.InsideTransaction;

@@ -18,6 +18,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
+import io.dlock.observation.CallObservation;
 import io.dlock.transaction.LockedInvocation;
 import io.dlock.transaction.LockedTransactions;
 

@@ -11,6 +11,8 @@ import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
 import io.dlock.aop.key.LockKey;
+import io.dlock.observation.CallObservation;
+import io.dlock.observation.CallObservations;
 
 /**
  * What a {@link io.dlock.DistributedLocked} annotation says about a method: read and

@@ -20,6 +20,7 @@ import io.dlock.OnStoreFailure;
 import io.dlock.aop.key.KeyText;
 import io.dlock.aop.key.LockKey;
 import io.dlock.aop.key.RefusedKeyException;
+import io.dlock.observation.CallObservations;
 
 /**
  * Reads a {@link DistributedLocked} annotation and refuses what can not be honoured.

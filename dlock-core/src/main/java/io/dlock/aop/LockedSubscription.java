@@ -18,6 +18,7 @@ import reactor.util.context.Context;
 
 import io.dlock.LockHandle;
 import io.dlock.ReactiveLockContext;
+import io.dlock.observation.CallObservation;
 import io.dlock.transaction.ExemptLock;
 
 /**

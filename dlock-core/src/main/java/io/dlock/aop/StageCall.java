@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
+import io.dlock.observation.CallObservation;
 
 /**
  * A call of a locked method that returns a stage. The caller gets a future of ours, which

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AdviceMode;
 
+import io.dlock.observation.ObservedCallTests;
 import io.dlock.transaction.AsyncInsideTransactionTests;
 import io.dlock.transaction.CommitCheckTests;
 import io.dlock.transaction.TransactionBoundLockTests;

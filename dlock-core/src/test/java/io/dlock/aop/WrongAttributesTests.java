@@ -26,6 +26,7 @@ import io.dlock.DistributedLocked;
 import io.dlock.OnBusy;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.key.KeyText;
+import io.dlock.observation.CallObservations;
 import io.dlock.observation.LockObservations;
 
 import static org.assertj.core.api.Assertions.assertThat;

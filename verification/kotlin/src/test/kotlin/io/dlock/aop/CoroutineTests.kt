@@ -8,6 +8,7 @@ import io.dlock.OnBusy
 import io.dlock.OnLost
 import io.dlock.OnStoreFailure
 import io.dlock.aop.key.KeyText
+import io.dlock.observation.CallObservations
 import io.dlock.observation.LockObservations
 import io.dlock.ReactiveLockContext
 import java.time.Duration

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.observation;
 
 import java.util.concurrent.CompletableFuture;
 
@@ -23,10 +23,8 @@ import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
-import io.dlock.observation.DefaultLockCallConvention;
-import io.dlock.observation.LockCallContext;
-import io.dlock.observation.LockCallConvention;
-import io.dlock.observation.LockObservations;
+import io.dlock.aop.AbstractDistributedLockedTests;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.observation;
 
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
-import io.dlock.observation.LockCallContext;
 import io.dlock.observation.LockCallContext.Outcome;
 import io.dlock.observation.LockObservation.Events;
 

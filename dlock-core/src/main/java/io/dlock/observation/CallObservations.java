@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.observation;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -9,16 +9,12 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.function.SingletonSupplier;
 
-import io.dlock.observation.DefaultLockCallConvention;
-import io.dlock.observation.LockCallContext;
-import io.dlock.observation.LockCallConvention;
-import io.dlock.observation.LockObservations;
 
 /**
  * Starts the observation of calls. What goes wrong with an observation is logged, and
  * concerns neither the call nor its lock.
  */
-final class CallObservations {
+public final class CallObservations {
 
 	private static final Log logger = LogFactory.getLog(CallObservations.class);
 
@@ -28,7 +24,7 @@ final class CallObservations {
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	CallObservations(Supplier<LockObservations> observations) {
+	public CallObservations(Supplier<LockObservations> observations) {
 		this.observations = SingletonSupplier.of(observations);
 	}
 
@@ -40,7 +36,7 @@ final class CallObservations {
 	 * one of the thread
 	 * @return the observation of the call
 	 */
-	CallObservation start(String name, String key, @Nullable Object parent) {
+	public CallObservation start(String name, String key, @Nullable Object parent) {
 		LockObservations how = this.observations.get();
 		if (how.registry().isNoop()) {
 			return CallObservation.NONE;

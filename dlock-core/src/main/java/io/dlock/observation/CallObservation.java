@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.observation;
 
 import org.jspecify.annotations.Nullable;
 
@@ -7,7 +7,7 @@ import io.dlock.LockHandle;
 /**
  * What is told of one call of a locked method to who observes it. By default nobody does.
  */
-interface CallObservation {
+public interface CallObservation {
 
 	/** Nobody observes. */
 	CallObservation NONE = new CallObservation() {

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.observation;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,8 +26,8 @@ import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
-import io.dlock.observation.LockCallContext;
-import io.dlock.observation.LockObservations;
+import io.dlock.aop.AbstractDistributedLockedTests;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * The observation of a call: synchronous, of a stage, and of a publisher.
  */
 @Timeout(60)
-class ObservedCallTests extends AbstractDistributedLockedTests {
+public class ObservedCallTests extends AbstractDistributedLockedTests {
 
 	private final TestObservationRegistry observations = TestObservationRegistry.create();
 
