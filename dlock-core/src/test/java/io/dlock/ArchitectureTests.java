@@ -138,15 +138,21 @@ class ArchitectureTests {
 	@Test
 	void onlyTheAspectNeedsAspectJ() {
 		noClasses().that()
-			.doNotHaveFullyQualifiedName("io.dlock.aop.DistributedLockedAspect")
-			.and()
-			.doNotHaveFullyQualifiedName("io.dlock.aop.WovenInvocation")
+			.resideOutsideOfPackage("io.dlock.aop.aspectj")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("org.aspectj..")
 			.orShould()
 			.dependOnClassesThat()
-			.haveFullyQualifiedName("io.dlock.aop.DistributedLockedAspect")
+			.haveSimpleName("DistributedLockedAspect")
+			.check(CLASSES);
+		noClasses().that()
+			.haveSimpleName("WovenMethods")
+			.or()
+			.haveSimpleName("ProxiedInvocation")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("org.aspectj..")
 			.check(CLASSES);
 	}
 

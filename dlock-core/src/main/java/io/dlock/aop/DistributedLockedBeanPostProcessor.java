@@ -28,6 +28,7 @@ import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
+import io.dlock.aop.aspectj.WovenMethods;
 import io.dlock.aop.key.KeyText;
 import io.dlock.aop.key.LockKeyConverters;
 import io.dlock.observation.CallObservations;
@@ -180,7 +181,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	/**
 	 * Set how calls of locked methods are intercepted. {@link AdviceMode#PROXY} is the
 	 * default: calls of beans by others. With {@link AdviceMode#ASPECTJ} it is all calls,
-	 * by the {@link DistributedLockedAspect}, which has to be woven into the methods; the
+	 * by the {@code DistributedLockedAspect}, which has to be woven into the methods; the
 	 * bean is refused if it is not.
 	 * @param mode the mode
 	 */

@@ -8,6 +8,8 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
+import io.dlock.aop.aspectj.WovenMethods;
+
 /**
  * Runs a call of a locked method under its lock.
  */

@@ -13,6 +13,8 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 
+import io.dlock.aop.aspectj.WovenMethods;
+
 /**
  * Locks methods that only the interfaces of a JDK proxy have, and not the class of its
  * target, if there is one at all: HTTP clients, repositories.

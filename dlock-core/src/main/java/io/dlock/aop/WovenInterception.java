@@ -12,6 +12,7 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 
+
 /**
  * AspectJ leaves what was the body of a woven method in a method of its own, beside it.
  */
@@ -21,7 +22,7 @@ final class WovenInterception implements Interception {
 
 	private static final String BODY = "_aroundBody";
 
-	private static final String ASPECT = "io/dlock/aop/DistributedLockedAspect";
+	private static final String ASPECT = "io/dlock/aop/aspectj/DistributedLockedAspect";
 
 	@Override
 	public void check(Method method, Class<?> targetClass) {

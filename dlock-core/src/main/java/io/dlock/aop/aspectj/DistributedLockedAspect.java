@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.aspectj;
 
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
@@ -7,6 +7,7 @@ import org.aspectj.lang.annotation.DeclarePrecedence;
 import org.aspectj.lang.annotation.Pointcut;
 import org.jspecify.annotations.Nullable;
 
+
 /**
  * Makes {@link io.dlock.DistributedLocked} work without a proxy, for calls within an
  * object, private, final and static methods, and objects that are no beans. It is woven
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * {@code META-INF/aop.xml}) or by AspectJ's compiler, and is nothing an application
  * calls.
  * <p>
- * What it does is up to the {@link DistributedLockedBeanPostProcessor} of the application
+ * What it does is up to the {@code DistributedLockedBeanPostProcessor} of the application
  * context: nothing in proxy mode, and before there is a context an
  * {@link IllegalStateException}. Of several contexts in AspectJ mode, the one that was
  * configured last provides the locks.
@@ -23,10 +24,9 @@ import org.jspecify.annotations.Nullable;
  * {@code @Async}. To others it has no order unless they declare one.
  *
  * @since 0.1
- * @see DistributedLockedBeanPostProcessor#setMode
  */
 @Aspect
-@DeclarePrecedence("org.springframework.scheduling.aspectj.*, io.dlock.aop.DistributedLockedAspect, "
+@DeclarePrecedence("org.springframework.scheduling.aspectj.*, io.dlock.aop.aspectj.DistributedLockedAspect, "
 		+ "org.springframework.transaction.aspectj.*, org.springframework.cache.aspectj.*")
 public final class DistributedLockedAspect {
 

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.aspectj;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +14,8 @@ import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.aop.PostProcessors;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 

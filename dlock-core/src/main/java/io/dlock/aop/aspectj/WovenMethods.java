@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.aspectj;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -17,7 +17,7 @@ import org.springframework.util.ClassUtils;
  * aspect for all contexts of a class loader. Knows nothing of AspectJ, which not every
  * application has.
  */
-final class WovenMethods {
+public final class WovenMethods {
 
 	private static final Log logger = LogFactory.getLog(WovenMethods.class);
 
@@ -43,7 +43,7 @@ final class WovenMethods {
 	 * @param advice what runs its woven methods, or {@code null} if its proxies do
 	 * @return the context, to be closed
 	 */
-	static Context configure(@Nullable Advice advice) {
+	public static Context configure(@Nullable Advice advice) {
 		Context context = new Context(advice);
 		synchronized (CONTEXTS) {
 			if (active && advice != null) {
@@ -79,7 +79,7 @@ final class WovenMethods {
 	 * @param call the call
 	 * @return the same call
 	 */
-	static MethodInvocation lockedByProxy(MethodInvocation call) {
+	public static MethodInvocation lockedByProxy(MethodInvocation call) {
 		return (active && call instanceof ProxyMethodInvocation proxied) ? new ProxiedInvocation(proxied) : call;
 	}
 
@@ -111,7 +111,7 @@ final class WovenMethods {
 	 * What is done with a call.
 	 */
 	@FunctionalInterface
-	interface Advice {
+	public interface Advice {
 
 		@Nullable Object invoke(MethodInvocation call, Class<?> targetClass) throws Throwable;
 
@@ -120,7 +120,7 @@ final class WovenMethods {
 	/**
 	 * An application context.
 	 */
-	static final class Context implements AutoCloseable {
+	public static final class Context implements AutoCloseable {
 
 		private final @Nullable Advice advice;
 

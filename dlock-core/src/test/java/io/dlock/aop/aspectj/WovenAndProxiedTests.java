@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.aspectj;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +16,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.aspectj;
 
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.BeanCreationException;
@@ -7,6 +7,9 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockSettings;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.aop.InvalidLockedMethodException;
+import io.dlock.aop.PostProcessors;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.aspectj;
 
 import java.util.List;
 
@@ -11,6 +11,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 
 import io.dlock.DistributedLocked;
 import io.dlock.OnBusy;
+import io.dlock.aop.InvalidLockedMethodException;
 import io.dlock.engine.LeaseLockRegistry;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.aspectj;
 
 import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Method;

@@ -1,4 +1,4 @@
-package io.dlock.aop;
+package io.dlock.aop.aspectj;
 
 import java.util.List;
 import java.util.UUID;
@@ -26,6 +26,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockSettings;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.aop.PostProcessors;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.PostgresServer;
