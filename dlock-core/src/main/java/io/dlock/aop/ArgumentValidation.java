@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import org.springframework.validation.beanvalidation.MethodValidationInterceptor;
 
+import io.dlock.aop.call.ProxyAdvice;
+
 /**
  * Lets the method validation of a proxy, which comes after the lock and in the
  * transaction, look at the arguments before the lock is taken. Each proxy has its own,

@@ -29,6 +29,8 @@ import org.springframework.util.function.SingletonSupplier;
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.aspectj.WovenMethods;
+import io.dlock.aop.call.BodyThreads;
+import io.dlock.aop.call.LockedMethodInvoker;
 import io.dlock.aop.key.KeyText;
 import io.dlock.aop.key.LockKeyConverters;
 import io.dlock.observation.CallObservations;

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
 import io.dlock.aop.aspectj.WovenMethods;
+import io.dlock.aop.call.LockedMethodInvoker;
+import io.dlock.aop.call.ProxyAdvice;
 
 /**
  * Runs a call of a locked method under its lock.

@@ -12,6 +12,8 @@ import org.springframework.core.MethodClassKey;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockRegistry;
+import io.dlock.aop.call.LockedOperation;
+import io.dlock.aop.call.ReturnKind;
 
 /**
  * The locked methods of the application: each annotation is read once, when its bean is

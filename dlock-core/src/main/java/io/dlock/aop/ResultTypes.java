@@ -17,6 +17,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import org.springframework.util.ClassUtils;
 
+import io.dlock.aop.call.LateResults;
+import io.dlock.aop.call.ReturnKind;
+import io.dlock.aop.call.ReturnType;
+
 /**
  * Which methods return before their work is done, and how their lock is held all the
  * same.

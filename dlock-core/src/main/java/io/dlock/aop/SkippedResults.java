@@ -15,6 +15,9 @@ import org.springframework.core.Nullness;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ResolvableType;
 
+import io.dlock.aop.call.ReturnKind;
+import io.dlock.aop.call.ReturnType;
+
 /**
  * The result of a call that is skipped because its lock is busy.
  */

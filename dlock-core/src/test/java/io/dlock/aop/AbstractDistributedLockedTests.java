@@ -23,7 +23,7 @@ public abstract class AbstractDistributedLockedTests {
 				.withWaitTime(Duration.ZERO)
 				.withShutdownTimeout(Duration.ZERO));
 
-	public final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+	protected final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
 	@AfterEach
 	void close() {

@@ -5,6 +5,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AdviceMode;
 
+import io.dlock.aop.call.AsyncAnnotationTests;
+import io.dlock.aop.call.AsyncExampleTests;
+import io.dlock.aop.call.BusyAndLostTests;
+import io.dlock.aop.call.CancelledAcquisitionTests;
+import io.dlock.aop.call.HoldLimitsTests;
+import io.dlock.aop.call.InterruptedBodyTests;
+import io.dlock.aop.call.LockInTheLogTests;
+import io.dlock.aop.call.PublisherResultTests;
+import io.dlock.aop.call.StageResultTests;
+import io.dlock.aop.call.StoreFailureTests;
 import io.dlock.observation.ObservedCallTests;
 import io.dlock.transaction.AsyncInsideTransactionTests;
 import io.dlock.transaction.CommitCheckTests;

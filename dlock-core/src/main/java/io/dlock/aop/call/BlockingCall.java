@@ -1,0 +1,77 @@
+package io.dlock.aop.call;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockStoreException;
+import io.dlock.observation.CallObservation;
+
+/**
+ * Runs a method whose work is done when it returns: the calling thread waits for the
+ * lock.
+ */
+final class BlockingCall {
+
+	private BlockingCall() {
+	}
+
+	/**
+	 * Call the method.
+	 * @param call the call
+	 * @return the result of the method
+	 * @throws Throwable the failure of the method, or of its lock
+	 */
+	static @Nullable Object invoke(LockedCall call) throws Throwable {
+		call.transactions().checkEntry(call);
+		call.observe(null);
+		CallObservation.Scope scope = call.observation().open();
+		Object result;
+		try {
+			result = acquireAndRun(call);
+		}
+		catch (Throwable ex) {
+			scope.close();
+			call.observation().end(ex);
+			throw ex;
+		}
+		scope.close();
+		call.observation().end(null);
+		return result;
+	}
+
+	private static @Nullable Object acquireAndRun(LockedCall call) throws Throwable {
+		LockHandle handle;
+		try {
+			handle = call.surroundings().acquire(call.request());
+		}
+		catch (LockBusyException | LockStoreException ex) {
+			return call.runWithoutLock(ex);
+		}
+		Object result = null;
+		Throwable failure = null;
+		try {
+			handle = call.transactions().enter(handle, call);
+			result = call.run(handle);
+		}
+		catch (Throwable ex) {
+			failure = ex;
+		}
+		Throwable outcome = call.outcome(result, failure, release(handle));
+		if (outcome != null) {
+			throw outcome;
+		}
+		return result;
+	}
+
+	private static @Nullable Throwable release(LockHandle handle) {
+		try {
+			handle.release();
+			return null;
+		}
+		catch (Throwable ex) {
+			return ex;
+		}
+	}
+
+}

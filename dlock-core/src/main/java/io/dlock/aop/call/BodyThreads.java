@@ -1,0 +1,124 @@
+package io.dlock.aop.call;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Where a method that returns a stage or a publisher runs once its lock is granted:
+ * virtual threads, or on Java 17 as many threads as there are bodies that run. There is
+ * no limit, because who waits for a thread while it holds a lock may wait for those who
+ * wait for that lock. So it is no scheduler of Reactor's either.
+ */
+public final class BodyThreads {
+
+	private static final Log logger = LogFactory.getLog(BodyThreads.class);
+
+	private static final String NAME = "dlock-body-";
+
+	private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
+
+	private static final Executor EXECUTOR = (Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS)
+			? virtualThreads() : platformThreads();
+
+	private static final TaskDecorator CONTEXT = ClassUtils.isPresent("io.micrometer.context.ContextSnapshot",
+			BodyThreads.class.getClassLoader()) ? new ContextPropagatingTaskDecorator() : (task) -> task;
+
+	private BodyThreads() {
+	}
+
+	private static Executor virtualThreads() {
+		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(NAME);
+		executor.setVirtualThreads(true);
+		return executor;
+	}
+
+	private static Executor platformThreads() {
+		CustomizableThreadFactory threads = new CustomizableThreadFactory(NAME);
+		threads.setDaemon(true);
+		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), threads);
+	}
+
+	static void execute(Runnable task) {
+		EXECUTOR.execute(task);
+	}
+
+	/**
+	 * Run a task that must be run, on the calling thread if there is no other.
+	 * @param task the task
+	 */
+	public static void executeOrRun(Runnable task) {
+		try {
+			execute(task);
+		}
+		catch (Throwable ex) {
+			logger.debug("No thread could be started", ex);
+			task.run();
+		}
+	}
+
+	/**
+	 * Make a task see what its creator sees: the class loader, and with Micrometer's
+	 * context propagation whatever takes part in that, traces above all.
+	 * @param task the task
+	 * @return the task for another thread
+	 */
+	static Runnable inContext(Runnable task) {
+		Runnable inContext = propagating(task);
+		ClassLoader loader = Thread.currentThread().getContextClassLoader();
+		return () -> {
+			Thread thread = Thread.currentThread();
+			ClassLoader own = thread.getContextClassLoader();
+			thread.setContextClassLoader(loader);
+			try {
+				inContext.run();
+			}
+			finally {
+				thread.setContextClassLoader(own);
+			}
+		};
+	}
+
+	/**
+	 * What takes part in the propagation may fail, which must keep no task from being
+	 * run: it may be the one that releases a lock.
+	 */
+	private static Runnable propagating(Runnable task) {
+		AtomicBoolean begun = new AtomicBoolean();
+		Runnable once = () -> {
+			if (begun.compareAndSet(false, true)) {
+				task.run();
+			}
+		};
+		Runnable propagating = once;
+		try {
+			propagating = CONTEXT.decorate(once);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("A locked method runs without the context of its caller, which can not be captured", ex);
+		}
+		Runnable decorated = propagating;
+		return () -> {
+			try {
+				decorated.run();
+			}
+			catch (RuntimeException ex) {
+				logger.warn("The context of the caller of a locked method can not be restored or cleared again", ex);
+			}
+			finally {
+				once.run();
+			}
+		};
+	}
+
+}

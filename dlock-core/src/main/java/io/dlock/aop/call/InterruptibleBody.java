@@ -1,0 +1,101 @@
+package io.dlock.aop.call;
+
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockHandle;
+
+/**
+ * Interrupts a method that lost its lock, and nothing else: not the thread once it has
+ * moved on.
+ */
+final class InterruptibleBody {
+
+	private static final ThreadLocal<@Nullable InterruptibleBody> INNERMOST = new ThreadLocal<>();
+
+	private final ReentrantLock state = new ReentrantLock();
+
+	private final LockHandle handle;
+
+	/** The locked method that called this one. */
+	private @Nullable InterruptibleBody outer;
+
+	private @Nullable Thread running;
+
+	private boolean interrupted;
+
+	InterruptibleBody(LockHandle handle) {
+		this.handle = handle;
+	}
+
+	@Nullable Object run(MethodInvocation invocation) throws Throwable {
+		this.outer = INNERMOST.get();
+		INNERMOST.set(this);
+		this.running = Thread.currentThread();
+		try {
+			this.handle.onLost((lost) -> interrupt());
+			return invocation.proceed();
+		}
+		finally {
+			end();
+		}
+	}
+
+	private void interrupt() {
+		this.state.lock();
+		try {
+			if (this.running != null) {
+				this.interrupted = true;
+				this.running.interrupt();
+			}
+		}
+		finally {
+			this.state.unlock();
+		}
+	}
+
+	private void end() {
+		this.state.lock();
+		try {
+			this.running = null;
+			if (this.interrupted) {
+				// it was meant for the body, whose caller gets a LockLostException
+				Thread.interrupted();
+			}
+		}
+		finally {
+			this.state.unlock();
+		}
+		leave();
+	}
+
+	/**
+	 * The methods around this one may have been interrupted as well, for locks of their
+	 * own; this one may have used that up.
+	 */
+	private void leave() {
+		if (this.outer == null) {
+			INNERMOST.remove();
+			return;
+		}
+		INNERMOST.set(this.outer);
+		for (InterruptibleBody body = this.outer; body != null; body = body.outer) {
+			body.repeatInterrupt();
+		}
+	}
+
+	private void repeatInterrupt() {
+		this.state.lock();
+		try {
+			if (this.interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+		finally {
+			this.state.unlock();
+		}
+	}
+
+}

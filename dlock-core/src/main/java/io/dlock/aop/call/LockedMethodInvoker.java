@@ -1,0 +1,45 @@
+package io.dlock.aop.call;
+
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockRegistry;
+import io.dlock.transaction.LockedTransactions;
+
+/**
+ * Calls locked methods, each in the way that its return type asks for.
+ */
+public final class LockedMethodInvoker {
+
+	private final Surroundings surroundings;
+
+	/**
+	 * Create an invoker.
+	 * @param registry the registry, asked for at each call
+	 * @param transactions the transactions, asked for at each call
+	 * @param mdc whether the log of a method shows its lock
+	 */
+	public LockedMethodInvoker(Supplier<LockRegistry> registry, Supplier<LockedTransactions> transactions,
+			BooleanSupplier mdc) {
+		this.surroundings = new Surroundings(registry, transactions, mdc);
+	}
+
+	/**
+	 * Call a method.
+	 * @param operation what the annotation says
+	 * @param invocation the call
+	 * @return the result for the caller
+	 * @throws Throwable the failure of the method or of its lock
+	 */
+	public @Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable {
+		return switch (operation.returnType().kind()) {
+			case VALUE -> BlockingCall.invoke(new LockedCall(operation, invocation, this.surroundings));
+			case STAGE, STAGE_OF_ASYNC -> StageCall.invoke(operation, invocation, this.surroundings);
+			case PUBLISHER -> LockedSubscription.invoke(operation, invocation, this.surroundings);
+		};
+	}
+
+}

@@ -1,0 +1,95 @@
+package io.dlock.aop.call;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockRequest;
+import io.dlock.LockStoreException;
+import io.dlock.OnBusy;
+import io.dlock.OnLost;
+import io.dlock.aop.key.LockKey;
+import io.dlock.observation.CallObservation;
+import io.dlock.observation.CallObservations;
+
+/**
+ * What a {@link io.dlock.DistributedLocked} annotation says about a method: read and
+ * checked once.
+ *
+ * @param key how to get the key of a call
+ * @param lease the lease, or {@code null} for the default
+ * @param waitTime the wait time, or {@code null} for the default
+ * @param renew whether to renew
+ * @param onBusy what to do when the lock is busy and there is no fallback
+ * @param fallback what to call when the lock is busy, or {@code null}
+ * @param onLost what to do when the lock is lost
+ * @param reason why, for operators
+ * @param name what it is called in events and metrics
+ * @param minHold the shortest time the lock stays taken, or {@code null}
+ * @param maxHold the longest time it is held, or {@code null} for the default
+ * @param outage what to do when the store fails
+ * @param observations who is told of calls
+ * @param returnType the return type
+ */
+public record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
+		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
+		@Nullable Duration maxHold, OutagePolicy outage, CallObservations observations, ReturnType returnType) {
+
+	public LockRequest request(String evaluatedKey) {
+		return LockRequest.builder(evaluatedKey)
+			.lease(this.lease)
+			.waitTime(this.waitTime)
+			.renew(this.renew)
+			.reason(this.reason)
+			.name(this.name)
+			.minHold(this.minHold)
+			.maxHold(this.maxHold)
+			.failOpen(this.outage.isFailOpen())
+			.build();
+	}
+
+	/**
+	 * Find the method to call instead when there is no lock.
+	 * @param reason the reason why there is none
+	 * @return the fallback, or {@code null}
+	 */
+	@Nullable Method fallback(Throwable reason) {
+		return (reason instanceof LockBusyException
+				|| (reason instanceof LockStoreException && this.outage.isFallback())) ? this.fallback : null;
+	}
+
+	/**
+	 * Look at a result whose type says nothing.
+	 * @param result the result of the method, or the value that it has completed with
+	 * @param method the method
+	 * @return the failure to tell if its work is not done, or {@code null}
+	 */
+	@Nullable IllegalStateException unfinished(@Nullable Object result, Method method) {
+		if (!this.returnType.open() || result == null) {
+			return null;
+		}
+		Object late = LateResults.find(result);
+		if (late == null) {
+			return null;
+		}
+		String inside = (late != result) ? " with a %s in it".formatted(late.getClass().getName()) : "";
+		return new IllegalStateException(
+				("@DistributedLocked method %s returned a %s%s: its lock is released, but its work may not be done. "
+						+ "Declare the type that is returned, for which the lock can be held until then, or which is refused at start-up")
+					.formatted(method, result.getClass().getName(), inside));
+	}
+
+	/**
+	 * A call begins.
+	 * @param evaluatedKey the key it is about to lock
+	 * @param parent the observation that it is part of, or {@code null} for that of the
+	 * thread
+	 * @return who is to be told how it goes
+	 */
+	CallObservation observe(String evaluatedKey, @Nullable Object parent) {
+		return this.observations.start(this.name, evaluatedKey, parent);
+	}
+
+}

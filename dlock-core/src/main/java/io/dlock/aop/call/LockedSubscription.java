@@ -1,0 +1,310 @@
+package io.dlock.aop.call;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
+import org.springframework.core.ReactiveAdapter;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+import io.dlock.LockHandle;
+import io.dlock.ReactiveLockContext;
+import io.dlock.observation.CallObservation;
+import io.dlock.transaction.ExemptLock;
+
+/**
+ * One subscription to a locked method: acquires the lock, subscribes to what the method
+ * returns, and releases the lock before it completes. A single value is kept back until
+ * the lock is released.
+ * <p>
+ * Operators for resources do not do, because they lose a lock that is granted while the
+ * subscriber cancels.
+ */
+final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
+
+	private final AsyncCall call;
+
+	private final ReactiveAdapter adapter;
+
+	private final boolean single;
+
+	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.ACQUIRING);
+
+	private final Upstream upstream = new Upstream();
+
+	private final Downstream downstream;
+
+	private final CallObservation observation;
+
+	private volatile Context context;
+
+	private volatile @Nullable CompletableFuture<LockHandle> acquired;
+
+	private volatile @Nullable LockHandle handle;
+
+	private LockedSubscription(AsyncCall call, ReactiveAdapter adapter, Subscriber<? super Object> subscriber) {
+		this.call = call;
+		this.adapter = adapter;
+		this.single = !adapter.isMultiValue();
+		CoreSubscriber<? super Object> core = Operators.toCoreSubscriber(subscriber);
+		// the loss of the lock may end it while a value is on its way
+		this.downstream = new Downstream((call.isInterrupting() && !this.single) ? Operators.serialize(core) : core);
+		this.context = core.currentContext();
+		call.observe(this.context.getOrDefault(CallObservation.CONTEXT_KEY, null));
+		this.observation = call.observation();
+		Object observed = this.observation.value();
+		if (observed != null) {
+			this.context = this.context.put(CallObservation.CONTEXT_KEY, observed);
+		}
+	}
+
+	/**
+	 * Call the method, which runs when the result is subscribed to.
+	 * @param operation what the annotation says
+	 * @param invocation the call
+	 * @param surroundings what the calls share
+	 * @return the publisher for the caller
+	 */
+	static Object invoke(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
+		ReactiveAdapter adapter = Objects.requireNonNull(operation.returnType().adapter());
+		Publisher<Object> locked;
+		try {
+			AsyncCall call = new AsyncCall(operation, invocation, surroundings);
+			locked = (subscriber) -> new LockedSubscription(new AsyncCall(call), adapter, subscriber).start();
+		}
+		catch (RuntimeException ex) {
+			locked = Flux.error(ex);
+		}
+		return adapter.fromPublisher(adapter.isMultiValue() ? Flux.from(locked) : Mono.fromDirect(locked));
+	}
+
+	@SuppressWarnings("FutureReturnValueIgnored") // the one it depends on is kept
+	private void start() {
+		this.downstream.subscribe(this);
+		if (this.downstream.isCancelled()) {
+			return;
+		}
+		CompletableFuture<LockHandle> future;
+		try {
+			this.call.enterTransaction(this.context);
+			future = this.call
+				.acquire(ReactiveLockContext.find(this.context, this.call.key()).orElseGet(this.call::heldByThread));
+		}
+		catch (RuntimeException ex) {
+			end(ex);
+			return;
+		}
+		this.acquired = future;
+		if (this.downstream.isCancelled()) {
+			future.cancel(false);
+		}
+		// also when the lock is there at once: the thread of the method is no matter of
+		// luck
+		future.whenComplete((granted, failure) -> BodyThreads.executeOrRun(() -> answered(granted, failure)));
+	}
+
+	private void answered(@Nullable LockHandle granted, @Nullable Throwable failure) {
+		if (!this.phase.compareAndSet(Phase.ACQUIRING, Phase.ASSEMBLING)) {
+			// cancelled meanwhile
+			if (granted != null) {
+				this.call.giveBack(granted);
+			}
+			return;
+		}
+		Publisher<?> publisher;
+		try {
+			publisher = (granted != null) ? assemble(granted)
+					: this.adapter.toPublisher(this.call.runWithoutLock(Objects.requireNonNull(failure)));
+		}
+		catch (Throwable ex) {
+			end(ex);
+			return;
+		}
+		this.phase.set(Phase.RUNNING);
+		if (this.downstream.isCancelled()) {
+			giveUp();
+			return;
+		}
+		if (granted != null && this.call.isInterrupting()) {
+			granted.onLost((lost) -> lose());
+		}
+		try {
+			publisher.subscribe(this);
+		}
+		catch (Throwable ex) {
+			// against the rules, or what Reactor lets through; no reason to keep the lock
+			end(ex);
+		}
+	}
+
+	private Publisher<?> assemble(LockHandle granted) throws Throwable {
+		this.handle = this.call.keep(granted);
+		this.context = ReactiveLockContext.bind(granted).apply(this.context);
+		if (this.call.isLossIgnored()) {
+			this.context = this.context.put(new ExemptLock(granted), true);
+		}
+		Object returned = this.call.runBound(granted);
+		if (returned == null) {
+			throw new IllegalStateException(this.call + " returned null instead of a publisher");
+		}
+		Publisher<?> publisher = this.adapter.toPublisher(returned);
+		LogEntries logged = this.call.loggedElsewhere(granted);
+		return (logged != null) ? ReactiveLogging.logged(publisher, logged) : publisher;
+	}
+
+	@Override
+	public Context currentContext() {
+		return this.context;
+	}
+
+	@Override
+	public void onSubscribe(Subscription subscription) {
+		this.upstream.set(subscription);
+	}
+
+	@Override
+	public void onNext(Object next) {
+		if (this.phase.get() == Phase.ENDED) {
+			Operators.onDiscard(next, this.context);
+		}
+		else if (this.single) {
+			this.downstream.keep(next);
+		}
+		else {
+			pass(next);
+		}
+	}
+
+	private void pass(Object next) {
+		try {
+			Throwable unfinished = this.call.unfinished(next);
+			if (unfinished != null) {
+				throw unfinished;
+			}
+			this.downstream.next(next);
+		}
+		catch (Throwable ex) {
+			// against the rules, or what Reactor lets through; no reason to keep the lock
+			try {
+				this.upstream.cancel();
+			}
+			finally {
+				end(ex);
+			}
+		}
+	}
+
+	@Override
+	public void onError(Throwable failure) {
+		end(failure);
+	}
+
+	@Override
+	public void onComplete() {
+		end(null);
+	}
+
+	@Override
+	public void request(long n) {
+		if (Operators.validate(n)) {
+			this.upstream.request(n);
+		}
+	}
+
+	@Override
+	public void cancel() {
+		this.downstream.cancel();
+		try {
+			this.upstream.cancel();
+		}
+		finally {
+			giveUp();
+		}
+	}
+
+	/**
+	 * The subscriber has cancelled. While the method itself runs, it keeps its lock.
+	 */
+	private void giveUp() {
+		if (this.phase.compareAndSet(Phase.ACQUIRING, Phase.ENDED)) {
+			CompletableFuture<LockHandle> waiting = this.acquired;
+			if (waiting != null) {
+				waiting.cancel(false);
+			}
+			this.observation.cancelled();
+		}
+		else if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
+			release(this.handle);
+			this.observation.cancelled();
+			this.downstream.discard(this.context);
+		}
+	}
+
+	private void lose() {
+		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
+			try {
+				this.upstream.cancel();
+			}
+			finally {
+				BodyThreads.executeOrRun(() -> releaseAndTell(null));
+			}
+		}
+	}
+
+	private void end(@Nullable Throwable failure) {
+		if (this.phase.getAndSet(Phase.ENDED) != Phase.ENDED) {
+			releaseAndTell(failure);
+		}
+		else if (failure != null) {
+			Operators.onErrorDropped(failure, this.context);
+		}
+	}
+
+	@SuppressWarnings("FutureReturnValueIgnored") // the lease ends anyway
+	private static void release(@Nullable LockHandle granted) {
+		if (granted != null) {
+			granted.releaseAsync();
+		}
+	}
+
+	private void releaseAndTell(@Nullable Throwable failure) {
+		LockHandle granted = this.handle;
+		if (granted != null) {
+			this.call.end(granted, this.downstream.kept(), failure, this::tell);
+		}
+		else {
+			tell(failure);
+		}
+	}
+
+	private void tell(@Nullable Throwable failure) {
+		this.observation.end(failure);
+		this.downstream.end(failure, this.context);
+	}
+
+	private enum Phase {
+
+		/** There is no lock yet. */
+		ACQUIRING,
+
+		/** The method runs and makes a publisher. */
+		ASSEMBLING,
+
+		/** The publisher has been subscribed to. */
+		RUNNING,
+
+		/** The lock is released or will never be there. */
+		ENDED
+
+	}
+
+}

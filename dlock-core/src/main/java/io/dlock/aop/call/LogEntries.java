@@ -1,0 +1,48 @@
+package io.dlock.aop.call;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.MDC;
+
+import io.dlock.LockHandle;
+
+/**
+ * What the log shows of a lock. Not the key, which may be somebody's name.
+ *
+ * @param token the fencing token, or {@code null} to show none
+ * @param reason the reason, or {@code null} to show none
+ */
+record LogEntries(@Nullable String token, @Nullable String reason) {
+
+	private static final String TOKEN = "dlock.token";
+
+	private static final String REASON = "dlock.reason";
+
+	static final LogEntries NONE = new LogEntries(null, null);
+
+	static LogEntries of(LockHandle handle, String reason) {
+		return new LogEntries(Long.toString(handle.token()), reason);
+	}
+
+	/**
+	 * What the log of the calling thread shows now.
+	 * @return the entries
+	 */
+	static LogEntries shown() {
+		return new LogEntries(MDC.get(TOKEN), MDC.get(REASON));
+	}
+
+	void show() {
+		show(TOKEN, this.token);
+		show(REASON, this.reason);
+	}
+
+	private static void show(String name, @Nullable String value) {
+		if (value != null) {
+			MDC.put(name, value);
+		}
+		else {
+			MDC.remove(name);
+		}
+	}
+
+}

@@ -1,0 +1,242 @@
+package io.dlock.aop.call;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockHandle;
+import io.dlock.LockInterruptedException;
+import io.dlock.observation.CallObservation;
+
+/**
+ * A call of a locked method that returns a stage. The caller gets a future of ours, which
+ * completes after the lock is released; a caller that completes it, by cancelling it or
+ * by a timeout, ends the call.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
+final class StageCall {
+
+	private static final Log logger = LogFactory.getLog(StageCall.class);
+
+	private final AsyncCall call;
+
+	private final CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
+
+	/** The work is done, or the caller waits for it no longer. */
+	private final AtomicBoolean ended = new AtomicBoolean();
+
+	private StageCall(AsyncCall call) {
+		this.call = call;
+		call.enterTransaction();
+		call.observe(null);
+		CallObservation observation = call.observation();
+		if (observation != CallObservation.NONE) {
+			// when it is not settled here: the caller gave up, or there was no thread
+			this.result.whenComplete((value, failure) -> observation.end(failure));
+		}
+	}
+
+	/**
+	 * Call the method.
+	 * @param operation what the annotation says
+	 * @param invocation the call
+	 * @param surroundings what the calls share
+	 * @return the future for the caller
+	 */
+	static CompletableFuture<@Nullable Object> invoke(LockedOperation operation, MethodInvocation invocation,
+			Surroundings surroundings) {
+		try {
+			StageCall call = new StageCall(new AsyncCall(operation, invocation, surroundings));
+			return (operation.returnType().kind() == ReturnKind.STAGE_OF_ASYNC) ? call.runHere()
+					: call.runWhenGranted();
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/**
+	 * Return at once; the method runs on a thread of its own when the lock is granted.
+	 * @return the future for the caller
+	 */
+	private CompletableFuture<@Nullable Object> runWhenGranted() {
+		CompletableFuture<LockHandle> acquired = acquire();
+		Runnable body = BodyThreads.inContext(() -> proceed(acquired));
+		acquired.whenComplete((handle, failure) -> {
+			try {
+				BodyThreads.execute(body);
+			}
+			catch (Throwable ex) {
+				// no thread could be started, and nobody else knows of the lock
+				if (handle != null) {
+					end(this.call.keep(handle), null, ex);
+				}
+				this.result.completeExceptionally(ex);
+			}
+		});
+		return this.result;
+	}
+
+	/**
+	 * Wait for the lock and run the method on the calling thread.
+	 * @return the future for the caller, whose work may go on elsewhere
+	 */
+	private CompletableFuture<@Nullable Object> runHere() {
+		CompletableFuture<LockHandle> acquired = acquire();
+		try {
+			acquired.get();
+		}
+		catch (InterruptedException ex) {
+			this.result.completeExceptionally(new LockInterruptedException(this.call.key(), ex));
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException ex) {
+			logger.trace("The lock was not granted", ex);
+		}
+		proceed(acquired);
+		return this.result;
+	}
+
+	private CompletableFuture<LockHandle> acquire() {
+		CompletableFuture<LockHandle> acquired = this.call.acquire(this.call.heldByThread());
+		this.result.whenComplete((value, failure) -> acquired.cancel(false));
+		return acquired;
+	}
+
+	private void proceed(CompletableFuture<LockHandle> acquired) {
+		LockHandle granted;
+		try {
+			granted = acquired.join();
+		}
+		catch (RuntimeException ex) {
+			doInstead(ex);
+			return;
+		}
+		if (this.result.isDone()) {
+			this.call.giveBack(granted);
+			return;
+		}
+		LockHandle handle = this.call.keep(granted);
+		try {
+			follow(handle, this.call.runBound(granted));
+		}
+		catch (Throwable ex) {
+			end(handle, null, ex);
+		}
+	}
+
+	private void doInstead(Throwable failure) {
+		if (this.result.isDone()) {
+			return;
+		}
+		try {
+			Object returned = this.call.runWithoutLock(failure);
+			if (returned instanceof CompletionStage<?> stage) {
+				cancelWithResult(stage);
+				stage.whenComplete((value, ex) -> settle(value, LockedCall.unwrapped(ex)));
+			}
+			else {
+				settle(valueOf(returned), null);
+			}
+		}
+		catch (Throwable ex) {
+			settle(null, ex);
+		}
+	}
+
+	/**
+	 * Hold the lock until the stage completes, the caller gives up, or the lock is lost.
+	 */
+	private void follow(LockHandle handle, @Nullable Object returned) throws Throwable {
+		if (!(returned instanceof CompletionStage<?> stage)) {
+			end(handle, awaited(handle, returned), null);
+			return;
+		}
+		cancelWithResult(stage);
+		this.result.whenComplete((value, failure) -> end(handle, null, null));
+		if (this.call.isInterrupting()) {
+			handle.onLost((lost) -> BodyThreads.executeOrRun(() -> {
+				if (end(handle, null, null)) {
+					cancel(stage);
+				}
+			}));
+		}
+		stage.whenComplete((value, failure) -> end(handle, value, failure));
+	}
+
+	private @Nullable Object awaited(LockHandle handle, @Nullable Object returned) throws Throwable {
+		if (this.call.isInterrupting() && returned instanceof Future<?> future) {
+			handle.onLost((lost) -> future.cancel(true));
+		}
+		try {
+			return valueOf(returned);
+		}
+		catch (CancellationException ex) {
+			if (this.call.isInterrupting() && !handle.isValid()) {
+				// the release tells of the loss
+				return null;
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * What is no stage is done: {@code null}, as is usual with {@code @Async}, or a
+	 * future, for which this thread may wait.
+	 */
+	private static @Nullable Object valueOf(@Nullable Object returned) throws Throwable {
+		try {
+			return (returned instanceof Future<?> future) ? future.get() : returned;
+		}
+		catch (ExecutionException ex) {
+			throw (ex.getCause() != null) ? ex.getCause() : ex;
+		}
+	}
+
+	private void cancelWithResult(CompletionStage<?> stage) {
+		this.result.whenComplete((value, failure) -> cancel(stage));
+	}
+
+	private static void cancel(CompletionStage<?> stage) {
+		try {
+			stage.toCompletableFuture().cancel(true);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A " + stage.getClass().getName() + " can not be cancelled", ex);
+		}
+	}
+
+	/**
+	 * Release the lock, and then tell the caller.
+	 * @return whether this call did it
+	 */
+	private boolean end(LockHandle handle, @Nullable Object value, @Nullable Throwable failure) {
+		if (!this.ended.compareAndSet(false, true)) {
+			return false;
+		}
+		this.call.end(handle, value, LockedCall.unwrapped(failure), (outcome) -> settle(value, outcome));
+		return true;
+	}
+
+	private void settle(@Nullable Object value, @Nullable Throwable failure) {
+		if (!this.result.isDone()) {
+			this.call.observation().end(failure);
+		}
+		if (failure != null) {
+			this.result.completeExceptionally(failure);
+		}
+		else {
+			this.result.complete(value);
+		}
+	}
+
+}

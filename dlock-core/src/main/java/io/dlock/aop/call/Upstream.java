@@ -1,0 +1,63 @@
+package io.dlock.aop.call;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.Operators;
+
+/**
+ * A subscription that is not there yet. Reactor's own deferred one can not be cancelled
+ * while a source emits all that was asked for meanwhile, which may be without an end.
+ */
+final class Upstream implements Subscription {
+
+	private final AtomicReference<@Nullable Subscription> subscription = new AtomicReference<>();
+
+	/** Asked for before there was anybody to ask. */
+	private final AtomicLong requested = new AtomicLong();
+
+	/**
+	 * Here it is.
+	 * @param arrived the subscription
+	 */
+	void set(Subscription arrived) {
+		if (this.subscription.compareAndSet(null, arrived)) {
+			requestFrom(arrived);
+		}
+		else {
+			arrived.cancel();
+		}
+	}
+
+	@Override
+	public void request(long n) {
+		Subscription current = this.subscription.get();
+		if (current != null) {
+			current.request(n);
+			return;
+		}
+		this.requested.accumulateAndGet(n, Operators::addCap);
+		current = this.subscription.get();
+		if (current != null) {
+			requestFrom(current);
+		}
+	}
+
+	private void requestFrom(Subscription current) {
+		long outstanding = this.requested.getAndSet(0);
+		if (outstanding > 0) {
+			current.request(outstanding);
+		}
+	}
+
+	@Override
+	public void cancel() {
+		Subscription current = this.subscription.getAndSet(Operators.cancelledSubscription());
+		if (current != null) {
+			current.cancel();
+		}
+	}
+
+}

@@ -1,0 +1,136 @@
+package io.dlock.aop.call;
+
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.micrometer.context.ContextRegistry;
+import io.micrometer.context.ThreadLocalAccessor;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+class BodyThreadsTests {
+
+	private static final String KEY = "dlock.test";
+
+	@Test
+	void bodySeesTheContextOfItsCaller() throws Exception {
+		ThreadLocal<String> trace = new ThreadLocal<>();
+		ContextRegistry.getInstance().registerThreadLocalAccessor(KEY, trace);
+		Thread caller = Thread.currentThread();
+		ClassLoader own = caller.getContextClassLoader();
+		try (URLClassLoader loader = new URLClassLoader(new URL[0])) {
+			trace.set("of the caller");
+			caller.setContextClassLoader(loader);
+			CompletableFuture<String> seen = new CompletableFuture<>();
+			CompletableFuture<ClassLoader> seenLoader = new CompletableFuture<>();
+			Runnable task = BodyThreads.inContext(() -> {
+				seen.complete(trace.get());
+				seenLoader.complete(Thread.currentThread().getContextClassLoader());
+			});
+			trace.remove();
+			caller.setContextClassLoader(own);
+			BodyThreads.execute(task);
+			assertThat(seen.get(10, TimeUnit.SECONDS)).isEqualTo("of the caller");
+			assertThat(seenLoader.get(10, TimeUnit.SECONDS)).isSameAs(loader);
+		}
+		finally {
+			caller.setContextClassLoader(own);
+			ContextRegistry.getInstance().removeThreadLocalAccessor(KEY);
+		}
+	}
+
+	/**
+	 * Nobody else would release its lock.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "capture", "restore", "clear" })
+	void bodyRunsOnceAlsoIfTheContextOfItsCallerCanNotBeHad(String when) throws Exception {
+		ContextRegistry.getInstance().registerThreadLocalAccessor(new Failing(when));
+		try {
+			AtomicInteger runs = new AtomicInteger();
+			CountDownLatch done = new CountDownLatch(1);
+			Runnable task = BodyThreads.inContext(runs::incrementAndGet);
+			BodyThreads.execute(() -> {
+				task.run();
+				done.countDown();
+			});
+			assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(runs).hasValue(1);
+		}
+		finally {
+			ContextRegistry.getInstance().removeThreadLocalAccessor(KEY);
+		}
+	}
+
+	private record Failing(String when) implements ThreadLocalAccessor<String> {
+
+		private void fail(String now) {
+			if (now.equals(this.when)) {
+				throw new IllegalStateException("of the accessor, at " + now);
+			}
+		}
+
+		@Override
+		public Object key() {
+			return KEY;
+		}
+
+		@Override
+		public @Nullable String getValue() {
+			fail("capture");
+			return "value";
+		}
+
+		@Override
+		public void setValue(String value) {
+			fail("restore");
+		}
+
+		@Override
+		public void setValue() {
+			fail("clear");
+		}
+
+		@Override
+		public void restore(String previousValue) {
+			fail("clear");
+		}
+
+		@Override
+		public void restore() {
+			fail("clear");
+		}
+
+	}
+
+	@Test
+	void noBodyWaitsForTheThreadOfAnother() throws Exception {
+		int bodies = 100;
+		CountDownLatch together = new CountDownLatch(bodies);
+		CountDownLatch done = new CountDownLatch(bodies);
+		for (int i = 0; i < bodies; i++) {
+			BodyThreads.execute(() -> {
+				together.countDown();
+				try {
+					together.await();
+					done.countDown();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+			});
+		}
+		assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+	}
+
+}

@@ -1,0 +1,133 @@
+package io.dlock.aop.call;
+
+import java.time.Duration;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.OnBusy;
+import io.dlock.aop.AbstractDistributedLockedTests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * The shortest and the longest time a locked method holds its lock.
+ */
+public class HoldLimitsTests extends AbstractDistributedLockedTests {
+
+	static class Limited {
+
+		private int runs;
+
+		@DistributedLocked(name = "nightly", waitTime = "0s", onBusy = OnBusy.SKIP, minHold = "${orders.lease}")
+		public void nightly() {
+			this.runs++;
+		}
+
+		@DistributedLocked(name = "failing", waitTime = "0s", minHold = "1m")
+		public void failing() {
+			throw new IllegalStateException("of the body");
+		}
+
+		@DistributedLocked(name = "hanging", lease = "2s", maxHold = "2500ms")
+		public void hanging() {
+			LockHandle handle = LockHandle.current().orElseThrow();
+			Awaitility.await().until(() -> !handle.isValid());
+		}
+
+		public int getRuns() {
+			return this.runs;
+		}
+
+	}
+
+	@Test
+	void scheduledMethodRunsOnceWhoeverIsLate() {
+		Limited limited = bean(Limited.class);
+		limited.nightly();
+		limited.nightly();
+		assertThat(limited.getRuns()).isEqualTo(1);
+		assertThat(LockHandle.current()).isEmpty();
+	}
+
+	@Test
+	void methodThatThrowsKeepsItsLockTakenToo() {
+		Limited limited = bean(Limited.class);
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(limited::failing);
+		assertThatExceptionOfType(LockBusyException.class).isThrownBy(limited::failing);
+		assertThat(this.store.find("failing").orElseThrow().until())
+			.isAfter(this.store.find("failing").orElseThrow().since().plus(Duration.ofSeconds(55)));
+	}
+
+	@Test
+	void methodThatHangsLosesItsLock() {
+		Limited limited = bean(Limited.class);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(limited::hanging)
+			.withMessageContaining("maxHold of 2500 ms");
+	}
+
+	static class ShorterThanTheLease {
+
+		@DistributedLocked(lease = "20s", maxHold = "10s")
+		public void work() {
+		}
+
+	}
+
+	static class ShorterThanTheDefaultLease {
+
+		@DistributedLocked(maxHold = "10s")
+		public void work() {
+		}
+
+	}
+
+	static class ShorterThanMinHold {
+
+		@DistributedLocked(minHold = "2m", maxHold = "1m")
+		public void work() {
+		}
+
+	}
+
+	static class NegativeMinHold {
+
+		@DistributedLocked(minHold = "-1m")
+		public void work() {
+		}
+
+	}
+
+	static class MinHoldWithoutUnit {
+
+		@DistributedLocked(minHold = "60")
+		public void work() {
+		}
+
+	}
+
+	static class NoMaxHold {
+
+		@DistributedLocked(maxHold = "0s")
+		public void work() {
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { ShorterThanTheLease.class, ShorterThanTheDefaultLease.class, ShorterThanMinHold.class,
+			NegativeMinHold.class, MinHoldWithoutUnit.class, NoMaxHold.class })
+	void limitsThatDoNotFitAreRefusedAtStartUp(Class<?> type) {
+		assertThat(catchThrowable(() -> bean(type))).hasMessageContaining("@DistributedLocked on")
+			.hasMessageContaining("Hold");
+	}
+
+}

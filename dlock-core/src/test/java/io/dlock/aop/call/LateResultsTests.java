@@ -1,0 +1,395 @@
+package io.dlock.aop.call;
+
+import java.util.AbstractList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockSettings;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.aop.InvalidLockedMethodException;
+import io.dlock.aop.PostProcessors;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.memory.MemoryLockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Results whose work is done after the method has returned, by themselves or inside of
+ * others. Those of a web server are in the tests of the starter.
+ */
+class LateResultsTests {
+
+	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
+
+	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	@AfterEach
+	void close() {
+		this.context.close();
+		this.registry.close();
+	}
+
+	private <T> T bean(Class<T> type) {
+		this.context.registerBean(DistributedLockedBeanPostProcessor.class,
+				() -> PostProcessors.create(() -> this.registry));
+		this.context.registerBean(type);
+		this.context.refresh();
+		return this.context.getBean(type);
+	}
+
+	/**
+	 * A method that returns nothing but has the type.
+	 *
+	 * @param <T> the type
+	 */
+	static class Returns<T> {
+
+		@DistributedLocked
+		public T run() {
+			throw new IllegalStateException("not reached");
+		}
+
+	}
+
+	static class AStream extends Returns<Stream<String>> {
+
+	}
+
+	static class AnIntStream extends Returns<IntStream> {
+
+	}
+
+	static class AnIterator extends Returns<Iterator<String>> {
+
+	}
+
+	static class ASupplier extends Returns<Supplier<String>> {
+
+	}
+
+	static class AnIntSupplier extends Returns<IntSupplier> {
+
+	}
+
+	static class ARunnable extends Returns<Runnable> {
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { AStream.class, AnIntStream.class, AnIterator.class, ASupplier.class, AnIntSupplier.class,
+			ARunnable.class })
+	void r49ResultThatIsComputedWhenItIsUsed(Class<?> type) {
+		assertRefused(type, "Return the value that it yields");
+	}
+
+	static class OfOptional extends Returns<Optional<CompletableFuture<String>>> {
+
+	}
+
+	static class OfList extends Returns<List<CompletableFuture<String>>> {
+
+	}
+
+	static class OfMap extends Returns<Map<String, ? extends Future<String>>> {
+
+	}
+
+	static class OfStage extends Returns<CompletableFuture<Mono<String>>> {
+
+	}
+
+	static class OfMono extends Returns<Mono<Optional<Flux<String>>>> {
+
+	}
+
+	static class OfFlowPublisher extends Returns<Optional<Flow.Publisher<String>>> {
+
+	}
+
+	static class OfArray {
+
+		@DistributedLocked
+		public CompletableFuture<String>[] run() {
+			throw new IllegalStateException("not reached");
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { OfOptional.class, OfList.class, OfMap.class, OfStage.class, OfMono.class,
+			OfFlowPublisher.class, OfArray.class })
+	void r49WorkInsideOfAResult(Class<?> type) {
+		assertRefused(type, "be the outermost type");
+	}
+
+	static class StreamOfStage extends Returns<CompletableFuture<Stream<String>>> {
+
+	}
+
+	static class SupplierOfList extends Returns<List<Supplier<String>>> {
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { StreamOfStage.class, SupplierOfList.class })
+	void r49WorkInsideOfAResultThatIsComputedWhenItIsUsed(Class<?> type) {
+		assertRefused(type, "Return the value that it yields");
+	}
+
+	private void assertRefused(Class<?> type, String action) {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> bean(type))
+			.satisfies((ex) -> assertThat(ex.getMostSpecificCause())
+				.isInstanceOfSatisfying(InvalidLockedMethodException.class, (invalid) -> {
+					assertThat(invalid.description()).contains("released too early");
+					assertThat(invalid.action()).contains(action, "acquireAsync");
+				}));
+	}
+
+	/** As the pages of Spring Data. */
+	interface Page extends Iterable<String>, Supplier<Stream<String>> {
+
+	}
+
+	static class Plain {
+
+		@DistributedLocked
+		public Page page() {
+			return new Page() {
+
+				@Override
+				public Iterator<String> iterator() {
+					return List.of("").iterator();
+				}
+
+				@Override
+				public Stream<String> get() {
+					return Stream.of("");
+				}
+
+			};
+		}
+
+		@DistributedLocked
+		public Class<? extends Runnable> type() {
+			return Thread.class;
+		}
+
+		@DistributedLocked
+		public Map<String, List<Object>> map() {
+			return Map.of("a", List.of("b"));
+		}
+
+		@DistributedLocked
+		public Iterable<String> list() {
+			return List.of("");
+		}
+
+		@DistributedLocked
+		public <E extends Enum<E>> E self(E one) {
+			return one;
+		}
+
+		@DistributedLocked
+		public Object nothing() {
+			return Optional.empty();
+		}
+
+		@DistributedLocked
+		public CompletableFuture<Optional<List<String>>> stage() {
+			return CompletableFuture.completedFuture(Optional.of(List.of("")));
+		}
+
+	}
+
+	@Test
+	void resultWhoseWorkIsDoneIsNeitherRefusedNorAFailure() {
+		Plain bean = bean(Plain.class);
+		assertThat(bean.page()).containsExactly("");
+		assertThat(bean.type()).isEqualTo(Thread.class);
+		assertThat(bean.map()).containsKey("a");
+		assertThat(bean.list()).containsExactly("");
+		assertThat(bean.self(Thread.State.NEW)).isEqualTo(Thread.State.NEW);
+		assertThat(bean.nothing()).isEqualTo(Optional.empty());
+		assertThat(bean.stage().join()).isPresent();
+	}
+
+	abstract static class Template<T> {
+
+		@DistributedLocked("'template'")
+		public T run() {
+			return result();
+		}
+
+		abstract T result();
+
+	}
+
+	static class StageTemplate extends Template<CompletableFuture<String>> {
+
+		private final CompletableFuture<String> work = new CompletableFuture<>();
+
+		@Override
+		CompletableFuture<String> result() {
+			return work();
+		}
+
+		CompletableFuture<String> work() {
+			return this.work;
+		}
+
+	}
+
+	/**
+	 * The class of the method says only that it returns any object.
+	 */
+	@Test
+	void r49TypeOfTheResultIsThatOfTheBean() {
+		StageTemplate bean = bean(StageTemplate.class);
+		CompletableFuture<String> result = bean.run();
+		assertThat(result).isNotDone();
+		this.context.getBean(StageTemplate.class).work().complete("done");
+		assertThat(result.join()).isEqualTo("done");
+		assertThat(this.registry.find("template")).isEmpty();
+	}
+
+	static class Unknown {
+
+		@DistributedLocked
+		public Object object(Object result) {
+			return result;
+		}
+
+		@DistributedLocked
+		public Optional<?> wildcard(Object result) {
+			return Optional.of(result);
+		}
+
+		@DistributedLocked
+		@SuppressWarnings("rawtypes")
+		public List raw(Object result) {
+			return List.of(result);
+		}
+
+		@DistributedLocked
+		public <T> T variable(T result) {
+			return result;
+		}
+
+		@DistributedLocked
+		public Iterable<String> iterable(Iterable<String> result) {
+			return result;
+		}
+
+		@DistributedLocked
+		public CompletableFuture<Object> stage(Object result) {
+			return CompletableFuture.completedFuture(result);
+		}
+
+		@DistributedLocked
+		public Mono<Object> mono(Object result) {
+			return Mono.just(result);
+		}
+
+		@DistributedLocked
+		public Flux<?> flux(Object result) {
+			return Flux.just("first", result);
+		}
+
+	}
+
+	static Stream<Object> late() {
+		Supplier<String> supplier = () -> "";
+		Callable<String> callable = () -> "";
+		Iterable<String> iterable = () -> List.of("").iterator();
+		return Stream.of(CompletableFuture.completedFuture(""), Mono.just(""), Flux.just(""), Stream.of(""),
+				List.of("").iterator(), supplier, callable, iterable);
+	}
+
+	@ParameterizedTest
+	@MethodSource("late")
+	void r49ResultOfUnknownTypeIsFoundOutWhenItIsThere(Object late) {
+		Unknown bean = bean(Unknown.class);
+		assertThatIllegalStateException().isThrownBy(() -> bean.object(late))
+			.withMessageContaining("Unknown.object")
+			.withMessageContaining(late.getClass().getName())
+			.withMessageContaining("Declare the type");
+		assertThatIllegalStateException().isThrownBy(() -> bean.wildcard(late)).withMessageContaining(" in it");
+		assertThatIllegalStateException().isThrownBy(() -> bean.raw(late));
+		assertThatIllegalStateException().isThrownBy(() -> bean.variable(late));
+		assertThatIllegalStateException().isThrownBy(() -> bean.object(new Object[] { late }));
+		assertThatIllegalStateException().isThrownBy(() -> bean.object(Map.of("key", late)));
+	}
+
+	@Test
+	void r49ResultOfUnknownTypeIsALazyIterable() {
+		Unknown bean = bean(Unknown.class);
+		assertThatIllegalStateException().isThrownBy(() -> bean.iterable(() -> List.of("").iterator()));
+		assertThat(bean.iterable(List.of("done"))).containsExactly("done");
+	}
+
+	@ParameterizedTest
+	@MethodSource("late")
+	void r49ValueOfUnknownTypeIsFoundOutWhenItIsThere(Object late) {
+		Unknown bean = bean(Unknown.class);
+		assertThatException().isThrownBy(() -> bean.stage(late).join())
+			.havingCause()
+			.isInstanceOf(IllegalStateException.class)
+			.withMessageContaining("may not be done");
+		assertThatIllegalStateException().isThrownBy(() -> bean.mono(late).block())
+			.withMessageContaining("may not be done");
+		assertThatIllegalStateException().isThrownBy(() -> bean.flux(late).blockLast())
+			.withMessageContaining("may not be done");
+		assertThat(bean.mono("done").block()).isEqualTo("done");
+		assertThat(bean.stage("done").join()).isEqualTo("done");
+	}
+
+	/**
+	 * Hibernate loads what is behind the view, or fails because its session is closed.
+	 */
+	@Test
+	void viewOfACollectionOfOthersIsNotReadAndOthersAre() {
+		List<Object> lazy = new AbstractList<>() {
+
+			@Override
+			public Object get(int index) {
+				throw new IllegalStateException("no session");
+			}
+
+			@Override
+			public int size() {
+				throw new IllegalStateException("no session");
+			}
+
+		};
+		assertThat(LateResults.find(Collections.unmodifiableList(lazy))).isNull();
+		assertThat(LateResults.find(List.of(Collections.synchronizedList(lazy)))).isNull();
+		Stream<String> late = Stream.of();
+		assertThat(LateResults.find(Collections.singletonList(late))).isSameAs(late);
+	}
+
+}

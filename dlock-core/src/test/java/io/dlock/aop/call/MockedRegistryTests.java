@@ -1,0 +1,103 @@
+package io.dlock.aop.call;
+
+import java.lang.reflect.Proxy;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.annotation.AdviceMode;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import reactor.core.publisher.Mono;
+
+import io.dlock.DistributedLocked;
+import io.dlock.LockHandle;
+import io.dlock.LockRegistry;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.aop.PostProcessors;
+import io.dlock.test.Patience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * A registry that answers as a mock does: with nothing, or with handles that answer with
+ * nothing.
+ */
+class MockedRegistryTests {
+
+	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	@AfterEach
+	void close() {
+		this.context.close();
+	}
+
+	static class Service {
+
+		@DistributedLocked("#p0")
+		public String run(String key) {
+			return "ran";
+		}
+
+		@DistributedLocked("#p0")
+		public CompletableFuture<String> stage(String key) {
+			return CompletableFuture.completedFuture("ran");
+		}
+
+		@DistributedLocked("#p0")
+		public Mono<String> mono(String key) {
+			return Mono.just("ran");
+		}
+
+	}
+
+	private static <T> T mock(Class<T> type, Function<String, @Nullable Object> answers) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (mock, method, arguments) -> {
+				Object answer = answers.apply(method.getName());
+				if (answer == null && method.getReturnType() == long.class) {
+					return 0L;
+				}
+				return (answer == null && method.getReturnType() == boolean.class) ? Boolean.FALSE : answer;
+			}));
+	}
+
+	private Service service(LockRegistry registry) {
+		this.context.registerBean(DistributedLockedBeanPostProcessor.class,
+				() -> PostProcessors.create(() -> registry, AdviceMode.PROXY));
+		this.context.register(Service.class);
+		this.context.refresh();
+		return this.context.getBean(Service.class);
+	}
+
+	@Test
+	void mockThatIsNotToldAnythingIsNoLock() {
+		Service service = service(mock(LockRegistry.class, (method) -> null));
+		assertThatIllegalStateException().isThrownBy(() -> service.run("42"))
+			.withMessageContaining("'42'")
+			.withMessageContaining("If it is a mock");
+		assertThatException()
+			.isThrownBy(() -> service.stage("42").get(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS))
+			.withMessageContaining("If it is a mock");
+		assertThatException().isThrownBy(() -> service.mono("42").block(Patience.EVENTUALLY))
+			.withMessageContaining("If it is a mock");
+	}
+
+	@Test
+	void mockThatIsToldWhatToReturnWorks() throws Exception {
+		LockHandle handle = mock(LockHandle.class, (method) -> method.equals("key") ? "42" : null);
+		Service service = service(mock(LockRegistry.class, (method) -> switch (method) {
+			case "acquire" -> handle;
+			case "acquireAsync" -> CompletableFuture.completedFuture(handle);
+			default -> null;
+		}));
+		assertThat(service.run("42")).isEqualTo("ran");
+		assertThat(service.stage("42").get(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS)).isEqualTo("ran");
+		assertThat(service.mono("42").block(Patience.EVENTUALLY)).isEqualTo("ran");
+	}
+
+}
