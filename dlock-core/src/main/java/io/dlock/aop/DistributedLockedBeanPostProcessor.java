@@ -37,8 +37,8 @@ import io.dlock.observation.CallObservations;
 import io.dlock.observation.LockObservations;
 import io.dlock.transaction.CommitGuard;
 import io.dlock.transaction.InsideTransaction;
-import io.dlock.transaction.LockedTransactions;
-import io.dlock.transaction.LockedTransactionsFactory;
+import io.dlock.transaction.TransactionIntegration;
+import io.dlock.transaction.TransactionIntegrationFactory;
 
 /**
  * Makes {@link io.dlock.DistributedLocked} work: checks the annotated methods of every
@@ -85,8 +85,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private transient Supplier<LockObservations> observations = () -> LockObservations.NONE;
 
-	private final transient Supplier<LockedTransactions> transactions = SingletonSupplier
-		.of(() -> LockedTransactionsFactory.create(this.insideTransaction, this.commitCheck, this.commitGuard,
+	private final transient Supplier<TransactionIntegration> transactions = SingletonSupplier
+		.of(() -> TransactionIntegrationFactory.create(this.insideTransaction, this.commitCheck, this.commitGuard,
 				BodyThreads::executeOrRun));
 
 	private final transient KeyText texts = new KeyText(() -> LockKeyConverters.in(this.beanFactory));

@@ -13,7 +13,7 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
-import io.dlock.transaction.LockedTransactions;
+import io.dlock.transaction.TransactionIntegration;
 
 /**
  * The place of the lock among the advisors that a proxy has already.
@@ -21,7 +21,7 @@ import io.dlock.transaction.LockedTransactions;
  * @param order the order of the lock
  * @param transactions what knows transactions
  */
-record LockPlace(IntSupplier order, Supplier<LockedTransactions> transactions) {
+record LockPlace(IntSupplier order, Supplier<TransactionIntegration> transactions) {
 
 	/**
 	 * Create an advisor that locks.

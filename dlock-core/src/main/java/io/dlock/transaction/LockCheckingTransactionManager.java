@@ -66,8 +66,8 @@ public final class LockCheckingTransactionManager implements ReactiveTransaction
 		try {
 			ReactiveLockContext.all(context)
 				.stream()
-				.filter((lock) -> !context.hasKey(new ExemptLock(lock)))
-				.forEach((lock) -> CommitListener.checkValid(null, lock));
+				.filter((lock) -> !context.hasKey(new IgnoredLossKey(lock)))
+				.forEach((lock) -> CommitCheckListener.checkValid(null, lock));
 			return null;
 		}
 		catch (LockLostException ex) {

@@ -41,7 +41,7 @@ final class TransactionLocks {
 	 * @param lossMatters whether somebody is to know of a loss during the commit
 	 * @return keeps the lock
 	 */
-	synchronized LockKeeping call(String key, boolean lossMatters) {
+	synchronized LockRetention call(String key, boolean lossMatters) {
 		Call call = new Call(key, lossMatters, this.calls.get(key));
 		this.calls.put(key, call);
 		return call;
@@ -124,7 +124,7 @@ final class TransactionLocks {
 	/**
 	 * A call of an asynchronous method.
 	 */
-	private final class Call implements LockKeeping {
+	private final class Call implements LockRetention {
 
 		private final String key;
 

@@ -3,8 +3,8 @@
  * end, and a transaction that has lost a lock is rolled back. Applications use
  * {@code InsideTransaction}, {@code CommitGuard} and
  * {@code LockCheckingTransactionManager}; the other types are for {@code io.dlock.aop},
- * which enters by {@code LockedTransactions}. Start reading at
- * {@code SpringTransactions}. Knows {@code io.dlock} only.
+ * which enters by {@code TransactionIntegration}. Start reading at
+ * {@code SpringTransactionIntegration}. Knows {@code io.dlock} only.
  */
 @NullMarked
 package io.dlock.transaction;

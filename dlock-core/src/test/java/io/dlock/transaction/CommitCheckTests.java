@@ -198,9 +198,9 @@ public class CommitCheckTests extends AbstractTransactionTests {
 	void lossThatOneContextIgnoresIsIgnoredByAll() {
 		LockHandle lost = this.registry.acquire("ignored");
 		this.registry.console().forceRelease("ignored", lost.token());
-		CommitListener listener = new CommitListener(null);
+		CommitCheckListener listener = new CommitCheckListener(null);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> listener.check(null, List.of(lost)));
-		new CommitListener(null).exempt(lost);
+		new CommitCheckListener(null).exempt(lost);
 		assertThat(listener.check(null, List.of(lost))).isEmpty();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
 	}

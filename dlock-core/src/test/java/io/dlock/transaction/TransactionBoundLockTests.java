@@ -278,7 +278,7 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 		assertThatIllegalStateException().isThrownBy(() -> inTransaction(() -> {
 			throw new IllegalStateException("roll back");
 		}));
-		Field begun = UnsynchronizedTransactions.class.getDeclaredField("BEGUN");
+		Field begun = UnsynchronizedTransactionListener.class.getDeclaredField("BEGUN");
 		begun.setAccessible(true);
 		assertThat(((ThreadLocal<?>) begun.get(null)).get()).isNull();
 	}
@@ -291,7 +291,7 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 			@Override
 			public FilterReply decide(Marker marker, Logger logger, Level level, String format, Object[] parameters,
 					Throwable failure) {
-				if (level == Level.WARN && logger.getName().equals(SpringTransactions.class.getName())) {
+				if (level == Level.WARN && logger.getName().equals(SpringTransactionIntegration.class.getName())) {
 					throw new IllegalStateException("no space left on the device");
 				}
 				return FilterReply.NEUTRAL;

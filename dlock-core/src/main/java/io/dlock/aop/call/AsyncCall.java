@@ -10,7 +10,7 @@ import reactor.util.context.ContextView;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.observation.CallObservation;
-import io.dlock.transaction.LockKeeping;
+import io.dlock.transaction.LockRetention;
 
 /**
  * A call of a locked method that waits for its lock without a thread.
@@ -18,7 +18,7 @@ import io.dlock.transaction.LockKeeping;
 @SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
 final class AsyncCall extends LockedCall {
 
-	private volatile LockKeeping keeping = LockKeeping.NONE;
+	private volatile LockRetention retention = LockRetention.NONE;
 
 	AsyncCall(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
 		super(operation, invocation, surroundings);
@@ -36,7 +36,7 @@ final class AsyncCall extends LockedCall {
 	 * Enter the transaction of the calling thread, if there is one.
 	 */
 	void enterTransaction() {
-		this.keeping = transactions().enterLater(this);
+		this.retention = transactions().enterLater(this);
 	}
 
 	/**
@@ -44,7 +44,7 @@ final class AsyncCall extends LockedCall {
 	 * @param context the context of the subscriber
 	 */
 	void enterTransaction(ContextView context) {
-		this.keeping = transactions().enterLater(this, context);
+		this.retention = transactions().enterLater(this, context);
 	}
 
 	/**
@@ -61,7 +61,7 @@ final class AsyncCall extends LockedCall {
 	 * @return the handle to come
 	 */
 	CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer) {
-		return this.keeping.acquire(outer, (held) -> surroundings().acquireAsync(request(), held));
+		return this.retention.acquire(outer, (held) -> surroundings().acquireAsync(request(), held));
 	}
 
 	/**
@@ -70,7 +70,7 @@ final class AsyncCall extends LockedCall {
 	 * @return the handle to release when the work is done
 	 */
 	LockHandle keep(LockHandle granted) {
-		return this.keeping.keep(granted);
+		return this.retention.keep(granted);
 	}
 
 	/**
@@ -78,7 +78,7 @@ final class AsyncCall extends LockedCall {
 	 * @param granted the lock
 	 */
 	void giveBack(LockHandle granted) {
-		this.keeping.giveBack(granted);
+		this.retention.giveBack(granted);
 	}
 
 	/**

@@ -20,7 +20,7 @@ import io.dlock.OnBusy;
 import io.dlock.OnLost;
 import io.dlock.observation.CallObservation;
 import io.dlock.transaction.LockedInvocation;
-import io.dlock.transaction.LockedTransactions;
+import io.dlock.transaction.TransactionIntegration;
 
 /**
  * One call of a locked method: the rules of what happens to the method, its result and
@@ -66,7 +66,7 @@ class LockedCall implements LockedInvocation {
 		return this.surroundings;
 	}
 
-	LockedTransactions transactions() {
+	TransactionIntegration transactions() {
 		return this.surroundings.transactions().get();
 	}
 

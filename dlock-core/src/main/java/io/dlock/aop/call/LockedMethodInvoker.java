@@ -7,7 +7,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockRegistry;
-import io.dlock.transaction.LockedTransactions;
+import io.dlock.transaction.TransactionIntegration;
 
 /**
  * Calls locked methods, each in the way that its return type asks for.
@@ -22,7 +22,7 @@ public final class LockedMethodInvoker {
 	 * @param transactions the transactions, asked for at each call
 	 * @param mdc whether the log of a method shows its lock
 	 */
-	public LockedMethodInvoker(Supplier<LockRegistry> registry, Supplier<LockedTransactions> transactions,
+	public LockedMethodInvoker(Supplier<LockRegistry> registry, Supplier<TransactionIntegration> transactions,
 			BooleanSupplier mdc) {
 		this.surroundings = new Surroundings(registry, transactions, mdc);
 	}

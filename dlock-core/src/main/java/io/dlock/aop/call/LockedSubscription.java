@@ -19,7 +19,7 @@ import reactor.util.context.Context;
 import io.dlock.LockHandle;
 import io.dlock.ReactiveLockContext;
 import io.dlock.observation.CallObservation;
-import io.dlock.transaction.ExemptLock;
+import io.dlock.transaction.IgnoredLossKey;
 
 /**
  * One subscription to a locked method: acquires the lock, subscribes to what the method
@@ -150,7 +150,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		this.handle = this.call.keep(granted);
 		this.context = ReactiveLockContext.bind(granted).apply(this.context);
 		if (this.call.isLossIgnored()) {
-			this.context = this.context.put(new ExemptLock(granted), true);
+			this.context = this.context.put(new IgnoredLossKey(granted), true);
 		}
 		Object returned = this.call.runBound(granted);
 		if (returned == null) {

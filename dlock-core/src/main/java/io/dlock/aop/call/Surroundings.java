@@ -10,7 +10,7 @@ import org.springframework.util.ClassUtils;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
-import io.dlock.transaction.LockedTransactions;
+import io.dlock.transaction.TransactionIntegration;
 
 /**
  * What the calls of locked methods share.
@@ -19,7 +19,7 @@ import io.dlock.transaction.LockedTransactions;
  * @param transactions the transactions
  * @param mdc whether the log of a method shows its lock
  */
-record Surroundings(Supplier<LockRegistry> registry, Supplier<LockedTransactions> transactions, BooleanSupplier mdc) {
+record Surroundings(Supplier<LockRegistry> registry, Supplier<TransactionIntegration> transactions, BooleanSupplier mdc) {
 
 	private static final boolean MDC_PRESENT = ClassUtils.isPresent("org.slf4j.MDC",
 			Surroundings.class.getClassLoader());

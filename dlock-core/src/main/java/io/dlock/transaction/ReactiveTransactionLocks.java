@@ -15,18 +15,18 @@ import reactor.util.context.ContextView;
  * The reactive transaction in which a locked method is subscribed to: it travels in the
  * Reactor context.
  */
-final class SubscribersTransaction implements TransactionSynchronization {
+final class ReactiveTransactionLocks implements TransactionSynchronization {
 
 	private final TransactionLocks locks = new TransactionLocks();
 
 	private final TransactionSynchronizationManager transaction;
 
-	private final Consumer<? super SubscribersTransaction> commitCheck;
+	private final Consumer<? super ReactiveTransactionLocks> commitCheck;
 
 	private final Executor executor;
 
-	private SubscribersTransaction(TransactionSynchronizationManager transaction,
-			Consumer<? super SubscribersTransaction> commitCheck, Executor executor) {
+	private ReactiveTransactionLocks(TransactionSynchronizationManager transaction,
+			Consumer<? super ReactiveTransactionLocks> commitCheck, Executor executor) {
 		this.transaction = transaction;
 		this.commitCheck = commitCheck;
 		this.executor = executor;
@@ -60,11 +60,11 @@ final class SubscribersTransaction implements TransactionSynchronization {
 	 * @return its locks
 	 */
 	static TransactionLocks join(TransactionSynchronizationManager transaction,
-			Consumer<? super SubscribersTransaction> commitCheck, Executor executor) {
-		SubscribersTransaction current = (SubscribersTransaction) transaction.getResource(SubscribersTransaction.class);
+			Consumer<? super ReactiveTransactionLocks> commitCheck, Executor executor) {
+		ReactiveTransactionLocks current = (ReactiveTransactionLocks) transaction.getResource(ReactiveTransactionLocks.class);
 		if (current == null) {
-			current = new SubscribersTransaction(transaction, commitCheck, executor);
-			transaction.bindResource(SubscribersTransaction.class, current);
+			current = new ReactiveTransactionLocks(transaction, commitCheck, executor);
+			transaction.bindResource(ReactiveTransactionLocks.class, current);
 			transaction.registerSynchronization(current);
 		}
 		return current.locks;
@@ -80,12 +80,12 @@ final class SubscribersTransaction implements TransactionSynchronization {
 
 	@Override
 	public Mono<Void> suspend() {
-		return Mono.fromRunnable(() -> this.transaction.unbindResourceIfPossible(SubscribersTransaction.class));
+		return Mono.fromRunnable(() -> this.transaction.unbindResourceIfPossible(ReactiveTransactionLocks.class));
 	}
 
 	@Override
 	public Mono<Void> resume() {
-		return Mono.fromRunnable(() -> this.transaction.bindResource(SubscribersTransaction.class, this));
+		return Mono.fromRunnable(() -> this.transaction.bindResource(ReactiveTransactionLocks.class, this));
 	}
 
 	@Override

@@ -10,10 +10,10 @@ import io.dlock.LockHandle;
  * What transactions mean to locked methods, and locks to transactions. Knows nothing of
  * spring-tx, which not every application has.
  */
-public interface LockedTransactions {
+public interface TransactionIntegration {
 
 	/** There are no transactions. */
-	LockedTransactions NONE = new LockedTransactions() {
+	TransactionIntegration NONE = new TransactionIntegration() {
 	};
 
 	/**
@@ -40,8 +40,8 @@ public interface LockedTransactions {
 	 * @param call the call of the locked method
 	 * @return what keeps the lock until the transaction that runs here is done
 	 */
-	default LockKeeping enterLater(LockedInvocation call) {
-		return LockKeeping.NONE;
+	default LockRetention enterLater(LockedInvocation call) {
+		return LockRetention.NONE;
 	}
 
 	/**
@@ -52,8 +52,8 @@ public interface LockedTransactions {
 	 * @return what keeps the lock until the transaction is done that runs there, or on
 	 * this thread
 	 */
-	default LockKeeping enterLater(LockedInvocation call, ContextView context) {
-		return LockKeeping.NONE;
+	default LockRetention enterLater(LockedInvocation call, ContextView context) {
+		return LockRetention.NONE;
 	}
 
 	/**

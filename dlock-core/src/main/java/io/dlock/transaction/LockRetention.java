@@ -10,10 +10,10 @@ import io.dlock.LockHandle;
 /**
  * Who keeps the lock of an asynchronous call beside the call itself.
  */
-public interface LockKeeping {
+public interface LockRetention {
 
 	/** Nobody does. */
-	LockKeeping NONE = new LockKeeping() {
+	LockRetention NONE = new LockRetention() {
 	};
 
 	/**

@@ -7,15 +7,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * Creates the {@link LockedTransactions} that the class path allows.
+ * Creates the {@link TransactionIntegration} that the class path allows.
  */
-public final class LockedTransactionsFactory {
+public final class TransactionIntegrationFactory {
 
 	private static final boolean SPRING_TX = ClassUtils.isPresent(
 			"org.springframework.transaction.TransactionExecutionListener",
-			LockedTransactionsFactory.class.getClassLoader());
+			TransactionIntegrationFactory.class.getClassLoader());
 
-	private LockedTransactionsFactory() {
+	private TransactionIntegrationFactory() {
 	}
 
 	/**
@@ -24,12 +24,12 @@ public final class LockedTransactionsFactory {
 	 * @param commitCheck whether the locks are checked before a commit
 	 * @param guard an additional check before a commit, or {@code null}
 	 * @param executor releases locks where the calling thread must not block
-	 * @return the transactions, {@link LockedTransactions#NONE} without spring-tx
+	 * @return the transactions, {@link TransactionIntegration#NONE} without spring-tx
 	 */
-	public static LockedTransactions create(InsideTransaction inside, boolean commitCheck,
+	public static TransactionIntegration create(InsideTransaction inside, boolean commitCheck,
 			@Nullable Supplier<? extends CommitGuard> guard, Executor executor) {
-		return SPRING_TX ? new SpringTransactions(inside, commitCheck ? new CommitListener(guard) : null, executor)
-				: LockedTransactions.NONE;
+		return SPRING_TX ? new SpringTransactionIntegration(inside, commitCheck ? new CommitCheckListener(guard) : null, executor)
+				: TransactionIntegration.NONE;
 	}
 
 }

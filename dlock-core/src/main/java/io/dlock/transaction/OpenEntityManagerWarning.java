@@ -16,9 +16,9 @@ import io.dlock.LockContext;
  * Tells of an {@code EntityManager} that is open before the lock is taken: the
  * transactions in the lock use it, and what it has read before is not read again.
  */
-final class OpenEntityManagers {
+final class OpenEntityManagerWarning {
 
-	private static final Log logger = LogFactory.getLog(OpenEntityManagers.class);
+	private static final Log logger = LogFactory.getLog(OpenEntityManagerWarning.class);
 
 	/** The class is missing in applications without spring-orm. */
 	private static final @Nullable Class<?> HOLDER = holder();
@@ -28,7 +28,7 @@ final class OpenEntityManagers {
 	private static @Nullable Class<?> holder() {
 		try {
 			return ClassUtils.forName("org.springframework.orm.jpa.EntityManagerHolder",
-					OpenEntityManagers.class.getClassLoader());
+					OpenEntityManagerWarning.class.getClassLoader());
 		}
 		catch (ClassNotFoundException | LinkageError ex) {
 			return null;

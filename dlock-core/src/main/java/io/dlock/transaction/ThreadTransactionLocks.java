@@ -7,11 +7,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * The transaction of the thread that calls an asynchronous method.
  */
-final class CallersTransaction implements TransactionSynchronization {
+final class ThreadTransactionLocks implements TransactionSynchronization {
 
 	private final TransactionLocks locks = new TransactionLocks();
 
-	private CallersTransaction() {
+	private ThreadTransactionLocks() {
 	}
 
 	/**
@@ -19,7 +19,7 @@ final class CallersTransaction implements TransactionSynchronization {
 	 * @return the locks, or {@code null} if no asynchronous method was called in it
 	 */
 	static @Nullable TransactionLocks locks() {
-		CallersTransaction current = bound();
+		ThreadTransactionLocks current = bound();
 		return (current != null && !current.locks.isDone()) ? current.locks : null;
 	}
 
@@ -32,16 +32,16 @@ final class CallersTransaction implements TransactionSynchronization {
 		if (existing != null) {
 			return existing;
 		}
-		CallersTransaction created = new CallersTransaction();
+		ThreadTransactionLocks created = new ThreadTransactionLocks();
 		TransactionSynchronizationManager.registerSynchronization(created);
 		// the one before may have been completed by another thread
-		TransactionSynchronizationManager.unbindResourceIfPossible(CallersTransaction.class);
+		TransactionSynchronizationManager.unbindResourceIfPossible(ThreadTransactionLocks.class);
 		created.resume();
 		return created.locks;
 	}
 
-	private static @Nullable CallersTransaction bound() {
-		return (CallersTransaction) TransactionSynchronizationManager.getResource(CallersTransaction.class);
+	private static @Nullable ThreadTransactionLocks bound() {
+		return (ThreadTransactionLocks) TransactionSynchronizationManager.getResource(ThreadTransactionLocks.class);
 	}
 
 	/**
@@ -56,13 +56,13 @@ final class CallersTransaction implements TransactionSynchronization {
 
 	private void unbind() {
 		if (bound() == this) {
-			TransactionSynchronizationManager.unbindResource(CallersTransaction.class);
+			TransactionSynchronizationManager.unbindResource(ThreadTransactionLocks.class);
 		}
 	}
 
 	@Override
 	public void resume() {
-		TransactionSynchronizationManager.bindResource(CallersTransaction.class, this);
+		TransactionSynchronizationManager.bindResource(ThreadTransactionLocks.class, this);
 		this.locks.unbindFromThread();
 	}
 

@@ -8,6 +8,6 @@ import io.dlock.LockHandle;
  *
  * @param lock the lock
  */
-public record ExemptLock(LockHandle lock) {
+public record IgnoredLossKey(LockHandle lock) {
 
 }

@@ -33,9 +33,9 @@ import io.dlock.ReactiveLockContext;
 /**
  * Transactions of spring-tx, which are bound to a thread or travel in a Reactor context.
  */
-final class SpringTransactions implements LockedTransactions {
+final class SpringTransactionIntegration implements TransactionIntegration {
 
-	private static final Log logger = LogFactory.getLog(SpringTransactions.class);
+	private static final Log logger = LogFactory.getLog(SpringTransactionIntegration.class);
 
 	private static final String NO_SYNCHRONIZATION = ", and whose manager can not tell when it has ended "
 			+ "(it has no transaction synchronization)";
@@ -46,13 +46,13 @@ final class SpringTransactions implements LockedTransactions {
 
 	private final InsideTransaction inside;
 
-	private final @Nullable CommitListener commits;
+	private final @Nullable CommitCheckListener commits;
 
 	private final Executor executor;
 
-	private final UnsynchronizedTransactions unsynchronized = new UnsynchronizedTransactions();
+	private final UnsynchronizedTransactionListener unsynchronized = new UnsynchronizedTransactionListener();
 
-	private final OpenEntityManagers openEntityManagers = new OpenEntityManagers();
+	private final OpenEntityManagerWarning openEntityManagerWarning = new OpenEntityManagerWarning();
 
 	/** Until all managers are known there is one. */
 	private volatile boolean severalManagers;
@@ -65,7 +65,7 @@ final class SpringTransactions implements LockedTransactions {
 	 * @param commits what checks the locks before a commit, or {@code null}
 	 * @param executor releases locks where the calling thread must not block
 	 */
-	SpringTransactions(InsideTransaction inside, @Nullable CommitListener commits, Executor executor) {
+	SpringTransactionIntegration(InsideTransaction inside, @Nullable CommitCheckListener commits, Executor executor) {
 		this.inside = inside;
 		this.commits = commits;
 		this.executor = executor;
@@ -73,12 +73,12 @@ final class SpringTransactions implements LockedTransactions {
 
 	@Override
 	public void checkEntry(LockedInvocation call) {
-		this.openEntityManagers.check(call.method(), call.key());
+		this.openEntityManagerWarning.check(call.method(), call.key());
 		failIfRefused(call);
 		if (this.inside != InsideTransaction.DEFER || !isInside()) {
 			return;
 		}
-		TransactionLocks kept = CallersTransaction.locks();
+		TransactionLocks kept = ThreadTransactionLocks.locks();
 		if (kept != null && !isHeld(call)) {
 			kept.bindToThread(call.key());
 		}
@@ -92,7 +92,7 @@ final class SpringTransactions implements LockedTransactions {
 		if (this.inside == InsideTransaction.IGNORE) {
 			return;
 		}
-		boolean unsynchronized = UnsynchronizedTransactions.isInside();
+		boolean unsynchronized = UnsynchronizedTransactionListener.isInside();
 		boolean refused = unsynchronized || (this.inside == InsideTransaction.FAIL && isInside());
 		if (refused && !isHeld(call) && !leavesTransaction(call)) {
 			throw refusal(call.method(), unsynchronized ? NO_SYNCHRONIZATION : "");
@@ -166,12 +166,12 @@ final class SpringTransactions implements LockedTransactions {
 	}
 
 	@Override
-	public LockKeeping enterLater(LockedInvocation call) {
+	public LockRetention enterLater(LockedInvocation call) {
 		failIfRefused(call);
 		if (this.inside != InsideTransaction.DEFER || !isInside() || leavesTransaction(call)) {
-			return LockKeeping.NONE;
+			return LockRetention.NONE;
 		}
-		TransactionLocks locks = CallersTransaction.join();
+		TransactionLocks locks = ThreadTransactionLocks.join();
 		if (!isHeld(call) && !locks.keeps(call.key())) {
 			warn(call.method());
 		}
@@ -179,32 +179,32 @@ final class SpringTransactions implements LockedTransactions {
 	}
 
 	@Override
-	public LockKeeping enterLater(LockedInvocation call, ContextView context) {
+	public LockRetention enterLater(LockedInvocation call, ContextView context) {
 		if (this.inside == InsideTransaction.IGNORE) {
-			return LockKeeping.NONE;
+			return LockRetention.NONE;
 		}
-		var transaction = SubscribersTransaction.find(context);
+		var transaction = ReactiveTransactionLocks.find(context);
 		if (transaction == null) {
 			return enterLater(call);
 		}
 		boolean held = ReactiveLockContext.find(context, call.key()).isPresent();
 		if (leavesTransaction(call)) {
-			return LockKeeping.NONE;
+			return LockRetention.NONE;
 		}
 		if (this.inside == InsideTransaction.FAIL) {
 			if (held) {
-				return LockKeeping.NONE;
+				return LockRetention.NONE;
 			}
 			throw refusal(call.method(), "");
 		}
 		if (!held) {
 			warn(call.method());
 		}
-		return SubscribersTransaction.join(transaction, this::checkCommitOf, this.executor)
+		return ReactiveTransactionLocks.join(transaction, this::checkCommitOf, this.executor)
 			.call(call.key(), !call.isLossIgnored());
 	}
 
-	private void checkCommitOf(SubscribersTransaction transaction) {
+	private void checkCommitOf(ReactiveTransactionLocks transaction) {
 		if (this.commits != null) {
 			this.commits.check(transaction.name(), transaction.locks().handles());
 		}
@@ -242,7 +242,7 @@ final class SpringTransactions implements LockedTransactions {
 			.forEach(this::checkCommitsOf);
 		if (reactive && this.commits != null) {
 			BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, ReactiveTransactionManager.class, true, false)
-				.forEach(SpringTransactions::warnUnlessChecking);
+				.forEach(SpringTransactionIntegration::warnUnlessChecking);
 		}
 	}
 

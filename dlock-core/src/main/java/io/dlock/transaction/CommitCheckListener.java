@@ -22,9 +22,9 @@ import io.dlock.LockLostException;
  * Lets no transaction commit whose thread has lost a lock. A transaction manager calls
  * this after all synchronizations, right before the commit, and rolls back if it throws.
  */
-final class CommitListener implements TransactionExecutionListener {
+final class CommitCheckListener implements TransactionExecutionListener {
 
-	private static final Log logger = LogFactory.getLog(CommitListener.class);
+	private static final Log logger = LogFactory.getLog(CommitCheckListener.class);
 
 	/**
 	 * Of all contexts, which may share a transaction manager. Weak, because their release
@@ -35,7 +35,7 @@ final class CommitListener implements TransactionExecutionListener {
 
 	private final @Nullable Supplier<? extends CommitGuard> guard;
 
-	CommitListener(@Nullable Supplier<? extends CommitGuard> guard) {
+	CommitCheckListener(@Nullable Supplier<? extends CommitGuard> guard) {
 		this.guard = guard;
 	}
 
@@ -65,7 +65,7 @@ final class CommitListener implements TransactionExecutionListener {
 	 */
 	private static List<LockHandle> locks() {
 		List<LockHandle> locks = LockContext.all();
-		TransactionLocks kept = CallersTransaction.locks();
+		TransactionLocks kept = ThreadTransactionLocks.locks();
 		return (kept != null) ? Stream.concat(locks.stream(), kept.handles().stream()).distinct().toList() : locks;
 	}
 

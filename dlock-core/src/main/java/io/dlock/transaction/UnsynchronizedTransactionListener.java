@@ -11,7 +11,7 @@ import org.springframework.transaction.TransactionExecutionListener;
  * The transactions of managers without synchronization, which are not to be seen
  * otherwise.
  */
-final class UnsynchronizedTransactions implements TransactionExecutionListener {
+final class UnsynchronizedTransactionListener implements TransactionExecutionListener {
 
 	private static final ThreadLocal<@Nullable Deque<TransactionExecution>> BEGUN = new ThreadLocal<>();
 
