@@ -33,8 +33,8 @@ import io.dlock.aop.call.BodyThreads;
 import io.dlock.aop.call.LockedMethodInvoker;
 import io.dlock.aop.key.KeyText;
 import io.dlock.aop.key.LockKeyConverters;
-import io.dlock.observation.CallObservations;
-import io.dlock.observation.LockObservations;
+import io.dlock.observation.CallObservationFactory;
+import io.dlock.observation.LockObservationSettings;
 import io.dlock.transaction.CommitGuard;
 import io.dlock.transaction.InsideTransaction;
 import io.dlock.transaction.TransactionIntegration;
@@ -83,7 +83,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private transient @Nullable Supplier<? extends CommitGuard> commitGuard;
 
-	private transient Supplier<LockObservations> observations = () -> LockObservations.NONE;
+	private transient Supplier<LockObservationSettings> observations = () -> LockObservationSettings.NONE;
 
 	private final transient Supplier<TransactionIntegration> transactions = SingletonSupplier
 		.of(() -> TransactionIntegrationFactory.create(this.insideTransaction, this.commitCheck, this.commitGuard,
@@ -157,7 +157,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 * Set how calls of locked methods are observed. They are not by default.
 	 * @param observations asked for at the first call
 	 */
-	public void setObservations(Supplier<LockObservations> observations) {
+	public void setObservations(Supplier<LockObservationSettings> observations) {
 		this.observations = observations;
 	}
 
@@ -210,7 +210,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {
 		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
-				new ModeInterception(() -> this.mode), new CallObservations(() -> this.observations.get()), this.texts);
+				new ModeInterception(() -> this.mode), new CallObservationFactory(() -> this.observations.get()), this.texts);
 		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
 				new LockedOperations(parser, this.registry),
 				new LockedMethodInvoker(this.registry, this.transactions, () -> this.mdc));

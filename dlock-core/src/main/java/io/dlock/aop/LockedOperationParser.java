@@ -24,7 +24,7 @@ import io.dlock.aop.call.ReturnType;
 import io.dlock.aop.key.KeyText;
 import io.dlock.aop.key.LockKey;
 import io.dlock.aop.key.RefusedKeyException;
-import io.dlock.observation.CallObservations;
+import io.dlock.observation.CallObservationFactory;
 
 /**
  * Reads a {@link DistributedLocked} annotation and refuses what can not be honoured.
@@ -39,12 +39,12 @@ final class LockedOperationParser {
 
 	private final Interception interception;
 
-	private final CallObservations observations;
+	private final CallObservationFactory observations;
 
 	private final KeyText texts;
 
 	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure,
-			Interception interception, CallObservations observations, KeyText texts) {
+			Interception interception, CallObservationFactory observations, KeyText texts) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
 		this.interception = interception;

@@ -1,7 +1,7 @@
 /**
  * Micrometer observations of the calls of locked methods. An application configures
- * {@code LockObservations} and may define a {@code LockCallConvention};
- * {@code CallObservation} and {@code CallObservations}, where to start reading, are for
+ * {@code LockObservationSettings} and may define a {@code LockCallObservationConvention};
+ * {@code CallObservation} and {@code CallObservationFactory}, where to start reading, are for
  * {@code io.dlock.aop}. Knows {@code io.dlock} only.
  */
 @NullMarked

@@ -15,7 +15,7 @@ import io.dlock.aop.call.LockInTheLogTests;
 import io.dlock.aop.call.PublisherResultTests;
 import io.dlock.aop.call.StageResultTests;
 import io.dlock.aop.call.StoreFailureTests;
-import io.dlock.observation.ObservedCallTests;
+import io.dlock.observation.CallObservationTests;
 import io.dlock.transaction.AsyncInsideTransactionTests;
 import io.dlock.transaction.CommitCheckTests;
 import io.dlock.transaction.TransactionBoundLockTests;
@@ -110,7 +110,7 @@ class WovenTests {
 	}
 
 	@Nested
-	class Observed extends ObservedCallTests {
+	class Observed extends CallObservationTests {
 
 	}
 

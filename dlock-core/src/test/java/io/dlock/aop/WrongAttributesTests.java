@@ -26,8 +26,8 @@ import io.dlock.DistributedLocked;
 import io.dlock.OnBusy;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.key.KeyText;
-import io.dlock.observation.CallObservations;
-import io.dlock.observation.LockObservations;
+import io.dlock.observation.CallObservationFactory;
+import io.dlock.observation.LockObservationSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -166,7 +166,7 @@ class WrongAttributesTests {
 		environment.getPropertySources().addFirst(new MapPropertySource("test", Map.of("empty", "")));
 		return new LockedOperationParser(environment::resolveRequiredPlaceholders, () -> OnStoreFailure.THROW,
 				(method, type) -> {
-				}, new CallObservations(() -> LockObservations.NONE), new KeyText(ArrayList::new));
+				}, new CallObservationFactory(() -> LockObservationSettings.NONE), new KeyText(ArrayList::new));
 	}
 
 	@ParameterizedTest(name = "{0}: {1}")

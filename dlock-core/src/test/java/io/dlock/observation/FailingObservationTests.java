@@ -37,11 +37,11 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 
 	private ObservationRegistry observations = ObservationRegistry.create();
 
-	private @Nullable LockCallConvention convention;
+	private @Nullable LockCallObservationConvention convention;
 
 	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 
-	private final Logger logger = (Logger) LoggerFactory.getLogger(CallObservations.class);
+	private final Logger logger = (Logger) LoggerFactory.getLogger(CallObservationFactory.class);
 
 	static class Work {
 
@@ -66,7 +66,7 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 
 	@Override
 	protected void configure(DistributedLockedBeanPostProcessor postProcessor) {
-		postProcessor.setObservations(() -> new LockObservations(this.observations, this.convention, "memory"));
+		postProcessor.setObservations(() -> new LockObservationSettings(this.observations, this.convention, "memory"));
 	}
 
 	@BeforeEach
@@ -103,10 +103,10 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 	@Test
 	void conventionThatThrowsHarmsNoLockAndIsWarnedOfOnce() {
 		this.observations = TestObservationRegistry.create();
-		this.convention = new DefaultLockCallConvention() {
+		this.convention = new DefaultLockCallObservationConvention() {
 
 			@Override
-			public KeyValues getLowCardinalityKeyValues(LockCallContext context) {
+			public KeyValues getLowCardinalityKeyValues(LockCallObservationContext context) {
 				throw new IllegalStateException("of the convention");
 			}
 
@@ -118,10 +118,10 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 	void conventionOfTheApplicationReplacesOurs() {
 		TestObservationRegistry test = TestObservationRegistry.create();
 		this.observations = test;
-		this.convention = new DefaultLockCallConvention() {
+		this.convention = new DefaultLockCallObservationConvention() {
 
 			@Override
-			public KeyValues getHighCardinalityKeyValues(LockCallContext context) {
+			public KeyValues getHighCardinalityKeyValues(LockCallObservationContext context) {
 				return KeyValues.empty();
 			}
 
@@ -135,10 +135,10 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 
 	@Test
 	void withoutHandlersNothingIsCreated() {
-		CallObservations none = new CallObservations(() -> LockObservations.NONE);
+		CallObservationFactory none = new CallObservationFactory(() -> LockObservationSettings.NONE);
 		assertThat(none.start("name", "key", null)).isSameAs(CallObservation.NONE);
-		CallObservations idle = new CallObservations(
-				() -> new LockObservations(ObservationRegistry.create(), null, "memory"));
+		CallObservationFactory idle = new CallObservationFactory(
+				() -> new LockObservationSettings(ObservationRegistry.create(), null, "memory"));
 		assertThat(idle.start("name", "key", null)).isSameAs(CallObservation.NONE);
 		assertThat(this.work.synchronous()).isEqualTo("locked true");
 	}

@@ -13,8 +13,8 @@ import org.springframework.core.env.Environment;
 
 import io.dlock.LockRegistry;
 import io.dlock.engine.LeaseLockRegistry;
-import io.dlock.observation.LockCallConvention;
-import io.dlock.observation.LockObservations;
+import io.dlock.observation.LockCallObservationConvention;
+import io.dlock.observation.LockObservationSettings;
 import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
 
@@ -35,13 +35,13 @@ class LockObservationConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LockObservations dlockObservations(ObjectProvider<ObservationRegistry> registry,
-			ObjectProvider<LockCallConvention> convention, ObjectProvider<LockRegistry> locks,
+	LockObservationSettings dlockObservations(ObjectProvider<ObservationRegistry> registry,
+			ObjectProvider<LockCallObservationConvention> convention, ObjectProvider<LockRegistry> locks,
 			ObjectProvider<LockStore> store, HiddenKeys hidden, Environment environment) {
 		boolean ours = locks.getIfUnique() instanceof LeaseLockRegistry;
 		UnaryOperator<String> keys = showsKeys(environment) ? UnaryOperator.identity()
 				: (key) -> hidden.hide(StorageKey.of(key));
-		return new LockObservations(registry.getIfUnique(() -> ObservationRegistry.NOOP), convention.getIfUnique(),
+		return new LockObservationSettings(registry.getIfUnique(() -> ObservationRegistry.NOOP), convention.getIfUnique(),
 				backend(ours ? store.getIfUnique() : null), keys);
 	}
 

@@ -19,7 +19,7 @@ import org.springframework.util.ClassUtils;
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
-import io.dlock.observation.LockObservations;
+import io.dlock.observation.LockObservationSettings;
 import io.dlock.transaction.CommitGuard;
 
 /**
@@ -41,7 +41,7 @@ class LockedMethodConfiguration {
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DistributedLockedBeanPostProcessor distributedLockedBeanPostProcessor(ObjectProvider<LockRegistry> registry,
-			ObjectProvider<CommitGuard> commitGuard, ObjectProvider<LockObservations> observations,
+			ObjectProvider<CommitGuard> commitGuard, ObjectProvider<LockObservationSettings> observations,
 			Environment environment) {
 		DlockProperties properties = DlockProperties.bind(environment);
 		CommitCheck commitCheck = properties.transaction().commitCheck();

@@ -12,7 +12,7 @@ import io.dlock.OnBusy;
 import io.dlock.OnLost;
 import io.dlock.aop.key.LockKey;
 import io.dlock.observation.CallObservation;
-import io.dlock.observation.CallObservations;
+import io.dlock.observation.CallObservationFactory;
 
 /**
  * What a {@link io.dlock.DistributedLocked} annotation says about a method: read and
@@ -35,7 +35,7 @@ import io.dlock.observation.CallObservations;
  */
 public record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
 		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
-		@Nullable Duration maxHold, OutagePolicy outage, CallObservations observations, ReturnType returnType) {
+		@Nullable Duration maxHold, OutagePolicy outage, CallObservationFactory observations, ReturnType returnType) {
 
 	public LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)

@@ -33,7 +33,7 @@ import io.dlock.OnStoreFailure;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.aop.PostProcessors;
 import io.dlock.engine.LeaseLockRegistry;
-import io.dlock.observation.LockObservations;
+import io.dlock.observation.LockObservationSettings;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
@@ -290,7 +290,7 @@ public class StoreFailureTests {
 	@Test
 	void observationTellsWhetherTheMethodRanWithoutItsLock() {
 		TestObservationRegistry observations = TestObservationRegistry.create();
-		this.postProcessor.setObservations(() -> new LockObservations(observations, null, "jdbc"));
+		this.postProcessor.setObservations(() -> new LockObservationSettings(observations, null, "jdbc"));
 		Work work = bean(Work.class);
 		dropTable();
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(work::throwing);

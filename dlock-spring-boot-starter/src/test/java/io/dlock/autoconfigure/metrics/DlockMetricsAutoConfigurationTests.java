@@ -27,9 +27,9 @@ import io.dlock.LockRequest;
 import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.autoconfigure.HiddenKeys;
 import io.dlock.metrics.LockMeters;
-import io.dlock.observation.DefaultLockCallConvention;
-import io.dlock.observation.LockCallConvention;
-import io.dlock.observation.LockObservations;
+import io.dlock.observation.DefaultLockCallObservationConvention;
+import io.dlock.observation.LockCallObservationConvention;
+import io.dlock.observation.LockObservationSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -122,7 +122,7 @@ class DlockMetricsAutoConfigurationTests {
 	@Test
 	void withoutAnObservationRegistryNothingIsObserved() {
 		this.withoutMetrics.run((context) -> {
-			assertThat(context.getBean(LockObservations.class).registry().isNoop()).isTrue();
+			assertThat(context.getBean(LockObservationSettings.class).registry().isNoop()).isTrue();
 			context.getBean(Orders.class).place(42);
 		});
 	}
@@ -131,7 +131,7 @@ class DlockMetricsAutoConfigurationTests {
 	void conventionOfTheApplicationIsUsed() {
 		TestObservationRegistry observations = TestObservationRegistry.create();
 		this.withoutMetrics.withBean(ObservationRegistry.class, () -> observations)
-			.withBean(LockCallConvention.class, () -> new DefaultLockCallConvention() {
+			.withBean(LockCallObservationConvention.class, () -> new DefaultLockCallObservationConvention() {
 
 				@Override
 				public String getName() {

@@ -8,8 +8,8 @@ import io.dlock.OnBusy
 import io.dlock.OnLost
 import io.dlock.OnStoreFailure
 import io.dlock.aop.key.KeyText
-import io.dlock.observation.CallObservations
-import io.dlock.observation.LockObservations
+import io.dlock.observation.CallObservationFactory
+import io.dlock.observation.LockObservationSettings
 import io.dlock.ReactiveLockContext
 import java.time.Duration
 import kotlinx.coroutines.CompletableDeferred
@@ -263,7 +263,7 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 		assertThat(parser().parse(Unknown::class.java)).anyMatch { it.returnType.open }
 	}
 
-	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservations { LockObservations.NONE },
+	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservationFactory { LockObservationSettings.NONE },
 		KeyText { listOf() })
 
 	private fun LockedOperationParser.parse(type: Class<*>) = type.declaredMethods

@@ -11,18 +11,18 @@ import org.jspecify.annotations.Nullable;
  * @param registry who is told. With {@link ObservationRegistry#NOOP} nothing is observed,
  * and nothing spent on it
  * @param convention how it is called and tagged, or {@code null} for
- * {@link DefaultLockCallConvention}
+ * {@link DefaultLockCallObservationConvention}
  * @param backend where the locks are, one of few: the tag {@code backend}
  * @param keys the replacement of a key, which may be personal
  * @since 0.1
  */
-public record LockObservations(ObservationRegistry registry, @Nullable LockCallConvention convention, String backend,
+public record LockObservationSettings(ObservationRegistry registry, @Nullable LockCallObservationConvention convention, String backend,
 		UnaryOperator<String> keys) {
 
 	/**
 	 * Nothing is observed.
 	 */
-	public static final LockObservations NONE = new LockObservations(ObservationRegistry.NOOP, null, "none");
+	public static final LockObservationSettings NONE = new LockObservationSettings(ObservationRegistry.NOOP, null, "none");
 
 	/**
 	 * Create observations that tell the keys themselves.
@@ -30,7 +30,7 @@ public record LockObservations(ObservationRegistry registry, @Nullable LockCallC
 	 * @param convention how it is called and tagged, or {@code null}
 	 * @param backend where the locks are
 	 */
-	public LockObservations(ObservationRegistry registry, @Nullable LockCallConvention convention, String backend) {
+	public LockObservationSettings(ObservationRegistry registry, @Nullable LockCallObservationConvention convention, String backend) {
 		this(registry, convention, backend, UnaryOperator.identity());
 	}
 

@@ -6,12 +6,12 @@ import io.micrometer.observation.Observation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a call of a locked method: for {@linkplain LockCallConvention
+ * What is known of a call of a locked method: for {@linkplain LockCallObservationConvention
  * conventions}, handlers, predicates and filters of observations.
  *
  * @since 0.1
  */
-public class LockCallContext extends Observation.Context {
+public class LockCallObservationContext extends Observation.Context {
 
 	private final String lockName;
 
@@ -29,7 +29,7 @@ public class LockCallContext extends Observation.Context {
 	 * @param key the key to lock, or its replacement
 	 * @param backend where the locks are, one of few
 	 */
-	public LockCallContext(String lockName, String key, String backend) {
+	public LockCallObservationContext(String lockName, String key, String backend) {
 		this.lockName = lockName;
 		this.key = key;
 		this.backend = backend;
@@ -45,7 +45,7 @@ public class LockCallContext extends Observation.Context {
 
 	/**
 	 * The key to lock, which is one of many and may be personal, or its replacement by
-	 * {@link LockObservations#keys()}: in a Spring Boot application a hash, unless
+	 * {@link LockObservationSettings#keys()}: in a Spring Boot application a hash, unless
 	 * {@code dlock.endpoint.show-keys} is {@code always}.
 	 * @return the key or its hash
 	 */

@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * The observation of a call: synchronous, of a stage, and of a publisher.
  */
 @Timeout(60)
-public class ObservedCallTests extends AbstractDistributedLockedTests {
+public class CallObservationTests extends AbstractDistributedLockedTests {
 
 	private final TestObservationRegistry observations = TestObservationRegistry.create();
 
@@ -113,7 +113,7 @@ public class ObservedCallTests extends AbstractDistributedLockedTests {
 	@Override
 	protected void configure(DistributedLockedBeanPostProcessor postProcessor) {
 		postProcessor.setObservations(
-				() -> new LockObservations(this.observations, null, "memory", (key) -> this.shown.apply(key)));
+				() -> new LockObservationSettings(this.observations, null, "memory", (key) -> this.shown.apply(key)));
 	}
 
 	@AfterEach
@@ -158,8 +158,8 @@ public class ObservedCallTests extends AbstractDistributedLockedTests {
 		this.work.run("key", () -> "done");
 		ended("success").hasHighCardinalityKeyValue("dlock.key", "hidden");
 		assertThat(this.observations).hasHandledContextsThatSatisfy(
-				(contexts) -> assertThat(contexts).filteredOn(LockCallContext.class::isInstance)
-					.allSatisfy((context) -> assertThat(((LockCallContext) context).getKey()).isEqualTo("hidden")));
+				(contexts) -> assertThat(contexts).filteredOn(LockCallObservationContext.class::isInstance)
+					.allSatisfy((context) -> assertThat(((LockCallObservationContext) context).getKey()).isEqualTo("hidden")));
 	}
 
 	/**
@@ -234,7 +234,7 @@ public class ObservedCallTests extends AbstractDistributedLockedTests {
 			.isThrownBy(() -> this.work.run("outer", () -> this.work.losing("inner", () -> "done")));
 		List<String> outcomes = new ArrayList<>();
 		assertThat(this.observations).hasHandledContextsThatSatisfy((contexts) -> contexts.forEach((context) -> {
-			if (context instanceof LockCallContext call) {
+			if (context instanceof LockCallObservationContext call) {
 				outcomes.add(call.getKey() + " " + call.getOutcome());
 			}
 		}));

@@ -10,20 +10,20 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
-import io.dlock.observation.LockCallContext.Outcome;
-import io.dlock.observation.LockObservation.Events;
+import io.dlock.observation.LockCallObservationContext.Outcome;
+import io.dlock.observation.LockObservationDocumentation.Events;
 
 /**
  * A call of a locked method as an {@link Observation}. What goes wrong with that concerns
  * neither the call nor its lock.
  */
-final class ObservedCall implements CallObservation {
+final class MicrometerCallObservation implements CallObservation {
 
 	private final ObservationRegistry registry;
 
 	private final Observation observation;
 
-	private final LockCallContext context;
+	private final LockCallObservationContext context;
 
 	private final Consumer<Throwable> onFailure;
 
@@ -38,7 +38,7 @@ final class ObservedCall implements CallObservation {
 	 * @param context its context
 	 * @param onFailure is told what goes wrong
 	 */
-	ObservedCall(ObservationRegistry registry, Observation observation, LockCallContext context,
+	MicrometerCallObservation(ObservationRegistry registry, Observation observation, LockCallObservationContext context,
 			Consumer<Throwable> onFailure) {
 		this.registry = registry;
 		this.observation = observation;

@@ -5,15 +5,15 @@ import io.micrometer.observation.ObservationConvention;
 
 /**
  * How calls of locked methods are called and tagged. A bean of this type replaces
- * {@link DefaultLockCallConvention}.
+ * {@link DefaultLockCallObservationConvention}.
  *
  * @since 0.1
  */
-public interface LockCallConvention extends ObservationConvention<LockCallContext> {
+public interface LockCallObservationConvention extends ObservationConvention<LockCallObservationContext> {
 
 	@Override
 	default boolean supportsContext(Observation.Context context) {
-		return context instanceof LockCallContext;
+		return context instanceof LockCallObservationContext;
 	}
 
 }

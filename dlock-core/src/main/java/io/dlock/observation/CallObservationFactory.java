@@ -14,17 +14,17 @@ import org.springframework.util.function.SingletonSupplier;
  * Starts the observation of calls. What goes wrong with an observation is logged, and
  * concerns neither the call nor its lock.
  */
-public final class CallObservations {
+public final class CallObservationFactory {
 
-	private static final Log logger = LogFactory.getLog(CallObservations.class);
+	private static final Log logger = LogFactory.getLog(CallObservationFactory.class);
 
-	private static final LockCallConvention DEFAULT_CONVENTION = new DefaultLockCallConvention();
+	private static final LockCallObservationConvention DEFAULT_CONVENTION = new DefaultLockCallObservationConvention();
 
-	private final Supplier<LockObservations> observations;
+	private final Supplier<LockObservationSettings> observations;
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	public CallObservations(Supplier<LockObservations> observations) {
+	public CallObservationFactory(Supplier<LockObservationSettings> observations) {
 		this.observations = SingletonSupplier.of(observations);
 	}
 
@@ -37,18 +37,18 @@ public final class CallObservations {
 	 * @return the observation of the call
 	 */
 	public CallObservation start(String name, String key, @Nullable Object parent) {
-		LockObservations how = this.observations.get();
+		LockObservationSettings how = this.observations.get();
 		if (how.registry().isNoop()) {
 			return CallObservation.NONE;
 		}
 		try {
-			LockCallContext context = new LockCallContext(name, how.keys().apply(key), how.backend());
+			LockCallObservationContext context = new LockCallObservationContext(name, how.keys().apply(key), how.backend());
 			Observation observation = Observation.createNotStarted(how.convention(), DEFAULT_CONVENTION, () -> context,
 					how.registry());
 			if (parent instanceof Observation outer) {
 				observation.parentObservation(outer);
 			}
-			return new ObservedCall(how.registry(), observation.start(), context, this::failed);
+			return new MicrometerCallObservation(how.registry(), observation.start(), context, this::failed);
 		}
 		catch (VirtualMachineError ex) {
 			throw ex;

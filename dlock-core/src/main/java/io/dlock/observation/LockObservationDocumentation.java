@@ -9,7 +9,7 @@ import io.micrometer.observation.docs.ObservationDocumentation;
  *
  * @since 0.1
  */
-public enum LockObservation implements ObservationDocumentation {
+public enum LockObservationDocumentation implements ObservationDocumentation {
 
 	/**
 	 * A call of a locked method, from before the request for the lock until after its
@@ -57,7 +57,7 @@ public enum LockObservation implements ObservationDocumentation {
 
 		},
 
-		/** How it went, see {@link LockCallContext.Outcome}; once the call has ended. */
+		/** How it went, see {@link LockCallObservationContext.Outcome}; once the call has ended. */
 		OUTCOME {
 
 			@Override
