@@ -31,7 +31,7 @@ import io.dlock.OnStoreFailure;
 import io.dlock.aop.aspectj.WovenMethods;
 import io.dlock.aop.call.BodyThreads;
 import io.dlock.aop.call.LockedMethodInvoker;
-import io.dlock.aop.key.KeyText;
+import io.dlock.aop.key.KeyValueFormatter;
 import io.dlock.aop.key.LockKeyConverters;
 import io.dlock.observation.CallObservationFactory;
 import io.dlock.observation.LockObservationSettings;
@@ -89,7 +89,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		.of(() -> TransactionIntegrationFactory.create(this.insideTransaction, this.commitCheck, this.commitGuard,
 				BodyThreads::executeOrRun));
 
-	private final transient KeyText texts = new KeyText(() -> LockKeyConverters.in(this.beanFactory));
+	private final transient KeyValueFormatter texts = new KeyValueFormatter(() -> LockKeyConverters.in(this.beanFactory));
 
 	private final transient Set<ProxiedClass> told = ConcurrentHashMap.newKeySet();
 

@@ -21,7 +21,7 @@ import io.dlock.aop.call.LockedOperation;
 import io.dlock.aop.call.OutagePolicy;
 import io.dlock.aop.call.ReturnKind;
 import io.dlock.aop.call.ReturnType;
-import io.dlock.aop.key.KeyText;
+import io.dlock.aop.key.KeyValueFormatter;
 import io.dlock.aop.key.LockKey;
 import io.dlock.aop.key.RefusedKeyException;
 import io.dlock.observation.CallObservationFactory;
@@ -41,10 +41,10 @@ final class LockedOperationParser {
 
 	private final CallObservationFactory observations;
 
-	private final KeyText texts;
+	private final KeyValueFormatter texts;
 
 	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure,
-			Interception interception, CallObservationFactory observations, KeyText texts) {
+			Interception interception, CallObservationFactory observations, KeyValueFormatter texts) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
 		this.interception = interception;

@@ -29,7 +29,7 @@ import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
 import io.dlock.OnBusy;
 import io.dlock.aop.elsewhere.InOtherPackage;
-import io.dlock.aop.key.KeyText;
+import io.dlock.aop.key.KeyValueFormatter;
 import io.dlock.aop.key.LockKey;
 import io.dlock.aop.key.RefusedKeyException;
 import io.dlock.engine.LeaseLockRegistry;
@@ -106,12 +106,12 @@ class InvalidLockedMethodsTests {
 			Class<?> nameless = loader.loadClass("Nameless");
 			Method run = nameless.getMethod("run", String.class);
 			assertThatExceptionOfType(RefusedKeyException.class)
-				.isThrownBy(() -> LockKey.of(run, nameless, "", "#order", new KeyText(List::of)))
+				.isThrownBy(() -> LockKey.of(run, nameless, "", "#order", new KeyValueFormatter(List::of)))
 				.satisfies((ex) -> assertThat(ex.action()).contains("-parameters", "#p0"));
-			assertThat(LockKey.of(run, nameless, "", "#p0", new KeyText(List::of)).evaluate(new Object[] { "42" }))
+			assertThat(LockKey.of(run, nameless, "", "#p0", new KeyValueFormatter(List::of)).evaluate(new Object[] { "42" }))
 				.isEqualTo("42");
 			assertThatIllegalArgumentException().isThrownBy(
-					() -> LockKey.of(run, nameless, "", "#p0", new KeyText(List::of)).evaluate(new Object[] { null }))
+					() -> LockKey.of(run, nameless, "", "#p0", new KeyValueFormatter(List::of)).evaluate(new Object[] { null }))
 				.withMessageContaining("-parameters");
 		}
 	}
@@ -122,7 +122,7 @@ class InvalidLockedMethodsTests {
 			try {
 				return LockKey
 					.of(UnknownVariable.class.getMethod("run", String.class), UnknownVariable.class, "", expression,
-							new KeyText(List::of))
+							new KeyValueFormatter(List::of))
 					.evaluate(new Object[] { "42" });
 			}
 			catch (NoSuchMethodException ex) {

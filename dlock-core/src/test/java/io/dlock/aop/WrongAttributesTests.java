@@ -25,7 +25,7 @@ import org.springframework.core.env.StandardEnvironment;
 import io.dlock.DistributedLocked;
 import io.dlock.OnBusy;
 import io.dlock.OnStoreFailure;
-import io.dlock.aop.key.KeyText;
+import io.dlock.aop.key.KeyValueFormatter;
 import io.dlock.observation.CallObservationFactory;
 import io.dlock.observation.LockObservationSettings;
 
@@ -166,7 +166,7 @@ class WrongAttributesTests {
 		environment.getPropertySources().addFirst(new MapPropertySource("test", Map.of("empty", "")));
 		return new LockedOperationParser(environment::resolveRequiredPlaceholders, () -> OnStoreFailure.THROW,
 				(method, type) -> {
-				}, new CallObservationFactory(() -> LockObservationSettings.NONE), new KeyText(ArrayList::new));
+				}, new CallObservationFactory(() -> LockObservationSettings.NONE), new KeyValueFormatter(ArrayList::new));
 	}
 
 	@ParameterizedTest(name = "{0}: {1}")

@@ -30,7 +30,7 @@ final class KeyScope {
 
 	private final Class<?> targetClass;
 
-	private final KeyText texts;
+	private final KeyValueFormatter texts;
 
 	private final TypedValue root;
 
@@ -38,7 +38,7 @@ final class KeyScope {
 
 	private boolean named = true;
 
-	KeyScope(Method method, Class<?> targetClass, KeyText texts) {
+	KeyScope(Method method, Class<?> targetClass, KeyValueFormatter texts) {
 		this.method = method;
 		this.targetClass = targetClass;
 		this.texts = texts;
@@ -79,7 +79,7 @@ final class KeyScope {
 			.getSource() instanceof Method annotated) ? annotated : this.method;
 	}
 
-	KeyText texts() {
+	KeyValueFormatter texts() {
 		return this.texts;
 	}
 

@@ -51,14 +51,14 @@ public final class LockKey {
 	 * @return the key
 	 * @throws RefusedKeyException if the expression cannot be a key
 	 */
-	public static LockKey of(Method method, Class<?> targetClass, String name, String expression, KeyText texts) {
+	public static LockKey of(Method method, Class<?> targetClass, String name, String expression, KeyValueFormatter texts) {
 		KeyScope scope = new KeyScope(method, targetClass, texts);
 		if (expression.isEmpty()) {
 			return new LockKey(scope, name, null,
 					name.isEmpty() ? targetClass.getName() + "#" + signature(method) : name);
 		}
-		SpelNodeImpl parsed = KeyPart.within(parse(expression).getAST(), texts);
-		new KeyChecks(expression, scope).check(parsed);
+		SpelNodeImpl parsed = KeyOperand.within(parse(expression).getAST(), texts);
+		new KeyExpressionCheck(expression, scope).check(parsed);
 		return new LockKey(scope, name, new SpelExpression(expression, parsed, INTERPRETED), name);
 	}
 
@@ -123,7 +123,7 @@ public final class LockKey {
 
 	private String text(SpelExpression evaluated, @Nullable Object[] arguments) {
 		try {
-			return this.scope.texts().of(evaluated.getValue(new CallContext(this.scope, arguments)));
+			return this.scope.texts().of(evaluated.getValue(new KeyEvaluationContext(this.scope, arguments)));
 		}
 		catch (RefusedKeyException ex) {
 			throw new IllegalArgumentException("The key %s %s. %s%s".formatted(this, ex.problem(), ex.action(),

@@ -62,7 +62,7 @@ class KeyClassesTests {
 		assertThat(order).isNotSameAs(Order.class);
 		Class<?> orders = loader.loadClass(Orders.class.getName());
 		Method pay = orders.getMethod("pay", order);
-		LockKey key = LockKey.of(pay, orders, "", "#p0.id", new KeyText(List::of));
+		LockKey key = LockKey.of(pay, orders, "", "#p0.id", new KeyValueFormatter(List::of));
 		assertThat(key).isNotNull();
 		return new WeakReference<>(loader);
 	}

@@ -7,7 +7,7 @@ import io.dlock.LockLostException
 import io.dlock.OnBusy
 import io.dlock.OnLost
 import io.dlock.OnStoreFailure
-import io.dlock.aop.key.KeyText
+import io.dlock.aop.key.KeyValueFormatter
 import io.dlock.observation.CallObservationFactory
 import io.dlock.observation.LockObservationSettings
 import io.dlock.ReactiveLockContext
@@ -264,7 +264,7 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 	}
 
 	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, CallObservationFactory { LockObservationSettings.NONE },
-		KeyText { listOf() })
+		KeyValueFormatter { listOf() })
 
 	private fun LockedOperationParser.parse(type: Class<*>) = type.declaredMethods
 		.filter { it.isAnnotationPresent(DistributedLocked::class.java) }

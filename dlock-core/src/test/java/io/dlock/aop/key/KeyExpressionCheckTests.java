@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * Which expressions are refused at the start, and that the others have a key at the call.
  */
-class KeyChecksTests {
+class KeyExpressionCheckTests {
 
 	public record Item(String sku, @Nullable String size, int count) {
 
@@ -105,7 +105,7 @@ class KeyChecksTests {
 			.filter((candidate) -> candidate.getName().equals(method))
 			.findFirst()
 			.orElseThrow();
-		return LockKey.of(annotated, Methods.class, "", expression, new KeyText(List::of));
+		return LockKey.of(annotated, Methods.class, "", expression, new KeyValueFormatter(List::of));
 	}
 
 	@ParameterizedTest(name = "{0}: {1}")

@@ -15,11 +15,11 @@ import org.springframework.expression.spel.ast.Ternary;
  * An operand of {@code +} in a key. By itself, SpEL makes the text "null" of
  * {@code null}, and text of any other object.
  */
-final class KeyPart extends SpelNodeImpl {
+final class KeyOperand extends SpelNodeImpl {
 
-	private final KeyText texts;
+	private final KeyValueFormatter texts;
 
-	private KeyPart(SpelNodeImpl operand, KeyText texts) {
+	private KeyOperand(SpelNodeImpl operand, KeyValueFormatter texts) {
 		super(operand.getStartPosition(), operand.getEndPosition(), operand);
 		this.texts = texts;
 	}
@@ -30,13 +30,13 @@ final class KeyPart extends SpelNodeImpl {
 	 * @param texts the texts of the operands
 	 * @return the same expression, which refuses operands that have no place in a key
 	 */
-	static SpelNodeImpl within(SpelNode node, KeyText texts) {
+	static SpelNodeImpl within(SpelNode node, KeyValueFormatter texts) {
 		int start = node.getStartPosition();
 		int end = node.getEndPosition();
 		if (node instanceof OpPlus) {
 			SpelNodeImpl[] operands = children(node, texts);
 			for (int i = 0; i < operands.length; i++) {
-				operands[i] = new KeyPart(operands[i], texts);
+				operands[i] = new KeyOperand(operands[i], texts);
 			}
 			return new OpPlus(start, end, operands);
 		}
@@ -55,7 +55,7 @@ final class KeyPart extends SpelNodeImpl {
 		return (SpelNodeImpl) node;
 	}
 
-	private static SpelNodeImpl[] children(SpelNode node, KeyText texts) {
+	private static SpelNodeImpl[] children(SpelNode node, KeyValueFormatter texts) {
 		SpelNodeImpl[] children = new SpelNodeImpl[node.getChildCount()];
 		for (int i = 0; i < children.length; i++) {
 			children[i] = within(node.getChild(i), texts);
@@ -64,7 +64,7 @@ final class KeyPart extends SpelNodeImpl {
 	}
 
 	/**
-	 * Numbers may be added, and are converted by the {@link KeyText} if they are not.
+	 * Numbers may be added, and are converted by the {@link KeyValueFormatter} if they are not.
 	 */
 	@Override
 	public TypedValue getValueInternal(ExpressionState state) throws EvaluationException {

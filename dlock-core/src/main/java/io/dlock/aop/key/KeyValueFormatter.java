@@ -31,7 +31,7 @@ import io.dlock.LockKeyConverter;
  * different values of a type have different texts. All other values are refused. It is
  * also how an expression converts values to text.
  */
-public final class KeyText extends StandardTypeConverter {
+public final class KeyValueFormatter extends StandardTypeConverter {
 
 	private static final Set<Class<?>> UNDECIDED = Set.of(Object.class, Number.class, Record.class);
 
@@ -49,7 +49,7 @@ public final class KeyText extends StandardTypeConverter {
 	 * Create the texts.
 	 * @param converters asked for when a type has no text of its own
 	 */
-	public KeyText(Supplier<List<LockKeyConverter<?>>> converters) {
+	public KeyValueFormatter(Supplier<List<LockKeyConverter<?>>> converters) {
 		this.converters = SingletonSupplier.of(converters);
 	}
 
@@ -100,7 +100,7 @@ public final class KeyText extends StandardTypeConverter {
 	}
 
 	private Form find(Class<?> type) {
-		Function<Object, String> own = KeyForms.text(type);
+		Function<Object, String> own = KeyValueTypes.text(type);
 		if (own != null) {
 			return new Form(own, !Number.class.isAssignableFrom(type) && type != Boolean.class);
 		}
@@ -114,7 +114,7 @@ public final class KeyText extends StandardTypeConverter {
 		if (type.isRecord()) {
 			return new Form(components(type), false);
 		}
-		throw KeyForms.refusal(type);
+		throw KeyValueTypes.refusal(type);
 	}
 
 	private @Nullable LockKeyConverter<?> converter(Class<?> type) {
@@ -171,15 +171,15 @@ public final class KeyText extends StandardTypeConverter {
 	}
 
 	private void check(ResolvableType type, Set<Class<?>> seen) {
-		List<ResolvableType> bounds = KeyTypes.bounds(type);
+		List<ResolvableType> bounds = DeclaredTypes.bounds(type);
 		if (bounds.size() > 1) {
-			if (bounds.stream().map(KeyTypes::known).noneMatch(this::hasText)) {
+			if (bounds.stream().map(DeclaredTypes::known).noneMatch(this::hasText)) {
 				bounds.forEach((bound) -> check(bound, seen));
 			}
 			return;
 		}
-		Class<?> checked = KeyTypes.known(type);
-		if (checked == null || KeyForms.text(checked) != null || isUndecided(checked)) {
+		Class<?> checked = DeclaredTypes.known(type);
+		if (checked == null || KeyValueTypes.text(checked) != null || isUndecided(checked)) {
 			return;
 		}
 		if (checked == Optional.class) {
@@ -201,7 +201,7 @@ public final class KeyText extends StandardTypeConverter {
 	private void checkComponents(ResolvableType type, Class<?> checked, Set<Class<?>> seen) {
 		for (RecordComponent component : checked.getRecordComponents()) {
 			try {
-				check(KeyTypes.ofMember(component.getAccessor(), component.getGenericType(), type), seen);
+				check(DeclaredTypes.ofMember(component.getAccessor(), component.getGenericType(), type), seen);
 			}
 			catch (RefusedKeyException ex) {
 				throw ex.asPart("'%s' of %s".formatted(component.getName(), checked.getTypeName()));
@@ -210,14 +210,14 @@ public final class KeyText extends StandardTypeConverter {
 	}
 
 	private boolean hasText(@Nullable Class<?> type) {
-		return type != null && (KeyForms.text(type) != null || converter(type) != null);
+		return type != null && (KeyValueTypes.text(type) != null || converter(type) != null);
 	}
 
 	/**
 	 * Whether a value of the type may be of another type, which has a text.
 	 */
 	private boolean isUndecided(Class<?> type) {
-		return UNDECIDED.contains(type) || (type.isInterface() && !KeyForms.isRefused(type))
+		return UNDECIDED.contains(type) || (type.isInterface() && !KeyValueTypes.isRefused(type))
 				|| this.converters.get().stream().anyMatch((converter) -> type.isAssignableFrom(converter.type()));
 	}
 

@@ -21,7 +21,7 @@ import org.springframework.expression.spel.support.SimpleEvaluationContext;
  * the rest is shared between the calls, and as restricted as Spring's
  * {@link SimpleEvaluationContext} for reading.
  */
-final class CallContext implements EvaluationContext {
+final class KeyEvaluationContext implements EvaluationContext {
 
 	private final KeyScope scope;
 
@@ -34,7 +34,7 @@ final class CallContext implements EvaluationContext {
 	 * @param scope what is the same for all calls
 	 * @param arguments the arguments
 	 */
-	CallContext(KeyScope scope, @Nullable Object[] arguments) {
+	KeyEvaluationContext(KeyScope scope, @Nullable Object[] arguments) {
 		this.scope = scope;
 		this.restricted = scope.texts().restricted();
 		this.arguments = arguments;

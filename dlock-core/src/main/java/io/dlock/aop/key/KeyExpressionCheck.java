@@ -38,7 +38,7 @@ import org.springframework.expression.spel.ast.VariableReference;
  * Finds at start-up what would fail at the first call: an expression that can never be
  * evaluated, and one whose declared types have no place in a key.
  */
-final class KeyChecks {
+final class KeyExpressionCheck {
 
 	private static final List<Class<? extends SpelNode>> OUT_OF_SIGHT = List.of(TypeReference.class,
 			ConstructorReference.class, BeanReference.class, FunctionReference.class, Assign.class, OpInc.class,
@@ -64,11 +64,11 @@ final class KeyChecks {
 	/** The type of {@code #this}, of which a name without a {@code #} is a property. */
 	private final ResolvableType active;
 
-	KeyChecks(String expression, KeyScope scope) {
+	KeyExpressionCheck(String expression, KeyScope scope) {
 		this(expression, scope, ROOT);
 	}
 
-	private KeyChecks(String expression, KeyScope scope, ResolvableType active) {
+	private KeyExpressionCheck(String expression, KeyScope scope, ResolvableType active) {
 		this.expression = expression;
 		this.scope = scope;
 		this.active = active;
@@ -104,7 +104,7 @@ final class KeyChecks {
 	 * Check what becomes text.
 	 */
 	private void checkPart(SpelNode node) {
-		if (node instanceof KeyPart) {
+		if (node instanceof KeyOperand) {
 			checkPart(node.getChild(0));
 		}
 		else if (node instanceof Ternary) {
@@ -156,7 +156,7 @@ final class KeyChecks {
 			return (position != null) ? this.scope.type(position) : name(variable).equals("this") ? this.active : ROOT;
 		}
 		if (node instanceof PropertyOrFieldReference property) {
-			return typeOfProperty(property, property.isNullSafe() ? KeyTypes.unwrapped(owner) : owner);
+			return typeOfProperty(property, property.isNullSafe() ? DeclaredTypes.unwrapped(owner) : owner);
 		}
 		if (node instanceof MethodReference call) {
 			return typeOfCall(call, owner);
@@ -166,19 +166,19 @@ final class KeyChecks {
 			if (!(node.getChild(0) instanceof PropertyOrFieldReference)) {
 				typeOf(node.getChild(0));
 			}
-			return KeyTypes.ofElement(owner);
+			return DeclaredTypes.ofElement(owner);
 		}
 		if (node instanceof Projection || node instanceof Selection) {
-			new KeyChecks(this.expression, this.scope, KeyTypes.ofEach(owner)).typeOf(node.getChild(0));
-			Class<?> type = KeyTypes.known(owner);
-			return (node instanceof Projection && type != null && KeyForms.isSeveral(type)) ? LIST
+			new KeyExpressionCheck(this.expression, this.scope, DeclaredTypes.ofEach(owner)).typeOf(node.getChild(0));
+			Class<?> type = DeclaredTypes.known(owner);
+			return (node instanceof Projection && type != null && KeyValueTypes.isSeveral(type)) ? LIST
 					: ResolvableType.NONE;
 		}
 		return typeOfValue(node);
 	}
 
 	private ResolvableType typeOfProperty(PropertyOrFieldReference property, ResolvableType owner) {
-		ResolvableType type = KeyTypes.ofProperty(owner, property.getName());
+		ResolvableType type = DeclaredTypes.ofProperty(owner, property.getName());
 		if (type != null) {
 			return type;
 		}
@@ -195,23 +195,23 @@ final class KeyChecks {
 		for (int i = 0; i < call.getChildCount(); i++) {
 			typeOf(call.getChild(i));
 		}
-		ResolvableType value = call.isNullSafe() ? KeyTypes.unwrapped(owner) : owner;
+		ResolvableType value = call.isNullSafe() ? DeclaredTypes.unwrapped(owner) : owner;
 		ResolvableType type = !value.equals(owner) ? ResolvableType.NONE
-				: KeyTypes.ofMethod(owner, call.getName(), call.getChildCount());
+				: DeclaredTypes.ofMethod(owner, call.getName(), call.getChildCount());
 		if (type == null) {
 			throw refusal("but %s has no method '%s' that a key may call".formatted(owner, call.getName()),
 					"Name a public method of that type; a Class and a ClassLoader have none");
 		}
 		if (call.getName().equals("toString") && call.getChildCount() == 0) {
-			KeyTypes.bounds(value).forEach((bound) -> checkToString(call, bound));
+			DeclaredTypes.bounds(value).forEach((bound) -> checkToString(call, bound));
 			return TEXT;
 		}
 		return type;
 	}
 
 	private void checkToString(MethodReference call, ResolvableType owner) {
-		Class<?> type = KeyTypes.known(owner);
-		if (type != null && !KeyForms.hasToString(type)) {
+		Class<?> type = DeclaredTypes.known(owner);
+		if (type != null && !KeyValueTypes.hasToString(type)) {
 			checkType(call, owner);
 			throw refusal("but the toString() of %s need not say its value".formatted(owner),
 					"Leave out toString(): the key has a text of its own for that type");
@@ -230,7 +230,7 @@ final class KeyChecks {
 		}
 		boolean numbers = ARITHMETIC.contains(node.getClass());
 		for (int i = 0; i < node.getChildCount(); i++) {
-			numbers &= KeyTypes.isNumber(typeOf(node.getChild(i)));
+			numbers &= DeclaredTypes.isNumber(typeOf(node.getChild(i)));
 		}
 		return numbers ? NUMBER : ResolvableType.NONE;
 	}
@@ -242,11 +242,11 @@ final class KeyChecks {
 		boolean certain = false;
 		for (int i = 0; i < sum.getChildCount(); i++) {
 			SpelNode operand = sum.getChild(i);
-			parts &= operand instanceof KeyPart;
-			ResolvableType type = typeOf((operand instanceof KeyPart) ? operand.getChild(0) : operand);
-			numbers &= KeyTypes.isNumber(type);
-			text |= !KeyTypes.mayBeNumber(type);
-			certain |= KeyTypes.isNumber(type) && (operand instanceof Literal || type.toClass().isPrimitive());
+			parts &= operand instanceof KeyOperand;
+			ResolvableType type = typeOf((operand instanceof KeyOperand) ? operand.getChild(0) : operand);
+			numbers &= DeclaredTypes.isNumber(type);
+			text |= !DeclaredTypes.mayBeNumber(type);
+			certain |= DeclaredTypes.isNumber(type) && (operand instanceof Literal || type.toClass().isPrimitive());
 		}
 		if (numbers) {
 			return NUMBER;

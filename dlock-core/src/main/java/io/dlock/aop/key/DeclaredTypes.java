@@ -24,7 +24,7 @@ import org.springframework.util.ClassUtils;
  * The declared types of the values that an expression reaches, found as SpEL finds the
  * values at a call. An unknown type is {@link ResolvableType#NONE}.
  */
-final class KeyTypes {
+final class DeclaredTypes {
 
 	/** An interface does not tell whether they are overridden. */
 	private static final Set<String> METHODS_OF_OBJECT = Arrays.stream(Object.class.getMethods())
@@ -37,7 +37,7 @@ final class KeyTypes {
 		.map(Method::getName)
 		.collect(Collectors.toUnmodifiableSet());
 
-	private KeyTypes() {
+	private DeclaredTypes() {
 	}
 
 	/**

@@ -44,7 +44,7 @@ import org.springframework.util.ClassUtils;
  * The types of Java that have a text of their own in a key, and what to write instead of
  * others.
  */
-final class KeyForms {
+final class KeyValueTypes {
 
 	/** Beyond this scale a number is written with an exponent: 1E+1000000000 is short. */
 	private static final int MAX_PLAIN_SCALE = 100;
@@ -56,14 +56,14 @@ final class KeyForms {
 	private static final List<Refused> REFUSED = List.of(new Refused("that is several values and not one",
 			"Lock one value, such as an id. A later version has locks on several keys, with the attribute 'keys'; "
 					+ "until then use the LockRegistry, one key after the other and always in the same order",
-			KeyForms::isSeveral),
+			KeyValueTypes::isSeveral),
 			new Refused("its text depends on the time zone of the process",
 					"Use a type of java.time, for instance with toInstant()", isA(Date.class, Calendar.class)),
 			new Refused("that is a place for a value and not a value", "Use the value that it has, with get()",
 					isA(AtomicReference.class, AtomicLong.class, AtomicInteger.class, AtomicBoolean.class,
 							Supplier.class)));
 
-	private KeyForms() {
+	private KeyValueTypes() {
 	}
 
 	private static Map<Class<?>, Function<Object, String>> texts() {
