@@ -29,7 +29,7 @@ import org.springframework.util.function.SingletonSupplier;
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.aspectj.WovenMethods;
-import io.dlock.aop.call.BodyThreads;
+import io.dlock.aop.call.LockedMethodExecutor;
 import io.dlock.aop.call.LockedMethodInvoker;
 import io.dlock.aop.key.KeyValueFormatter;
 import io.dlock.aop.key.LockKeyConverters;
@@ -87,7 +87,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private final transient Supplier<TransactionIntegration> transactions = SingletonSupplier
 		.of(() -> TransactionIntegrationFactory.create(this.insideTransaction, this.commitCheck, this.commitGuard,
-				BodyThreads::executeOrRun));
+				LockedMethodExecutor::executeOrRun));
 
 	private final transient KeyValueFormatter texts = new KeyValueFormatter(() -> LockKeyConverters.in(this.beanFactory));
 
@@ -97,7 +97,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private int adviceOrder = ADVICE_ORDER;
 
-	private final transient LockPlace place = new LockPlace(() -> this.adviceOrder, this.transactions);
+	private final transient LockAdvisorPlacement place = new LockAdvisorPlacement(() -> this.adviceOrder, this.transactions);
 
 	private transient DistributedLockedInterceptor interceptor;
 
@@ -210,11 +210,11 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {
 		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
-				new ModeInterception(() -> this.mode), new CallObservationFactory(() -> this.observations.get()), this.texts);
+				new AdviceModeCheck(() -> this.mode), new CallObservationFactory(() -> this.observations.get()), this.texts);
 		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
 				new LockedOperations(parser, this.registry),
 				new LockedMethodInvoker(this.registry, this.transactions, () -> this.mdc));
-		this.advisor = this.place.advisor(new LockedMethods(), created);
+		this.advisor = this.place.advisor(new LockedMethodPointcut(), created);
 		return created;
 	}
 
@@ -256,10 +256,10 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
 		this.transactions.get().checkCommitsOf(bean);
 		Object advised = needsAdvice(bean, locked) ? advise(bean, beanName) : bean;
-		LockedProxy.advise(bean, locked, this.interceptor, this.place);
+		JdkProxyInterceptor.advise(bean, locked, this.interceptor, this.place);
 		if (this.mode == AdviceMode.PROXY && !locked.isEmpty()) {
 			if (!Proxy.isProxyClass(advised.getClass())) {
-				locked.forEach((method) -> ProxyInterception.checkOverridable(method, AopUtils.getTargetClass(bean)));
+				locked.forEach((method) -> ProxyMethodCheck.checkOverridable(method, AopUtils.getTargetClass(bean)));
 			}
 			if (this.told.add(new ProxiedClass(advised.getClass(), AopUtils.getTargetClass(bean)))) {
 				ProxyWarnings.proxied(advised, beanName, locked);
@@ -301,7 +301,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 */
 	private boolean needsAdvice(Object bean, List<Method> locked) {
 		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean))
-				&& !LockedProxy.isLocked(bean, this.interceptor) && !LockedProxy.locksAlone(bean, locked);
+				&& !JdkProxyInterceptor.isLocked(bean, this.interceptor) && !JdkProxyInterceptor.locksAlone(bean, locked);
 	}
 
 }

@@ -18,7 +18,7 @@ public final class InvalidLockedMethodException extends IllegalStateException {
 	private final String action;
 
 	InvalidLockedMethodException(Method method, String problem, String action, @Nullable Throwable cause) {
-		this(WrittenAnnotation.on(method) + " on " + ClassUtils.getQualifiedMethodName(method) + " " + problem, action,
+		this(DeclaredAnnotation.on(method) + " on " + ClassUtils.getQualifiedMethodName(method) + " " + problem, action,
 				cause);
 	}
 

@@ -18,9 +18,9 @@ import io.dlock.DistributedLocked;
 import io.dlock.OnBusy;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.call.LockedOperation;
-import io.dlock.aop.call.OutagePolicy;
 import io.dlock.aop.call.ReturnKind;
 import io.dlock.aop.call.ReturnType;
+import io.dlock.aop.call.StoreFailurePolicy;
 import io.dlock.aop.key.KeyValueFormatter;
 import io.dlock.aop.key.LockKey;
 import io.dlock.aop.key.RefusedKeyException;
@@ -37,25 +37,25 @@ final class LockedOperationParser {
 
 	private final Supplier<OnStoreFailure> onStoreFailure;
 
-	private final Interception interception;
+	private final MethodCheck methodCheck;
 
 	private final CallObservationFactory observations;
 
 	private final KeyValueFormatter texts;
 
 	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure,
-			Interception interception, CallObservationFactory observations, KeyValueFormatter texts) {
+			MethodCheck methodCheck, CallObservationFactory observations, KeyValueFormatter texts) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
-		this.interception = interception;
+		this.methodCheck = methodCheck;
 		this.observations = observations;
 		this.texts = texts;
 	}
 
 	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
-		this.interception.check(method, targetClass);
-		ReturnType returnType = ResultTypes.of(method, targetClass);
-		WrittenAnnotation written = WrittenAnnotation.on(method);
+		this.methodCheck.check(method, targetClass);
+		ReturnType returnType = ReturnTypes.of(method, targetClass);
+		DeclaredAnnotation written = DeclaredAnnotation.on(method);
 		Class<?> named = LockedAnnotations.named(method, targetClass);
 		String name = text(annotation.name(), written.attribute("name"), method);
 		LockKey key = key(annotation, method, named, name);
@@ -128,7 +128,7 @@ final class LockedOperationParser {
 		}
 	}
 
-	private OutagePolicy outage(DistributedLocked annotation, Method method, Class<?> targetClass,
+	private StoreFailurePolicy outage(DistributedLocked annotation, Method method, Class<?> targetClass,
 			@Nullable Method fallback) {
 		if (annotation.onStoreFailure() == OnStoreFailure.FALLBACK && fallback == null) {
 			throw new InvalidLockedMethodException(method, "has onStoreFailure = FALLBACK and names no fallback",
@@ -136,7 +136,7 @@ final class LockedOperationParser {
 		}
 		OnStoreFailure policy = (annotation.onStoreFailure() != OnStoreFailure.DEFAULT) ? annotation.onStoreFailure()
 				: this.onStoreFailure.get();
-		return new OutagePolicy(policy, nameOf(method, targetClass), System::nanoTime);
+		return new StoreFailurePolicy(policy, nameOf(method, targetClass), System::nanoTime);
 	}
 
 	private @Nullable Method fallback(DistributedLocked annotation, Method method, Class<?> targetClass,

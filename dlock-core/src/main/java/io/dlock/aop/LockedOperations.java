@@ -121,7 +121,7 @@ final class LockedOperations {
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidLockedMethodException(specific, "does not fit the configuration: " + ex.getMessage(),
-					WrittenAnnotation.on(specific).isScheduled() ? "Change its atMost or atLeast"
+					DeclaredAnnotation.on(specific).isScheduled() ? "Change its atMost or atLeast"
 							: "Change the annotation, dlock.command-timeout or dlock.max-hold",
 					ex);
 		}

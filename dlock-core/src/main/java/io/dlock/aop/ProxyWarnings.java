@@ -34,7 +34,7 @@ final class ProxyWarnings {
 			Class<?> targetClass = AopUtils.getTargetClass(bean);
 			List<Class<?>> interfaces = List.of(bean.getClass().getInterfaces());
 			List<Method> hidden = locked.stream()
-				.filter((method) -> !ProxyInterception.isOffered(method, targetClass, interfaces))
+				.filter((method) -> !ProxyMethodCheck.isOffered(method, targetClass, interfaces))
 				.toList();
 			if (!hidden.isEmpty()) {
 				logger

@@ -29,12 +29,12 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 	 */
 	void check(@Nullable BeanFactory beans) {
 		if (this.mode == AdviceMode.PROXY) {
-			new OtherContexts(this.postProcessor, this.interceptor::check).checkParents(beans);
+			new ContextHierarchyCheck(this.postProcessor, this.interceptor::check).checkParents(beans);
 		}
 		if (beans instanceof SingletonBeanRegistry singletons) {
 			for (String beanName : singletons.getSingletonNames()) {
 				Object bean = singletons.getSingleton(beanName);
-				if (bean != null && !LockedProxy.isLocked(bean, this.interceptor)) {
+				if (bean != null && !JdkProxyInterceptor.isLocked(bean, this.interceptor)) {
 					check(bean, beanName);
 				}
 			}
@@ -46,7 +46,7 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 		if (this.mode == AdviceMode.PROXY) {
 			ProxyWarnings.notProxied(beanName, locked);
 		}
-		ProxyWarnings.notProxied(beanName, LockedProxy.unadvised(bean, locked, this.interceptor));
+		ProxyWarnings.notProxied(beanName, JdkProxyInterceptor.unadvised(bean, locked, this.interceptor));
 	}
 
 	/**
@@ -58,7 +58,7 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 	void checkChild(ApplicationContext started, @Nullable BeanFactory beans) {
 		if (this.mode == AdviceMode.PROXY && started instanceof ConfigurableApplicationContext child
 				&& child.getBeanFactory() != beans) {
-			new OtherContexts(this.postProcessor, this.interceptor::check).check(child.getBeanFactory());
+			new ContextHierarchyCheck(this.postProcessor, this.interceptor::check).check(child.getBeanFactory());
 		}
 	}
 

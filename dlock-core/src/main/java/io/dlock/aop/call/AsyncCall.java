@@ -20,8 +20,8 @@ final class AsyncCall extends LockedCall {
 
 	private volatile LockRetention retention = LockRetention.NONE;
 
-	AsyncCall(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
-		super(operation, invocation, surroundings);
+	AsyncCall(LockedOperation operation, MethodInvocation invocation, InvocationSupport support) {
+		super(operation, invocation, support);
 	}
 
 	/**
@@ -61,7 +61,7 @@ final class AsyncCall extends LockedCall {
 	 * @return the handle to come
 	 */
 	CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer) {
-		return this.retention.acquire(outer, (held) -> surroundings().acquireAsync(request(), held));
+		return this.retention.acquire(outer, (held) -> support().acquireAsync(request(), held));
 	}
 
 	/**
@@ -130,7 +130,7 @@ final class AsyncCall extends LockedCall {
 				telling.run();
 			}
 			else {
-				BodyThreads.executeOrRun(telling);
+				LockedMethodExecutor.executeOrRun(telling);
 			}
 		});
 	}

@@ -43,7 +43,7 @@ final class BlockingCall {
 	private static @Nullable Object acquireAndRun(LockedCall call) throws Throwable {
 		LockHandle handle;
 		try {
-			handle = call.surroundings().acquire(call.request());
+			handle = call.support().acquire(call.request());
 		}
 		catch (LockBusyException | LockStoreException ex) {
 			return call.runWithoutLock(ex);

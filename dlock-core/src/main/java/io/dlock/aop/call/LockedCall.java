@@ -24,7 +24,7 @@ import io.dlock.transaction.TransactionIntegration;
 
 /**
  * One call of a locked method: the rules of what happens to the method, its result and
- * its lock. {@link BlockingCall}, {@link StageCall} and {@link LockedSubscription} differ
+ * its lock. {@link BlockingCall}, {@link StageCall} and {@link ReactiveCall} differ
  * in how they wait.
  * <p>
  * The key is evaluated at the call, before its arguments can change; the method may run
@@ -38,16 +38,16 @@ class LockedCall implements LockedInvocation {
 
 	private final MethodInvocation invocation;
 
-	private final Surroundings surroundings;
+	private final InvocationSupport support;
 
 	private final LockRequest request;
 
 	private CallObservation observation = CallObservation.NONE;
 
-	LockedCall(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
+	LockedCall(LockedOperation operation, MethodInvocation invocation, InvocationSupport support) {
 		this.operation = operation;
 		this.invocation = invocation;
-		this.surroundings = surroundings;
+		this.support = support;
 		this.request = operation.request(operation.key().evaluate(invocation.getArguments()));
 	}
 
@@ -58,16 +58,16 @@ class LockedCall implements LockedInvocation {
 	LockedCall(LockedCall call) {
 		this.operation = call.operation;
 		this.invocation = call.invocation;
-		this.surroundings = call.surroundings;
+		this.support = call.support;
 		this.request = call.request;
 	}
 
-	Surroundings surroundings() {
-		return this.surroundings;
+	InvocationSupport support() {
+		return this.support;
 	}
 
 	TransactionIntegration transactions() {
-		return this.surroundings.transactions().get();
+		return this.support.transactions().get();
 	}
 
 	LockRequest request() {
@@ -143,7 +143,7 @@ class LockedCall implements LockedInvocation {
 
 	private @Nullable Object run(LockHandle handle, MethodInvocation body) throws Throwable {
 		this.observation.acquired(handle);
-		if (!this.surroundings.isLogged()) {
+		if (!this.support.isLogged()) {
 			return runInterruptibly(handle, body);
 		}
 		LogEntries outer = LogEntries.shown();
@@ -157,7 +157,7 @@ class LockedCall implements LockedInvocation {
 	}
 
 	private @Nullable Object runInterruptibly(LockHandle handle, MethodInvocation body) throws Throwable {
-		return isInterrupting() ? new InterruptibleBody(handle).run(body) : body.proceed();
+		return isInterrupting() ? new InterruptibleMethod(handle).run(body) : body.proceed();
 	}
 
 	/**
@@ -166,7 +166,7 @@ class LockedCall implements LockedInvocation {
 	 * @return the entries, or {@code null} if there are none
 	 */
 	@Nullable LogEntries loggedElsewhere(LockHandle handle) {
-		return this.surroundings.isLoggedElsewhere() ? LogEntries.of(handle, this.operation.reason()) : null;
+		return this.support.isLoggedElsewhere() ? LogEntries.of(handle, this.operation.reason()) : null;
 	}
 
 	/**

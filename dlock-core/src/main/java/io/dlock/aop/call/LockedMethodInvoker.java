@@ -14,7 +14,7 @@ import io.dlock.transaction.TransactionIntegration;
  */
 public final class LockedMethodInvoker {
 
-	private final Surroundings surroundings;
+	private final InvocationSupport support;
 
 	/**
 	 * Create an invoker.
@@ -24,7 +24,7 @@ public final class LockedMethodInvoker {
 	 */
 	public LockedMethodInvoker(Supplier<LockRegistry> registry, Supplier<TransactionIntegration> transactions,
 			BooleanSupplier mdc) {
-		this.surroundings = new Surroundings(registry, transactions, mdc);
+		this.support = new InvocationSupport(registry, transactions, mdc);
 	}
 
 	/**
@@ -36,9 +36,9 @@ public final class LockedMethodInvoker {
 	 */
 	public @Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable {
 		return switch (operation.returnType().kind()) {
-			case VALUE -> BlockingCall.invoke(new LockedCall(operation, invocation, this.surroundings));
-			case STAGE, STAGE_OF_ASYNC -> StageCall.invoke(operation, invocation, this.surroundings);
-			case PUBLISHER -> LockedSubscription.invoke(operation, invocation, this.surroundings);
+			case VALUE -> BlockingCall.invoke(new LockedCall(operation, invocation, this.support));
+			case STAGE, STAGE_OF_ASYNC -> StageCall.invoke(operation, invocation, this.support);
+			case PUBLISHER -> ReactiveCall.invoke(operation, invocation, this.support);
 		};
 	}
 

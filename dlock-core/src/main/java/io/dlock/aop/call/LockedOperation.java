@@ -35,7 +35,7 @@ import io.dlock.observation.CallObservationFactory;
  */
 public record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
 		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
-		@Nullable Duration maxHold, OutagePolicy outage, CallObservationFactory observations, ReturnType returnType) {
+		@Nullable Duration maxHold, StoreFailurePolicy outage, CallObservationFactory observations, ReturnType returnType) {
 
 	public LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)

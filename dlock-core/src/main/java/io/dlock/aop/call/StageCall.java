@@ -49,13 +49,13 @@ final class StageCall {
 	 * Call the method.
 	 * @param operation what the annotation says
 	 * @param invocation the call
-	 * @param surroundings what the calls share
+	 * @param support what the calls share
 	 * @return the future for the caller
 	 */
 	static CompletableFuture<@Nullable Object> invoke(LockedOperation operation, MethodInvocation invocation,
-			Surroundings surroundings) {
+			InvocationSupport support) {
 		try {
-			StageCall call = new StageCall(new AsyncCall(operation, invocation, surroundings));
+			StageCall call = new StageCall(new AsyncCall(operation, invocation, support));
 			return (operation.returnType().kind() == ReturnKind.STAGE_OF_ASYNC) ? call.runHere()
 					: call.runWhenGranted();
 		}
@@ -70,10 +70,10 @@ final class StageCall {
 	 */
 	private CompletableFuture<@Nullable Object> runWhenGranted() {
 		CompletableFuture<LockHandle> acquired = acquire();
-		Runnable body = BodyThreads.inContext(() -> proceed(acquired));
+		Runnable body = LockedMethodExecutor.inContext(() -> proceed(acquired));
 		acquired.whenComplete((handle, failure) -> {
 			try {
-				BodyThreads.execute(body);
+				LockedMethodExecutor.execute(body);
 			}
 			catch (Throwable ex) {
 				// no thread could be started, and nobody else knows of the lock
@@ -164,7 +164,7 @@ final class StageCall {
 		cancelWithResult(stage);
 		this.result.whenComplete((value, failure) -> end(handle, null, null));
 		if (this.call.isInterrupting()) {
-			handle.onLost((lost) -> BodyThreads.executeOrRun(() -> {
+			handle.onLost((lost) -> LockedMethodExecutor.executeOrRun(() -> {
 				if (end(handle, null, null)) {
 					cancel(stage);
 				}

@@ -22,7 +22,7 @@ import io.dlock.aop.aspectj.WovenMethods;
  * @param interceptor the interceptor
  * @param proxyClass the class of the proxy
  */
-record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass) implements MethodInterceptor {
+record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> proxyClass) implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
@@ -37,14 +37,14 @@ record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass
 	 * @param place where the advice belongs
 	 * @throws InvalidLockedMethodException if one cannot be honoured
 	 */
-	static void advise(Object bean, List<Method> locked, DistributedLockedInterceptor interceptor, LockPlace place) {
+	static void advise(Object bean, List<Method> locked, DistributedLockedInterceptor interceptor, LockAdvisorPlacement place) {
 		if (!isJdkProxy(bean) || !(bean instanceof Advised advised) || isAdvised(advised, interceptor)) {
 			return;
 		}
 		List<Method> more = interceptor.checkProxy(bean.getClass(),
 				locksAlone(bean, locked) ? null : AopUtils.getTargetClass(bean));
 		if (!more.isEmpty()) {
-			LockedProxy advice = new LockedProxy(interceptor, bean.getClass());
+			JdkProxyInterceptor advice = new JdkProxyInterceptor(interceptor, bean.getClass());
 			place.add(advised, place.advisor(advice.methods(more), advice));
 		}
 	}
@@ -84,7 +84,7 @@ record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass
 	private static boolean isAdvised(Advised advised, DistributedLockedInterceptor interceptor) {
 		return Arrays.stream(advised.getAdvisors())
 			.anyMatch(
-					(advisor) -> advisor.getAdvice() instanceof LockedProxy other && other.interceptor == interceptor);
+					(advisor) -> advisor.getAdvice() instanceof JdkProxyInterceptor other && other.interceptor == interceptor);
 	}
 
 	/**
@@ -112,7 +112,7 @@ record LockedProxy(DistributedLockedInterceptor interceptor, Class<?> proxyClass
 
 			@Override
 			public boolean matches(Method method, Class<?> targetClass) {
-				return locked.contains(LockedAnnotations.specific(method, LockedProxy.this.proxyClass));
+				return locked.contains(LockedAnnotations.specific(method, JdkProxyInterceptor.this.proxyClass));
 			}
 
 		};

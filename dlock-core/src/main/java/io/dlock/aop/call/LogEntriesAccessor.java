@@ -11,15 +11,15 @@ import reactor.core.publisher.Mono;
  * Shows the lock of a reactive method in the lines that its operators log: wherever
  * Micrometer's context propagation takes thread-locals from the Reactor context.
  */
-final class ReactiveLogging implements ThreadLocalAccessor<LogEntries> {
+final class LogEntriesAccessor implements ThreadLocalAccessor<LogEntries> {
 
 	private static final String KEY = "dlock.log";
 
 	static {
-		ContextRegistry.getInstance().registerThreadLocalAccessor(new ReactiveLogging());
+		ContextRegistry.getInstance().registerThreadLocalAccessor(new LogEntriesAccessor());
 	}
 
-	private ReactiveLogging() {
+	private LogEntriesAccessor() {
 	}
 
 	/**

@@ -11,7 +11,7 @@ import reactor.core.publisher.Operators;
  * A subscription that is not there yet. Reactor's own deferred one can not be cancelled
  * while a source emits all that was asked for meanwhile, which may be without an end.
  */
-final class Upstream implements Subscription {
+final class DeferredSubscription implements Subscription {
 
 	private final AtomicReference<@Nullable Subscription> subscription = new AtomicReference<>();
 

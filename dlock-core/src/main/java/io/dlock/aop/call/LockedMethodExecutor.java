@@ -20,9 +20,9 @@ import org.springframework.util.ClassUtils;
  * no limit, because who waits for a thread while it holds a lock may wait for those who
  * wait for that lock. So it is no scheduler of Reactor's either.
  */
-public final class BodyThreads {
+public final class LockedMethodExecutor {
 
-	private static final Log logger = LogFactory.getLog(BodyThreads.class);
+	private static final Log logger = LogFactory.getLog(LockedMethodExecutor.class);
 
 	private static final String NAME = "dlock-body-";
 
@@ -32,9 +32,9 @@ public final class BodyThreads {
 			? virtualThreads() : platformThreads();
 
 	private static final TaskDecorator CONTEXT = ClassUtils.isPresent("io.micrometer.context.ContextSnapshot",
-			BodyThreads.class.getClassLoader()) ? new ContextPropagatingTaskDecorator() : (task) -> task;
+			LockedMethodExecutor.class.getClassLoader()) ? new ContextPropagatingTaskDecorator() : (task) -> task;
 
-	private BodyThreads() {
+	private LockedMethodExecutor() {
 	}
 
 	private static Executor virtualThreads() {

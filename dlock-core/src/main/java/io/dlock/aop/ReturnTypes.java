@@ -25,7 +25,7 @@ import io.dlock.aop.call.ReturnType;
  * Which methods return before their work is done, and how their lock is held all the
  * same.
  */
-final class ResultTypes {
+final class ReturnTypes {
 
 	private static final String FLOW = "kotlinx.coroutines.flow.Flow";
 
@@ -36,11 +36,11 @@ final class ResultTypes {
 	private static final boolean COROUTINES = REACTOR && isPresent("kotlinx.coroutines.reactor.MonoKt")
 			&& KotlinDetector.isKotlinReflectPresent();
 
-	private ResultTypes() {
+	private ReturnTypes() {
 	}
 
 	private static boolean isPresent(String className) {
-		return ClassUtils.isPresent(className, ResultTypes.class.getClassLoader());
+		return ClassUtils.isPresent(className, ReturnTypes.class.getClassLoader());
 	}
 
 	/**

@@ -11,22 +11,22 @@ import io.dlock.LockHandle;
  * Interrupts a method that lost its lock, and nothing else: not the thread once it has
  * moved on.
  */
-final class InterruptibleBody {
+final class InterruptibleMethod {
 
-	private static final ThreadLocal<@Nullable InterruptibleBody> INNERMOST = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable InterruptibleMethod> INNERMOST = new ThreadLocal<>();
 
 	private final ReentrantLock state = new ReentrantLock();
 
 	private final LockHandle handle;
 
 	/** The locked method that called this one. */
-	private @Nullable InterruptibleBody outer;
+	private @Nullable InterruptibleMethod outer;
 
 	private @Nullable Thread running;
 
 	private boolean interrupted;
 
-	InterruptibleBody(LockHandle handle) {
+	InterruptibleMethod(LockHandle handle) {
 		this.handle = handle;
 	}
 
@@ -81,7 +81,7 @@ final class InterruptibleBody {
 			return;
 		}
 		INNERMOST.set(this.outer);
-		for (InterruptibleBody body = this.outer; body != null; body = body.outer) {
+		for (InterruptibleMethod body = this.outer; body != null; body = body.outer) {
 			body.repeatInterrupt();
 		}
 	}

@@ -14,9 +14,9 @@ import io.dlock.OnStoreFailure;
 /**
  * What becomes of the calls of a method while the store fails.
  */
-public final class OutagePolicy {
+public final class StoreFailurePolicy {
 
-	private static final Log logger = LogFactory.getLog(OutagePolicy.class);
+	private static final Log logger = LogFactory.getLog(StoreFailurePolicy.class);
 
 	private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
@@ -36,7 +36,7 @@ public final class OutagePolicy {
 	 * @param method the method, for people
 	 * @param nanoTime the clock
 	 */
-	public OutagePolicy(OnStoreFailure onStoreFailure, String method, LongSupplier nanoTime) {
+	public StoreFailurePolicy(OnStoreFailure onStoreFailure, String method, LongSupplier nanoTime) {
 		this.onStoreFailure = onStoreFailure;
 		this.method = method;
 		this.nanoTime = nanoTime;

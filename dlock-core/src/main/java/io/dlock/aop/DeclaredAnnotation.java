@@ -19,17 +19,17 @@ import io.dlock.ScheduledLock;
  *
  * @param type the annotation that is written there
  */
-record WrittenAnnotation(Class<? extends Annotation> type) {
+record DeclaredAnnotation(Class<? extends Annotation> type) {
 
 	/**
 	 * Find the annotation.
 	 * @param method the method
 	 * @return the annotation, which is {@link DistributedLocked} if it is on the class
 	 */
-	static WrittenAnnotation on(Method method) {
+	static DeclaredAnnotation on(Method method) {
 		MergedAnnotation<DistributedLocked> merged = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY)
 			.get(DistributedLocked.class);
-		return new WrittenAnnotation(merged.isPresent() ? merged.getRoot().getType() : DistributedLocked.class);
+		return new DeclaredAnnotation(merged.isPresent() ? merged.getRoot().getType() : DistributedLocked.class);
 	}
 
 	boolean isScheduled() {

@@ -12,7 +12,7 @@ import org.springframework.util.ClassUtils;
  * Proxies intercept what an interface offers, or what a subclass in the same package can
  * override.
  */
-final class ProxyInterception implements Interception {
+final class ProxyMethodCheck implements MethodCheck {
 
 	@Override
 	public void check(Method method, Class<?> targetClass) {

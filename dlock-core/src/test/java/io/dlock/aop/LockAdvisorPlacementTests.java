@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * C7: the place of the lock in a proxy follows its order. The libraries have their rows
  * in verification/application.
  */
-class LockPlaceTests {
+class LockAdvisorPlacementTests {
 
 	private static final List<String> SEEN = Collections.synchronizedList(new ArrayList<>());
 
@@ -72,7 +72,7 @@ class LockPlaceTests {
 	@Order(10)
 	static class Ten {
 
-		@Before("execution(* *..LockPlaceTests.Work.*(..))")
+		@Before("execution(* *..LockAdvisorPlacementTests.Work.*(..))")
 		void advise() {
 			seen("ten");
 		}
@@ -83,7 +83,7 @@ class LockPlaceTests {
 	@Order(Ordered.LOWEST_PRECEDENCE - 1)
 	static class LastOrder {
 
-		@Before("execution(* *..LockPlaceTests.Work.*(..))")
+		@Before("execution(* *..LockAdvisorPlacementTests.Work.*(..))")
 		void advise() {
 			seen("last");
 		}
@@ -93,7 +93,7 @@ class LockPlaceTests {
 	@Aspect
 	static class WithoutOrder {
 
-		@Before("execution(* *..LockPlaceTests.Work.*(..))")
+		@Before("execution(* *..LockAdvisorPlacementTests.Work.*(..))")
 		void advise() {
 			seen("none");
 		}

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @Timeout(60)
-class BodyThreadsTests {
+class LockedMethodExecutorTests {
 
 	private static final String KEY = "dlock.test";
 
@@ -33,13 +33,13 @@ class BodyThreadsTests {
 			caller.setContextClassLoader(loader);
 			CompletableFuture<String> seen = new CompletableFuture<>();
 			CompletableFuture<ClassLoader> seenLoader = new CompletableFuture<>();
-			Runnable task = BodyThreads.inContext(() -> {
+			Runnable task = LockedMethodExecutor.inContext(() -> {
 				seen.complete(trace.get());
 				seenLoader.complete(Thread.currentThread().getContextClassLoader());
 			});
 			trace.remove();
 			caller.setContextClassLoader(own);
-			BodyThreads.execute(task);
+			LockedMethodExecutor.execute(task);
 			assertThat(seen.get(10, TimeUnit.SECONDS)).isEqualTo("of the caller");
 			assertThat(seenLoader.get(10, TimeUnit.SECONDS)).isSameAs(loader);
 		}
@@ -59,8 +59,8 @@ class BodyThreadsTests {
 		try {
 			AtomicInteger runs = new AtomicInteger();
 			CountDownLatch done = new CountDownLatch(1);
-			Runnable task = BodyThreads.inContext(runs::incrementAndGet);
-			BodyThreads.execute(() -> {
+			Runnable task = LockedMethodExecutor.inContext(runs::incrementAndGet);
+			LockedMethodExecutor.execute(() -> {
 				task.run();
 				done.countDown();
 			});
@@ -119,7 +119,7 @@ class BodyThreadsTests {
 		CountDownLatch together = new CountDownLatch(bodies);
 		CountDownLatch done = new CountDownLatch(bodies);
 		for (int i = 0; i < bodies; i++) {
-			BodyThreads.execute(() -> {
+			LockedMethodExecutor.execute(() -> {
 				together.countDown();
 				try {
 					together.await();

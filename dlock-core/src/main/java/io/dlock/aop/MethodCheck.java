@@ -6,7 +6,7 @@ import java.lang.reflect.Method;
  * How calls of locked methods are intercepted: by proxies or by AspectJ.
  */
 @FunctionalInterface
-interface Interception {
+interface MethodCheck {
 
 	/**
 	 * Refuse a method that would run without its lock.

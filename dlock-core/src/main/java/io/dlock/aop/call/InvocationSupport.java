@@ -19,13 +19,13 @@ import io.dlock.transaction.TransactionIntegration;
  * @param transactions the transactions
  * @param mdc whether the log of a method shows its lock
  */
-record Surroundings(Supplier<LockRegistry> registry, Supplier<TransactionIntegration> transactions, BooleanSupplier mdc) {
+record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIntegration> transactions, BooleanSupplier mdc) {
 
 	private static final boolean MDC_PRESENT = ClassUtils.isPresent("org.slf4j.MDC",
-			Surroundings.class.getClassLoader());
+			InvocationSupport.class.getClassLoader());
 
 	private static final boolean CONTEXT_PROPAGATION = ClassUtils.isPresent("io.micrometer.context.ContextRegistry",
-			Surroundings.class.getClassLoader());
+			InvocationSupport.class.getClassLoader());
 
 	boolean isLogged() {
 		return MDC_PRESENT && this.mdc.getAsBoolean();

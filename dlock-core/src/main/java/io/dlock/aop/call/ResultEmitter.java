@@ -10,7 +10,7 @@ import reactor.util.context.Context;
  * The subscriber of a locked method. A single value is kept back until the lock is
  * released.
  */
-final class Downstream {
+final class ResultEmitter {
 
 	private final CoreSubscriber<? super Object> subscriber;
 
@@ -18,7 +18,7 @@ final class Downstream {
 
 	private volatile boolean cancelled;
 
-	Downstream(CoreSubscriber<? super Object> subscriber) {
+	ResultEmitter(CoreSubscriber<? super Object> subscriber) {
 		this.subscriber = subscriber;
 	}
 

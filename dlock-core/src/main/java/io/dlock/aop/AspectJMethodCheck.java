@@ -16,9 +16,9 @@ import org.springframework.util.ClassUtils;
 /**
  * AspectJ leaves what was the body of a woven method in a method of its own, beside it.
  */
-final class WovenInterception implements Interception {
+final class AspectJMethodCheck implements MethodCheck {
 
-	private static final Log logger = LogFactory.getLog(WovenInterception.class);
+	private static final Log logger = LogFactory.getLog(AspectJMethodCheck.class);
 
 	private static final String BODY = "_aroundBody";
 

@@ -29,7 +29,7 @@ import io.dlock.transaction.IgnoredLossKey;
  * Operators for resources do not do, because they lose a lock that is granted while the
  * subscriber cancels.
  */
-final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
+final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 
 	private final AsyncCall call;
 
@@ -39,9 +39,9 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.ACQUIRING);
 
-	private final Upstream upstream = new Upstream();
+	private final DeferredSubscription source = new DeferredSubscription();
 
-	private final Downstream downstream;
+	private final ResultEmitter emitter;
 
 	private final CallObservation observation;
 
@@ -51,13 +51,13 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private volatile @Nullable LockHandle handle;
 
-	private LockedSubscription(AsyncCall call, ReactiveAdapter adapter, Subscriber<? super Object> subscriber) {
+	private ReactiveCall(AsyncCall call, ReactiveAdapter adapter, Subscriber<? super Object> subscriber) {
 		this.call = call;
 		this.adapter = adapter;
 		this.single = !adapter.isMultiValue();
 		CoreSubscriber<? super Object> core = Operators.toCoreSubscriber(subscriber);
 		// the loss of the lock may end it while a value is on its way
-		this.downstream = new Downstream((call.isInterrupting() && !this.single) ? Operators.serialize(core) : core);
+		this.emitter = new ResultEmitter((call.isInterrupting() && !this.single) ? Operators.serialize(core) : core);
 		this.context = core.currentContext();
 		call.observe(this.context.getOrDefault(CallObservation.CONTEXT_KEY, null));
 		this.observation = call.observation();
@@ -71,15 +71,15 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	 * Call the method, which runs when the result is subscribed to.
 	 * @param operation what the annotation says
 	 * @param invocation the call
-	 * @param surroundings what the calls share
+	 * @param support what the calls share
 	 * @return the publisher for the caller
 	 */
-	static Object invoke(LockedOperation operation, MethodInvocation invocation, Surroundings surroundings) {
+	static Object invoke(LockedOperation operation, MethodInvocation invocation, InvocationSupport support) {
 		ReactiveAdapter adapter = Objects.requireNonNull(operation.returnType().adapter());
 		Publisher<Object> locked;
 		try {
-			AsyncCall call = new AsyncCall(operation, invocation, surroundings);
-			locked = (subscriber) -> new LockedSubscription(new AsyncCall(call), adapter, subscriber).start();
+			AsyncCall call = new AsyncCall(operation, invocation, support);
+			locked = (subscriber) -> new ReactiveCall(new AsyncCall(call), adapter, subscriber).start();
 		}
 		catch (RuntimeException ex) {
 			locked = Flux.error(ex);
@@ -89,8 +89,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	@SuppressWarnings("FutureReturnValueIgnored") // the one it depends on is kept
 	private void start() {
-		this.downstream.subscribe(this);
-		if (this.downstream.isCancelled()) {
+		this.emitter.subscribe(this);
+		if (this.emitter.isCancelled()) {
 			return;
 		}
 		CompletableFuture<LockHandle> future;
@@ -104,12 +104,12 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			return;
 		}
 		this.acquired = future;
-		if (this.downstream.isCancelled()) {
+		if (this.emitter.isCancelled()) {
 			future.cancel(false);
 		}
 		// also when the lock is there at once: the thread of the method is no matter of
 		// luck
-		future.whenComplete((granted, failure) -> BodyThreads.executeOrRun(() -> answered(granted, failure)));
+		future.whenComplete((granted, failure) -> LockedMethodExecutor.executeOrRun(() -> answered(granted, failure)));
 	}
 
 	private void answered(@Nullable LockHandle granted, @Nullable Throwable failure) {
@@ -130,7 +130,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			return;
 		}
 		this.phase.set(Phase.RUNNING);
-		if (this.downstream.isCancelled()) {
+		if (this.emitter.isCancelled()) {
 			giveUp();
 			return;
 		}
@@ -158,7 +158,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		Publisher<?> publisher = this.adapter.toPublisher(returned);
 		LogEntries logged = this.call.loggedElsewhere(granted);
-		return (logged != null) ? ReactiveLogging.logged(publisher, logged) : publisher;
+		return (logged != null) ? LogEntriesAccessor.logged(publisher, logged) : publisher;
 	}
 
 	@Override
@@ -168,7 +168,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	@Override
 	public void onSubscribe(Subscription subscription) {
-		this.upstream.set(subscription);
+		this.source.set(subscription);
 	}
 
 	@Override
@@ -177,7 +177,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			Operators.onDiscard(next, this.context);
 		}
 		else if (this.single) {
-			this.downstream.keep(next);
+			this.emitter.keep(next);
 		}
 		else {
 			pass(next);
@@ -190,12 +190,12 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			if (unfinished != null) {
 				throw unfinished;
 			}
-			this.downstream.next(next);
+			this.emitter.next(next);
 		}
 		catch (Throwable ex) {
 			// against the rules, or what Reactor lets through; no reason to keep the lock
 			try {
-				this.upstream.cancel();
+				this.source.cancel();
 			}
 			finally {
 				end(ex);
@@ -216,15 +216,15 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	@Override
 	public void request(long n) {
 		if (Operators.validate(n)) {
-			this.upstream.request(n);
+			this.source.request(n);
 		}
 	}
 
 	@Override
 	public void cancel() {
-		this.downstream.cancel();
+		this.emitter.cancel();
 		try {
-			this.upstream.cancel();
+			this.source.cancel();
 		}
 		finally {
 			giveUp();
@@ -245,17 +245,17 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		else if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
 			release(this.handle);
 			this.observation.cancelled();
-			this.downstream.discard(this.context);
+			this.emitter.discard(this.context);
 		}
 	}
 
 	private void lose() {
 		if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
 			try {
-				this.upstream.cancel();
+				this.source.cancel();
 			}
 			finally {
-				BodyThreads.executeOrRun(() -> releaseAndTell(null));
+				LockedMethodExecutor.executeOrRun(() -> releaseAndTell(null));
 			}
 		}
 	}
@@ -279,7 +279,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private void releaseAndTell(@Nullable Throwable failure) {
 		LockHandle granted = this.handle;
 		if (granted != null) {
-			this.call.end(granted, this.downstream.kept(), failure, this::tell);
+			this.call.end(granted, this.emitter.kept(), failure, this::tell);
 		}
 		else {
 			tell(failure);
@@ -288,7 +288,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private void tell(@Nullable Throwable failure) {
 		this.observation.end(failure);
-		this.downstream.end(failure, this.context);
+		this.emitter.end(failure, this.context);
 	}
 
 	private enum Phase {

@@ -7,9 +7,9 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 /**
  * The pointcut.
  */
-final class LockedMethods extends StaticMethodMatcherPointcut {
+final class LockedMethodPointcut extends StaticMethodMatcherPointcut {
 
-	LockedMethods() {
+	LockedMethodPointcut() {
 		setClassFilter(LockedAnnotations::isCandidate);
 	}
 

@@ -21,7 +21,7 @@ import io.dlock.transaction.TransactionIntegration;
  * @param order the order of the lock
  * @param transactions what knows transactions
  */
-record LockPlace(IntSupplier order, Supplier<TransactionIntegration> transactions) {
+record LockAdvisorPlacement(IntSupplier order, Supplier<TransactionIntegration> transactions) {
 
 	/**
 	 * Create an advisor that locks.
@@ -34,7 +34,7 @@ record LockPlace(IntSupplier order, Supplier<TransactionIntegration> transaction
 
 			@Override
 			public int getOrder() {
-				return LockPlace.this.order.getAsInt();
+				return LockAdvisorPlacement.this.order.getAsInt();
 			}
 
 		};
@@ -66,8 +66,8 @@ record LockPlace(IntSupplier order, Supplier<TransactionIntegration> transaction
 	 * @param lock the lock, which the proxy has
 	 */
 	void addValidation(Advised proxy, PointcutAdvisor lock) {
-		if (ArgumentValidation.POSSIBLE) {
-			proxy.addAdvisor(proxy.indexOf(lock), advisor(lock.getPointcut(), new ArgumentValidation()));
+		if (ArgumentValidationInterceptor.POSSIBLE) {
+			proxy.addAdvisor(proxy.indexOf(lock), advisor(lock.getPointcut(), new ArgumentValidationInterceptor()));
 		}
 	}
 

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * Contexts with parents and children: each has a post-processor of its own or no locked
  * beans.
  */
-class OtherContextsTests {
+class ContextHierarchyCheckTests {
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
 

@@ -13,11 +13,11 @@ import org.springframework.context.annotation.AdviceMode;
  *
  * @param mode the mode
  */
-record ModeInterception(Supplier<AdviceMode> mode) implements Interception {
+record AdviceModeCheck(Supplier<AdviceMode> mode) implements MethodCheck {
 
-	private static final Interception PROXY = new ProxyInterception();
+	private static final MethodCheck PROXY = new ProxyMethodCheck();
 
-	private static final Interception WOVEN = new WovenInterception();
+	private static final MethodCheck WOVEN = new AspectJMethodCheck();
 
 	@Override
 	public void check(Method method, Class<?> targetClass) {

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A loss at every moment of a body, its beginning and its end above all.
  */
 @Timeout(60)
-class InterruptibleBodyTests {
+class InterruptibleMethodTests {
 
 	private static final int MOST_ROUNDS = 100_000;
 
@@ -59,7 +59,7 @@ class InterruptibleBodyTests {
 		int strays = 0;
 		int round = 0;
 		for (long start = System.nanoTime(); round < MOST_ROUNDS && System.nanoTime() - start < NANOS; round++) {
-			new InterruptibleBody(handle).run(new Call(() -> {
+			new InterruptibleMethod(handle).run(new Call(() -> {
 				spin(ThreadLocalRandom.current().nextInt(1 << ThreadLocalRandom.current().nextInt(16)));
 				interrupted.addAndGet(Thread.currentThread().isInterrupted() ? 1 : 0);
 			}));
@@ -148,9 +148,9 @@ class InterruptibleBodyTests {
 		};
 		AtomicInteger runs = new AtomicInteger();
 		assertThatExceptionOfType(OutOfMemoryError.class)
-			.isThrownBy(() -> new InterruptibleBody(handle).run(new Call(runs::incrementAndGet)));
+			.isThrownBy(() -> new InterruptibleMethod(handle).run(new Call(runs::incrementAndGet)));
 		assertThat(runs).hasValue(0);
-		Field innermost = InterruptibleBody.class.getDeclaredField("INNERMOST");
+		Field innermost = InterruptibleMethod.class.getDeclaredField("INNERMOST");
 		innermost.setAccessible(true);
 		assertThat(((ThreadLocal<?>) innermost.get(null)).get()).isNull();
 	}

@@ -24,9 +24,9 @@ import org.springframework.util.ClassUtils;
  * The contexts above and below one that has a post-processor. It sees none of their
  * beans: they need one each.
  */
-final class OtherContexts {
+final class ContextHierarchyCheck {
 
-	private static final Log logger = LogFactory.getLog(OtherContexts.class);
+	private static final Log logger = LogFactory.getLog(ContextHierarchyCheck.class);
 
 	private final Class<?> postProcessor;
 
@@ -37,7 +37,7 @@ final class OtherContexts {
 	 * @param postProcessor the type of the post-processor
 	 * @param lockedMethods finds the locked methods of a class
 	 */
-	OtherContexts(Class<?> postProcessor, Function<Class<?>, List<Method>> lockedMethods) {
+	ContextHierarchyCheck(Class<?> postProcessor, Function<Class<?>, List<Method>> lockedMethods) {
 		this.postProcessor = postProcessor;
 		this.lockedMethods = lockedMethods;
 	}
@@ -101,7 +101,7 @@ final class OtherContexts {
 	private static boolean isLocked(@Nullable Object bean) {
 		return bean instanceof Advised advised && Arrays.stream(advised.getAdvisors())
 			.anyMatch((advisor) -> advisor.getAdvice() instanceof DistributedLockedInterceptor
-					|| advisor.getAdvice() instanceof LockedProxy);
+					|| advisor.getAdvice() instanceof JdkProxyInterceptor);
 	}
 
 	private static InvalidLockedMethodException refusal(String name, List<Method> locked) {

@@ -19,11 +19,11 @@ import io.dlock.aop.call.ProxyAdvice;
  * transaction, look at the arguments before the lock is taken. Each proxy has its own,
  * outside of its lock.
  */
-final class ArgumentValidation implements MethodInterceptor {
+final class ArgumentValidationInterceptor implements MethodInterceptor {
 
 	/** Whether there is bean validation. */
 	static final boolean POSSIBLE = ClassUtils.isPresent("jakarta.validation.Validator",
-			ArgumentValidation.class.getClassLoader());
+			ArgumentValidationInterceptor.class.getClassLoader());
 
 	/**
 	 * Spring adds the validation to a proxy after the lock: it is looked for at the first

@@ -19,18 +19,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * How an outage is logged.
  */
-class OutagePolicyTests {
+class StoreFailurePolicyTests {
 
 	private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5);
 
 	@Test
 	void r57MethodThatRunsWithoutItsLockIsWarnedOfOnceAMinuteAndWithoutItsKey() {
-		Logger logger = (Logger) LoggerFactory.getLogger(OutagePolicy.class);
+		Logger logger = (Logger) LoggerFactory.getLogger(StoreFailurePolicy.class);
 		ListAppender<ILoggingEvent> log = new ListAppender<>();
 		log.start();
 		logger.addAppender(log);
 		try {
-			OutagePolicy policy = new OutagePolicy(OnStoreFailure.PROCEED, "Orders.pay", this.nanos::get);
+			StoreFailurePolicy policy = new StoreFailurePolicy(OnStoreFailure.PROCEED, "Orders.pay", this.nanos::get);
 			for (int i = 0; i < 1000; i++) {
 				policy.warn(failure());
 			}
@@ -54,7 +54,7 @@ class OutagePolicyTests {
 	 */
 	@Test
 	void a5MethodNeverRunsWithoutItsLockBecauseTheProcessIsCongested() {
-		OutagePolicy policy = new OutagePolicy(OnStoreFailure.PROCEED, "Orders.pay", this.nanos::get);
+		StoreFailurePolicy policy = new StoreFailurePolicy(OnStoreFailure.PROCEED, "Orders.pay", this.nanos::get);
 		LockCongestedException congested = new LockCongestedException("orders:42", "acquire", "The lock is not held",
 				null);
 		assertThat(policy.isFailOpen(congested)).isFalse();
