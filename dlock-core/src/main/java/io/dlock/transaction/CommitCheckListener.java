@@ -73,28 +73,36 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	 * Check that locks are valid.
 	 * @param transaction the name of the transaction, or {@code null}
 	 * @param locks the locks
-	 * @return those that were checked
+	 * @return the locks to check further
 	 * @throws LockLostException if one is lost
 	 */
 	List<LockHandle> check(@Nullable String transaction, List<LockHandle> locks) {
 		List<LockHandle> checked = locks.stream().filter((lock) -> !EXEMPT.contains(lock)).toList();
-		checked.forEach((lock) -> checkValid(transaction, lock));
-		return checked;
+		return checked.stream().filter((lock) -> isHeld(transaction, lock)).toList();
 	}
 
-	static void checkValid(@Nullable String transaction, LockHandle lock) {
+	/**
+	 * Check that a lock is valid.
+	 * @param transaction the name of the transaction, or {@code null}
+	 * @param lock the lock
+	 * @return whether it is; if not, it was released
+	 * @throws LockLostException if it is lost
+	 */
+	static boolean isHeld(@Nullable String transaction, LockHandle lock) {
 		if (lock.isValid()) {
-			return;
+			return true;
 		}
 		try {
 			lock.assertHeld();
+			return true;
 		}
 		catch (LockLostException ex) {
 			throw new LockLostException(ex.key(), ex.token(), "%s. The transaction%s is rolled back"
 				.formatted(ex.reason(), StringUtils.hasText(transaction) ? " " + transaction : ""));
 		}
 		catch (IllegalStateException ex) {
-			logger.debug("A lock is released by another thread while its transaction commits", ex);
+			logger.debug("A lock was released before its transaction commits", ex);
+			return false;
 		}
 	}
 

@@ -67,7 +67,7 @@ public final class LockCheckingTransactionManager implements ReactiveTransaction
 			ReactiveLockContext.all(context)
 				.stream()
 				.filter((lock) -> !context.hasKey(new IgnoredLossKey(lock)))
-				.forEach((lock) -> CommitCheckListener.checkValid(null, lock));
+				.forEach((lock) -> CommitCheckListener.isHeld(null, lock));
 			return null;
 		}
 		catch (LockLostException ex) {

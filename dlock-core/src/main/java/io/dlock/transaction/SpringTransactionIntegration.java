@@ -21,7 +21,6 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 import reactor.util.context.ContextView;
@@ -142,10 +141,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		if (LockContext.find(handle.key(), (other) -> other != handle) == null) {
 			warn(call.method());
 		}
-		TransactionBoundHandle bound = new TransactionBoundHandle(handle, !call.isLossIgnored(), () -> {
-		});
-		TransactionSynchronizationManager.registerSynchronization(new ReleaseAfterCompletion(bound));
-		return bound;
+		return ThreadTransactionLocks.join().keep(handle, !call.isLossIgnored());
 	}
 
 	private void warn(Method method) {
@@ -172,7 +168,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			return LockRetention.NONE;
 		}
 		TransactionLocks locks = ThreadTransactionLocks.join();
-		if (!isHeld(call) && !locks.keeps(call.key())) {
+		if (!isHeld(call) && locks.shared(call.key()) == null) {
 			warn(call.method());
 		}
 		return locks.call(call.key(), !call.isLossIgnored());
@@ -253,26 +249,6 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 					+ "dlock.transaction.commit-check=off if that is meant")
 				.formatted(name, LockCheckingTransactionManager.class.getName()));
 		}
-	}
-
-	/**
-	 * Releases a lock of the thread when its transaction is done.
-	 */
-	private record ReleaseAfterCompletion(TransactionBoundHandle lock) implements TransactionSynchronization {
-
-		@Override
-		public void afterCompletion(int status) {
-			this.lock.transactionDone(status == STATUS_ROLLED_BACK);
-		}
-
-		/**
-		 * After others as far as possible, which do their work under the lock.
-		 */
-		@Override
-		public int getOrder() {
-			return LOWEST_PRECEDENCE;
-		}
-
 	}
 
 	private static void listen(ConfigurableTransactionManager manager, TransactionExecutionListener listener) {

@@ -5,7 +5,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The transaction of the thread that calls an asynchronous method.
+ * The locks that the transaction of a thread keeps.
  */
 final class ThreadTransactionLocks implements TransactionSynchronization {
 
@@ -15,8 +15,8 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 	}
 
 	/**
-	 * What the transaction of the calling thread keeps.
-	 * @return the locks, or {@code null} if no asynchronous method was called in it
+	 * The locks that the transaction of the calling thread keeps.
+	 * @return the locks, or {@code null} if no locked method was called in it
 	 */
 	static @Nullable TransactionLocks locks() {
 		ThreadTransactionLocks current = bound();

@@ -15,9 +15,9 @@ import io.dlock.LockContext;
 import io.dlock.LockHandle;
 
 /**
- * The locks that a transaction keeps because asynchronous methods were called in it. Two
- * calls for one key run one after the other, as they would without the transaction; the
- * second one shares the lock, which the transaction would otherwise keep from it.
+ * The locks that a transaction keeps until its end. Two asynchronous calls for one key run
+ * one after the other, as they would without the transaction; the second one shares the
+ * lock, which the transaction would otherwise keep from it.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
 final class TransactionLocks {
@@ -26,6 +26,9 @@ final class TransactionLocks {
 
 	/** The last call for each key. */
 	private final Map<String, Call> calls = new HashMap<>();
+
+	/** The first lock of the calls for each key. */
+	private final Map<String, LockHandle> shared = new HashMap<>();
 
 	private final List<TransactionBoundHandle> kept = new ArrayList<>();
 
@@ -36,10 +39,36 @@ final class TransactionLocks {
 	private boolean rolledBack;
 
 	/**
-	 * A method is called in the transaction.
-	 * @param key what it locks
-	 * @param lossMatters whether somebody is to know of a loss during the commit
-	 * @return keeps the lock
+	 * Keep the lock of a method that waits for its work.
+	 * @param granted the lock
+	 * @param lossMatters whether a loss during the commit is logged
+	 * @return the handle to release when the method has returned
+	 */
+	LockHandle keep(LockHandle granted, boolean lossMatters) {
+		TransactionBoundHandle bound = new TransactionBoundHandle(granted, lossMatters, () -> {
+		});
+		keep(bound, false);
+		return bound;
+	}
+
+	private void keep(TransactionBoundHandle bound, boolean isShared) {
+		synchronized (this) {
+			if (!this.done) {
+				this.kept.add(bound);
+				if (isShared) {
+					this.shared.putIfAbsent(bound.key(), bound.handle());
+				}
+				return;
+			}
+		}
+		bound.transactionDone(this.rolledBack);
+	}
+
+	/**
+	 * Begin an asynchronous call in the transaction.
+	 * @param key the key that it locks
+	 * @param lossMatters whether a loss during the commit is logged
+	 * @return the retention of its lock
 	 */
 	synchronized LockRetention call(String key, boolean lossMatters) {
 		Call call = new Call(key, lossMatters, this.calls.get(key));
@@ -61,7 +90,7 @@ final class TransactionLocks {
 	 */
 	synchronized void bindToThread(String key) {
 		Call last = this.calls.get(key);
-		LockHandle handle = (last != null && last.idle.isDone()) ? find(key) : null;
+		LockHandle handle = (last != null && last.idle.isDone()) ? this.shared.get(key) : null;
 		if (handle != null && LockContext.find(key, (held) -> held == handle) == null) {
 			this.bindings.add(LockContext.bind(handle));
 		}
@@ -72,17 +101,13 @@ final class TransactionLocks {
 		this.bindings.clear();
 	}
 
-	private synchronized @Nullable LockHandle find(String key) {
-		for (TransactionBoundHandle bound : this.kept) {
-			if (bound.key().equals(key)) {
-				return bound.handle();
-			}
-		}
-		return null;
-	}
-
-	boolean keeps(String key) {
-		return find(key) != null;
+	/**
+	 * The lock that asynchronous calls for a key share.
+	 * @param key the key
+	 * @return the lock, or {@code null} if there is none yet
+	 */
+	synchronized @Nullable LockHandle shared(String key) {
+		return this.shared.get(key);
 	}
 
 	synchronized List<LockHandle> handles() {
@@ -105,6 +130,7 @@ final class TransactionLocks {
 			unbindFromThread();
 			ending = List.copyOf(this.kept);
 			this.kept.clear();
+			this.shared.clear();
 		}
 		ending.forEach((bound) -> end(bound, nothingWritten));
 	}
@@ -145,8 +171,8 @@ final class TransactionLocks {
 		}
 
 		/**
-		 * As long as the call before goes on, this one waits for the lock as anybody
-		 * would, and no longer.
+		 * A call within another one for the key is reentrant. As long as the call before
+		 * goes on, this one waits for the lock as without a transaction, and no longer.
 		 */
 		@Override
 		public CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer,
@@ -157,23 +183,18 @@ final class TransactionLocks {
 					this.ended.complete(null);
 				}
 			});
-			if (this.before.isDone()) {
-				ask(shared(outer), registry, acquired);
+			if (outer != null || this.before.isDone()) {
+				ask((outer != null) ? outer : shared(this.key), registry, acquired);
 				return acquired;
 			}
 			CompletableFuture<LockHandle> waiting = ask(null, registry, acquired);
 			this.before.thenRun(() -> {
-				LockHandle shared = shared(outer);
-				if (shared != null && !acquired.isDone() && waiting.cancel(false)) {
-					ask(shared, registry, acquired);
+				LockHandle kept = shared(this.key);
+				if (kept != null && !acquired.isDone() && waiting.cancel(false)) {
+					ask(kept, registry, acquired);
 				}
 			});
 			return acquired;
-		}
-
-		private @Nullable LockHandle shared(@Nullable LockHandle outer) {
-			LockHandle keptHere = find(this.key);
-			return (keptHere != null) ? keptHere : outer;
 		}
 
 		private CompletableFuture<LockHandle> ask(@Nullable LockHandle outer,
@@ -206,13 +227,7 @@ final class TransactionLocks {
 		public LockHandle keep(LockHandle granted) {
 			TransactionBoundHandle bound = new TransactionBoundHandle(granted, this.lossMatters,
 					() -> this.ended.complete(null));
-			synchronized (TransactionLocks.this) {
-				if (!TransactionLocks.this.done) {
-					TransactionLocks.this.kept.add(bound);
-					return bound;
-				}
-			}
-			bound.transactionDone(TransactionLocks.this.rolledBack);
+			TransactionLocks.this.keep(bound, true);
 			return bound;
 		}
 

@@ -80,6 +80,11 @@ class ReactiveTransactionIntegrationTests {
 			return ReactiveLockContext.currentHandle().map(LockHandle::token);
 		}
 
+		@DistributedLocked(key = "#id", waitTime = "0s")
+		public <T> Mono<T> around(String id, Mono<T> body) {
+			return body;
+		}
+
 		@DistributedLocked(key = "#id", waitTime = "60s")
 		public Mono<String> never(String id) {
 			return Mono.never();
@@ -298,6 +303,15 @@ class ReactiveTransactionIntegrationTests {
 		assertThat(tokens).hasSize(3).containsOnly(tokens.get(0));
 		assertThat(inTransaction(Flux.merge(this.counter.token(this.id), this.counter.token(this.id)).collectList())
 			.block(Duration.ofSeconds(20))).hasSize(2);
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void r47NestedCallOfATransactionIsReentrant() {
+		start(InsideTransaction.DEFER);
+		Mono<Long> token = ReactiveLockContext.currentHandle().map(LockHandle::token);
+		Mono<Boolean> same = token.zipWith(this.counter.around(this.id, token), Long::equals);
+		assertThat(inTransaction(this.counter.around(this.id, same)).block()).isTrue();
 		assertThat(isHeld()).isFalse();
 	}
 
