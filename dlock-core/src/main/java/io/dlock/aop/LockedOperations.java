@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.MethodClassKey;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockRegistry;
@@ -21,7 +20,7 @@ import io.dlock.aop.call.ReturnKind;
  */
 final class LockedOperations {
 
-	private final Map<MethodClassKey, LockedOperation> operations = new ConcurrentHashMap<>();
+	private final Map<Class<?>, Map<Method, LockedOperation>> operations = new ConcurrentHashMap<>();
 
 	/** The locked methods of each class. */
 	private final Map<Class<?>, List<Method>> checked = new ConcurrentHashMap<>();
@@ -92,15 +91,16 @@ final class LockedOperations {
 	boolean hasReactive() {
 		return this.operations.values()
 			.stream()
+			.flatMap((ofClass) -> ofClass.values().stream())
 			.anyMatch((operation) -> operation.returnType().kind() == ReturnKind.PUBLISHER);
 	}
 
 	LockedOperation get(Method method, Class<?> targetClass) {
-		MethodClassKey key = new MethodClassKey(method, targetClass);
-		LockedOperation operation = this.operations.get(key);
+		Map<Method, LockedOperation> ofClass = this.operations.get(targetClass);
+		LockedOperation operation = (ofClass != null) ? ofClass.get(method) : null;
 		if (operation == null) {
 			operation = read(method, targetClass);
-			this.operations.put(key, operation);
+			this.operations.computeIfAbsent(targetClass, (type) -> new ConcurrentHashMap<>()).put(method, operation);
 		}
 		return operation;
 	}

@@ -28,7 +28,9 @@ record LogEntries(@Nullable String token, @Nullable String reason) {
 	 * @return the entries
 	 */
 	static LogEntries shown() {
-		return new LogEntries(MDC.get(TOKEN), MDC.get(REASON));
+		String token = MDC.get(TOKEN);
+		String reason = MDC.get(REASON);
+		return (token != null || reason != null) ? new LogEntries(token, reason) : NONE;
 	}
 
 	void show() {
