@@ -12,7 +12,6 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 
-
 /**
  * AspectJ leaves what was the body of a woven method in a method of its own, beside it.
  */
@@ -70,7 +69,7 @@ final class AspectJMethodCheck implements MethodCheck {
 			return content.contains(BODY) && !content.contains(ASPECT);
 		}
 		catch (IOException ex) {
-			logger.debug("The class file of " + type.getName() + " can not be read", ex);
+			logger.debug("The class file of " + type.getName() + " cannot be read", ex);
 			return false;
 		}
 	}

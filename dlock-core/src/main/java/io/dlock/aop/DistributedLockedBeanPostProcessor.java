@@ -89,7 +89,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		.of(() -> TransactionIntegrationFactory.create(this.insideTransaction, this.commitCheck, this.commitGuard,
 				LockedMethodExecutor::executeOrRun));
 
-	private final transient KeyValueFormatter texts = new KeyValueFormatter(() -> LockKeyConverters.in(this.beanFactory));
+	private final transient KeyValueFormatter texts = new KeyValueFormatter(
+			() -> LockKeyConverters.in(this.beanFactory));
 
 	private final transient Set<ProxiedClass> told = ConcurrentHashMap.newKeySet();
 
@@ -97,7 +98,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private int adviceOrder = ADVICE_ORDER;
 
-	private final transient LockAdvisorPlacement place = new LockAdvisorPlacement(() -> this.adviceOrder, this.transactions);
+	private final transient LockAdvisorPlacement place = new LockAdvisorPlacement(() -> this.adviceOrder,
+			this.transactions);
 
 	private transient DistributedLockedInterceptor interceptor;
 
@@ -126,9 +128,9 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * Set what a locked method does when a transaction runs already.
+	 * Set the rule for a locked method that is called inside a running transaction.
 	 * {@link InsideTransaction#DEFER} is the default.
-	 * @param insideTransaction what it does
+	 * @param insideTransaction the rule
 	 */
 	public void setInsideTransaction(InsideTransaction insideTransaction) {
 		this.insideTransaction = insideTransaction;
@@ -210,7 +212,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {
 		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
-				new AdviceModeCheck(() -> this.mode), new CallObservationFactory(() -> this.observations.get()), this.texts);
+				new AdviceModeCheck(() -> this.mode), new CallObservationFactory(() -> this.observations.get()),
+				this.texts);
 		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
 				new LockedOperations(parser, this.registry),
 				new LockedMethodInvoker(this.registry, this.transactions, () -> this.mdc));
@@ -301,7 +304,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 */
 	private boolean needsAdvice(Object bean, List<Method> locked) {
 		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean))
-				&& !JdkProxyInterceptor.isLocked(bean, this.interceptor) && !JdkProxyInterceptor.locksAlone(bean, locked);
+				&& !JdkProxyInterceptor.isLocked(bean, this.interceptor)
+				&& !JdkProxyInterceptor.locksAlone(bean, locked);
 	}
 
 }

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * A {@link io.dlock.DistributedLocked} method that can not be honoured. Thrown when its
+ * A {@link io.dlock.DistributedLocked} method that cannot be honoured. Thrown when its
  * bean is created.
  *
  * @since 0.1
@@ -29,7 +29,7 @@ public final class InvalidLockedMethodException extends IllegalStateException {
 	}
 
 	/**
-	 * What is wrong with which method.
+	 * The problem, with the method that has it.
 	 * @return a sentence
 	 */
 	public String description() {
@@ -37,7 +37,7 @@ public final class InvalidLockedMethodException extends IllegalStateException {
 	}
 
 	/**
-	 * What to do about it.
+	 * The way to solve it.
 	 * @return a sentence
 	 */
 	public String action() {

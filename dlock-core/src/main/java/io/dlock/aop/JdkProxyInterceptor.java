@@ -34,10 +34,11 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 	 * @param bean the bean
 	 * @param locked the locked methods of its target
 	 * @param interceptor the interceptor
-	 * @param place where the advice belongs
+	 * @param place the place of the advice
 	 * @throws InvalidLockedMethodException if one cannot be honoured
 	 */
-	static void advise(Object bean, List<Method> locked, DistributedLockedInterceptor interceptor, LockAdvisorPlacement place) {
+	static void advise(Object bean, List<Method> locked, DistributedLockedInterceptor interceptor,
+			LockAdvisorPlacement place) {
 		if (!isJdkProxy(bean) || !(bean instanceof Advised advised) || isAdvised(advised, interceptor)) {
 			return;
 		}
@@ -83,8 +84,8 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 
 	private static boolean isAdvised(Advised advised, DistributedLockedInterceptor interceptor) {
 		return Arrays.stream(advised.getAdvisors())
-			.anyMatch(
-					(advisor) -> advisor.getAdvice() instanceof JdkProxyInterceptor other && other.interceptor == interceptor);
+			.anyMatch((advisor) -> advisor.getAdvice() instanceof JdkProxyInterceptor other
+					&& other.interceptor == interceptor);
 	}
 
 	/**

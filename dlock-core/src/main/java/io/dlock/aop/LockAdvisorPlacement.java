@@ -19,14 +19,14 @@ import io.dlock.transaction.TransactionIntegration;
  * The place of the lock among the advisors that a proxy has already.
  *
  * @param order the order of the lock
- * @param transactions what knows transactions
+ * @param transactions the transactions
  */
 record LockAdvisorPlacement(IntSupplier order, Supplier<TransactionIntegration> transactions) {
 
 	/**
 	 * Create an advisor that locks.
-	 * @param pointcut what it locks
-	 * @param lock how it locks
+	 * @param pointcut the methods
+	 * @param lock the advice
 	 * @return the advisor, with the order of the lock
 	 */
 	PointcutAdvisor advisor(Pointcut pointcut, Advice lock) {

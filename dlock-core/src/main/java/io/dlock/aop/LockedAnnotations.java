@@ -172,7 +172,7 @@ final class LockedAnnotations {
 	}
 
 	/**
-	 * Where the annotation may be, in the order in which it counts.
+	 * The elements that may have the annotation, in the order in which they count.
 	 */
 	private static List<AnnotatedElement> places(Method method, Class<?> type) {
 		if (method.getDeclaringClass() == Object.class) {

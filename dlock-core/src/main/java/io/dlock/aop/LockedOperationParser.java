@@ -27,7 +27,7 @@ import io.dlock.aop.key.RefusedKeyException;
 import io.dlock.observation.CallObservationFactory;
 
 /**
- * Reads a {@link DistributedLocked} annotation and refuses what can not be honoured.
+ * Reads a {@link DistributedLocked} annotation and refuses one that cannot be honoured.
  */
 final class LockedOperationParser {
 
@@ -43,8 +43,8 @@ final class LockedOperationParser {
 
 	private final KeyValueFormatter texts;
 
-	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure,
-			MethodCheck methodCheck, CallObservationFactory observations, KeyValueFormatter texts) {
+	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure, MethodCheck methodCheck,
+			CallObservationFactory observations, KeyValueFormatter texts) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
 		this.methodCheck = methodCheck;
@@ -238,7 +238,7 @@ final class LockedOperationParser {
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidLockedMethodException(method,
-					"has the %s '%s', which can not be resolved: %s".formatted(attribute, value, ex.getMessage()),
+					"has the %s '%s', which cannot be resolved: %s".formatted(attribute, value, ex.getMessage()),
 					"Define the property, or give it a default: ${property:default}", ex);
 		}
 	}

@@ -3,7 +3,7 @@ package io.dlock.aop;
 import java.lang.reflect.Method;
 
 /**
- * How calls of locked methods are intercepted: by proxies or by AspectJ.
+ * Checks that the calls of a locked method are intercepted, by proxies or by AspectJ.
  */
 @FunctionalInterface
 interface MethodCheck {

@@ -113,7 +113,7 @@ final class ReturnTypes {
 
 	/**
 	 * The caller gets a publisher of ours, which is not a special one. And a
-	 * {@code Deferred} is under way before anybody asks for its value.
+	 * {@code Deferred} is under way before its value is asked for.
 	 */
 	private static boolean canBeOurs(ReactiveAdapter adapter, Class<?> type) {
 		return type.isAssignableFrom(adapter.getReactiveType()) && adapter.getDescriptor().isDeferred()

@@ -17,7 +17,7 @@ import org.springframework.context.annotation.AdviceMode;
  *
  * @param postProcessor the type of the post-processor
  * @param interceptor the interceptor of the post-processor
- * @param mode how calls are intercepted
+ * @param mode the mode of the post-processor
  */
 record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedInterceptor interceptor, AdviceMode mode) {
 

@@ -23,7 +23,7 @@ public final class StaleTokenException extends RuntimeException {
 
 	/**
 	 * Create the exception.
-	 * @param resource what was to be written
+	 * @param resource the resource that was to be written
 	 * @param token the fencing token of the refused write
 	 * @param newestToken the highest token the resource has seen
 	 */

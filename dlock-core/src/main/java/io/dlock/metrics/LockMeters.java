@@ -88,7 +88,7 @@ import io.dlock.LockListener;
  * {@value #NO_NAME}. More than {@value #MAX_NAMES} names are a key by mistake: the rest
  * is counted as {@value #OTHER_NAMES}, and logged as a warning once. The gauges with the
  * name {@value #OTHER_NAMES} also count what waits under names without an event so far,
- * so that the sum over all names misses nobody.
+ * so that the sum over all names is complete.
  * <p>
  * In a Spring Boot application there is one such bean if there is a
  * {@link MeterRegistry}. Without: <pre class="code">
@@ -108,12 +108,12 @@ public final class LockMeters implements LockListener, MeterBinder {
 	public static final String NO_NAME = NamedCounts.NO_NAME;
 
 	/**
-	 * The name of those that are too many.
+	 * The name for all names beyond {@link #MAX_NAMES}.
 	 */
 	public static final String OTHER_NAMES = NamedCounts.OTHER_NAMES;
 
 	/**
-	 * How many names have meters of their own.
+	 * The number of names that have meters of their own.
 	 */
 	public static final int MAX_NAMES = RegistryMeters.MAX_NAMES;
 
@@ -123,10 +123,10 @@ public final class LockMeters implements LockListener, MeterBinder {
 
 	/**
 	 * Create meters, to be bound to a meter registry and added to a lock registry.
-	 * @param heldLocks how many locks are held now, by name
-	 * @param waitingCalls how many requests wait now, by name
-	 * @param longestHolds how long the longest hold has lasted that has not ended, by
-	 * name
+	 * @param heldLocks the number of locks that are held now, by name
+	 * @param waitingCalls the number of requests that wait now, by name
+	 * @param longestHolds the time that the longest hold has lasted that has not ended,
+	 * by name
 	 */
 	public LockMeters(Supplier<Map<String, Integer>> heldLocks, Supplier<Map<String, Integer>> waitingCalls,
 			Supplier<Map<String, Duration>> longestHolds) {
@@ -157,7 +157,7 @@ public final class LockMeters implements LockListener, MeterBinder {
 				meters.of(event.name()).record(event);
 			}
 			catch (RuntimeException ex) {
-				// the others are to know all the same
+				// the other registries count the event all the same
 				failure = ex;
 			}
 		}

@@ -87,10 +87,10 @@ final class NamedCounts {
 	}
 
 	/**
-	 * What was counted.
+	 * A count.
 	 *
 	 * @param counts the numbers by name
-	 * @param total how many locks were looked at
+	 * @param total the number of locks that were looked at
 	 * @param nanos when
 	 */
 	private record Counted(Map<String, Double> counts, long total, long nanos) {

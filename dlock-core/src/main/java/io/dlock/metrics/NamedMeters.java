@@ -19,7 +19,7 @@ import io.dlock.LossType;
  */
 final class NamedMeters {
 
-	/** Of a lease that is renewed in time, two thirds are left at the least. */
+	/** Of a lease that is renewed in time, at least two thirds are left. */
 	private static final Duration[] REMAINING_BUCKETS = { Duration.ofMillis(100), Duration.ofMillis(300),
 			Duration.ofSeconds(1), Duration.ofSeconds(3), Duration.ofSeconds(10) };
 

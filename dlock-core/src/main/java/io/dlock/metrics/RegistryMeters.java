@@ -11,8 +11,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters in one meter registry. They are looked up once for each name, because that
- * costs more than all the rest.
+ * The meters in one meter registry. They are looked up once for each name, because a
+ * lookup costs more than all the rest.
  */
 final class RegistryMeters {
 

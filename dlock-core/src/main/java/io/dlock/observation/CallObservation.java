@@ -5,15 +5,16 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockHandle;
 
 /**
- * What is told of one call of a locked method to who observes it. By default nobody does.
+ * The observation of one call of a locked method. By default there is none. Internal to
+ * the library.
  */
 public interface CallObservation {
 
-	/** Nobody observes. */
+	/** No observation. */
 	CallObservation NONE = new CallObservation() {
 	};
 
-	/** Where Reactor has the observation of a subscriber. */
+	/** The key of a subscriber's observation in the Reactor context. */
 	String CONTEXT_KEY = "micrometer.observation";
 
 	/**
@@ -25,7 +26,7 @@ public interface CallObservation {
 	}
 
 	/**
-	 * The calling thread begins to work on the call: what it does is part of it.
+	 * The calling thread begins to work on the call.
 	 * @return to be closed by the same thread
 	 */
 	default Scope open() {
@@ -55,7 +56,7 @@ public interface CallObservation {
 
 	/**
 	 * The call has ended, and its lock is released. Only the first end counts.
-	 * @param failure what the caller gets, or {@code null} if it gets a result
+	 * @param failure the failure for the caller, or {@code null} if there is a result
 	 */
 	default void end(@Nullable Throwable failure) {
 	}
@@ -72,7 +73,7 @@ public interface CallObservation {
 	@FunctionalInterface
 	interface Scope {
 
-		/** Nobody observes. */
+		/** No observation. */
 		Scope NONE = () -> {
 		};
 

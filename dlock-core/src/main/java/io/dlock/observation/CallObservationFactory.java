@@ -9,10 +9,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.function.SingletonSupplier;
 
-
 /**
- * Starts the observation of calls. What goes wrong with an observation is logged, and
- * concerns neither the call nor its lock.
+ * Starts the observation of calls. A failure of an observation is logged, and concerns
+ * neither the call nor its lock. Internal to the library.
  */
 public final class CallObservationFactory {
 
@@ -29,7 +28,7 @@ public final class CallObservationFactory {
 	}
 
 	/**
-	 * A call begins: it is about to ask for its lock.
+	 * Start the observation of a call that is about to ask for its lock.
 	 * @param name the name of the lock
 	 * @param key the key
 	 * @param parent the observation that it is part of, or {@code null} for the current
@@ -42,7 +41,8 @@ public final class CallObservationFactory {
 			return CallObservation.NONE;
 		}
 		try {
-			LockCallObservationContext context = new LockCallObservationContext(name, how.keys().apply(key), how.backend());
+			LockCallObservationContext context = new LockCallObservationContext(name, how.keys().apply(key),
+					how.backend());
 			Observation observation = Observation.createNotStarted(how.convention(), DEFAULT_CONVENTION, () -> context,
 					how.registry());
 			if (parent instanceof Observation outer) {

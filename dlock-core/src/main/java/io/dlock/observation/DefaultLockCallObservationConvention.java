@@ -7,9 +7,10 @@ import io.dlock.observation.LockObservationDocumentation.HighCardinalityKeyNames
 import io.dlock.observation.LockObservationDocumentation.LowCardinalityKeyNames;
 
 /**
- * The names and tags of {@link LockObservationDocumentation}. The key, which may be personal, is on
- * spans only; a subclass that overrides {@link #getHighCardinalityKeyValues} keeps it off
- * them. The outcome is there when the call has ended: events before that have none.
+ * The names and tags of {@link LockObservationDocumentation}. The key, which may be
+ * personal, is on spans only; a subclass that overrides
+ * {@link #getHighCardinalityKeyValues} keeps it off them. The outcome is there when the
+ * call has ended: events before that have none.
  *
  * @since 0.1
  */

@@ -6,7 +6,7 @@ import io.micrometer.observation.Observation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a call of a locked method: for {@linkplain LockCallObservationConvention
+ * The context of a call of a locked method: for {@linkplain LockCallObservationConvention
  * conventions}, handlers, predicates and filters of observations.
  *
  * @since 0.1
@@ -27,7 +27,7 @@ public class LockCallObservationContext extends Observation.Context {
 	 * Create the context of a call.
 	 * @param lockName the {@code name} of the annotation, or else {@code Class.method}
 	 * @param key the key to lock, or its replacement
-	 * @param backend where the locks are, one of few
+	 * @param backend the kind of lock store, one of few
 	 */
 	public LockCallObservationContext(String lockName, String key, String backend) {
 		this.lockName = lockName;
@@ -54,7 +54,7 @@ public class LockCallObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * Where the locks are.
+	 * The kind of lock store.
 	 * @return one of few
 	 */
 	public String getBackend() {
@@ -78,7 +78,7 @@ public class LockCallObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * How the call went, so far.
+	 * The outcome so far.
 	 * @return the outcome
 	 */
 	public Outcome getOutcome() {
@@ -86,7 +86,7 @@ public class LockCallObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * Set how the call went.
+	 * Set the outcome.
 	 * @param outcome the outcome
 	 */
 	public void setOutcome(Outcome outcome) {
@@ -94,7 +94,7 @@ public class LockCallObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * How a call went.
+	 * The outcome of a call.
 	 */
 	public enum Outcome {
 
@@ -108,7 +108,8 @@ public class LockCallObservationContext extends Observation.Context {
 		ERROR,
 
 		/**
-		 * Somebody else held the lock for the whole wait time, whatever was done instead.
+		 * Another caller held the lock for the whole wait time, whatever was done
+		 * instead.
 		 */
 		BUSY,
 

@@ -4,7 +4,7 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
 /**
- * How calls of locked methods are called and tagged. A bean of this type replaces
+ * The names and tags of the calls of locked methods. A bean of this type replaces
  * {@link DefaultLockCallObservationConvention}.
  *
  * @since 0.1

@@ -5,7 +5,7 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
 /**
- * What is observed.
+ * The observations of dlock.
  *
  * @since 0.1
  */
@@ -57,7 +57,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 
 		},
 
-		/** How it went, see {@link LockCallObservationContext.Outcome}; once the call has ended. */
+		/** The {@link LockCallObservationContext.Outcome}, once the call has ended. */
 		OUTCOME {
 
 			@Override
@@ -67,7 +67,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 
 		},
 
-		/** Where the locks are: {@code redis}, {@code jdbc}, {@code memory}. */
+		/** The kind of lock store: {@code redis}, {@code jdbc}, {@code memory}. */
 		BACKEND {
 
 			@Override
@@ -107,7 +107,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 	}
 
 	/**
-	 * What happens in between.
+	 * The events of an observation.
 	 */
 	public enum Events implements Observation.Event {
 

@@ -14,8 +14,8 @@ import io.dlock.observation.LockCallObservationContext.Outcome;
 import io.dlock.observation.LockObservationDocumentation.Events;
 
 /**
- * A call of a locked method as an {@link Observation}. What goes wrong with that concerns
- * neither the call nor its lock.
+ * A call of a locked method as an {@link Observation}, whose failures concern neither the
+ * call nor its lock.
  */
 final class MicrometerCallObservation implements CallObservation {
 
@@ -36,7 +36,7 @@ final class MicrometerCallObservation implements CallObservation {
 	 * @param registry the registry
 	 * @param observation the observation, which has been started
 	 * @param context its context
-	 * @param onFailure is told what goes wrong
+	 * @param onFailure takes the failures of the observation
 	 */
 	MicrometerCallObservation(ObservationRegistry registry, Observation observation, LockCallObservationContext context,
 			Consumer<Throwable> onFailure) {

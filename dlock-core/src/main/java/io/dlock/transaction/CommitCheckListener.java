@@ -61,7 +61,7 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	}
 
 	/**
-	 * Those of the thread, and those of others that its transaction keeps.
+	 * The locks of the thread, and those that its transaction keeps.
 	 */
 	private static List<LockHandle> locks() {
 		List<LockHandle> locks = LockContext.all();

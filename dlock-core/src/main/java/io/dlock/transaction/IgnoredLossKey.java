@@ -3,8 +3,8 @@ package io.dlock.transaction;
 import io.dlock.LockHandle;
 
 /**
- * Where the Reactor context says that a transaction may commit although this lock is
- * lost.
+ * The key in the Reactor context of a lock whose loss does not keep a transaction from
+ * committing. Internal to the library.
  *
  * @param lock the lock
  */

@@ -1,10 +1,10 @@
 package io.dlock.transaction;
 
 /**
- * What a {@link io.dlock.DistributedLocked} method does when it is called inside a
+ * The rule for a {@link io.dlock.DistributedLocked} method that is called inside a
  * transaction that already runs. A lock that is released when the method returns would be
- * free before that transaction commits: the next holder reads what was there before, and
- * one of the two updates is lost.
+ * free before that transaction commits: the next holder reads the old state, and one of
+ * the two updates is lost.
  * <p>
  * The transaction of the method itself ({@code @Transactional} on the same method) is not
  * meant: it begins and ends inside the lock. Nor is the transaction of the caller if the

@@ -26,8 +26,8 @@ import io.dlock.ReactiveLockContext;
  *
  * Checked are the locks in the Reactor context ({@link ReactiveLockContext}), as the last
  * thing before the commit. Transactions that are bound to a thread are checked without
- * such a wrapper; reactive ones can not be, because their managers tell nobody the
- * context. A lock that is taken inside a reactive transaction and kept until its end is
+ * such a wrapper. Reactive ones cannot be, because their managers do not pass the context
+ * on. A lock that is taken inside a reactive transaction and kept until its end is
  * checked in any case, and one with {@code onLost = IGNORE} is not.
  * <p>
  * As with every lease lock, the process may stand still between the check and the commit.

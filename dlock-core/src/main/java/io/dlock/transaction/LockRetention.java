@@ -8,11 +8,12 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockHandle;
 
 /**
- * Who keeps the lock of an asynchronous call beside the call itself.
+ * Keeps the lock of an asynchronous call longer than the call itself. Internal to the
+ * library.
  */
 public interface LockRetention {
 
-	/** Nobody does. */
+	/** No retention. */
 	LockRetention NONE = new LockRetention() {
 	};
 
@@ -28,19 +29,19 @@ public interface LockRetention {
 	}
 
 	/**
-	 * The lock is granted, and the method is about to run.
+	 * Take a granted lock for the method, which is about to run.
 	 * @param granted the lock
-	 * @return the lock, to be released when the work is done
+	 * @return the handle to release when the work is done
 	 */
 	default LockHandle keep(LockHandle granted) {
 		return granted;
 	}
 
 	/**
-	 * The lock is granted, but nobody waits for it any more.
+	 * Release a granted lock for which the caller waits no longer.
 	 * @param granted the lock
 	 */
-	@SuppressWarnings("FutureReturnValueIgnored") // nobody can do anything about it
+	@SuppressWarnings("FutureReturnValueIgnored") // the lease ends anyway
 	default void giveBack(LockHandle granted) {
 		granted.releaseAsync();
 	}

@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call of a locked method, as transactions see it.
+ * A call of a locked method, as transactions see it. Internal to the library.
  */
 public interface LockedInvocation {
 

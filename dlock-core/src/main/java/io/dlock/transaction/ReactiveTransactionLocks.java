@@ -61,7 +61,8 @@ final class ReactiveTransactionLocks implements TransactionSynchronization {
 	 */
 	static TransactionLocks join(TransactionSynchronizationManager transaction,
 			Consumer<? super ReactiveTransactionLocks> commitCheck, Executor executor) {
-		ReactiveTransactionLocks current = (ReactiveTransactionLocks) transaction.getResource(ReactiveTransactionLocks.class);
+		ReactiveTransactionLocks current = (ReactiveTransactionLocks) transaction
+			.getResource(ReactiveTransactionLocks.class);
 		if (current == null) {
 			current = new ReactiveTransactionLocks(transaction, commitCheck, executor);
 			transaction.bindResource(ReactiveTransactionLocks.class, current);

@@ -36,7 +36,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 
 	private static final Log logger = LogFactory.getLog(SpringTransactionIntegration.class);
 
-	private static final String NO_SYNCHRONIZATION = ", and whose manager can not tell when it has ended "
+	private static final String NO_SYNCHRONIZATION = ", and whose manager cannot tell when it has ended "
 			+ "(it has no transaction synchronization)";
 
 	/** The propagations of methods that do not run in the transaction of their caller. */
@@ -60,8 +60,8 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 
 	/**
 	 * Create it.
-	 * @param inside what to do inside a transaction
-	 * @param commits what checks the locks before a commit, or {@code null}
+	 * @param inside the rule for a method that is called inside a transaction
+	 * @param commits checks the locks before a commit, or {@code null}
 	 * @param executor releases locks where the calling thread must not block
 	 */
 	SpringTransactionIntegration(InsideTransaction inside, @Nullable CommitCheckListener commits, Executor executor) {
@@ -245,7 +245,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	private static void warnUnlessChecking(String name, ReactiveTransactionManager manager) {
 		if (!(manager instanceof LockCheckingTransactionManager)) {
 			logger.warn(("The transactions of '%s' are committed even if a lock is lost that they began in: reactive "
-					+ "transaction managers tell nobody whose transaction it is. Wrap it in a %s, or set "
+					+ "transaction managers do not pass the context of a transaction on. Wrap it in a %s, or set "
 					+ "dlock.transaction.commit-check=off if that is meant")
 				.formatted(name, LockCheckingTransactionManager.class.getName()));
 		}

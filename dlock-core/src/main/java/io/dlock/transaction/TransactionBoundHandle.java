@@ -36,8 +36,8 @@ final class TransactionBoundHandle implements LockHandle {
 	/**
 	 * Create the handle of a lock that both use.
 	 * @param handle the lock
-	 * @param lossMatters whether to log that it was lost while the transaction committed
-	 * @param onRelease what to do when the method is done
+	 * @param lossMatters whether to log a loss during the commit
+	 * @param onRelease run when the method is done
 	 */
 	TransactionBoundHandle(LockHandle handle, boolean lossMatters, Runnable onRelease) {
 		this.handle = handle;
@@ -103,7 +103,7 @@ final class TransactionBoundHandle implements LockHandle {
 	}
 
 	/**
-	 * The transaction is done. Nobody would catch what is thrown here.
+	 * The transaction is done. A loss is logged, because no caller would catch it.
 	 * @param nothingWritten whether it is certain that it was rolled back
 	 */
 	void transactionDone(boolean nothingWritten) {

@@ -7,8 +7,8 @@ import reactor.util.context.ContextView;
 import io.dlock.LockHandle;
 
 /**
- * What transactions mean to locked methods, and locks to transactions. Knows nothing of
- * spring-tx, which not every application has.
+ * The effect of transactions on locked methods, and of locks on transactions. Knows
+ * nothing of spring-tx, which not every application has. Internal to the library.
  */
 public interface TransactionIntegration {
 
@@ -36,9 +36,8 @@ public interface TransactionIntegration {
 
 	/**
 	 * An asynchronous method is called by this thread, which goes on.
-	 * @param operation what is locked
 	 * @param call the call of the locked method
-	 * @return what keeps the lock until the transaction that runs here is done
+	 * @return the retention of the lock until the end of the transaction that runs here
 	 */
 	default LockRetention enterLater(LockedInvocation call) {
 		return LockRetention.NONE;
@@ -46,11 +45,10 @@ public interface TransactionIntegration {
 
 	/**
 	 * An asynchronous method is subscribed to.
-	 * @param operation what is locked
 	 * @param call the call of the locked method
 	 * @param context the context of the subscriber
-	 * @return what keeps the lock until the transaction is done that runs there, or on
-	 * this thread
+	 * @return the retention of the lock until the end of the transaction that runs there,
+	 * or on this thread
 	 */
 	default LockRetention enterLater(LockedInvocation call, ContextView context) {
 		return LockRetention.NONE;
@@ -82,7 +80,7 @@ public interface TransactionIntegration {
 
 	/**
 	 * Let all transaction managers that exist check the locks before each commit.
-	 * @param beans where to look for them, and in what is above
+	 * @param beans the bean factory, whose ancestors count too
 	 * @param reactive whether locked methods may be part of reactive transactions
 	 */
 	default void checkCommitsIn(ListableBeanFactory beans, boolean reactive) {

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * Creates the {@link TransactionIntegration} that the class path allows.
+ * Creates the {@link TransactionIntegration} that the class path allows. Internal to the
+ * library.
  */
 public final class TransactionIntegrationFactory {
 
@@ -28,8 +29,8 @@ public final class TransactionIntegrationFactory {
 	 */
 	public static TransactionIntegration create(InsideTransaction inside, boolean commitCheck,
 			@Nullable Supplier<? extends CommitGuard> guard, Executor executor) {
-		return SPRING_TX ? new SpringTransactionIntegration(inside, commitCheck ? new CommitCheckListener(guard) : null, executor)
-				: TransactionIntegration.NONE;
+		return SPRING_TX ? new SpringTransactionIntegration(inside, commitCheck ? new CommitCheckListener(guard) : null,
+				executor) : TransactionIntegration.NONE;
 	}
 
 }

@@ -15,9 +15,9 @@ import io.dlock.LockContext;
 import io.dlock.LockHandle;
 
 /**
- * The locks that a transaction keeps until its end. Two asynchronous calls for one key run
- * one after the other, as they would without the transaction; the second one shares the
- * lock, which the transaction would otherwise keep from it.
+ * The locks that a transaction keeps until its end. Two asynchronous calls for one key
+ * run one after the other, as they would without the transaction; the second one shares
+ * the lock, which the transaction would otherwise keep from it.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
 final class TransactionLocks {
@@ -77,16 +77,16 @@ final class TransactionLocks {
 	}
 
 	/**
-	 * Let the calling thread, whose transaction this is, hold what is kept for it.
+	 * Bind the kept locks to the calling thread, whose transaction this is.
 	 */
 	synchronized void bindToThread() {
 		this.calls.keySet().forEach(this::bindToThread);
 	}
 
 	/**
-	 * Let the calling thread, whose transaction this is, hold what is kept for it, unless
-	 * a call with it still goes on.
-	 * @param key the key it is about to lock
+	 * Bind a kept lock to the calling thread, whose transaction this is, unless a call
+	 * with it still goes on.
+	 * @param key the key that the thread is about to lock
 	 */
 	synchronized void bindToThread(String key) {
 		Call last = this.calls.get(key);
@@ -136,7 +136,7 @@ final class TransactionLocks {
 	}
 
 	/**
-	 * What goes wrong with one does not concern the others.
+	 * The failure of one release does not concern the others.
 	 */
 	private static void end(TransactionBoundHandle bound, boolean nothingWritten) {
 		try {

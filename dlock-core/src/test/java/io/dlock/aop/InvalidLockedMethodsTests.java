@@ -108,10 +108,11 @@ class InvalidLockedMethodsTests {
 			assertThatExceptionOfType(RefusedKeyException.class)
 				.isThrownBy(() -> LockKey.of(run, nameless, "", "#order", new KeyValueFormatter(List::of)))
 				.satisfies((ex) -> assertThat(ex.action()).contains("-parameters", "#p0"));
-			assertThat(LockKey.of(run, nameless, "", "#p0", new KeyValueFormatter(List::of)).evaluate(new Object[] { "42" }))
-				.isEqualTo("42");
-			assertThatIllegalArgumentException().isThrownBy(
-					() -> LockKey.of(run, nameless, "", "#p0", new KeyValueFormatter(List::of)).evaluate(new Object[] { null }))
+			assertThat(LockKey.of(run, nameless, "", "#p0", new KeyValueFormatter(List::of))
+				.evaluate(new Object[] { "42" })).isEqualTo("42");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> LockKey.of(run, nameless, "", "#p0", new KeyValueFormatter(List::of))
+					.evaluate(new Object[] { null }))
 				.withMessageContaining("-parameters");
 		}
 	}

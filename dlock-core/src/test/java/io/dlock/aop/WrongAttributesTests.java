@@ -166,7 +166,8 @@ class WrongAttributesTests {
 		environment.getPropertySources().addFirst(new MapPropertySource("test", Map.of("empty", "")));
 		return new LockedOperationParser(environment::resolveRequiredPlaceholders, () -> OnStoreFailure.THROW,
 				(method, type) -> {
-				}, new CallObservationFactory(() -> LockObservationSettings.NONE), new KeyValueFormatter(ArrayList::new));
+				}, new CallObservationFactory(() -> LockObservationSettings.NONE),
+				new KeyValueFormatter(ArrayList::new));
 	}
 
 	@ParameterizedTest(name = "{0}: {1}")

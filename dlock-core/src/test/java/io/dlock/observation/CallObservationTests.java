@@ -157,9 +157,9 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 		this.shown = (key) -> "hidden";
 		this.work.run("key", () -> "done");
 		ended("success").hasHighCardinalityKeyValue("dlock.key", "hidden");
-		assertThat(this.observations).hasHandledContextsThatSatisfy(
-				(contexts) -> assertThat(contexts).filteredOn(LockCallObservationContext.class::isInstance)
-					.allSatisfy((context) -> assertThat(((LockCallObservationContext) context).getKey()).isEqualTo("hidden")));
+		assertThat(this.observations).hasHandledContextsThatSatisfy((contexts) -> assertThat(contexts)
+			.filteredOn(LockCallObservationContext.class::isInstance)
+			.allSatisfy((context) -> assertThat(((LockCallObservationContext) context).getKey()).isEqualTo("hidden")));
 	}
 
 	/**

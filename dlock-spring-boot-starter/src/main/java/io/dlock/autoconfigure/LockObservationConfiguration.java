@@ -41,8 +41,8 @@ class LockObservationConfiguration {
 		boolean ours = locks.getIfUnique() instanceof LeaseLockRegistry;
 		UnaryOperator<String> keys = showsKeys(environment) ? UnaryOperator.identity()
 				: (key) -> hidden.hide(StorageKey.of(key));
-		return new LockObservationSettings(registry.getIfUnique(() -> ObservationRegistry.NOOP), convention.getIfUnique(),
-				backend(ours ? store.getIfUnique() : null), keys);
+		return new LockObservationSettings(registry.getIfUnique(() -> ObservationRegistry.NOOP),
+				convention.getIfUnique(), backend(ours ? store.getIfUnique() : null), keys);
 	}
 
 	/**

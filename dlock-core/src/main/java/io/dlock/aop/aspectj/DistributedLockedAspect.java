@@ -7,7 +7,6 @@ import org.aspectj.lang.annotation.DeclarePrecedence;
 import org.aspectj.lang.annotation.Pointcut;
 import org.jspecify.annotations.Nullable;
 
-
 /**
  * Makes {@link io.dlock.DistributedLocked} work without a proxy, for calls within an
  * object, private, final and static methods, and objects that are no beans. It is woven
@@ -15,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * {@code META-INF/aop.xml}) or by AspectJ's compiler, and is nothing an application
  * calls.
  * <p>
- * What it does is up to the {@code DistributedLockedBeanPostProcessor} of the application
- * context: nothing in proxy mode, and before there is a context an
+ * The {@code DistributedLockedBeanPostProcessor} of the application context decides what
+ * happens to a call: nothing in proxy mode. Without a context, the call fails with an
  * {@link IllegalStateException}. Of several contexts in AspectJ mode, the one that was
  * configured last provides the locks.
  * <p>
@@ -36,8 +35,8 @@ public final class DistributedLockedAspect {
 	}
 
 	/**
-	 * What woven methods call, also those that AspectJ's compiler has woven: it does not
-	 * change this class.
+	 * Get the aspect. Woven methods call this, also those that AspectJ's compiler has
+	 * woven, which does not change this class.
 	 * @return the only instance
 	 */
 	public static DistributedLockedAspect aspectOf() {
@@ -45,7 +44,7 @@ public final class DistributedLockedAspect {
 	}
 
 	/**
-	 * What belongs to an aspect.
+	 * Required of an aspect by AspectJ.
 	 * @return {@code true}
 	 */
 	public static boolean hasAspect() {
@@ -71,8 +70,8 @@ public final class DistributedLockedAspect {
 	/**
 	 * Run a call of a locked method.
 	 * @param call the call
-	 * @return what it returned
-	 * @throws Throwable what it threw
+	 * @return the result of the method
+	 * @throws Throwable the failure of the method
 	 */
 	@Around("annotatedMethod() || (methodOfAnnotatedType() && !identity())")
 	public @Nullable Object lock(ProceedingJoinPoint call) throws Throwable {

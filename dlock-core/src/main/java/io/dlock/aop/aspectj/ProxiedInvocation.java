@@ -58,8 +58,8 @@ final class ProxiedInvocation implements ProxyMethodInvocation {
 	/**
 	 * Run the method itself. What it calls is no longer this call.
 	 * @param woven the call of the woven method
-	 * @return what it returned
-	 * @throws Throwable what it threw
+	 * @return the result of the method
+	 * @throws Throwable the failure of the method
 	 */
 	@Nullable Object arrive(MethodInvocation woven) throws Throwable {
 		UNDER_WAY.remove();

@@ -13,9 +13,9 @@ import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.util.ClassUtils;
 
 /**
- * What the aspect does with a call, which is up to the application contexts: there is one
- * aspect for all contexts of a class loader. Knows nothing of AspectJ, which not every
- * application has.
+ * Passes the calls of woven methods to an application context: there is one aspect for
+ * all contexts of a class loader. Internal to the library. Knows nothing of AspectJ,
+ * which not every application has.
  */
 public final class WovenMethods {
 
@@ -39,8 +39,8 @@ public final class WovenMethods {
 	}
 
 	/**
-	 * A context is there.
-	 * @param advice what runs its woven methods, or {@code null} if its proxies do
+	 * Register an application context.
+	 * @param advice runs its woven methods, or {@code null} if its proxies do
 	 * @return the context, to be closed
 	 */
 	public static Context configure(@Nullable Advice advice) {
@@ -87,8 +87,8 @@ public final class WovenMethods {
 	 * Run a call of a woven method.
 	 * @param call the call
 	 * @param targetClass the class to read the annotation for
-	 * @return what it returned
-	 * @throws Throwable what it threw
+	 * @return the result of the method
+	 * @throws Throwable the failure of the method
 	 */
 	static @Nullable Object invoke(MethodInvocation call, Class<?> targetClass) throws Throwable {
 		if (isOfProxy(call.getMethod())) {
@@ -108,7 +108,7 @@ public final class WovenMethods {
 	}
 
 	/**
-	 * What is done with a call.
+	 * Runs a call.
 	 */
 	@FunctionalInterface
 	public interface Advice {

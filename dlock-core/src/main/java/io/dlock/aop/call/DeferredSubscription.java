@@ -8,18 +8,18 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.Operators;
 
 /**
- * A subscription that is not there yet. Reactor's own deferred one can not be cancelled
- * while a source emits all that was asked for meanwhile, which may be without an end.
+ * A subscription that arrives later. Reactor's own deferred one cannot be cancelled while
+ * a source emits all that was requested meanwhile, which may be without an end.
  */
 final class DeferredSubscription implements Subscription {
 
 	private final AtomicReference<@Nullable Subscription> subscription = new AtomicReference<>();
 
-	/** Asked for before there was anybody to ask. */
+	/** Requested before the subscription arrived. */
 	private final AtomicLong requested = new AtomicLong();
 
 	/**
-	 * Here it is.
+	 * Set the actual subscription.
 	 * @param arrived the subscription
 	 */
 	void set(Subscription arrived) {

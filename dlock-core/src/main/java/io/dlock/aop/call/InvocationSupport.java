@@ -13,13 +13,14 @@ import io.dlock.LockRequest;
 import io.dlock.transaction.TransactionIntegration;
 
 /**
- * What the calls of locked methods share.
+ * The services of all calls of locked methods.
  *
  * @param registry the registry
  * @param transactions the transactions
  * @param mdc whether the log of a method shows its lock
  */
-record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIntegration> transactions, BooleanSupplier mdc) {
+record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIntegration> transactions,
+		BooleanSupplier mdc) {
 
 	private static final boolean MDC_PRESENT = ClassUtils.isPresent("org.slf4j.MDC",
 			InvocationSupport.class.getClassLoader());

@@ -114,7 +114,7 @@ public final class LateResults {
 	/**
 	 * Say which type to return instead.
 	 * @param late a type that is late
-	 * @param asynchronous what to do if it is asynchronous
+	 * @param asynchronous the advice for an asynchronous type
 	 * @return a sentence without its end
 	 */
 	public static String instead(Class<?> late, String asynchronous) {

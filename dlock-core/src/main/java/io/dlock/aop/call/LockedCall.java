@@ -24,8 +24,8 @@ import io.dlock.transaction.TransactionIntegration;
 
 /**
  * One call of a locked method: the rules of what happens to the method, its result and
- * its lock. {@link BlockingCall}, {@link StageCall} and {@link ReactiveCall} differ
- * in how they wait.
+ * its lock. {@link BlockingCall}, {@link StageCall} and {@link ReactiveCall} differ in
+ * how they wait.
  * <p>
  * The key is evaluated at the call, before its arguments can change; the method may run
  * later and on another thread.

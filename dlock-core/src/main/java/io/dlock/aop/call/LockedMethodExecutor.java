@@ -15,10 +15,11 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Where a method that returns a stage or a publisher runs once its lock is granted:
- * virtual threads, or on Java 17 as many threads as there are bodies that run. There is
- * no limit, because who waits for a thread while it holds a lock may wait for those who
- * wait for that lock. So it is no scheduler of Reactor's either.
+ * Runs methods that return a stage or a publisher once their lock is granted: on virtual
+ * threads, or on Java 17 on as many threads as there are running methods. There is no
+ * limit, because a method that holds a lock and waits for a thread could wait for threads
+ * that wait for that lock. A scheduler of Reactor has such a limit. Internal to the
+ * library.
  */
 public final class LockedMethodExecutor {
 
@@ -90,8 +91,8 @@ public final class LockedMethodExecutor {
 	}
 
 	/**
-	 * What takes part in the propagation may fail, which must keep no task from being
-	 * run: it may be the one that releases a lock.
+	 * A participant of the propagation may fail, but the task has to run: it may be the
+	 * one that releases a lock.
 	 */
 	private static Runnable propagating(Runnable task) {
 		AtomicBoolean begun = new AtomicBoolean();
@@ -105,7 +106,7 @@ public final class LockedMethodExecutor {
 			propagating = CONTEXT.decorate(once);
 		}
 		catch (RuntimeException ex) {
-			logger.warn("A locked method runs without the context of its caller, which can not be captured", ex);
+			logger.warn("A locked method runs without the context of its caller, which cannot be captured", ex);
 		}
 		Runnable decorated = propagating;
 		return () -> {
@@ -113,7 +114,7 @@ public final class LockedMethodExecutor {
 				decorated.run();
 			}
 			catch (RuntimeException ex) {
-				logger.warn("The context of the caller of a locked method can not be restored or cleared again", ex);
+				logger.warn("The context of the caller of a locked method cannot be restored or cleared again", ex);
 			}
 			finally {
 				once.run();

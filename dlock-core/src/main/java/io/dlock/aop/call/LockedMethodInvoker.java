@@ -29,7 +29,7 @@ public final class LockedMethodInvoker {
 
 	/**
 	 * Call a method.
-	 * @param operation what the annotation says
+	 * @param operation the settings of the method
 	 * @param invocation the call
 	 * @return the result for the caller
 	 * @throws Throwable the failure of the method or of its lock

@@ -15,27 +15,27 @@ import io.dlock.observation.CallObservation;
 import io.dlock.observation.CallObservationFactory;
 
 /**
- * What a {@link io.dlock.DistributedLocked} annotation says about a method: read and
- * checked once.
+ * The settings of a {@link io.dlock.DistributedLocked} method, read and checked once.
  *
- * @param key how to get the key of a call
+ * @param key the key
  * @param lease the lease, or {@code null} for the default
  * @param waitTime the wait time, or {@code null} for the default
  * @param renew whether to renew
- * @param onBusy what to do when the lock is busy and there is no fallback
- * @param fallback what to call when the lock is busy, or {@code null}
- * @param onLost what to do when the lock is lost
- * @param reason why, for operators
- * @param name what it is called in events and metrics
+ * @param onBusy the rule for a busy lock if there is no fallback
+ * @param fallback the method to call when there is no lock, or {@code null}
+ * @param onLost the rule for a lost lock
+ * @param reason the reason for operators
+ * @param name the name in events and metrics
  * @param minHold the shortest time the lock stays taken, or {@code null}
  * @param maxHold the longest time it is held, or {@code null} for the default
- * @param outage what to do when the store fails
- * @param observations who is told of calls
+ * @param outage the rule for a failure of the store
+ * @param observations starts the observations of calls
  * @param returnType the return type
  */
-public record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew, OnBusy onBusy,
-		@Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
-		@Nullable Duration maxHold, StoreFailurePolicy outage, CallObservationFactory observations, ReturnType returnType) {
+public record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
+		OnBusy onBusy, @Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
+		@Nullable Duration maxHold, StoreFailurePolicy outage, CallObservationFactory observations,
+		ReturnType returnType) {
 
 	public LockRequest request(String evaluatedKey) {
 		return LockRequest.builder(evaluatedKey)
@@ -82,11 +82,11 @@ public record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable D
 	}
 
 	/**
-	 * A call begins.
-	 * @param evaluatedKey the key it is about to lock
+	 * Start the observation of a call.
+	 * @param evaluatedKey the key of the call
 	 * @param parent the observation that it is part of, or {@code null} for that of the
 	 * thread
-	 * @return who is to be told how it goes
+	 * @return the observation
 	 */
 	CallObservation observe(String evaluatedKey, @Nullable Object parent) {
 		return this.observations.start(this.name, evaluatedKey, parent);

@@ -6,7 +6,8 @@ import org.slf4j.MDC;
 import io.dlock.LockHandle;
 
 /**
- * What the log shows of a lock. Not the key, which may be somebody's name.
+ * The entries of a lock in the log. The key is not among them, because it may be
+ * personal.
  *
  * @param token the fencing token, or {@code null} to show none
  * @param reason the reason, or {@code null} to show none
@@ -24,7 +25,7 @@ record LogEntries(@Nullable String token, @Nullable String reason) {
 	}
 
 	/**
-	 * What the log of the calling thread shows now.
+	 * The entries that the log of the calling thread shows now.
 	 * @return the entries
 	 */
 	static LogEntries shown() {

@@ -25,7 +25,7 @@ final class LogEntriesAccessor implements ThreadLocalAccessor<LogEntries> {
 	/**
 	 * Let what a publisher does be logged with a lock.
 	 * @param publisher the publisher
-	 * @param entries what to show
+	 * @param entries the entries of the lock
 	 * @return the publisher to subscribe to
 	 */
 	static Publisher<?> logged(Publisher<?> publisher, LogEntries entries) {

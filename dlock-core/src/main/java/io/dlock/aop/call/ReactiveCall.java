@@ -69,9 +69,9 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 
 	/**
 	 * Call the method, which runs when the result is subscribed to.
-	 * @param operation what the annotation says
+	 * @param operation the settings of the method
 	 * @param invocation the call
-	 * @param support what the calls share
+	 * @param support the services of all calls
 	 * @return the publisher for the caller
 	 */
 	static Object invoke(LockedOperation operation, MethodInvocation invocation, InvocationSupport support) {

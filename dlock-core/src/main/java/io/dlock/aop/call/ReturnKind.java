@@ -1,7 +1,7 @@
 package io.dlock.aop.call;
 
 /**
- * How the end of the work of a locked method is known.
+ * The event that ends the work of a locked method.
  */
 public enum ReturnKind {
 

@@ -47,9 +47,9 @@ final class StageCall {
 
 	/**
 	 * Call the method.
-	 * @param operation what the annotation says
+	 * @param operation the settings of the method
 	 * @param invocation the call
-	 * @param support what the calls share
+	 * @param support the services of all calls
 	 * @return the future for the caller
 	 */
 	static CompletableFuture<@Nullable Object> invoke(LockedOperation operation, MethodInvocation invocation,
@@ -76,7 +76,7 @@ final class StageCall {
 				LockedMethodExecutor.execute(body);
 			}
 			catch (Throwable ex) {
-				// no thread could be started, and nobody else knows of the lock
+				// no thread could be started, and nothing else releases the lock
 				if (handle != null) {
 					end(this.call.keep(handle), null, ex);
 				}
@@ -190,7 +190,7 @@ final class StageCall {
 	}
 
 	/**
-	 * What is no stage is done: {@code null}, as is usual with {@code @Async}, or a
+	 * A result that is no stage: {@code null}, as is usual with {@code @Async}, or a
 	 * future, for which this thread may wait.
 	 */
 	private static @Nullable Object valueOf(@Nullable Object returned) throws Throwable {
@@ -211,7 +211,7 @@ final class StageCall {
 			stage.toCompletableFuture().cancel(true);
 		}
 		catch (RuntimeException ex) {
-			logger.debug("A " + stage.getClass().getName() + " can not be cancelled", ex);
+			logger.debug("A " + stage.getClass().getName() + " cannot be cancelled", ex);
 		}
 	}
 

@@ -12,7 +12,7 @@ import io.dlock.LockStoreException;
 import io.dlock.OnStoreFailure;
 
 /**
- * What becomes of the calls of a method while the store fails.
+ * The rule for the calls of a method while the store fails.
  */
 public final class StoreFailurePolicy {
 
@@ -32,8 +32,8 @@ public final class StoreFailurePolicy {
 
 	/**
 	 * Create a policy.
-	 * @param onStoreFailure what to do, not the default
-	 * @param method the method, for people
+	 * @param onStoreFailure the rule, not {@link OnStoreFailure#DEFAULT}
+	 * @param method the name of the method for the log
 	 * @param nanoTime the clock
 	 */
 	public StoreFailurePolicy(OnStoreFailure onStoreFailure, String method, LongSupplier nanoTime) {

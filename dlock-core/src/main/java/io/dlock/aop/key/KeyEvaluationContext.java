@@ -17,8 +17,8 @@ import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
 
 /**
- * What an expression sees of a call: the arguments, by name and number, and the root. All
- * the rest is shared between the calls, and as restricted as Spring's
+ * The context of an expression at a call: the arguments, by name and number, and the
+ * root. All the rest is shared between the calls, and as restricted as Spring's
  * {@link SimpleEvaluationContext} for reading.
  */
 final class KeyEvaluationContext implements EvaluationContext {
@@ -31,7 +31,7 @@ final class KeyEvaluationContext implements EvaluationContext {
 
 	/**
 	 * Create the context of a call.
-	 * @param scope what is the same for all calls
+	 * @param scope the part that all calls share
 	 * @param arguments the arguments
 	 */
 	KeyEvaluationContext(KeyScope scope, @Nullable Object[] arguments) {

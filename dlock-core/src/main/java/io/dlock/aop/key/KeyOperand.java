@@ -64,7 +64,8 @@ final class KeyOperand extends SpelNodeImpl {
 	}
 
 	/**
-	 * Numbers may be added, and are converted by the {@link KeyValueFormatter} if they are not.
+	 * Numbers may be added, and are converted by the {@link KeyValueFormatter} if they
+	 * are not.
 	 */
 	@Override
 	public TypedValue getValueInternal(ExpressionState state) throws EvaluationException {

@@ -229,7 +229,7 @@ public final class KeyValueFormatter extends StandardTypeConverter {
 	}
 
 	/**
-	 * How the values of a class are written.
+	 * The form of the values of a class.
 	 *
 	 * @param text their text
 	 * @param quoted whether it needs quotes among others

@@ -41,8 +41,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * The types of Java that have a text of their own in a key, and what to write instead of
- * others.
+ * The types of Java that have a text of their own in a key, and the replacements of types
+ * that have none.
  */
 final class KeyValueTypes {
 
@@ -170,7 +170,7 @@ final class KeyValueTypes {
 	 * Types without a text.
 	 *
 	 * @param problem why
-	 * @param action what to write instead
+	 * @param action the replacement
 	 * @param types the types
 	 */
 	private record Refused(String problem, String action, Predicate<Class<?>> types) {

@@ -47,11 +47,12 @@ public final class LockKey {
 	 * @param targetClass the class of the bean
 	 * @param name the name, may be empty
 	 * @param expression the expression, may be empty
-	 * @param texts how values become text
+	 * @param texts makes text of values
 	 * @return the key
 	 * @throws RefusedKeyException if the expression cannot be a key
 	 */
-	public static LockKey of(Method method, Class<?> targetClass, String name, String expression, KeyValueFormatter texts) {
+	public static LockKey of(Method method, Class<?> targetClass, String name, String expression,
+			KeyValueFormatter texts) {
 		KeyScope scope = new KeyScope(method, targetClass, texts);
 		if (expression.isEmpty()) {
 			return new LockKey(scope, name, null,

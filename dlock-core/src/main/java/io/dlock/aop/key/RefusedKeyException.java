@@ -14,7 +14,7 @@ public final class RefusedKeyException extends IllegalArgumentException {
 	/**
 	 * Create the refusal.
 	 * @param problem a predicate, such as "is null"
-	 * @param action what to write instead
+	 * @param action the key to write instead
 	 */
 	RefusedKeyException(String problem, String action) {
 		this(problem, action, null);

@@ -8,14 +8,14 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * How a kind of database raises a fence.
+ * The statements with which a kind of database raises a fence.
  *
  * @param raise binds the resource and the token, locks the row, raises its token if it is
  * lower, and answers with the token of the row unless there is a second statement for it
  * @param read binds the resource, and answers with the token of the row as it is and not
  * as an old snapshot has it, or {@code null}
- * @param attempts how often first checks of a resource may collide without an end of the
- * transaction
+ * @param attempts the number of first checks of a resource that may collide without an
+ * end of the transaction
  */
 record FenceDialect(String raise, @Nullable String read, int attempts) {
 

@@ -106,7 +106,7 @@ public final class FencingGuard {
 	/**
 	 * Check the token of the current lock for a resource. Inside several locks, the
 	 * innermost is the current one.
-	 * @param resource what is to be written, not blank, of any length. Names are compared
+	 * @param resource the resource to write, not blank, of any length. Names are compared
 	 * exactly: case, accents and trailing spaces count
 	 * @throws StaleTokenException if a later holder has written; the transaction must be
 	 * rolled back
@@ -121,7 +121,7 @@ public final class FencingGuard {
 	/**
 	 * Check a token for a resource: that of a lock that belongs to no thread, or that
 	 * another service holds and has sent along.
-	 * @param resource what is to be written, not blank, of any length. Names are compared
+	 * @param resource the resource to write, not blank, of any length. Names are compared
 	 * exactly: case, accents and trailing spaces count
 	 * @param token the fencing token, positive
 	 * @throws StaleTokenException if a later holder has written; the transaction must be
@@ -167,7 +167,7 @@ public final class FencingGuard {
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new IllegalStateException(
-					"The fence table '%s' can not be used (%s). Create it with the script schema-<database>.sql of dlock-core "
+					"The fence table '%s' cannot be used (%s). Create it with the script schema-<database>.sql of dlock-core "
 						.formatted(this.table, ex.getMostSpecificCause().getMessage())
 							+ "(package io.dlock.fencing.jdbc), or set dlock.jdbc.initialize-schema=always",
 					ex);

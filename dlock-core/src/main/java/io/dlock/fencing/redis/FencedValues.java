@@ -12,7 +12,7 @@ import io.dlock.LockHandle;
 import io.dlock.fencing.StaleTokenException;
 
 /**
- * Values in Redis that a holder that has lost its lock without knowing it can not
+ * Values in Redis that a holder that has lost its lock without knowing it cannot
  * overwrite:
  *
  * <pre class="code">
@@ -28,11 +28,11 @@ import io.dlock.fencing.StaleTokenException;
  * of one hash, {@code value} and {@code token}, so that this works in a cluster as well.
  * The local validity of the lock is not asked for: Redis alone decides.
  * <p>
- * Rules: all writers of a key use this class, with tokens of one and the same lock key.
- * Who writes what depends on the value before {@linkplain #claim(String) claims} it:
+ * Rules: all writers of a key use this class, with tokens of one and the same lock key. A
+ * writer whose value depends on the one before {@linkplain #claim(String) claims} it:
  * otherwise a stale holder could still write between the read and the write. Nothing else
- * removes the key or lets it expire, as long as a stale holder may be around. What Redis
- * forgets, in a failover or by eviction, is not fenced any more.
+ * removes the key or lets it expire, as long as a stale holder may be around. A key that
+ * Redis loses, in a failover or by eviction, is not fenced any more.
  *
  * @since 0.1
  */
