@@ -32,31 +32,30 @@ import org.springframework.core.annotation.AliasFor;
  * the commit throws {@link LockLostException} ({@code dlock.transaction.commit-check}).
  * <p>
  * On a class it applies to all public methods, each with its own lock unless they share a
- * {@link #name} or {@link #key}; an annotation on a method takes precedence. It may also
- * stand on interfaces, and on annotations of yours.
+ * {@link #name} or {@link #key}; an annotation on a method takes precedence. Interfaces
+ * and other annotations may have it as well.
  * <p>
- * <strong>What is checked at start-up.</strong> Every annotated method is checked when
- * its bean is created: that its key can be parsed, uses variables and properties that
- * exist, and has a type with a defined text, that its durations have units and fit the
- * store, that a proxy can intercept it (for a class-level annotation: each public
- * method), and that its return type can be honoured. In AspectJ mode
- * ({@code dlock.aop.mode}) it is that AspectJ has woven it.
+ * <strong>Checks at start-up.</strong> Every annotated method is checked when its bean is
+ * created: its key can be parsed, uses variables and properties that exist, and has a
+ * type with a defined text; its durations have units and fit the store; a proxy can
+ * intercept it (for a class-level annotation: each public method); and its return type
+ * can be honoured. In AspectJ mode ({@code dlock.aop.mode}) AspectJ must have woven it.
  * <p>
  * <strong>Asynchronous and reactive methods.</strong> The lock is held until the work is
  * done: until the returned {@code CompletionStage}, {@code Mono}, {@code Flux} or other
  * type that {@code ReactiveAdapterRegistry} knows has completed, failed or was cancelled
  * (also by {@code orTimeout}), or until a Kotlin {@code suspend} function or the
  * collection of its {@code Flow} has ended. Neither acquiring nor releasing blocks the
- * caller, and its result completes after the release. The method runs on a thread of its
- * own when the lock is granted, with {@code @Async} on the thread of that; a reactive one
- * when it is subscribed to, once for each subscription, with its handle in the
+ * caller, and its result completes after the release. The method runs on a thread of the
+ * library when the lock is granted, with {@code @Async} on the thread of the executor; a
+ * reactive method runs for each subscription, with its handle in the
  * {@link ReactiveLockContext}. Exceptions, also those of a bad key, come through the
- * result. What returns before its work is done and does not tell when it is, such as a
- * {@code Future}, a {@code Callable} or a {@code DeferredResult}, is refused at start-up.
+ * result. A result that does not tell when the work is done, such as a {@code Future}, a
+ * {@code Callable} or a {@code DeferredResult}, is refused at start-up.
  * <p>
- * <strong>What is not guaranteed.</strong> A call from within the same object does not
- * pass the proxy and is not locked, except in AspectJ mode. A lease lock can be lost, for
- * instance by a pause of the process that outlasts the lease: see {@link #onLost} and
+ * <strong>Limits.</strong> A call from within the same object does not pass the proxy and
+ * is not locked, except in AspectJ mode. A lease lock can be lost, for instance by a
+ * pause of the process that outlasts the lease: see {@link #onLost} and
  * {@link LockHandle#token()}.
  *
  * @since 0.1
@@ -69,16 +68,16 @@ import org.springframework.core.annotation.AliasFor;
 public @interface DistributedLocked {
 
 	/**
-	 * As {@link #key}.
+	 * Alias for {@link #key}.
 	 * @return the SpEL expression
 	 */
 	@AliasFor("key")
 	String value() default "";
 
 	/**
-	 * What to lock: a SpEL expression over the parameters, {@code #order.id},
-	 * {@code #p0}, {@code #root.method.name}. A constant needs quotes: {@code 'nightly'}.
-	 * {@code ${…}} is resolved first.
+	 * The key: a SpEL expression over the parameters, {@code #order.id}, {@code #p0},
+	 * {@code #root.method.name}. A constant needs quotes: {@code 'nightly'}. {@code ${…}}
+	 * is resolved first.
 	 * <p>
 	 * The result, and each operand of a concatenation, is a value with a defined text:
 	 * text, a number by its value, a {@code UUID}, an enum constant by its name, a type
@@ -100,8 +99,8 @@ public @interface DistributedLocked {
 	 * with the same store; a warning says so at start-up, once for each method whose key
 	 * depends on its arguments. May contain {@code ${…}}, and must not be blank.
 	 * <p>
-	 * It is also what the lock is called in {@linkplain LockEvent#name() events} and
-	 * metrics; without a name they say {@code Class.method}.
+	 * {@linkplain LockEvent#name() Events} and metrics have the name as well; without one
+	 * they have {@code Class.method}.
 	 * @return the name
 	 */
 	String name() default "";
@@ -129,10 +128,10 @@ public @interface DistributedLocked {
 	boolean renew() default true;
 
 	/**
-	 * How long the lock is held at the most: {@code 10m}. When the method still runs then
-	 * the lock is lost, and {@link #onLost} says what follows; it is not renewed any
-	 * more, and becomes free for others when the method ends, or at most one
-	 * {@link #lease} later. So a method that hangs does not keep its lock for ever.
+	 * The longest time for which the lock is held: {@code 10m}. If the method still runs
+	 * then, the lock is lost, with the consequence of {@link #onLost}. The lock is not
+	 * renewed any more, and becomes free for others when the method ends, or at most one
+	 * {@link #lease} later, so that a method that hangs does not keep it.
 	 * <p>
 	 * At least as long as the lease. The default is {@code dlock.max-hold}, which is no
 	 * limit unless it is set. May contain {@code ${…}}.
@@ -141,10 +140,10 @@ public @interface DistributedLocked {
 	String maxHold() default "";
 
 	/**
-	 * How long the lock stays taken at the least, even if the method ends earlier:
+	 * The shortest time for which the lock stays taken, even if the method ends earlier:
 	 * {@code 10s}. The caller goes on when the method ends; the store keeps the lock for
-	 * the rest. For scheduled methods, which all instances start within that time and one
-	 * of them is to run:
+	 * the rest. For scheduled methods that all instances start within that time and one
+	 * of them runs:
 	 *
 	 * <pre class="code">
 	 * &#64;Scheduled(cron = "0 0 3 * * *")
@@ -160,9 +159,9 @@ public @interface DistributedLocked {
 	String minHold() default "";
 
 	/**
-	 * What to do when the lock is busy for the wait time. Has no effect beside a
+	 * The reaction to a lock that is busy for the wait time. Has no effect beside a
 	 * {@link #fallback}.
-	 * @return what to do
+	 * @return the reaction
 	 */
 	OnBusy onBusy() default OnBusy.THROW;
 
@@ -177,21 +176,20 @@ public @interface DistributedLocked {
 	String fallback() default "";
 
 	/**
-	 * What to do when the store fails, so that nobody knows whether the lock is free. A
-	 * busy lock and a failed store are never taken for each other.
-	 * @return what to do
+	 * The reaction to a failure of the store, which leaves open whether the lock is free.
+	 * A busy lock and a failed store are never taken for each other.
+	 * @return the reaction
 	 */
 	OnStoreFailure onStoreFailure() default OnStoreFailure.DEFAULT;
 
 	/**
-	 * What to do when the lock is lost while the method runs.
-	 * @return what to do
+	 * The reaction to the loss of the lock while the method runs.
+	 * @return the reaction
 	 */
 	OnLost onLost() default OnLost.THROW;
 
 	/**
-	 * Why the lock is taken, shown to operators; the method by default. May contain
-	 * {@code ${…}}.
+	 * The reason that operators see; the method by default. May contain {@code ${…}}.
 	 * @return the reason
 	 */
 	String reason() default "";

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Another caller holds the lock, in this process or according to the store, and did not
- * release it within the wait time. Nothing is wrong: try later, or tell the user.
+ * release it within the wait time. This is not a failure: try again later.
  *
  * @since 0.1
  */
@@ -18,7 +18,7 @@ public final class LockBusyException extends LockException {
 	 * Create the exception.
 	 * @param key the key
 	 * @param waited how long the caller waited
-	 * @param holder who holds the lock, or {@code null} if not known
+	 * @param holder the name of the holder, or {@code null} if unknown
 	 */
 	public LockBusyException(String key, Duration waited, @Nullable String holder) {
 		super(key, message(key, waited, holder), null);

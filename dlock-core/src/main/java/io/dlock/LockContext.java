@@ -12,9 +12,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Binds handles to the thread that works under them, which is what makes locks reentrant
- * and {@link LockHandle#current()} possible. The registry binds what a thread acquires;
- * bind a handle yourself to work under it on another thread:
+ * Binds handles to threads: the basis of reentrant locks and
+ * {@link LockHandle#current()}. The registry binds the handles that a thread acquires.
+ * Bind a handle to another thread to work under it there:
  *
  * <pre class="code">
  * executor.execute(() -&gt; {
@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 public final class LockContext {
 
 	/**
-	 * Empty while nothing is bound: a thread of a pool must not keep a class of dlock.
-	 * Guards its contents, because any thread may close a binding.
+	 * Empty while no handle is bound: a thread of a pool must not keep a class of dlock.
+	 * The reference guards its contents, because any thread may close a binding.
 	 */
 	private static final ThreadLocal<AtomicReference<@Nullable Bindings>> BOUND = ThreadLocal
 		.withInitial(AtomicReference::new);
@@ -183,8 +183,8 @@ public final class LockContext {
 	private static final class Bindings {
 
 		/**
-		 * The number of handles that are searched one by one: most threads hold one lock
-		 * or two.
+		 * The number of handles that are searched without an index: most threads hold one
+		 * or two locks.
 		 */
 		private static final int WITHOUT_INDEX = 8;
 
@@ -250,7 +250,7 @@ public final class LockContext {
 			if (outer != null) {
 				outer.inner = inner;
 			}
-			// a handle that is kept after its release keeps nothing else
+			// a reference to a closed binding must not keep other bindings alive
 			binding.inner = null;
 			binding.outer = null;
 			this.size--;

@@ -5,15 +5,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has happened to a lock in this process.
+ * An event of a lock in this process.
  * <p>
  * A request ends with {@link Acquired}, {@link Busy} or {@link StoreFailed}; with none of
  * them if it was interrupted or cancelled, or the registry was closed. A lock that was
  * acquired ends with one {@link Released} or one {@link Lost}, which come after its
  * {@code Acquired}; in between come its {@link Renewed} and {@link RenewalFailed}. A lock
  * that a thread passes on to another of this process is released and acquired like any
- * other. Nested handles are part of the lock they share and have no events of their own.
- * What was acquired before a listener was added stays unknown to it.
+ * other. Nested handles share a lock and have no events. A listener gets no events of
+ * locks that were acquired before it was added.
  * <p>
  * {@code Released} comes when the lock is free already, so that the {@code Acquired} of
  * the next holder may come before it.
@@ -26,20 +26,20 @@ import org.jspecify.annotations.Nullable;
 public sealed interface LockEvent {
 
 	/**
-	 * The key of the lock. Keys may be many, and may carry personal data: they are not
-	 * for tags of metrics.
+	 * The key of the lock. Not for tags of metrics: keys may be many and may contain
+	 * personal data.
 	 * @return the key as it was requested
 	 */
 	String key();
 
 	/**
-	 * What metrics are tagged with: one of few.
+	 * The name of the request, for tags of metrics.
 	 * @return the {@linkplain LockRequest#name() name of the request}, or {@code null}
 	 */
 	@Nullable String name();
 
 	/**
-	 * Why the lock was requested.
+	 * The reason of the request.
 	 * @return the {@linkplain LockRequest#reason() reason of the request}, or
 	 * {@code null}
 	 */
@@ -60,7 +60,7 @@ public sealed interface LockEvent {
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason of the request, or {@code null}
 	 * @param token the fencing token
-	 * @param waited how long it took from the request to the lock
+	 * @param waited the time from the request to the lock
 	 */
 	record Acquired(String key, @Nullable String name, @Nullable String reason, long token,
 			Duration waited) implements LockEvent {
@@ -73,12 +73,12 @@ public sealed interface LockEvent {
 	}
 
 	/**
-	 * A lock was not acquired, because somebody else held it for the whole wait time.
+	 * A lock was not acquired, because another caller held it for the whole wait time.
 	 *
 	 * @param key the key
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason of the request, or {@code null}
-	 * @param waited how long it was waited for
+	 * @param waited how long the request waited
 	 */
 	record Busy(String key, @Nullable String name, @Nullable String reason, Duration waited) implements LockEvent {
 
@@ -95,8 +95,8 @@ public sealed interface LockEvent {
 	 * @param key the key
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason of the request, or {@code null}
-	 * @param waited how long it was waited for
-	 * @param failure what the request ended with
+	 * @param waited how long the request waited
+	 * @param failure the exception of the request
 	 * @param failOpen whether the work is done without the lock, which is worth an alarm
 	 */
 	record StoreFailed(String key, @Nullable String name, @Nullable String reason, Duration waited,
@@ -117,7 +117,7 @@ public sealed interface LockEvent {
 	 * @param reason the reason of the request, or {@code null}
 	 * @param token the fencing token
 	 * @param held how long the lock has been held
-	 * @param remaining how long it is certainly held if it is not renewed again
+	 * @param remaining how long the lock is held if it is not renewed again
 	 */
 	record Renewed(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
 			Duration remaining) implements LockEvent {
@@ -130,16 +130,16 @@ public sealed interface LockEvent {
 	}
 
 	/**
-	 * A renewal of the lease of a lock got no answer from the store. It is repeated for
-	 * as long as the lock is valid, and so may this event be. Skipped when listeners do
-	 * not keep up.
+	 * A renewal of the lease of a lock got no answer from the store. The renewal is
+	 * repeated as long as the lock is valid, with an event for each failure. Skipped when
+	 * listeners do not keep up.
 	 *
 	 * @param key the key
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason of the request, or {@code null}
 	 * @param token the fencing token
 	 * @param held how long the lock has been held
-	 * @param remaining how long it is certainly held if no renewal succeeds
+	 * @param remaining how long the lock is held if no renewal succeeds
 	 */
 	record RenewalFailed(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
 			Duration remaining) implements LockEvent {
@@ -158,9 +158,9 @@ public sealed interface LockEvent {
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason of the request, or {@code null}
 	 * @param token the fencing token
-	 * @param held how long it was held
-	 * @param remaining how long it would certainly have been held without another
-	 * renewal: if that comes close to zero, locks will be lost
+	 * @param held how long the lock was held
+	 * @param remaining how long the lock would have been held without another renewal: if
+	 * that comes close to zero, locks will be lost
 	 */
 	record Released(String key, @Nullable String name, @Nullable String reason, long token, Duration held,
 			Duration remaining) implements LockEvent {
@@ -179,9 +179,9 @@ public sealed interface LockEvent {
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason of the request, or {@code null}
 	 * @param token the fencing token
-	 * @param held how long it was held until the loss was found
-	 * @param cause how it was lost, for people
-	 * @param type how it was lost, for metrics
+	 * @param held how long the lock was held until the loss was found
+	 * @param cause the reason of the loss, for people
+	 * @param type the type of the loss, for metrics
 	 */
 	record Lost(String key, @Nullable String name, @Nullable String reason, long token, Duration held, String cause,
 			LossType type) implements LockEvent {

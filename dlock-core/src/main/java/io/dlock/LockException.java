@@ -3,7 +3,8 @@ package io.dlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Root of what can happen to a lock. The subclasses are typed by what a caller can do.
+ * Base class of the exceptions of locks. There is a subclass for each way in which a
+ * caller can react.
  *
  * @since 0.1
  */
@@ -12,7 +13,7 @@ public abstract class LockException extends RuntimeException {
 	private final String key;
 
 	LockException(String key, String message, @Nullable Throwable cause) {
-		// the message of a store may quote text of an application
+		// the message of a store may quote user input
 		super(LockRequest.printable(message), cause);
 		this.key = key;
 	}

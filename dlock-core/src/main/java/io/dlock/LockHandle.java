@@ -29,8 +29,8 @@ public interface LockHandle extends AutoCloseable {
 	/**
 	 * The fencing token: higher than that of every earlier holder of this key, also after
 	 * the store lost its data (as long as the store's clock is not behind the last
-	 * token). It was minted with the lock and never changes; nested handles share it.
-	 * Write it beside the data the lock protects, and refuse writes with a lower one.
+	 * token). It never changes; nested handles share it. Write it beside the data that
+	 * the lock protects, and refuse writes with a lower one.
 	 * <p>
 	 * The number does not fit a JavaScript {@code number}: send it as text.
 	 * @return the token, positive
@@ -38,43 +38,42 @@ public interface LockHandle extends AutoCloseable {
 	long token();
 
 	/**
-	 * Whether the lock is held. A local check of the deadline: it costs two clock
-	 * readings, never blocks, and is never {@code true} after the lease is over, whatever
-	 * the renewal is doing.
+	 * Whether the lock is held: a local check of the deadline that costs two clock
+	 * readings and does not block. It is never {@code true} after the end of the lease.
 	 * @return {@code true} until the lock is released or lost
 	 */
 	boolean isValid();
 
 	/**
-	 * How long the lock is certainly still held if it is not renewed.
+	 * The time for which the lock is still held if it is not renewed.
 	 * @return the remaining validity, zero if released or lost
 	 */
 	Duration remaining();
 
 	/**
-	 * Check that the lock is held, as the last thing before a step that must not happen
-	 * without it.
+	 * Check that the lock is held, directly before a step that must not happen without
+	 * it.
 	 * @throws LockLostException if the lease is over
 	 * @throws IllegalStateException if this handle has been released
 	 */
 	void assertHeld();
 
 	/**
-	 * Be told when the lock is lost. The listener runs at once if it is lost already, and
-	 * never if this handle is released before. It runs on one of a few threads that all
-	 * listeners share, and should not block; what it throws is logged.
+	 * Add a listener that is called when the lock is lost: at once if it has been lost,
+	 * and never if this handle is released before. It runs on one of a few threads that
+	 * all listeners share, and should not block; its exceptions are logged.
 	 * @param listener called once with this handle
 	 */
 	void onLost(Consumer<? super LockHandle> listener);
 
 	/**
-	 * Release the lock. When this method returns, it is free for others, or is being kept
-	 * for the first who waits for it, in this process or another. Should the store not
-	 * answer, the release is repeated in the background and the lock ends with its lease
-	 * at the latest; that is not an error of the caller, whose work was done under the
-	 * lock. With {@link ReleaseMode#ASYNC} the store is asked after this method returned.
+	 * Release the lock. When this method returns, the lock is free for others, or kept
+	 * for the first request that waits for it, in this process or another. If the store
+	 * does not answer, the release is repeated in the background, and the lock ends with
+	 * its lease at the latest. That is no exception, since the work was done under the
+	 * lock. With {@link ReleaseMode#ASYNC} this method does not wait for the store.
 	 * <p>
-	 * Works on an interrupted thread too, whose interrupt flag stays set.
+	 * An interrupted thread releases the lock as well and keeps its interrupt flag.
 	 * @throws LockLostException if the lease was over before the release, on the first
 	 * call only
 	 */
@@ -94,7 +93,7 @@ public interface LockHandle extends AutoCloseable {
 	 * may complete on a thread of the library, which dependent stages must not block;
 	 * cancelling it has no effect on the release.
 	 * @return a future that completes when {@link #release()} would have returned, or
-	 * exceptionally with what it would have thrown
+	 * exceptionally with the exception that it would have thrown
 	 */
 	default CompletableFuture<@Nullable Void> releaseAsync() {
 		try {

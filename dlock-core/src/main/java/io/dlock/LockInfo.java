@@ -6,22 +6,21 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds a lock, as a person wants to read it: the one the store granted it to.
- * Threads of one instance that wait for the same key pass it to each other without
- * telling the store, within the hand-off time of their registry: then this is the first
- * of them, the current one has been holding it for a little less, and has a slightly
- * higher token.
+ * The holder of a lock according to the store, for people. Threads of one instance that
+ * wait for the same key pass it to each other without a call to the store, within the
+ * hand-off time of their registry: then this is the first of them. The current holder has
+ * held the lock for a little less and has a slightly higher token.
  *
  * @param key the key as it is stored: printable, long keys shortened and hashed
- * @param holder the instance and thread that took the lock, which no longer has it if the
- * lock is kept
- * @param reason why, or {@code null}
- * @param since when it was taken, by the store's clock
+ * @param holder the instance and thread that acquired the lock, which has released it if
+ * the lock is kept
+ * @param reason the reason of the request, or {@code null}
+ * @param since when the lock was acquired, by the store's clock
  * @param until when the lease ends unless renewed, by the store's clock
  * @param token the fencing token
- * @param age how long ago it was taken, by the store's clock
- * @param kept whether its holder has released it, and it is only kept until its end: for
- * the rest of its {@linkplain DistributedLocked#minHold() minHold}
+ * @param age the time since the lock was acquired, by the store's clock
+ * @param kept whether the lock has been released and is only kept for the rest of its
+ * {@linkplain DistributedLocked#minHold() minHold}
  * @since 0.1
  */
 public record LockInfo(String key, String holder, @Nullable String reason, Instant since, Instant until, long token,

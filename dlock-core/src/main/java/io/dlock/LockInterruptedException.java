@@ -13,7 +13,7 @@ public final class LockInterruptedException extends LockException {
 	/**
 	 * Create the exception.
 	 * @param key the key
-	 * @param cause what noticed the interrupt, or {@code null}
+	 * @param cause the exception that the interrupt caused, or {@code null}
 	 */
 	public LockInterruptedException(String key, @Nullable Throwable cause) {
 		super(key, "Interrupted while waiting for lock '%s'".formatted(LockRequest.abbreviate(key)), cause);

@@ -3,8 +3,8 @@ package io.dlock;
 import java.util.function.Function;
 
 /**
- * The text that stands for the values of a type in the keys of {@link DistributedLocked}.
- * Each bean of this class adds a type to those that a key may be made of:
+ * Converts the values of a type to text for the keys of {@link DistributedLocked}. Each
+ * bean of this class adds a type of which keys can be made:
  *
  * <pre class="code">
  * &#64;Bean
@@ -21,8 +21,8 @@ import java.util.function.Function;
  * is refused.
  * <p>
  * The converter is also for the subtypes of its type. If several fit, the first in the
- * order of the beans is taken. A record or an array may have a converter. Text, numbers
- * and the other types with a text of their own keep that text.
+ * order of the beans is used. A record or an array may have a converter. Text, numbers
+ * and the other types with a defined text keep that text.
  *
  * @param <T> the type of the values
  * @param type the type of the values

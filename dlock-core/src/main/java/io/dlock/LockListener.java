@@ -1,18 +1,19 @@
 package io.dlock;
 
 /**
- * Is told what happens to the locks of a registry: for logs, metrics and alarms. In a
- * Spring Boot application every bean of this type is told; without, see
+ * Receives the events of the locks of a registry, for logs, metrics and alarms. In a
+ * Spring Boot application every bean of this type receives them; otherwise see
  * {@link LockRegistry#addListener}.
  * <p>
- * A listener can do no harm to a lock but take time. It is called on the thread that
- * acquires or releases, when that thread has the lock or is rid of it, before it goes on;
- * for {@link LockEvent.Renewed}, {@link LockEvent.RenewalFailed} and
- * {@link LockEvent.Lost} on a thread of the library that only calls listeners. So it is
- * called by several threads at a time, should not block and must not acquire locks. What
- * it throws is logged, as a warning the first time and at debug level from then on, and
- * goes no further; but for errors of the virtual machine, with which a lock that was
- * being acquired is released again.
+ * A listener is called on the thread that acquires or releases, after the acquisition or
+ * release and before that thread goes on; for {@link LockEvent.Renewed},
+ * {@link LockEvent.RenewalFailed} and {@link LockEvent.Lost} on a thread of the library
+ * that only calls listeners. Several threads may call it at the same time. It should not
+ * block and must not acquire locks.
+ * <p>
+ * An exception of a listener is logged, as a warning the first time and at debug level
+ * from then on, and does not affect the lock. An error of the virtual machine is thrown:
+ * a lock that was being acquired is released again.
  *
  * @since 0.1
  * @see LockEvent
@@ -21,8 +22,8 @@ package io.dlock;
 public interface LockListener {
 
 	/**
-	 * Called after something has happened.
-	 * @param event what
+	 * Receive an event.
+	 * @param event the event
 	 */
 	void onEvent(LockEvent event);
 

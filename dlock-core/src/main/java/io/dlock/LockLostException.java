@@ -1,9 +1,9 @@
 package io.dlock;
 
 /**
- * The lease was over before the lock was released: somebody else may hold the lock and
- * may have done the same work. What was done since is to be checked or rolled back; a
- * resource that checks {@linkplain LockHandle#token() fencing tokens} has refused it.
+ * The lease was over before the lock was released: another caller may hold the lock and
+ * may have done the same work. Check or roll back the work since then; a resource that
+ * checks {@linkplain LockHandle#token() fencing tokens} has refused its writes.
  *
  * @since 0.1
  */
@@ -17,7 +17,7 @@ public final class LockLostException extends LockException {
 	 * Create the exception.
 	 * @param key the key
 	 * @param token the fencing token of the lost lock
-	 * @param reason how the lock was lost
+	 * @param reason the reason of the loss
 	 */
 	public LockLostException(String key, long token, String reason) {
 		super(key,
@@ -37,7 +37,7 @@ public final class LockLostException extends LockException {
 	}
 
 	/**
-	 * How the lock was lost.
+	 * The reason of the loss.
 	 * @return the reason
 	 */
 	public String reason() {

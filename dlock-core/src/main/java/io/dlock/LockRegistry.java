@@ -7,26 +7,25 @@ import java.util.concurrent.locks.Lock;
 
 /**
  * Acquires distributed locks. One registry stands for one process: its threads queue up
- * locally, first come first served, and only the first of them talks to the store.
+ * locally, first come first served, and only the first of them calls the store.
  * <p>
- * <strong>What a lock from this registry is.</strong> A lease: the store gives the lock
- * to somebody else once the lease is over, whether or not the holder has noticed. Three
- * things are promised. Two handles of one key are never both
- * {@linkplain LockHandle#isValid() valid}. {@linkplain LockHandle#token() Fencing tokens}
- * of a key rise from holder to holder. A holder that lost its lease knows by its local
- * deadline at the latest. No lease lock promises more; use the fencing token where a
- * stale write must be impossible.
+ * <strong>Guarantees.</strong> A lock is a lease: the store grants the lock to another
+ * caller once the lease is over, even if the holder has not noticed. Three things are
+ * promised. Two handles of one key are never both {@linkplain LockHandle#isValid()
+ * valid}. {@linkplain LockHandle#token() Fencing tokens} of a key rise from holder to
+ * holder. A holder that lost its lease knows by its local deadline at the latest. No
+ * lease lock promises more; use the fencing token where a stale write must be impossible.
  * <p>
  * The registry pays no attention to transactions: a lock that protects what a transaction
  * writes is acquired before that transaction begins and released after it has ended. A
  * transaction that commits while its thread holds a lost lock is rolled back.
  * <p>
- * All exceptions are unchecked. {@link LockBusyException}: somebody else holds the lock.
- * {@link LockStoreException}: the store failed, which says nothing about the lock.
+ * All exceptions are unchecked. {@link LockBusyException}: another caller holds the lock.
+ * {@link LockStoreException}: the store failed, so that the state of the lock is unknown.
  * {@link LockLostException}: the lease was over before the release.
  * {@link LockInterruptedException}: the waiting thread was interrupted.
  * {@link LockRegistryClosedException}: the application is shutting down.
- * {@link IllegalArgumentException}: the request can not be honoured, see
+ * {@link IllegalArgumentException}: the request cannot be honoured, see
  * {@link #validate}.
  *
  * @since 0.1
@@ -42,8 +41,8 @@ public interface LockRegistry {
 	 * @param request the key and how to hold it
 	 * @return the handle of the held lock, to be closed by the caller
 	 * @throws LockBusyException if the lock was not free within the wait time
-	 * @throws LockStoreException if the store failed; should the lock have been taken in
-	 * the store all the same, it is revoked in the background or ends with its lease
+	 * @throws LockStoreException if the store failed; a lock that the store granted
+	 * nevertheless is revoked in the background or ends with its lease
 	 * @throws LockLostException if the calling thread holds this key already but its
 	 * lease is lost
 	 * @throws LockInterruptedException if the thread is interrupted while it waits; its
@@ -73,7 +72,7 @@ public interface LockRegistry {
 	/**
 	 * Acquire a lock with the default lease if it becomes free within the given time.
 	 * @param key the key to lock
-	 * @param waitTime how long to wait at the most; zero tries exactly once
+	 * @param waitTime how long to wait; zero tries exactly once
 	 * @return the handle, or empty if the lock was not free in time
 	 */
 	default Optional<LockHandle> tryAcquire(String key, Duration waitTime) {
@@ -81,35 +80,36 @@ public interface LockRegistry {
 	}
 
 	/**
-	 * Acquire a lock without blocking the calling thread. Such a handle belongs to no
+	 * Acquire a lock without blocking the calling thread. The handle belongs to no
 	 * thread: it is not reentrant, it is not {@link LockHandle#current()}, and any thread
 	 * may release it.
 	 * <p>
-	 * The future completes within the wait time, even if the store does not answer; 150
-	 * ms later at the latest if the store still has to answer a call, and after one
-	 * command timeout, at least a second, if the request does not wait. A lock that the
-	 * store grants later is released again.
+	 * The future completes within the wait time, even if the store does not answer; up to
+	 * 150 ms later if the store still has to answer a call, and after one command
+	 * timeout, at least a second, if the request does not wait. A lock that the store
+	 * grants later is released again.
 	 * <p>
 	 * Cancelling the future gives up the request; a lock that is granted at that moment
-	 * is released again. Dependent stages run on a thread of the library unless an
-	 * executor is given to them. They may block: while 256 of them block at once, other
-	 * futures complete late, also those whose wait time is over.
+	 * is released again. Dependent stages run on a thread of the library unless they have
+	 * an executor. They may block: while 256 of them block at once, other futures
+	 * complete late, also those whose wait time is over.
 	 * @param request the key and how to hold it
-	 * @return a future that completes with the handle, or exceptionally with what
-	 * {@link #acquire(LockRequest)} would have thrown
+	 * @return a future that completes with the handle, or exceptionally with the
+	 * exception that {@link #acquire(LockRequest)} would have thrown
 	 */
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request);
 
 	/**
-	 * As {@link #acquireAsync(LockRequest)}, for a caller that may hold the key already:
-	 * asynchronous work does not stay on one thread, so the caller says what it holds.
+	 * As {@link #acquireAsync(LockRequest)}, for a caller that may hold the key already.
+	 * Asynchronous work does not stay on one thread, so that the caller passes its
+	 * handle.
 	 * <p>
 	 * If the given handle is one of this registry for the requested key and is not
 	 * released, the future is complete when this method returns: with a nested handle
 	 * that shares lease and token, or with {@link LockLostException} if the lock is lost.
-	 * The lock is released with the last of its handles. Any other handle, and any handle
-	 * if the request is not {@linkplain LockRequest#reentrant() reentrant}, has no
-	 * effect.
+	 * The lock is released with the last of its handles. Any other handle has no effect,
+	 * nor has any handle if the request is not {@linkplain LockRequest#reentrant()
+	 * reentrant}.
 	 * @param request the key and how to hold it
 	 * @param outer a handle that the caller holds
 	 * @return as that of {@link #acquireAsync(LockRequest)}
@@ -121,13 +121,13 @@ public interface LockRegistry {
 	/**
 	 * Run an action under a lock.
 	 * @param request the key and how to hold it
-	 * @param action what to do while the lock is held
+	 * @param action runs while the lock is held
 	 * @param <T> the result of the action
 	 * @param <E> the exception the action may throw
-	 * @return what the action returned
-	 * @throws E what the action threw; a lost lease is then a suppressed exception
+	 * @return the result of the action
+	 * @throws E the exception of the action, with a lost lease as a suppressed exception
 	 * @throws LockLostException if the action returned but the lease was over by then:
-	 * somebody else may have done the same work meanwhile
+	 * another caller may have done the same work meanwhile
 	 */
 	default <T extends @org.jspecify.annotations.Nullable Object, E extends Exception> T execute(LockRequest request,
 			LockedAction<T, E> action) throws E {
@@ -159,10 +159,11 @@ public interface LockRegistry {
 	Lock lock(LockRequest request);
 
 	/**
-	 * Look up who holds a key now, in this process or any other. For people and
-	 * diagnostics: the answer is out of date when it arrives, and no ground to act on.
+	 * Look up the current holder of a key, in this process or any other, for people and
+	 * diagnostics. The answer is out of date when it arrives: programs must not decide by
+	 * it.
 	 * @param key the key to look up
-	 * @return the current holder as the store knows it, or empty if the key is free
+	 * @return the current holder according to the store, or empty if the key is free
 	 * @throws LockStoreException if the store failed
 	 */
 	Optional<LockInfo> find(String key);
@@ -172,17 +173,16 @@ public interface LockRegistry {
 	 * at least four command timeouts of the store, so that a renewal has time to fail and
 	 * be repeated, and a lease is at most its {@code maxHold}.
 	 * @param request the request to check
-	 * @throws IllegalArgumentException if it can not; the message says which value to
+	 * @throws IllegalArgumentException if it cannot; the message names the value to
 	 * change
 	 */
 	default void validate(LockRequest request) {
 	}
 
 	/**
-	 * Tell a listener from now on what happens to the locks of this registry. Listeners
-	 * are called in the order in which they were added; a registry without any spends
-	 * nothing on events.
-	 * @param listener whom to tell
+	 * Add a listener to the locks of this registry. Listeners are called in the order in
+	 * which they were added; without listeners no event is created.
+	 * @param listener the listener
 	 */
 	void addListener(LockListener listener);
 

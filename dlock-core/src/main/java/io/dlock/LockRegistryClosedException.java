@@ -12,8 +12,9 @@ public final class LockRegistryClosedException extends LockException {
 	 * @param key the key
 	 */
 	public LockRegistryClosedException(String key) {
-		super(key, "Lock '%s' can not be acquired: the application is shutting down"
-			.formatted(LockRequest.abbreviate(key)), null);
+		super(key,
+				"Lock '%s' cannot be acquired: the application is shutting down".formatted(LockRequest.abbreviate(key)),
+				null);
 	}
 
 }

@@ -1,41 +1,23 @@
 package io.dlock;
 
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to lock and how. Use {@link #of} or {@link #builder}: components may be added to
- * this record in later versions.
+ * A request for a lock, immutable: the key and how to lock it.
  *
- * @param key the key to lock, not blank, up to {@value #MAX_KEY_LENGTH} characters. Keys
- * are compared exactly: case, accents and trailing spaces count
- * @param lease how long the lock is held without renewal, or {@code null} for the default
- * of the registry
- * @param waitTime how long to wait for the lock: zero tries once, {@link #FOREVER} waits
- * until it is free, {@code null} is the default of the registry
- * @param renew whether the lease is renewed until the lock is released
- * @param reentrant whether a thread that already holds the key gets a nested handle; if
- * not, it waits for itself and finds the lock busy
- * @param reason why the lock is taken, shown to operators, or {@code null}
- * @param name what the lock is called in {@linkplain LockEvent events} and metrics, one
- * of few, or {@code null}. It is no part of the key
- * @param minHold how long the lock stays taken at the least, counted from when it was
- * acquired, even if it is released before; {@code null} or zero to free it with its
- * release. For what runs on a schedule and must not run twice although it is done quickly
- * @param maxHold how long the lock is held at the most, counted from when it was
- * acquired: after that it is lost, and not renewed any more. {@code null} for the default
- * of the registry. At least as long as the lease and {@code minHold}
- * @param failOpen whether the caller does its work without the lock if the store fails.
- * Changes nothing for the registry, which throws {@link LockStoreException} in any case:
- * it is what {@linkplain LockEvent.StoreFailed#failOpen() listeners} are told
+ * <pre class="code">
+ * LockRequest request = LockRequest.builder("order-42").waitTime(Duration.ofSeconds(3)).build();
+ * </pre>
+ *
  * @since 0.1
  */
-public record LockRequest(String key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
-		boolean reentrant, @Nullable String reason, @Nullable String name, @Nullable Duration minHold,
-		@Nullable Duration maxHold, boolean failOpen) {
+public final class LockRequest {
 
 	private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029]");
 
@@ -51,35 +33,69 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	public static final Duration MIN_LEASE = Duration.ofMillis(10);
 
 	/**
-	 * The longest lease: what is held longer is not a lock but a state, and belongs in a
-	 * table of yours.
+	 * The longest lease. Something that is held longer is a state and belongs in a table
+	 * of the application.
 	 */
 	public static final Duration MAX_LEASE = Duration.ofDays(365);
 
 	/**
-	 * A wait time without an end.
+	 * An unlimited wait time.
 	 */
 	public static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
-	public LockRequest {
-		checkKey(key);
-		if (lease != null) {
-			checkLease(() -> "'lease' of lock '" + abbreviate(key) + "'", lease);
+	private final String key;
+
+	private final @Nullable Duration lease;
+
+	private final @Nullable Duration waitTime;
+
+	private final boolean renew;
+
+	private final boolean reentrant;
+
+	private final @Nullable String reason;
+
+	private final @Nullable String name;
+
+	private final @Nullable Duration minHold;
+
+	private final @Nullable Duration maxHold;
+
+	private final boolean failOpen;
+
+	private LockRequest(Builder builder) {
+		this.key = builder.key;
+		this.lease = builder.lease;
+		this.waitTime = builder.waitTime;
+		this.renew = builder.renew;
+		this.reentrant = builder.reentrant;
+		this.reason = builder.reason;
+		this.name = builder.name;
+		this.minHold = builder.minHold;
+		this.maxHold = builder.maxHold;
+		this.failOpen = builder.failOpen;
+		validate();
+	}
+
+	private void validate() {
+		checkKey(this.key);
+		if (this.lease != null) {
+			checkLease(() -> "'lease' of lock '" + abbreviate(this.key) + "'", this.lease);
 		}
-		if (waitTime != null && waitTime.isNegative()) {
-			throw new IllegalArgumentException(
-					"'waitTime' of lock '%s' must not be negative but is %s".formatted(abbreviate(key), waitTime));
+		if (this.waitTime != null && this.waitTime.isNegative()) {
+			throw new IllegalArgumentException("'waitTime' of lock '%s' must not be negative but is %s"
+				.formatted(abbreviate(this.key), this.waitTime));
 		}
-		if (name != null && name.isBlank()) {
-			throw new IllegalArgumentException("'name' of lock '%s' must not be blank".formatted(abbreviate(key)));
+		if (this.name != null && this.name.isBlank()) {
+			throw new IllegalArgumentException("'name' of lock '%s' must not be blank".formatted(abbreviate(this.key)));
 		}
-		if (minHold != null && !minHold.isZero()) {
-			checkDuration(() -> "'minHold' of lock '" + abbreviate(key) + "'", minHold);
+		if (this.minHold != null && !this.minHold.isZero()) {
+			checkDuration(() -> "'minHold' of lock '" + abbreviate(this.key) + "'", this.minHold);
 		}
-		if (maxHold != null) {
-			checkDuration(() -> "'maxHold' of lock '" + abbreviate(key) + "'", maxHold);
+		if (this.maxHold != null) {
+			checkDuration(() -> "'maxHold' of lock '" + abbreviate(this.key) + "'", this.maxHold);
 		}
-		checkLimits(key, lease, minHold, maxHold);
+		checkLimits(this.key, this.lease, this.minHold, this.maxHold);
 	}
 
 	/**
@@ -88,7 +104,7 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	 * @return the request
 	 */
 	public static LockRequest of(String key) {
-		return new LockRequest(key, null, null, true, true, null, null, null, null, false);
+		return builder(key).build();
 	}
 
 	/**
@@ -119,9 +135,90 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	}
 
 	/**
-	 * Check that a lock can be held that long.
-	 * @param what what is checked, for the message: each call of a locked method comes
-	 * here
+	 * The key to lock.
+	 * @return the value
+	 */
+	public String key() {
+		return this.key;
+	}
+
+	/**
+	 * How long the lock is held without renewal, or {@code null} for the default of the
+	 * registry.
+	 * @return the value
+	 */
+	public @Nullable Duration lease() {
+		return this.lease;
+	}
+
+	/**
+	 * How long to wait for the lock, or {@code null} for the default of the registry.
+	 * @return the value
+	 */
+	public @Nullable Duration waitTime() {
+		return this.waitTime;
+	}
+
+	/**
+	 * Whether the lease is renewed until the lock is released.
+	 * @return the value
+	 */
+	public boolean renew() {
+		return this.renew;
+	}
+
+	/**
+	 * Whether a holder of the key gets a nested handle.
+	 * @return the value
+	 */
+	public boolean reentrant() {
+		return this.reentrant;
+	}
+
+	/**
+	 * The reason that operators see, or {@code null}.
+	 * @return the value
+	 */
+	public @Nullable String reason() {
+		return this.reason;
+	}
+
+	/**
+	 * The name in {@linkplain LockEvent events} and metrics, or {@code null}.
+	 * @return the value
+	 */
+	public @Nullable String name() {
+		return this.name;
+	}
+
+	/**
+	 * The shortest time for which the lock stays taken, or {@code null}.
+	 * @return the value
+	 */
+	public @Nullable Duration minHold() {
+		return this.minHold;
+	}
+
+	/**
+	 * The longest time for which the lock is held, or {@code null} for the default of the
+	 * registry.
+	 * @return the value
+	 */
+	public @Nullable Duration maxHold() {
+		return this.maxHold;
+	}
+
+	/**
+	 * Whether the caller works without the lock if the store fails.
+	 * @return the value
+	 */
+	public boolean failOpen() {
+		return this.failOpen;
+	}
+
+	/**
+	 * Check that a duration can be a lease.
+	 * @param what the subject of the message, created only if the check fails
 	 * @param lease the duration
 	 */
 	static void checkLease(Supplier<String> what, Duration lease) {
@@ -143,7 +240,7 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	}
 
 	/**
-	 * Check that what limits a hold fits together.
+	 * Check that the limits of a hold fit together.
 	 * @param key the key
 	 * @param lease the lease, or {@code null} if not known
 	 * @param minHold the shortest time, or {@code null}
@@ -167,11 +264,10 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	}
 
 	/**
-	 * Shorten a key for a message, and see that it does not end the line: a key may be
-	 * what somebody has typed.
+	 * Shorten a key for a message of one line: a key may be user input.
 	 * @param key the key
 	 * @return the key, or its first 200 characters and its length, with question marks
-	 * for what is no character to print
+	 * for unprintable characters
 	 */
 	static String abbreviate(String key) {
 		String shortened = (key.length() <= 200) ? key : key.substring(0, 200) + "… (" + key.length() + " characters)";
@@ -185,6 +281,21 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	 */
 	static String printable(String text) {
 		return UNPRINTABLE.matcher(text).replaceAll("?");
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return other instanceof LockRequest request && values().equals(request.values());
+	}
+
+	@Override
+	public int hashCode() {
+		return values().hashCode();
+	}
+
+	private List<@Nullable Object> values() {
+		return Arrays.asList(this.key, this.lease, this.waitTime, this.renew, this.reentrant, this.reason, this.name,
+				this.minHold, this.maxHold, this.failOpen);
 	}
 
 	/**
@@ -201,10 +312,11 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 	@SuppressWarnings("NullAway") // for callers that are not null-checked
 	private static void checkKey(String key) {
 		if (key == null) {
-			throw new IllegalArgumentException("'key' must not be null: a null key would be one lock for everybody");
+			throw new IllegalArgumentException("'key' must not be null: a null key would be one lock for all callers");
 		}
 		if (key.isBlank()) {
-			throw new IllegalArgumentException("'key' must not be blank: a blank key would be one lock for everybody");
+			throw new IllegalArgumentException(
+					"'key' must not be blank: a blank key would be one lock for all callers");
 		}
 		if (key.length() > MAX_KEY_LENGTH) {
 			throw new IllegalArgumentException("'key' must not be longer than %d characters but has %d: '%s'"
@@ -253,8 +365,8 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 
 		/**
 		 * Set how long to wait for the lock.
-		 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait without
-		 * an end, {@code null} for the registry's default
+		 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait until it
+		 * is free, {@code null} for the registry's default
 		 * @return this builder
 		 */
 		public Builder waitTime(@Nullable Duration waitTime) {
@@ -273,8 +385,9 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		}
 
 		/**
-		 * Set whether a thread that holds the key may acquire it again.
-		 * @param reentrant {@code false} to exclude the holding thread as well
+		 * Set whether a thread that holds the key gets a nested handle.
+		 * @param reentrant {@code false} to exclude the holding thread as well: it finds
+		 * its own lock busy
 		 * @return this builder
 		 */
 		public Builder reentrant(boolean reentrant) {
@@ -283,7 +396,7 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		}
 
 		/**
-		 * Set why the lock is taken.
+		 * Set the reason for the lock.
 		 * @param reason a short text for operators, or {@code null}
 		 * @return this builder
 		 */
@@ -293,7 +406,8 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		}
 
 		/**
-		 * Set what the lock is called in events and metrics.
+		 * Set the name of the lock in {@linkplain LockEvent events} and metrics. It is no
+		 * part of the key.
 		 * @param name one of few names, such as that of the use case, or {@code null}
 		 * @return this builder
 		 */
@@ -303,11 +417,11 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		}
 
 		/**
-		 * Set how long the lock stays taken at the least. Its release then returns at
-		 * once, and the handle is released, but the store keeps the lock for the rest of
-		 * the time: neither this process nor another gets it. Should the process end
-		 * before, or the registry be closed, the lock ends with its lease, but not before
-		 * this time if the store could be told of it at the release.
+		 * Set the shortest time for which the lock stays taken, counted from its
+		 * acquisition, for scheduled work that must not run twice. An earlier release
+		 * returns at once and ends the handle, but the store keeps the lock for the rest
+		 * of the time: neither this process nor another gets it. If the process ends
+		 * before the release or the registry is closed, the lock ends with its lease.
 		 * @param minHold a duration, at most a year, or {@code null}
 		 * @return this builder
 		 */
@@ -317,10 +431,11 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		}
 
 		/**
-		 * Set how long the lock is held at the most. Who still holds it then has lost it,
-		 * and is told as of any loss. It becomes free for others when the holder releases
-		 * its handle, or at most one lease later: that is the time in which the holder
-		 * can stop what it is doing.
+		 * Set the longest time for which the lock is held, counted from its acquisition.
+		 * After that the lock is lost and not renewed any more, and the holder is told as
+		 * of any loss. The lock becomes free for others when the holder releases its
+		 * handle, or at most one lease later: that is the time in which the holder can
+		 * stop its work.
 		 * @param maxHold a duration not shorter than the lease, at most a year, or
 		 * {@code null} for the registry's default
 		 * @return this builder
@@ -331,9 +446,9 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		}
 
 		/**
-		 * Set whether the caller does its work without the lock if the store fails, so
-		 * that listeners and metrics can tell. The registry throws
-		 * {@link LockStoreException} in any case.
+		 * Set whether the caller works without the lock if the store fails. The registry
+		 * throws {@link LockStoreException} in any case; the value is for
+		 * {@linkplain LockEvent.StoreFailed#failOpen() listeners} and metrics.
 		 * @param failOpen {@code true} if the caller goes on after such an exception
 		 * @return this builder
 		 */
@@ -348,8 +463,7 @@ public record LockRequest(String key, @Nullable Duration lease, @Nullable Durati
 		 * @throws IllegalArgumentException if a value is out of range
 		 */
 		public LockRequest build() {
-			return new LockRequest(this.key, this.lease, this.waitTime, this.renew, this.reentrant, this.reason,
-					this.name, this.minHold, this.maxHold, this.failOpen);
+			return new LockRequest(this);
 		}
 
 	}

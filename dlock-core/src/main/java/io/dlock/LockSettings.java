@@ -7,30 +7,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The defaults and limits of a registry. Create it with {@link #defaults()} and the
- * {@code with} methods: components may be added in later versions.
+ * The defaults and limits of a registry, immutable.
  *
- * @param lease how long a lock is held without renewal if a request does not say
- * @param waitTime how long to wait for a lock if a request does not say
- * @param commandTimeout how long one call to the store may take; every lease must be at
- * least {@value #MIN_COMMANDS_PER_LEASE} times as long
- * @param maxPollInterval how long a waiting process lets pass between two looks at a busy
- * lock, at the most
- * @param shutdownTimeout how long a closing registry waits for running holders before it
- * takes their locks away
- * @param handOffMaxDuration how long waiting threads of this process may pass a lock to
- * each other without asking the store whether another process waits for it; zero to ask
- * each time
- * @param releaseMode whether a release waits for the store
- * @param instance the name of this process shown to operators
- * @param maxHold how long a lock is held at the most if a request does not say, at least
- * the default lease; {@code null} for as long as it is renewed. Only the wait time may be
- * longer than {@link LockRequest#MAX_LEASE}
+ * <pre class="code">
+ * LockSettings settings = LockSettings.builder().lease(Duration.ofMinutes(1)).build();
+ * </pre>
+ *
  * @since 0.1
  */
-public record LockSettings(Duration lease, Duration waitTime, Duration commandTimeout, Duration maxPollInterval,
-		Duration shutdownTimeout, Duration handOffMaxDuration, ReleaseMode releaseMode, String instance,
-		@Nullable Duration maxHold) {
+public final class LockSettings {
 
 	/**
 	 * A lease must outlast this many command timeouts, so that a renewal has time to fail
@@ -40,48 +25,95 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 
 	private static final Duration MAX_DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
 
-	private static final LockSettings DEFAULTS = new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(5),
-			MAX_DEFAULT_COMMAND_TIMEOUT, Duration.ofMillis(100), Duration.ofSeconds(10), Duration.ofMillis(10),
-			ReleaseMode.SYNC, "pid-" + ProcessHandle.current().pid(), null);
+	private final Duration lease;
 
-	public LockSettings {
-		LockRequest.checkLease(() -> "'lease'", lease);
-		if (waitTime.isNegative()) {
-			throw new IllegalArgumentException("'waitTime' must not be negative but is " + waitTime);
-		}
-		requirePositive("commandTimeout", commandTimeout);
-		requirePositive("maxPollInterval", maxPollInterval);
-		if (shutdownTimeout.isNegative()) {
-			throw new IllegalArgumentException("'shutdownTimeout' must not be negative but is " + shutdownTimeout);
-		}
-		if (handOffMaxDuration.isNegative()) {
-			throw new IllegalArgumentException(
-					"'handOffMaxDuration' must not be negative but is " + handOffMaxDuration);
-		}
-		requireLimited("maxPollInterval", maxPollInterval);
-		requireLimited("shutdownTimeout", shutdownTimeout);
-		requireLimited("handOffMaxDuration", handOffMaxDuration);
-		if (instance.isBlank()) {
+	private final Duration waitTime;
+
+	private final Duration commandTimeout;
+
+	private final Duration maxPollInterval;
+
+	private final Duration shutdownTimeout;
+
+	private final Duration handOffMaxDuration;
+
+	private final ReleaseMode releaseMode;
+
+	private final String instance;
+
+	private final @Nullable Duration maxHold;
+
+	private LockSettings(Builder builder) {
+		this.lease = builder.lease;
+		this.waitTime = builder.waitTime;
+		this.commandTimeout = (builder.commandTimeout != null) ? builder.commandTimeout
+				: commandTimeoutFor(builder.lease);
+		this.maxPollInterval = builder.maxPollInterval;
+		this.shutdownTimeout = builder.shutdownTimeout;
+		this.handOffMaxDuration = builder.handOffMaxDuration;
+		this.releaseMode = builder.releaseMode;
+		this.instance = builder.instance;
+		this.maxHold = builder.maxHold;
+		validate();
+	}
+
+	private void validate() {
+		LockRequest.checkLease(() -> "'lease'", this.lease);
+		requireNotNegative("waitTime", this.waitTime);
+		requirePositive("commandTimeout", this.commandTimeout);
+		requirePositive("maxPollInterval", this.maxPollInterval);
+		requireNotNegative("shutdownTimeout", this.shutdownTimeout);
+		requireNotNegative("handOffMaxDuration", this.handOffMaxDuration);
+		requireLimited("maxPollInterval", this.maxPollInterval);
+		requireLimited("shutdownTimeout", this.shutdownTimeout);
+		requireLimited("handOffMaxDuration", this.handOffMaxDuration);
+		if (this.instance.isBlank()) {
 			throw new IllegalArgumentException("'instance' must not be blank");
 		}
-		requireLongEnough(() -> "The default lease", lease, commandTimeout);
-		if (maxHold != null) {
-			requireLimited("maxHold", maxHold);
-		}
-		if (maxHold != null && maxHold.compareTo(lease) < 0) {
-			throw new IllegalArgumentException("'maxHold' is %d ms, shorter than the default lease of %d ms"
-				.formatted(maxHold.toMillis(), lease.toMillis()));
+		requireLongEnough(() -> "The default lease", this.lease, this.commandTimeout);
+		if (this.maxHold != null) {
+			requireLimited("maxHold", this.maxHold);
+			if (this.maxHold.compareTo(this.lease) < 0) {
+				throw new IllegalArgumentException("'maxHold' is %d ms, shorter than the default lease of %d ms"
+					.formatted(this.maxHold.toMillis(), this.lease.toMillis()));
+			}
 		}
 	}
 
 	/**
 	 * The defaults: a lease of 30 s, a wait time of 5 s, a command timeout of 1 s, a poll
 	 * at least every 100 ms, 10 s for holders at shutdown, 10 ms of hand-off, releases
-	 * that wait for the store, and no limit to how long a lock is held.
+	 * that wait for the store, and no {@code maxHold}.
 	 * @return the defaults
 	 */
 	public static LockSettings defaults() {
-		return DEFAULTS;
+		return builder().build();
+	}
+
+	/**
+	 * Start with the {@linkplain #defaults() defaults}.
+	 * @return a builder
+	 */
+	public static Builder builder() {
+		return new Builder();
+	}
+
+	/**
+	 * Start with these settings. A command timeout that suits the lease follows it.
+	 * @return a builder with the values of these settings
+	 */
+	public Builder toBuilder() {
+		Builder builder = new Builder();
+		builder.lease = this.lease;
+		builder.waitTime = this.waitTime;
+		builder.maxPollInterval = this.maxPollInterval;
+		builder.shutdownTimeout = this.shutdownTimeout;
+		builder.handOffMaxDuration = this.handOffMaxDuration;
+		builder.releaseMode = this.releaseMode;
+		builder.instance = this.instance;
+		builder.maxHold = this.maxHold;
+		builder.commandTimeout = this.commandTimeout.equals(commandTimeoutFor(this.lease)) ? null : this.commandTimeout;
+		return builder;
 	}
 
 	/**
@@ -96,93 +128,75 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	}
 
 	/**
-	 * Change the default lease, and the command timeout with it.
-	 * @param lease the new default lease
-	 * @return the changed settings
+	 * The lease of a request without one.
+	 * @return the value
 	 */
-	public LockSettings withLease(Duration lease) {
-		return new LockSettings(lease, this.waitTime, commandTimeoutFor(lease), this.maxPollInterval,
-				this.shutdownTimeout, this.handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
+	public Duration lease() {
+		return this.lease;
 	}
 
 	/**
-	 * Change the default wait time.
-	 * @param waitTime the new default wait time
-	 * @return the changed settings
+	 * The wait time of a request without one.
+	 * @return the value
 	 */
-	public LockSettings withWaitTime(Duration waitTime) {
-		return new LockSettings(this.lease, waitTime, this.commandTimeout, this.maxPollInterval, this.shutdownTimeout,
-				this.handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
+	public Duration waitTime() {
+		return this.waitTime;
 	}
 
 	/**
-	 * Change the command timeout.
-	 * @param commandTimeout the new command timeout, at most a quarter of the lease
-	 * @return the changed settings
+	 * The timeout of one call to the store.
+	 * @return the value
 	 */
-	public LockSettings withCommandTimeout(Duration commandTimeout) {
-		return new LockSettings(this.lease, this.waitTime, commandTimeout, this.maxPollInterval, this.shutdownTimeout,
-				this.handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
+	public Duration commandTimeout() {
+		return this.commandTimeout;
 	}
 
 	/**
-	 * Change how often a waiting process looks at a busy lock.
-	 * @param maxPollInterval the new interval
-	 * @return the changed settings
+	 * The longest pause of a waiting process between two attempts.
+	 * @return the value
 	 */
-	public LockSettings withMaxPollInterval(Duration maxPollInterval) {
-		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, maxPollInterval, this.shutdownTimeout,
-				this.handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
+	public Duration maxPollInterval() {
+		return this.maxPollInterval;
 	}
 
 	/**
-	 * Change how long a closing registry waits for running holders.
-	 * @param shutdownTimeout the new time, zero not to wait
-	 * @return the changed settings
+	 * The time that a closing registry gives to running holders.
+	 * @return the value
 	 */
-	public LockSettings withShutdownTimeout(Duration shutdownTimeout) {
-		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval, shutdownTimeout,
-				this.handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
+	public Duration shutdownTimeout() {
+		return this.shutdownTimeout;
 	}
 
 	/**
-	 * Change how long waiting threads of this process may pass a lock to each other.
-	 * @param handOffMaxDuration the new time, zero to ask the store each time
-	 * @return the changed settings
+	 * The time for which threads of this process pass a lock on without asking the store.
+	 * @return the value
 	 */
-	public LockSettings withHandOffMaxDuration(Duration handOffMaxDuration) {
-		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
-				this.shutdownTimeout, handOffMaxDuration, this.releaseMode, this.instance, this.maxHold);
+	public Duration handOffMaxDuration() {
+		return this.handOffMaxDuration;
 	}
 
 	/**
-	 * Change whether a release waits for the store.
-	 * @param releaseMode the new mode
-	 * @return the changed settings
+	 * Whether a release waits for the store.
+	 * @return the value
 	 */
-	public LockSettings withReleaseMode(ReleaseMode releaseMode) {
-		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
-				this.shutdownTimeout, this.handOffMaxDuration, releaseMode, this.instance, this.maxHold);
+	public ReleaseMode releaseMode() {
+		return this.releaseMode;
 	}
 
 	/**
-	 * Change the name of this process.
-	 * @param instance the new name
-	 * @return the changed settings
+	 * The name of this process that operators see.
+	 * @return the value
 	 */
-	public LockSettings withInstance(String instance) {
-		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
-				this.shutdownTimeout, this.handOffMaxDuration, this.releaseMode, instance, this.maxHold);
+	public String instance() {
+		return this.instance;
 	}
 
 	/**
-	 * Change how long a lock is held at the most.
-	 * @param maxHold the new time, at least the lease, or {@code null} for no limit
-	 * @return the changed settings
+	 * The {@code maxHold} of a request without one, or {@code null}.
+	 * @return the value
 	 */
-	public LockSettings withMaxHold(@Nullable Duration maxHold) {
-		return new LockSettings(this.lease, this.waitTime, this.commandTimeout, this.maxPollInterval,
-				this.shutdownTimeout, this.handOffMaxDuration, this.releaseMode, this.instance, maxHold);
+	public @Nullable Duration maxHold() {
+		return this.maxHold;
 	}
 
 	/**
@@ -204,7 +218,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	}
 
 	/**
-	 * How long the lock of a request is held at the most.
+	 * The {@code maxHold} of a request.
 	 * @param request the request
 	 * @return its {@code maxHold}, or the default, which may be {@code null}
 	 */
@@ -230,6 +244,12 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 		}
 	}
 
+	private static void requireNotNegative(String name, Duration value) {
+		if (value.isNegative()) {
+			throw new IllegalArgumentException("'%s' must not be negative but is %s".formatted(name, value));
+		}
+	}
+
 	private static void requirePositive(String name, Duration value) {
 		if (value.isZero() || value.isNegative()) {
 			throw new IllegalArgumentException("'%s' must be positive but is %s".formatted(name, value));
@@ -237,7 +257,7 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 	}
 
 	/**
-	 * What is counted in nanoseconds can not be for ever.
+	 * A duration that is counted in nanoseconds has a limit.
 	 */
 	private static void requireLimited(String name, Duration value) {
 		if (value.compareTo(LockRequest.MAX_LEASE) > 0) {
@@ -258,6 +278,138 @@ public record LockSettings(Duration lease, Duration waitTime, Duration commandTi
 								commandTimeout.toMillis() * MIN_COMMANDS_PER_LEASE,
 								lease.toMillis() / MIN_COMMANDS_PER_LEASE));
 		}
+	}
+
+	/**
+	 * Builds {@link LockSettings}.
+	 */
+	public static final class Builder {
+
+		private Duration lease = Duration.ofSeconds(30);
+
+		private Duration waitTime = Duration.ofSeconds(5);
+
+		private @Nullable Duration commandTimeout;
+
+		private Duration maxPollInterval = Duration.ofMillis(100);
+
+		private Duration shutdownTimeout = Duration.ofSeconds(10);
+
+		private Duration handOffMaxDuration = Duration.ofMillis(10);
+
+		private ReleaseMode releaseMode = ReleaseMode.SYNC;
+
+		private String instance = "pid-" + ProcessHandle.current().pid();
+
+		private @Nullable Duration maxHold;
+
+		private Builder() {
+		}
+
+		/**
+		 * Set how long a lock is held without renewal if a request does not say.
+		 * @param lease a duration of at least
+		 * {@value LockSettings#MIN_COMMANDS_PER_LEASE} command timeouts
+		 * @return this builder
+		 */
+		public Builder lease(Duration lease) {
+			this.lease = lease;
+			return this;
+		}
+
+		/**
+		 * Set how long to wait for a lock if a request does not say.
+		 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait without
+		 * an end
+		 * @return this builder
+		 */
+		public Builder waitTime(Duration waitTime) {
+			this.waitTime = waitTime;
+			return this;
+		}
+
+		/**
+		 * Set how long one call to the store may take. Without a command timeout it
+		 * follows the lease, as {@link LockSettings#commandTimeoutFor} says.
+		 * @param commandTimeout at most a quarter of the lease, or {@code null}
+		 * @return this builder
+		 */
+		public Builder commandTimeout(@Nullable Duration commandTimeout) {
+			this.commandTimeout = commandTimeout;
+			return this;
+		}
+
+		/**
+		 * Set the longest pause of a waiting process between two attempts.
+		 * @param maxPollInterval the interval
+		 * @return this builder
+		 */
+		public Builder maxPollInterval(Duration maxPollInterval) {
+			this.maxPollInterval = maxPollInterval;
+			return this;
+		}
+
+		/**
+		 * Set how long a closing registry waits for running holders before it takes their
+		 * locks away.
+		 * @param shutdownTimeout the time, zero not to wait
+		 * @return this builder
+		 */
+		public Builder shutdownTimeout(Duration shutdownTimeout) {
+			this.shutdownTimeout = shutdownTimeout;
+			return this;
+		}
+
+		/**
+		 * Set how long waiting threads of this process pass a lock to each other without
+		 * asking the store whether another process waits for it.
+		 * @param handOffMaxDuration the time, zero to ask each time
+		 * @return this builder
+		 */
+		public Builder handOffMaxDuration(Duration handOffMaxDuration) {
+			this.handOffMaxDuration = handOffMaxDuration;
+			return this;
+		}
+
+		/**
+		 * Set whether a release waits for the store.
+		 * @param releaseMode the mode
+		 * @return this builder
+		 */
+		public Builder releaseMode(ReleaseMode releaseMode) {
+			this.releaseMode = releaseMode;
+			return this;
+		}
+
+		/**
+		 * Set the name of this process that operators see.
+		 * @param instance the name, not blank
+		 * @return this builder
+		 */
+		public Builder instance(String instance) {
+			this.instance = instance;
+			return this;
+		}
+
+		/**
+		 * Set the longest time for which a lock is held if a request does not say.
+		 * @param maxHold at least the lease, or {@code null} for no limit
+		 * @return this builder
+		 */
+		public Builder maxHold(@Nullable Duration maxHold) {
+			this.maxHold = maxHold;
+			return this;
+		}
+
+		/**
+		 * Build the settings.
+		 * @return the settings
+		 * @throws IllegalArgumentException if a value is out of range
+		 */
+		public LockSettings build() {
+			return new LockSettings(this);
+		}
+
 	}
 
 }

@@ -3,8 +3,8 @@ package io.dlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store failed, so that nothing can be said about the lock: it is neither acquired
- * nor busy. Retry when the store is back, or check its configuration.
+ * The store failed, so that the state of the lock is unknown: it is neither acquired nor
+ * busy. Retry when the store is back, or check its configuration.
  *
  * @since 0.1
  */
@@ -13,9 +13,9 @@ public sealed class LockStoreException extends LockException permits LockCongest
 	/**
 	 * Create the exception.
 	 * @param key the key
-	 * @param operation what was asked of the store
-	 * @param consequence what it means for the lock
-	 * @param cause what the store or its driver said
+	 * @param operation the operation that failed
+	 * @param consequence the consequence for the lock
+	 * @param cause the failure of the store or its driver
 	 */
 	public LockStoreException(String key, String operation, String consequence, @Nullable Throwable cause) {
 		super(key,
@@ -25,9 +25,9 @@ public sealed class LockStoreException extends LockException permits LockCongest
 	}
 
 	/**
-	 * Whether the store itself fails, so that a caller who prefers to do its work twice
-	 * to not doing it may go on without the lock, as {@link OnStoreFailure#PROCEED} does.
-	 * @return {@code false} if the store works and was only not asked in time
+	 * Whether the store itself fails. Then a caller that would rather do its work twice
+	 * than not at all can go on without the lock, as {@link OnStoreFailure#PROCEED} does.
+	 * @return {@code false} if the store works but was not asked in time
 	 */
 	public boolean isOutage() {
 		return true;

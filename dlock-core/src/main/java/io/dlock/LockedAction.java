@@ -3,7 +3,7 @@ package io.dlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to do while a lock is held.
+ * An action that runs while a lock is held.
  *
  * @param <T> the result
  * @param <E> the exception that may be thrown; {@link RuntimeException} if none
@@ -15,8 +15,8 @@ public interface LockedAction<T extends @Nullable Object, E extends Exception> {
 
 	/**
 	 * Run the action.
-	 * @param handle the held lock: check {@link LockHandle#assertHeld()} before a step
-	 * that must not happen without it, pass {@link LockHandle#token()} to what is written
+	 * @param handle the held lock: call {@link LockHandle#assertHeld()} before a step
+	 * that must not happen without it, write {@link LockHandle#token()} with the data
 	 * @return the result
 	 * @throws E if the action fails; the lock is released then as well
 	 */

@@ -1,36 +1,36 @@
 package io.dlock;
 
 /**
- * How a lock was lost, as one of few: what metrics are tagged with.
+ * The type of a loss, for tags of metrics.
  *
  * @since 0.1
  */
 public enum LossType {
 
 	/**
-	 * Its lease ran out, because it is not renewed or no renewal was answered in time:
-	 * the store failed, the network, or this process stood still.
+	 * The lease ran out, because it is not renewed or no renewal was answered in time:
+	 * the store or the network failed, or this process was paused.
 	 */
 	EXPIRED,
 
 	/**
-	 * The store refused its renewal: it had ended the lease or lost its data, or somebody
-	 * has taken the lock away through another instance.
+	 * The store refused the renewal: it had ended the lease or lost its data, or the lock
+	 * was released by force through another instance.
 	 */
 	REFUSED,
 
 	/**
-	 * It was released by force, through this instance.
+	 * The lock was released by force through this instance.
 	 */
 	FORCED,
 
 	/**
-	 * It was held for its {@code maxHold}.
+	 * The lock was held for its {@code maxHold}.
 	 */
 	MAX_HOLD,
 
 	/**
-	 * The application shut down while it was held.
+	 * The application shut down while the lock was held.
 	 */
 	SHUTDOWN
 

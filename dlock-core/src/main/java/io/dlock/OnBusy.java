@@ -1,7 +1,7 @@
 package io.dlock;
 
 /**
- * What a {@link DistributedLocked} method does when somebody else holds its lock.
+ * The reaction of a {@link DistributedLocked} method to a busy lock.
  *
  * @since 0.1
  */

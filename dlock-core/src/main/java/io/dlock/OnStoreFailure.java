@@ -1,18 +1,18 @@
 package io.dlock;
 
 /**
- * What a {@link DistributedLocked} method does when its lock can not be acquired because
- * the store fails: nobody knows then whether somebody else holds the lock.
+ * The reaction of a {@link DistributedLocked} method to a failure of the store, which
+ * leaves open whether another caller holds the lock.
  * <p>
- * There is no way to skip the method silently, as there is for a busy lock: a busy lock
- * means that somebody does the work, a failed store that perhaps nobody does.
+ * The method is never skipped silently, as it can be for a busy lock: a busy lock means
+ * that another caller does the work, which is unknown while the store fails.
  *
  * @since 0.1
  */
 public enum OnStoreFailure {
 
 	/**
-	 * What {@code dlock.on-store-failure} says: {@link #THROW} unless it is set.
+	 * As {@code dlock.on-store-failure} says, by default {@link #THROW}.
 	 */
 	DEFAULT,
 
@@ -22,13 +22,13 @@ public enum OnStoreFailure {
 	THROW,
 
 	/**
-	 * Run the method <strong>without its lock</strong>, at the same time as others: for
-	 * methods for which doing nothing is worse than doing it twice. The call first waits
-	 * for the store, for the wait time. A {@link LockCongestedException} is thrown all
-	 * the same: this process was too busy to ask, and others may hold the lock. There is
-	 * no {@link LockHandle#current()} of this lock in the method. A warning names the
-	 * method, at most once a minute, and {@link LockEvent.StoreFailed#failOpen()} tells
-	 * the listeners of each call.
+	 * Run the method <strong>without its lock</strong>, possibly at the same time as
+	 * others: for methods that had better run twice than not at all. The call first waits
+	 * for the store, for the wait time. A {@link LockCongestedException} is thrown
+	 * nevertheless: this process was too busy to ask the store, and others may hold the
+	 * lock. {@link LockHandle#current()} does not contain this lock in the method. A
+	 * warning names the method, at most once a minute, and listeners see
+	 * {@link LockEvent.StoreFailed#failOpen()} for each call.
 	 */
 	PROCEED,
 

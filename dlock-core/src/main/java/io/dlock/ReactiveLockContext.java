@@ -10,9 +10,9 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * The locks of reactive code, which changes its threads: they travel in the Reactor
- * {@code Context} and are seen by everything that a {@link DistributedLocked} method
- * returns, whatever thread it runs on, and by nothing behind it.
+ * The locks of reactive code in the Reactor {@code Context}. They are visible in the
+ * publisher that a {@link DistributedLocked} method returns, on any thread, and not
+ * downstream of it.
  *
  * <pre class="code">
  * &#64;DistributedLocked("#order.id")
@@ -76,11 +76,11 @@ public final class ReactiveLockContext {
 	}
 
 	/**
-	 * Bring a handle into the context, to work under it:
-	 * {@code publisher.contextWrite(ReactiveLockContext.bind(handle))}. The handle is not
-	 * released by that.
+	 * Add a handle to the context, to work under it:
+	 * {@code publisher.contextWrite(ReactiveLockContext.bind(handle))}. This does not
+	 * release the handle.
 	 * @param handle the handle
-	 * @return what {@code contextWrite} takes
+	 * @return the argument of {@code contextWrite}
 	 */
 	public static Function<Context, Context> bind(LockHandle handle) {
 		Objects.requireNonNull(handle);
@@ -88,7 +88,7 @@ public final class ReactiveLockContext {
 	}
 
 	/**
-	 * Where the handle of a key is in the context.
+	 * The key of a handle in the context.
 	 *
 	 * @param key the locked key
 	 */

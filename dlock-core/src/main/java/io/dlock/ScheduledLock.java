@@ -25,8 +25,8 @@ import org.springframework.core.annotation.AliasFor;
  * {@link DistributedLocked} for proxies, transactions and asynchronous results apply.
  * <p>
  * <strong>A store that fails</strong> makes the method throw {@link LockStoreException}
- * without a run, whatever {@code dlock.on-store-failure} is: without the store nothing
- * tells whether another instance runs it. It runs again when it is due again.
+ * without a run, whatever {@code dlock.on-store-failure} is: without the store it is
+ * unknown whether another instance runs the method. It runs again when it is due again.
  * <p>
  * <strong>A wrong value</strong> fails the start: a name that is blank, a duration
  * without a unit, no {@code atMost}, an {@code atLeast} that is longer, a return type
@@ -76,7 +76,7 @@ public @interface ScheduledLock {
 	String atLeast() default "";
 
 	/**
-	 * Why the lock is taken, shown to operators; the method by default.
+	 * The reason that operators see; the method by default.
 	 * @return the reason
 	 */
 	@AliasFor(annotation = DistributedLocked.class, attribute = "reason")

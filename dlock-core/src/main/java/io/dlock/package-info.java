@@ -1,7 +1,9 @@
 /**
- * What a user of dlock imports: the {@link io.dlock.DistributedLocked annotation}, the
- * {@link io.dlock.LockRegistry registry}, the {@link io.dlock.LockHandle handle} of a
- * held lock, and the exceptions.
+ * The API of dlock, which an application imports. Start with the annotation
+ * {@link io.dlock.DistributedLocked} or with {@link io.dlock.LockRegistry}; a held lock
+ * is a {@link io.dlock.LockHandle}.
+ * <p>
+ * Knows no other package of dlock.
  */
 @NullMarked
 package io.dlock;

@@ -59,7 +59,7 @@ class LockContextTests {
 	}
 
 	@Test
-	void handleIsFoundByItsKeyInnermostFirst() {
+	void innermostHandleOfAKeyIsFound() {
 		LockHandle outer = new UnboundHandle();
 		LockHandle inner = new UnboundHandle();
 		try (LockContext.Binding first = LockContext.bind(outer);
@@ -76,7 +76,7 @@ class LockContextTests {
 	 * With 5,000 locks it took 0.65 milliseconds to take another.
 	 */
 	@Test
-	void fewHandlesAreLookedAtHoweverManyAreBound() {
+	void lookupTimeDoesNotDependOnTheNumberOfHandles() {
 		int many = 5000;
 		AtomicLong looks = new AtomicLong();
 		List<LockContext.Binding> bindings = new ArrayList<>();

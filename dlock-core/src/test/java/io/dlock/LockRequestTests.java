@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class LockRequestTests {
 
 	@Test
-	void defaultsAreTheRegistrys() {
+	void requestWithoutValuesUsesDefaultsOfRegistry() {
 		LockRequest request = LockRequest.of("key");
 		assertThat(request.lease()).isNull();
 		assertThat(request.waitTime()).isNull();
@@ -36,7 +36,7 @@ class LockRequestTests {
 	}
 
 	@Test
-	void keyMayBeLongButNotEndless() {
+	void keyLengthIsLimited() {
 		LockRequest.of("x".repeat(LockRequest.MAX_KEY_LENGTH));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> LockRequest.of("x".repeat(LockRequest.MAX_KEY_LENGTH + 1)))
@@ -45,7 +45,7 @@ class LockRequestTests {
 	}
 
 	@Test
-	void leaseMustBePositiveAndNotEndless() {
+	void leaseMustBePositiveAndLimited() {
 		LockRequest.Builder builder = LockRequest.builder("key");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.lease(Duration.ZERO).build())
 			.withMessageContaining("'key'")
@@ -56,11 +56,11 @@ class LockRequestTests {
 	}
 
 	/**
-	 * Each call of a locked method makes a request. What to say of a bad one is nothing
-	 * that a good one should pay for.
+	 * Each call of a locked method creates a request: a valid one must not create the
+	 * messages of invalid ones.
 	 */
 	@Test
-	void limitsOfARequestCostNothing() {
+	void validationCreatesNoMessageForValidRequest() {
 		LockSettings settings = LockSettings.defaults();
 		long bytes = bytesOf(() -> settings.validate(LockRequest.builder("key").build()));
 		assertThat(bytesOf(() -> settings.validate(LockRequest.builder("key")
@@ -96,7 +96,7 @@ class LockRequestTests {
 	}
 
 	@Test
-	void limitsOfAHoldMustFitTogether() {
+	void holdLimitsMustFitTogether() {
 		LockRequest.Builder builder = LockRequest.builder("key").minHold(Duration.ofSeconds(2));
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.maxHold(Duration.ofSeconds(1)).build())
 			.withMessageContaining("'key'")
@@ -120,7 +120,7 @@ class LockRequestTests {
 	}
 
 	@Test
-	void builderOfARequestKeepsItsValues() {
+	void toBuilderKeepsAllValues() {
 		LockRequest request = LockRequest.builder("key")
 			.lease(Duration.ofSeconds(2))
 			.waitTime(Duration.ZERO)
@@ -138,7 +138,7 @@ class LockRequestTests {
 	 * Found by the torture bed, whose keys forged lines of the log.
 	 */
 	@Test
-	void r57KeyDoesNotEndTheLineOfAMessage() {
+	void r57KeyCannotBreakALineOfALog() {
 		assertThat(new LockBusyException("a\r\nb\u0000c\u0085d\u2028e", Duration.ZERO, null)).message()
 			.contains("'a??b?c?d?e'");
 	}

@@ -16,47 +16,52 @@ class LockSettingsTests {
 		assertThat(LockSettings.defaults().commandTimeout()).isEqualTo(Duration.ofSeconds(1));
 		assertThat(LockSettings.commandTimeoutFor(Duration.ofSeconds(30))).isEqualTo(Duration.ofSeconds(1));
 		assertThat(LockSettings.commandTimeoutFor(Duration.ofSeconds(2))).isEqualTo(Duration.ofMillis(200));
-		assertThat(LockSettings.defaults().withLease(Duration.ofSeconds(2)).commandTimeout())
+		assertThat(LockSettings.builder().lease(Duration.ofSeconds(2)).build().commandTimeout())
 			.isEqualTo(Duration.ofMillis(200));
 	}
 
 	@Test
 	void r4LeaseMustOutlastFourCommandTimeouts() {
-		LockSettings settings = LockSettings.defaults().withLease(Duration.ofSeconds(4));
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withCommandTimeout(Duration.ofMillis(1001)))
+		LockSettings settings = LockSettings.builder().lease(Duration.ofSeconds(4)).build();
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> settings.toBuilder().commandTimeout(Duration.ofMillis(1001)).build())
 			.withMessageContaining("The default lease is 4000 ms")
 			.withMessageContaining("1000 ms");
-		settings.withCommandTimeout(Duration.ofSeconds(1));
+		settings.toBuilder().commandTimeout(Duration.ofSeconds(1)).build();
 	}
 
 	@Test
 	void valuesOutOfRangeAreRefused() {
 		LockSettings settings = LockSettings.defaults();
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withLease(Duration.ZERO));
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withWaitTime(Duration.ofSeconds(-1)));
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withCommandTimeout(Duration.ZERO));
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withMaxPollInterval(Duration.ofMillis(-1)));
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withShutdownTimeout(Duration.ofMillis(-1)));
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withInstance(" "));
+		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().lease(Duration.ZERO).build());
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> settings.toBuilder().waitTime(Duration.ofSeconds(-1)).build());
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> settings.toBuilder().commandTimeout(Duration.ZERO).build());
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> settings.toBuilder().maxPollInterval(Duration.ofMillis(-1)).build());
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> settings.toBuilder().shutdownTimeout(Duration.ofMillis(-1)).build());
+		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().instance(" ").build());
 	}
 
 	/**
-	 * A shutdown that can not count its nanoseconds would release nothing.
+	 * A shutdown timeout beyond the range of nanoseconds would release nothing.
 	 */
 	@ParameterizedTest
 	@ValueSource(longs = { 366 * 86_400, Long.MAX_VALUE })
-	void onlyTheWaitMayBeForEver(long seconds) {
+	void onlyTheWaitTimeMayBeUnlimited(long seconds) {
 		LockSettings settings = LockSettings.defaults();
 		Duration tooLong = Duration.ofSeconds(seconds);
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withMaxPollInterval(tooLong))
+		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().maxPollInterval(tooLong).build())
 			.withMessageContaining("'maxPollInterval' must not be longer than PT8760H");
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withShutdownTimeout(tooLong))
+		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().shutdownTimeout(tooLong).build())
 			.withMessageContaining("'shutdownTimeout'");
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withHandOffMaxDuration(tooLong))
+		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().handOffMaxDuration(tooLong).build())
 			.withMessageContaining("'handOffMaxDuration'");
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.withMaxHold(tooLong))
+		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().maxHold(tooLong).build())
 			.withMessageContaining("'maxHold'");
-		assertThat(settings.withWaitTime(tooLong).waitTime()).isEqualTo(tooLong);
+		assertThat(settings.toBuilder().waitTime(tooLong).build().waitTime()).isEqualTo(tooLong);
 	}
 
 }

@@ -10,12 +10,11 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockException;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistryClosedException;
-import io.dlock.LockRequest;
 
 /**
- * Acquires a lock without a waiting thread: a worker calls the store, the timer wakes it.
- * The timer also ends the request when its time is over, even if the workers or the store
- * are blocked; the call that is under way then ends what it has begun.
+ * Acquires a lock without a waiting thread: a worker calls the store, the timer resumes
+ * the request after a pause. The timer also ends the request when its time is over, even
+ * if the workers or the store are blocked; a call under way then leaves the queue itself.
  */
 final class AsyncAcquisition {
 
@@ -27,33 +26,46 @@ final class AsyncAcquisition {
 
 	private static final long PAUSE_WITHOUT_THREAD = Duration.ofMillis(100).toNanos();
 
-	private final LeaseLockRegistry registry;
-
 	private final Acquisition acquisition;
+
+	private final LocalQueues queues;
+
+	private final LeaseLockHandles handles;
+
+	private final LockEvents events;
+
+	private final EngineThreads threads;
+
+	private final Duration commandTimeout;
 
 	private final CompletableFuture<LockHandle> future = new CompletableFuture<>();
 
-	/** The request belongs to the thread that moves it from waiting to trying. */
+	/** The thread that moves the request from waiting to trying owns it. */
 	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.TRYING);
 
 	/** A signal has come since the last look. */
 	private volatile boolean signalled;
 
-	private volatile @Nullable Turn turn;
+	private volatile @Nullable QueuedRequest queued;
 
 	private volatile @Nullable Future<?> alarm;
 
 	private volatile @Nullable Future<?> limit;
 
-	AsyncAcquisition(LockRequest request, LeaseLockRegistry registry) {
-		this.registry = registry;
-		this.acquisition = new Acquisition(request, registry.settings().waitTimeOf(request), registry);
+	AsyncAcquisition(Acquisition acquisition, LocalQueues queues, LeaseLockHandles handles, LockEvents events,
+			EngineThreads threads, Duration commandTimeout) {
+		this.acquisition = acquisition;
+		this.queues = queues;
+		this.handles = handles;
+		this.events = events;
+		this.threads = threads;
+		this.commandTimeout = commandTimeout;
 	}
 
 	@SuppressWarnings("FutureReturnValueIgnored") // it is this future that a caller
 													// cancels
 	CompletableFuture<LockHandle> start() {
-		this.turn = this.registry.queues().join(this.acquisition, this::signal);
+		this.queued = this.queues.join(this.acquisition.context(), this::signal);
 		this.phase.set(Phase.WAITING);
 		this.future.whenComplete((handle, ex) -> onCompletion());
 		try {
@@ -71,14 +83,13 @@ final class AsyncAcquisition {
 	 */
 	private void setLimit() {
 		Deadline deadline = this.acquisition.deadline();
-		if (!deadline.isForever()) {
+		if (!deadline.isUnlimited()) {
 			long waitNanos = deadline.remainingNanos();
-			Duration commandTimeout = this.registry.settings().commandTimeout();
-			Duration tryPatience = (commandTimeout.compareTo(TRY_PATIENCE) > 0) ? commandTimeout : TRY_PATIENCE;
+			Duration tryPatience = (this.commandTimeout.compareTo(TRY_PATIENCE) > 0) ? this.commandTimeout
+					: TRY_PATIENCE;
 			Duration patience = (waitNanos > 0) ? PATIENCE : tryPatience;
-			this.limit = this.registry.threads()
-				.schedule(() -> this.registry.threads().callbackInTheEnd(this::endInTime),
-						Math.max(0, waitNanos) + patience.toNanos());
+			this.limit = this.threads.schedule(() -> this.threads.callbackEventually(this::expire),
+					Math.max(0, waitNanos) + patience.toNanos());
 			if (this.future.isDone()) {
 				cancel(this.limit);
 			}
@@ -86,32 +97,33 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * The turn has come, the store calls or the registry stops. Kept until the next look:
-	 * it may come while the request is being tried, before it pauses.
+	 * Resume, because this is the first of the queue now, the store has signalled an
+	 * available lock or the registry stops. The signal is kept until the next attempt: it
+	 * may come during an attempt, before the pause.
 	 */
 	private void signal() {
 		this.signalled = true;
-		workOnIt();
+		resume();
 	}
 
 	/**
-	 * Go on: at a signal or after a pause. Without a thread it is tried again: the caller
-	 * has other things to do.
+	 * Go on at a signal or after a pause. Without a thread this is tried again, because
+	 * the caller has other things to do.
 	 */
-	private void workOnIt() {
+	private void resume() {
 		try {
 			work();
 		}
 		catch (OutOfMemoryError ex) {
-			if (this.registry.threads().schedule(this::workOnIt, PAUSE_WITHOUT_THREAD) == null) {
+			if (this.threads.schedule(this::resume, PAUSE_WITHOUT_THREAD) == null) {
 				giveUp(ex);
 			}
 		}
 	}
 
 	private void work() {
-		if (!this.registry.threads().work(this::run)) {
-			giveUp(new LockRegistryClosedException(this.acquisition.request().key()));
+		if (!this.threads.work(this::run)) {
+			giveUp(new LockRegistryClosedException(this.acquisition.context().key()));
 		}
 	}
 
@@ -134,11 +146,11 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * The time is over, and no answer has come.
+	 * End the request because its time is over and no answer has come.
 	 */
-	private void endInTime() {
-		Turn current = this.turn;
-		Answer answer = (current != null) ? current.latestAnswer() : null;
+	private void expire() {
+		QueuedRequest current = this.queued;
+		QueueAnswer answer = (current != null) ? this.queues.latestAnswer(current) : null;
 		LockException reason = (answer != null) ? this.acquisition.giveUp(answer) : this.acquisition.giveUpUnanswered();
 		Phase before = end();
 		try {
@@ -154,7 +166,7 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * The future was completed: by us, or by a caller that gave up.
+	 * The future was completed, by this request or by a caller that gave up.
 	 */
 	private void onCompletion() {
 		cancel(this.alarm);
@@ -165,7 +177,7 @@ final class AsyncAcquisition {
 	}
 
 	private void run() {
-		Turn current = this.turn;
+		QueuedRequest current = this.queued;
 		if (current == null || !this.phase.compareAndSet(Phase.WAITING, Phase.TRYING)) {
 			return;
 		}
@@ -184,8 +196,8 @@ final class AsyncAcquisition {
 		}
 	}
 
-	private void attempt(Turn current) {
-		this.registry.failIfClosed(this.acquisition.request().key());
+	private void attempt(QueuedRequest current) {
+		this.queues.failIfClosed(this.acquisition.context().key());
 		if (!current.isFirst()) {
 			waitInQueue(current);
 			return;
@@ -193,10 +205,10 @@ final class AsyncAcquisition {
 		Hold hold = this.acquisition.attempt(current);
 		if (hold != null) {
 			if (this.phase.getAndSet(Phase.DONE) == Phase.ABANDONED) {
-				new HeldLock(this.registry, hold).releaseUnused();
+				this.handles.discard(hold);
 			}
 			else {
-				this.registry.threads().callback(() -> deliver(hold));
+				this.threads.callback(() -> deliver(hold));
 			}
 			return;
 		}
@@ -208,16 +220,16 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * Wait until this is the first, or for the answer that the first gets once the wait
-	 * time is over.
+	 * Wait until this is the first, or, when the wait time is over, for the answer that
+	 * the first gets.
 	 */
-	private void waitInQueue(Turn current) {
+	private void waitInQueue(QueuedRequest current) {
 		long remaining = this.acquisition.deadline().remainingNanos();
 		if (remaining > 0) {
 			pause(remaining);
 			return;
 		}
-		Answer answer = current.stopWaiting();
+		QueueAnswer answer = this.queues.stopWaiting(current);
 		if (answer != null) {
 			throw this.acquisition.giveUp(answer);
 		}
@@ -228,11 +240,11 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * Wait for the alarm or a signal. The alarm comes first, as long as no other thread
-	 * can set or cancel it. Should it ring at once, that is a signal.
+	 * Wait for the alarm or a signal. The alarm is set before the phase changes, as long
+	 * as no other thread can set or cancel it. An alarm that rings at once is a signal.
 	 */
 	private void pause(long nanos) {
-		this.alarm = this.registry.threads().schedule(this::signal, nanos);
+		this.alarm = this.threads.schedule(this::signal, nanos);
 		if (this.alarm == null) {
 			this.signalled = true;
 		}
@@ -245,7 +257,7 @@ final class AsyncAcquisition {
 			leave();
 		}
 		else if (this.signalled) {
-			workOnIt();
+			resume();
 		}
 	}
 
@@ -257,7 +269,7 @@ final class AsyncAcquisition {
 
 	private void deliver(Hold hold) {
 		try {
-			HeldLock handle = this.registry.deliver(hold, this.acquisition.deadline());
+			LeaseLockHandle handle = this.handles.deliver(hold, this.acquisition.deadline());
 			if (!this.future.complete(handle)) {
 				handle.releaseUnused();
 			}
@@ -272,13 +284,13 @@ final class AsyncAcquisition {
 			leave();
 		}
 		finally {
-			this.registry.threads().callback(() -> tell(reason));
+			this.threads.callback(() -> tell(reason));
 		}
 	}
 
 	private void tell(Throwable reason) {
 		try {
-			this.registry.events().refused(this.acquisition, reason);
+			this.events.refused(this.acquisition.context(), reason);
 		}
 		finally {
 			this.future.completeExceptionally(reason);
@@ -286,15 +298,15 @@ final class AsyncAcquisition {
 	}
 
 	private void leave() {
-		Turn current = this.turn;
+		QueuedRequest current = this.queued;
 		if (current != null) {
 			this.acquisition.leave(current);
 		}
 	}
 
 	/**
-	 * Waiting for a signal, being worked on, being worked on although the future is
-	 * complete, or over.
+	 * Waiting for a signal, in an attempt, in an attempt although the future is complete,
+	 * or over.
 	 */
 	private enum Phase {
 

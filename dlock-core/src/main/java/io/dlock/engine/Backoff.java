@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Pauses that double up to a limit, each shortened by up to half at random so that
- * waiters do not march in step.
+ * Pauses that double up to a limit. Each is shortened by up to half at random, so that
+ * waiters do not stay in step.
  */
 final class Backoff {
 
@@ -21,7 +21,7 @@ final class Backoff {
 	}
 
 	/**
-	 * The pause of who has another way to learn that it is worthwhile to look.
+	 * The pause of a request that is signalled when the lock is available.
 	 * @return the limit, shortened at random
 	 */
 	long longestNanos() {

@@ -8,12 +8,11 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockBusyException;
 import io.dlock.LockException;
 import io.dlock.LockInterruptedException;
-import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 
 /**
- * Acquires a lock on the calling thread, which waits for its turn and parks between two
- * calls to the store.
+ * Acquires a lock on the calling thread, which waits in the local queue and parks between
+ * two calls to the store.
  */
 final class BlockingAcquisition {
 
@@ -23,49 +22,56 @@ final class BlockingAcquisition {
 	/** About the time in which a store would have refused the lock. */
 	private static final long REFUSAL_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
 
-	private final LeaseLockRegistry registry;
-
 	private final Acquisition acquisition;
-
-	private final Duration waitTime;
 
 	private final boolean interruptible;
 
+	private final LocalQueues queues;
+
+	private final LeaseLockHandles handles;
+
+	private final LockEvents events;
+
+	private final Duration commandTimeout;
+
 	private boolean interrupted;
 
-	BlockingAcquisition(LockRequest request, Duration waitTime, boolean interruptible, LeaseLockRegistry registry) {
-		this.registry = registry;
-		this.acquisition = new Acquisition(request, waitTime, registry);
-		this.waitTime = waitTime;
+	BlockingAcquisition(Acquisition acquisition, boolean interruptible, LocalQueues queues, LeaseLockHandles handles,
+			LockEvents events, Duration commandTimeout) {
+		this.acquisition = acquisition;
 		this.interruptible = interruptible;
+		this.queues = queues;
+		this.handles = handles;
+		this.events = events;
+		this.commandTimeout = commandTimeout;
 	}
 
-	HeldLock run() {
+	LeaseLockHandle run() {
 		try {
 			return acquire();
 		}
 		catch (LockBusyException | LockStoreException ex) {
-			this.registry.events().refused(this.acquisition, ex);
+			this.events.refused(this.acquisition.context(), ex);
 			throw ex;
 		}
 	}
 
-	private HeldLock acquire() {
+	private LeaseLockHandle acquire() {
 		noticeInterrupt(null);
-		Turn turn = this.registry.queues().join(this.acquisition, null);
+		QueuedRequest queued = this.queues.join(this.acquisition.context(), null);
 		Hold hold = null;
 		try {
 			while (hold == null) {
-				hold = step(turn);
+				hold = step(queued);
 				if (hold == null) {
 					noticeInterrupt(null);
 				}
 			}
-			return this.registry.deliver(hold, this.acquisition.deadline());
+			return this.handles.deliver(hold, this.acquisition.deadline());
 		}
 		finally {
 			if (hold == null) {
-				this.acquisition.leave(turn);
+				this.acquisition.leave(queued);
 			}
 			if (this.interrupted) {
 				Thread.currentThread().interrupt();
@@ -74,15 +80,15 @@ final class BlockingAcquisition {
 	}
 
 	/**
-	 * Wait for the turn, or call the store once and pause.
+	 * Wait in the queue, or call the store once and pause.
 	 */
-	private @Nullable Hold step(Turn turn) {
-		this.registry.failIfClosed(key());
-		if (!turn.isFirst()) {
-			waitInQueue(turn);
+	private @Nullable Hold step(QueuedRequest queued) {
+		this.queues.failIfClosed(key());
+		if (!queued.isFirst()) {
+			waitInQueue(queued);
 			return null;
 		}
-		Hold hold = this.acquisition.attempt(turn);
+		Hold hold = this.acquisition.attempt(queued);
 		if (hold != null) {
 			return hold;
 		}
@@ -95,30 +101,30 @@ final class BlockingAcquisition {
 		if (reason != null) {
 			throw reason;
 		}
-		turn.park(this.acquisition.pauseNanos(turn));
+		queued.park(this.acquisition.pauseNanos(queued));
 		return null;
 	}
 
 	/**
-	 * Wait until this is the first, or for the answer that the first gets once the wait
-	 * time is over.
+	 * Wait until this is the first, or, when the wait time is over, for the answer that
+	 * the first gets.
 	 */
-	private void waitInQueue(Turn turn) {
+	private void waitInQueue(QueuedRequest queued) {
 		long remaining = this.acquisition.deadline().remainingNanos();
 		if (remaining > 0) {
-			turn.park(remaining);
+			queued.park(remaining);
 			return;
 		}
-		if (remaining < -ANSWER_NANOS - 2 * this.registry.settings().commandTimeout().toNanos()) {
+		if (remaining < -ANSWER_NANOS - 2 * this.commandTimeout.toNanos()) {
 			throw this.acquisition.giveUpUnanswered();
 		}
-		Answer answer = turn.stopWaiting();
+		QueueAnswer answer = this.queues.stopWaiting(queued);
 		if (answer != null) {
-			leaveProcessorToHolder(answer, turn);
+			leaveProcessorToHolder(answer, queued);
 			throw this.acquisition.giveUp(answer);
 		}
-		if (!turn.isFirst()) {
-			turn.park(ANSWER_NANOS);
+		if (!queued.isFirst()) {
+			queued.park(ANSWER_NANOS);
 		}
 	}
 
@@ -126,9 +132,9 @@ final class BlockingAcquisition {
 	 * A refusal inside the process would cost nothing, so that threads which try again
 	 * and again would take the processor from the thread that holds the lock.
 	 */
-	private void leaveProcessorToHolder(Answer answer, Turn turn) {
-		if (this.waitTime.isZero() && answer.here() != null) {
-			turn.park(REFUSAL_NANOS);
+	private void leaveProcessorToHolder(QueueAnswer answer, QueuedRequest queued) {
+		if (this.acquisition.deadline().isImmediate() && answer.here() != null) {
+			queued.park(REFUSAL_NANOS);
 		}
 	}
 
@@ -140,7 +146,7 @@ final class BlockingAcquisition {
 	}
 
 	private String key() {
-		return this.acquisition.request().key();
+		return this.acquisition.context().key();
 	}
 
 }

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
  */
 final class Deadline {
 
-	/** 146 years: far enough, and far from overflow. */
-	private static final long FOREVER_NANOS = Long.MAX_VALUE / 2;
+	/** 146 years, far from overflow. */
+	private static final long UNLIMITED_NANOS = Long.MAX_VALUE / 2;
 
 	private final MachineClock clock;
 
@@ -24,7 +24,7 @@ final class Deadline {
 	}
 
 	static Deadline after(MachineClock clock, Duration wait) {
-		return new Deadline(clock, Math.min(FOREVER_NANOS, TimeUnit.NANOSECONDS.convert(wait)));
+		return new Deadline(clock, Math.min(UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(wait)));
 	}
 
 	long remainingNanos() {
@@ -35,8 +35,16 @@ final class Deadline {
 		return remainingNanos() <= 0;
 	}
 
-	boolean isForever() {
-		return this.limit == FOREVER_NANOS;
+	/**
+	 * Whether there is no time to wait at all.
+	 * @return whether the wait time is zero
+	 */
+	boolean isImmediate() {
+		return this.limit == 0;
+	}
+
+	boolean isUnlimited() {
+		return this.limit == UNLIMITED_NANOS;
 	}
 
 	Duration elapsed() {

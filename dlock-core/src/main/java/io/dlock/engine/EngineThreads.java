@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -14,26 +13,27 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of a registry, all daemons and started when needed. The timer neither talks
- * to the store nor runs code of the user, so that a deadline is noticed whatever these
- * do; renewals and revocations have a thread each that nothing else can occupy.
+ * The threads of a registry, all daemons and started when needed. The timer neither calls
+ * the store nor runs code of the application, so that neither can delay a deadline;
+ * renewals and revocations have a thread each that no other task can occupy.
  */
 final class EngineThreads implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(EngineThreads.class);
 
-	/** Each of them may be waiting for the answer of the store. */
+	/** Each of them may wait for the answer of the store. */
 	static final int WORKERS = 32;
 
 	private static final int RELEASERS = 4;
 
-	/** Each of them may be blocked by code of the user. */
+	/** Each of them may be blocked by code of the application. */
 	static final int CALLBACKS = 256;
 
 	/**
@@ -42,10 +42,10 @@ final class EngineThreads implements AutoCloseable {
 	 */
 	private static final int PARALLEL_TASKS = 15;
 
-	/** More events than these have not been told yet: news that can be missed is. */
+	/** With more events than this in the queue, renewals are not announced. */
 	private static final int MAX_EVENTS = 1000;
 
-	/** Until it is tried again to start a thread. */
+	/** The pause before another attempt to start a thread. */
 	private static final long PAUSE_WITHOUT_THREAD = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final ThreadFactory factory;
@@ -54,13 +54,13 @@ final class EngineThreads implements AutoCloseable {
 
 	private final ThreadPoolExecutor renewals;
 
-	private final GrowingPool workers;
+	private final ThreadPoolExecutor workers;
 
 	private final ThreadPoolExecutor revocations;
 
 	private final ThreadPoolExecutor releases;
 
-	private final GrowingPool callbacks;
+	private final ThreadPoolExecutor callbacks;
 
 	private final ThreadPoolExecutor events;
 
@@ -73,10 +73,10 @@ final class EngineThreads implements AutoCloseable {
 		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.renewals = lasting("dlock-renewal");
-		this.workers = new GrowingPool(WORKERS, daemons("dlock-worker"));
+		this.workers = growing("dlock-worker", WORKERS);
 		this.revocations = lasting("dlock-revoker");
 		this.releases = pool("dlock-release", RELEASERS);
-		this.callbacks = new GrowingPool(CALLBACKS, daemons("dlock-callback"));
+		this.callbacks = growing("dlock-callback", CALLBACKS);
 		this.events = pool("dlock-events", 1);
 	}
 
@@ -87,8 +87,15 @@ final class EngineThreads implements AutoCloseable {
 		return pool;
 	}
 
+	private ThreadPoolExecutor growing(String name, int size) {
+		GrowingQueue queue = new GrowingQueue();
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(1, size, 2, TimeUnit.SECONDS, queue, daemons(name), queue);
+		pool.allowCoreThreadTimeOut(true);
+		return pool;
+	}
+
 	/**
-	 * A thread that stays once it was started: the machine may have none left later.
+	 * One thread that does not end: later the machine may not be able to start another.
 	 */
 	private ThreadPoolExecutor lasting(String name) {
 		return new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons(name));
@@ -120,7 +127,7 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Do some work, which may block, on a worker after a delay.
+	 * Run a task that may block on a worker after a delay.
 	 * @param work the work
 	 * @param delayNanos the delay
 	 */
@@ -132,15 +139,15 @@ final class EngineThreads implements AutoCloseable {
 		later(this.revocations, work, delayNanos);
 	}
 
-	private void later(Executor pool, Runnable work, long delayNanos) {
+	private void later(ThreadPoolExecutor pool, Runnable work, long delayNanos) {
 		boolean accepted = (delayNanos > 0) ? schedule(() -> later(pool, work, 0), delayNanos) != null
-				: executeInTheEnd(pool, work);
+				: executeEventually(pool, work);
 		if (!accepted) {
 			logger.debug("The lock registry is closed");
 		}
 	}
 
-	private boolean executeInTheEnd(Executor pool, Runnable work) {
+	private boolean executeEventually(ThreadPoolExecutor pool, Runnable work) {
 		try {
 			return execute(pool, work);
 		}
@@ -155,7 +162,7 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Do some work, which may block.
+	 * Run a task that may block on a worker.
 	 * @param work the work
 	 * @return {@code false} if the registry is closed
 	 * @throws OutOfMemoryError if there is no thread and none could be started
@@ -167,8 +174,8 @@ final class EngineThreads implements AutoCloseable {
 	/**
 	 * Release a lock in the store, for a caller that cannot wait.
 	 * @param work the work
-	 * @return {@code false} if the caller has to do it, because there is no thread or the
-	 * registry is closed
+	 * @return {@code false} if there is no thread or the registry is closed, so that the
+	 * caller has to do the work
 	 */
 	boolean releaseSoon(Runnable work) {
 		try {
@@ -181,8 +188,8 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Complete a future of the user, whose dependent stages may block. The calling thread
-	 * does it if there is no thread, or if the registry is closed.
+	 * Complete a future whose dependent stages may block. The calling thread completes it
+	 * if there is no thread or the registry is closed.
 	 * @param work completes the future
 	 */
 	void callback(Runnable work) {
@@ -200,16 +207,16 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * The same for the timer, which does nothing itself: it is tried again until there is
-	 * a thread.
+	 * As {@link #callback} for the timer, which must not complete a future itself: the
+	 * attempt is repeated until there is a thread.
 	 * @param work completes the future
 	 */
-	void callbackInTheEnd(Runnable work) {
+	void callbackEventually(Runnable work) {
 		later(this.callbacks, work, 0);
 	}
 
 	/**
-	 * Tell a listener that a lock is lost. A failure to do so does not concern the lock.
+	 * Tell a listener that a lock is lost. A failure does not concern the lock.
 	 * @param work calls the listener
 	 */
 	void listener(Runnable work) {
@@ -217,7 +224,7 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Do some work with the calling thread and with workers, as far as there are any.
+	 * Run tasks on the calling thread and on available workers.
 	 * @param tasks the tasks
 	 * @param limit when to stop waiting for the workers
 	 */
@@ -245,16 +252,15 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Tell of something, one after the other. That it can not be told concerns nobody
-	 * else.
+	 * Publish an event, one after the other. A failure does not concern the lock.
 	 * @param work calls the listeners
-	 * @return {@code false} if it is not told
+	 * @return {@code false} if the event is not published
 	 */
 	boolean event(Runnable work) {
 		return tell(this.events, work);
 	}
 
-	private static boolean tell(Executor pool, Runnable work) {
+	private static boolean tell(ThreadPoolExecutor pool, Runnable work) {
 		try {
 			return execute(pool, work);
 		}
@@ -265,8 +271,8 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Wait for a short time until the events so far have been told.
-	 * @param limit how long to wait at the most
+	 * Wait for a short time until the events so far have been published.
+	 * @param limit how long to wait
 	 */
 	void awaitEvents(Duration limit) {
 		CountDownLatch told = new CountDownLatch(1);
@@ -285,7 +291,7 @@ final class EngineThreads implements AutoCloseable {
 		return this.events.getQueue().size() >= MAX_EVENTS;
 	}
 
-	private static boolean execute(Executor pool, Runnable work) {
+	private static boolean execute(ThreadPoolExecutor pool, Runnable work) {
 		Runnable task = guarded(work);
 		try {
 			pool.execute(task);
@@ -296,7 +302,7 @@ final class EngineThreads implements AutoCloseable {
 			return false;
 		}
 		catch (OutOfMemoryError ex) {
-			if (pool instanceof ThreadPoolExecutor threads && leaveToOthers(threads, task)) {
+			if (leaveToOthers(pool, task)) {
 				return true;
 			}
 			throw ex;
@@ -304,9 +310,8 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * No thread could be started, which a pool tries to do as long as it may have more:
-	 * one that it has can do the task as well. It looks into the queue once more before
-	 * it ends.
+	 * A pool fails if it cannot start another thread, although one that it has can run
+	 * the task as well. A thread checks the queue once more before it ends.
 	 */
 	private static boolean leaveToOthers(ThreadPoolExecutor pool, Runnable task) {
 		pool.getQueue().add(task);
@@ -314,7 +319,7 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Nothing that goes wrong in one task may end the others.
+	 * A failure of one task must not end the others.
 	 */
 	private static Runnable guarded(Runnable task) {
 		return () -> {
@@ -328,20 +333,18 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	boolean isTerminated() {
-		return this.timer.isTerminated() && this.renewals.isTerminated() && this.workers.isTerminated()
-				&& this.releases.isTerminated() && this.revocations.isTerminated() && this.callbacks.isTerminated()
-				&& this.events.isTerminated();
+		return pools().allMatch(ThreadPoolExecutor::isTerminated);
 	}
 
 	@Override
 	public void close() {
 		this.timer.shutdownNow();
-		this.renewals.shutdown();
-		this.workers.shutdown();
-		this.releases.shutdown();
-		this.revocations.shutdown();
-		this.callbacks.shutdown();
-		this.events.shutdown();
+		pools().forEach(ThreadPoolExecutor::shutdown);
+	}
+
+	private Stream<ThreadPoolExecutor> pools() {
+		return Stream.of(this.timer, this.renewals, this.workers, this.releases, this.revocations, this.callbacks,
+				this.events);
 	}
 
 }

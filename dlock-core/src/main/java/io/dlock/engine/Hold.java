@@ -11,15 +11,15 @@ import io.dlock.engine.MachineClock.Moment;
 
 /**
  * A lock that is held, by the handles of one thread, as long as its {@link Lease} is
- * valid. It is offered by the one before or granted by the store, then held, and then
- * either released or lost, once and for all: the state changes by one compare-and-set,
+ * valid. A hold is offered by its predecessor or granted by the store, then held, and
+ * then either released or lost, which is final: the state changes by one compare-and-set,
  * before anything else happens.
  */
 final class Hold {
 
 	private final Lease lease;
 
-	private final Turn turn;
+	private final AcquireContext context;
 
 	private final long token;
 
@@ -27,36 +27,40 @@ final class Hold {
 
 	private final AtomicInteger handles = new AtomicInteger(1);
 
-	private volatile @Nullable Tenure tenure;
+	private volatile @Nullable HoldDetails details;
 
-	private Hold(Lease lease, Turn turn, long token, State state) {
+	private Hold(Lease lease, AcquireContext context, long token, State state) {
 		this.lease = lease;
-		this.turn = turn;
+		this.context = context;
 		this.token = token;
 		this.state = new AtomicReference<>(state);
 	}
 
-	static Hold first(Lease lease, Turn turn) {
-		return new Hold(lease, turn, lease.firstToken(), State.HELD);
+	static Hold first(Lease lease, AcquireContext context) {
+		return new Hold(lease, context, lease.firstToken(), State.HELD);
 	}
 
 	/**
-	 * Offer the lease to the next.
-	 * @param heir the place of the next
+	 * Offer the lease to the next call.
+	 * @param successor the call
 	 * @return the next hold, or {@code null} if there is no token left for it
 	 */
-	@Nullable Hold next(Turn heir) {
+	@Nullable Hold next(AcquireContext successor) {
 		long next = this.token + 1;
 		return (next < this.lease.firstToken() + Lease.TOKENS_PER_LEASE)
-				? new Hold(this.lease, heir, next, State.OFFERED) : null;
+				? new Hold(this.lease, successor, next, State.OFFERED) : null;
 	}
 
 	Lease lease() {
 		return this.lease;
 	}
 
-	Turn turn() {
-		return this.turn;
+	/**
+	 * The call that holds the lock.
+	 * @return the call
+	 */
+	AcquireContext context() {
+		return this.context;
 	}
 
 	String key() {
@@ -68,59 +72,59 @@ final class Hold {
 	}
 
 	/**
-	 * Remember what limits this hold or somebody wants to know of it. Set before its
-	 * handle is given out.
-	 * @param tenure the tenure
+	 * Set the details. Done before the handle is given out.
+	 * @param details the details
 	 */
-	void begin(Tenure tenure) {
-		this.tenure = tenure;
+	void details(HoldDetails details) {
+		this.details = details;
 	}
 
 	/**
-	 * What is remembered of this hold.
-	 * @return the tenure, or {@code null} if there is nothing to remember
+	 * The details of this hold.
+	 * @return the details, or {@code null} if the hold has no limits and there are no
+	 * listeners
 	 */
-	@Nullable Tenure tenure() {
-		return this.tenure;
+	@Nullable HoldDetails details() {
+		return this.details;
 	}
 
 	/**
-	 * The time at which it was taken; earlier by the hand-off time if it was passed on
-	 * and there is no listener.
+	 * The beginning of this hold. Without details it is the grant of the lease, which is
+	 * earlier if the lease was passed on.
 	 * @return the moment
 	 */
 	Moment since() {
-		Tenure current = this.tenure;
+		HoldDetails current = this.details;
 		return (current != null) ? current.since() : this.lease.granted();
 	}
 
 	/**
-	 * How long it has been held.
-	 * @return the time, by the monotonic clock
+	 * The age of this hold by the monotonic clock.
+	 * @return the time since it began
 	 */
 	Duration age() {
 		return Duration.ofNanos(this.lease.clock().nanoTime() - since().nanos());
 	}
 
 	/**
-	 * Take what was offered.
-	 * @return whether it is held now; otherwise it was withdrawn, or too late
+	 * Accept the offer.
+	 * @return whether the lock is held now; otherwise the offer was withdrawn, or it is
+	 * too late
 	 */
 	boolean claim() {
 		return !this.lease.isTooLate() && this.state.compareAndSet(State.OFFERED, State.HELD);
 	}
 
 	/**
-	 * Decline what was offered.
-	 * @return whether it was on offer up to now
+	 * Decline the offer.
+	 * @return whether the offer stood up to now
 	 */
 	boolean decline() {
 		return this.state.compareAndSet(State.OFFERED, State.RELEASED);
 	}
 
 	/**
-	 * Whether the lock is held. The first to find that the deadline is over declares it
-	 * lost.
+	 * Whether the lock is held. The first caller after the deadline declares it lost.
 	 * @return whether it is held
 	 */
 	boolean isValid() {
@@ -131,45 +135,45 @@ final class Hold {
 			this.lease.lose(this.lease.expiry());
 			return false;
 		}
-		Tenure current = this.tenure;
-		if (current == null || current.nanosLeft() > 0) {
+		HoldDetails current = this.details;
+		if (current == null || current.maxHoldNanosLeft() > 0) {
 			return true;
 		}
-		lose(current.overdue());
+		lose(current.maxHoldExceeded());
 		return false;
 	}
 
 	/**
-	 * How much of the validity is left if the lease is not renewed.
+	 * The validity that is left if the lease is not renewed.
 	 * @return nanoseconds, negative if it is over
 	 */
 	long validNanosLeft() {
-		Tenure current = this.tenure;
+		HoldDetails current = this.details;
 		long left = this.lease.validNanosLeft();
-		return (current != null) ? Math.min(left, current.nanosLeft()) : left;
+		return (current != null) ? Math.min(left, current.maxHoldNanosLeft()) : left;
 	}
 
 	/**
-	 * How long the lock is to stay taken although it is not held any more.
-	 * @return nanoseconds, zero or less if it may be free
+	 * The rest of the {@code minHold}, for which the lock stays taken after its release.
+	 * @return nanoseconds, zero or less if the lock may be free
 	 */
-	long minNanosLeft() {
-		Tenure current = this.tenure;
-		return (current != null) ? current.minNanosLeft() : 0;
+	long minHoldNanosLeft() {
+		HoldDetails current = this.details;
+		return (current != null) ? current.minHoldNanosLeft() : 0;
 	}
 
 	/**
-	 * Nobody ever got to see this lock.
+	 * Drop the {@code minHold} of a lock whose handle was never given out.
 	 */
-	void unused() {
-		Tenure current = this.tenure;
+	void waiveMinHold() {
+		HoldDetails current = this.details;
 		if (current != null) {
-			current.unused();
+			current.waiveMinHold();
 		}
 	}
 
 	/**
-	 * Whether a holder has the lock, by the state alone.
+	 * Whether the lock is held according to its state, without a look at the clock.
 	 * @return whether it is neither on offer nor released or lost
 	 */
 	boolean isHeld() {
@@ -181,10 +185,10 @@ final class Hold {
 	}
 
 	/**
-	 * Declare the lock lost, unless it is released or lost already. An offer that nobody
-	 * has taken yet is withdrawn, of which nobody needs to know.
-	 * @param loss how
-	 * @return whether this call did it
+	 * Declare the lock lost, unless it is released or lost already. An offer that has not
+	 * been accepted is withdrawn without a word to the listener.
+	 * @param loss the loss
+	 * @return whether this call changed the state
 	 */
 	boolean lose(Loss loss) {
 		State lost = new Lost(loss);
@@ -194,7 +198,7 @@ final class Hold {
 		if (!this.state.compareAndSet(State.HELD, lost)) {
 			return false;
 		}
-		this.lease.watch().lost(this, loss);
+		this.lease.lossListener().onLoss(this, loss);
 		return true;
 	}
 
@@ -252,7 +256,7 @@ final class Hold {
 	}
 
 	/**
-	 * Lost, and how: who declares a loss and who reads of it agree on the reason.
+	 * Lost, and how. One object holds both, so that all readers see the same reason.
 	 */
 	private static final class Lost extends State {
 
@@ -261,6 +265,16 @@ final class Hold {
 		private Lost(Loss loss) {
 			this.loss = loss;
 		}
+
+	}
+
+	/**
+	 * Receives the loss of a lock, on the thread that finds it. Does not block.
+	 */
+	@FunctionalInterface
+	interface LossListener {
+
+		void onLoss(Hold hold, Loss loss);
 
 	}
 

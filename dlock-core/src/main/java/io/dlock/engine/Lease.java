@@ -8,9 +8,9 @@ import io.dlock.LossType;
 import io.dlock.engine.MachineClock.Moment;
 
 /**
- * What the store granted to this process, for a time. It belongs to one {@link Hold}
- * after the other: who is done with it passes it on to who waits in this process, without
- * a call to the store.
+ * A lock that the store has granted to this process for a time. The lease belongs to one
+ * {@link Hold} after the other: a holder that is done passes it on to the next request of
+ * this process, without a call to the store.
  * <p>
  * <strong>Validity.</strong> The lease counts from the moment <em>before</em> the request
  * was handed to the driver, less one percent and two milliseconds for clocks that run at
@@ -23,7 +23,7 @@ final class Lease {
 
 	private static final long MARGIN_NANOS = Duration.ofMillis(2).toNanos();
 
-	/** A lease with less than this part of it left is not used any more. */
+	/** A lease is too old to be used if less than this part of it is left. */
 	private static final int MIN_REMAINING_DIVISOR = 5;
 
 	/**
@@ -37,7 +37,7 @@ final class Lease {
 	/** The largest token of a store that leaves this room. */
 	static final long MAX_STORE_TOKEN = Long.MAX_VALUE / TOKENS_PER_LEASE - 1;
 
-	/** Of an offer that nobody has taken, so that nobody hears of it. */
+	/** Ends offers only, of which listeners are not told. */
 	private static final Loss GIVEN_UP = new Loss(LossType.REFUSED, "it was given up");
 
 	private final MachineClock clock;
@@ -46,13 +46,13 @@ final class Lease {
 
 	private final String key;
 
-	private final Terms terms;
+	private final LeaseTerms terms;
 
 	private final long firstToken;
 
-	private final @Nullable Unresolved unresolved;
+	private final @Nullable UnansweredRequests unanswered;
 
-	private final LeaseWatch watch;
+	private final Hold.LossListener lossListener;
 
 	private final Moment granted;
 
@@ -64,26 +64,26 @@ final class Lease {
 
 	private volatile @Nullable Loss withdrawal;
 
-	Lease(Grant grant, MachineClock clock, LeaseWatch watch) {
+	Lease(Grant grant, MachineClock clock, Hold.LossListener lossListener) {
 		this.clock = clock;
-		this.watch = watch;
-		this.key = grant.turn().key();
+		this.lossListener = lossListener;
+		this.key = grant.context().key();
 		this.owner = grant.owner();
-		this.terms = grant.turn().terms();
+		this.terms = grant.context().terms();
 		this.firstToken = grant.storeToken() * TOKENS_PER_LEASE;
 		this.granted = grant.sent();
 		this.sent = grant.sent();
 		this.lastSent = grant.sent();
-		this.unresolved = grant.unresolved();
-		this.holder = Hold.first(this, grant.turn());
+		this.unanswered = grant.unanswered();
+		this.holder = Hold.first(this, grant.context());
 	}
 
 	MachineClock clock() {
 		return this.clock;
 	}
 
-	LeaseWatch watch() {
-		return this.watch;
+	Hold.LossListener lossListener() {
+		return this.lossListener;
 	}
 
 	String key() {
@@ -103,7 +103,7 @@ final class Lease {
 	}
 
 	/**
-	 * The token of the first holder. The next have the next.
+	 * The token of the first holder. The holders after it have the tokens after it.
 	 * @return the public token
 	 */
 	long firstToken() {
@@ -111,7 +111,7 @@ final class Lease {
 	}
 
 	/**
-	 * Who has the lease, or had it last.
+	 * The hold that has the lease, or had it last.
 	 * @return the holder
 	 */
 	Hold holder() {
@@ -143,7 +143,7 @@ final class Lease {
 	}
 
 	/**
-	 * A renewal is about to be sent.
+	 * Note that a renewal is about to be sent.
 	 * @param renewalSent the time
 	 */
 	void renewing(Moment renewalSent) {
@@ -154,8 +154,8 @@ final class Lease {
 	 * Requests of the same owner that were never answered and may yet arrive.
 	 * @return the requests, or {@code null}
 	 */
-	@Nullable Unresolved unresolved() {
-		return this.unresolved;
+	@Nullable UnansweredRequests unanswered() {
+		return this.unanswered;
 	}
 
 	boolean isOver() {
@@ -163,7 +163,7 @@ final class Lease {
 	}
 
 	/**
-	 * How much of the validity is left, whoever has the lease.
+	 * The validity that is left to this process.
 	 * @return nanoseconds, negative if the deadline is over
 	 */
 	long validNanosLeft() {
@@ -172,7 +172,7 @@ final class Lease {
 	}
 
 	/**
-	 * The loss of who has the lease when it is over.
+	 * The loss of the holder when the lease is over.
 	 * @return the loss
 	 */
 	Loss expiry() {
@@ -189,23 +189,23 @@ final class Lease {
 	}
 
 	/**
-	 * Whether an heir comes too late to take the lease: there must be time to renew it,
-	 * which does not happen to an offer.
-	 * @return whether not to take it
+	 * Whether an offer comes too late. A lease that is renewed needs time for that, since
+	 * an offer is not renewed.
+	 * @return whether not to accept it
 	 */
 	boolean isTooLate() {
 		return isRenewed() ? isStale() : isOver();
 	}
 
 	/**
-	 * Whether an heir would get less than it asked for.
+	 * Whether the next holder would get less than it asked for.
 	 */
 	private boolean isTooShort() {
 		return isRenewed() ? isStale() : validNanosLeft() < length().toNanos() - length().toNanos() / MAX_USED_DIVISOR;
 	}
 
 	/**
-	 * The store confirmed a renewal.
+	 * Note that the store confirmed a renewal.
 	 * @param renewalSent when the renewal was sent, not when it was answered
 	 */
 	void renewed(Moment renewalSent) {
@@ -215,9 +215,10 @@ final class Lease {
 	}
 
 	/**
-	 * The lease is no longer this process's: tell the holder, and pass it on to nobody.
-	 * @param loss how
-	 * @return whether somebody lost the lock by this
+	 * End the lease because it no longer belongs to this process. The holder loses the
+	 * lock, and the lease is not passed on any more.
+	 * @param loss the loss
+	 * @return whether a holder lost the lock or an offer was withdrawn
 	 */
 	boolean lose(Loss loss) {
 		this.withdrawal = loss;
@@ -225,27 +226,27 @@ final class Lease {
 	}
 
 	/**
-	 * From now on the lease is on its way back to the store, and is passed on to nobody,
-	 * whatever may have become of that.
+	 * Stop passing the lease on, because it is on its way back to the store. That is
+	 * final: a call that was to give it up may have reached the store even if it failed.
 	 */
 	void withdraw() {
 		this.withdrawal = GIVEN_UP;
 	}
 
 	/**
-	 * Offer the lease to the next in the queue, who takes it when it wakes up. Called by
-	 * one holder after the other.
-	 * @param heir the place of the next
+	 * Offer the lease to the next call of the queue, which claims it when it wakes up.
+	 * Called by one holder after the other.
+	 * @param successor the next call
 	 * @param maxNanos how long after the grant the lease may be passed on, so that other
-	 * processes get their turn
+	 * processes get the lock too
 	 * @return the next hold, or {@code null} if this lease is not to be passed on
 	 */
-	@Nullable Hold passTo(Turn heir, long maxNanos) {
-		if (this.withdrawal != null || !this.terms.equals(heir.terms())
+	@Nullable Hold passTo(AcquireContext successor, long maxNanos) {
+		if (this.withdrawal != null || !this.terms.equals(successor.terms())
 				|| this.clock.elapsedNanos(this.granted) >= maxNanos || isTooShort()) {
 			return null;
 		}
-		Hold next = this.holder.next(heir);
+		Hold next = this.holder.next(successor);
 		if (next == null) {
 			return null;
 		}
@@ -259,25 +260,16 @@ final class Lease {
 	}
 
 	/**
-	 * What was asked for. A lease is passed on to requests for the same.
+	 * A grant of the store.
 	 *
-	 * @param lease how long
-	 * @param renewed whether to renew it
-	 */
-	record Terms(Duration lease, boolean renewed) {
-
-	}
-
-	/**
-	 * What the store granted.
-	 *
-	 * @param turn the place in the local queue, kept as long as the lock is held
+	 * @param context the call that was granted
 	 * @param owner the owner
 	 * @param storeToken the store's token
 	 * @param sent when the request was handed to the driver
-	 * @param unresolved unanswered requests of this owner, or {@code null}
+	 * @param unanswered unanswered requests of this owner, or {@code null}
 	 */
-	record Grant(Turn turn, String owner, long storeToken, Moment sent, @Nullable Unresolved unresolved) {
+	record Grant(AcquireContext context, String owner, long storeToken, Moment sent,
+			@Nullable UnansweredRequests unanswered) {
 
 	}
 

@@ -7,15 +7,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one alarm of all leases. Most locks are released long before anything is due for
- * them: setting an alarm for each would wake the timer for nothing, and cost more than
- * the rest of an acquisition.
+ * One alarm for all leases. Most locks are released long before a renewal is due: an
+ * alarm for each lease would wake the timer needlessly, and cost more than the rest of an
+ * acquisition.
  */
 final class LeaseAlarm {
 
 	static final long NEVER = Long.MAX_VALUE;
 
-	/** Not more often, however many leases end one after the other. */
+	/** The shortest pause between two alarms. */
 	private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
 	private final Scheduler scheduler;
@@ -34,9 +34,9 @@ final class LeaseAlarm {
 
 	/**
 	 * Create the alarm.
-	 * @param scheduler what rings it
+	 * @param scheduler runs the action
 	 * @param clock the clock
-	 * @param onAlarm what to do when it rings
+	 * @param onAlarm the action
 	 */
 	LeaseAlarm(Scheduler scheduler, MachineClock clock, Runnable onAlarm) {
 		this.scheduler = scheduler;
@@ -45,7 +45,7 @@ final class LeaseAlarm {
 	}
 
 	/**
-	 * Ring at that time at the latest.
+	 * Ring after this time or earlier.
 	 * @param nanos nanoseconds from now, or {@link #NEVER}
 	 */
 	void wakeIn(long nanos) {
@@ -69,8 +69,8 @@ final class LeaseAlarm {
 	}
 
 	/**
-	 * It is set before it is scheduled: it may ring before the scheduler has returned,
-	 * and would then count as set for ever and never ring again.
+	 * The alarm is set before it is scheduled: it may ring before the scheduler has
+	 * returned, and would otherwise stay set and never ring again.
 	 */
 	private void schedule(long at, long delay) {
 		if (this.scheduled != null) {
@@ -88,8 +88,8 @@ final class LeaseAlarm {
 	}
 
 	/**
-	 * From here on a lease that is new sets the alarm itself, since it may come too late
-	 * to be looked at now.
+	 * The alarm is reset first, so that a lease that comes too late for this check sets
+	 * it again.
 	 */
 	private void ring() {
 		this.set = false;

@@ -8,43 +8,34 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 import io.dlock.LockBusyException;
-import io.dlock.LockConsole;
-import io.dlock.LockContext;
-import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockInfo;
 import io.dlock.LockListener;
-import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
-import io.dlock.LockStoreException;
 import io.dlock.LossType;
-import io.dlock.engine.MachineClock.Moment;
+import io.dlock.console.LockConsole;
+import io.dlock.console.LockCounts;
 import io.dlock.store.LockStore;
-import io.dlock.store.StoreException;
 
 /**
  * The lock registry: leases in a {@link LockStore}.
  * <p>
- * The registry ends with {@link #close()}: it accepts no more requests, wakes the waiting
- * ones with {@link LockRegistryClosedException}, gives running holders the shutdown
- * timeout to finish, and then declares their locks lost and releases them. The store is
- * not closed by the registry.
+ * {@link #close()} ends the registry: it accepts no more requests, wakes the waiting ones
+ * with {@link LockRegistryClosedException}, gives running holders the shutdown timeout to
+ * finish, and then declares their locks lost and releases them. It does not close the
+ * store.
  * <p>
- * As a Spring bean it is closed when the context destroys it. When the lifecycle beans of
- * the context stop, it gives running holders the shutdown timeout to finish while all
- * beans are there, and grants locks all the same: an executor whose queued tasks are
- * awaited works them off when its bean is destroyed. The starter makes sure that
- * executors are destroyed before the registry. Without the starter, let their beans
- * depend on it.
+ * As a Spring bean the registry is closed when the context destroys it. When the
+ * lifecycle beans of the context stop, it gives running holders the shutdown timeout to
+ * finish while all beans are available, and goes on granting locks: an executor that
+ * awaits its tasks runs them when its bean is destroyed. The starter has executors
+ * destroyed before the registry. Without the starter, let their beans depend on it.
  *
  * @since 0.1
  */
@@ -57,18 +48,10 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	public static final int PHASE = Integer.MAX_VALUE / 4;
 
-	private static final Log logger = LogFactory.getLog(LeaseLockRegistry.class);
-
-	private static final Duration SWEEP_PERIOD = Duration.ofMinutes(30);
-
-	private static final Duration SWEEP_PAUSE = Duration.ofSeconds(1);
-
 	private static final Loss SHUTDOWN = new Loss(LossType.SHUTDOWN, "the application shut down while it was held");
 
 	/** Listeners may be destroyed next. */
 	private static final Duration EVENTS_AT_STOP = Duration.ofSeconds(1);
-
-	private final LockStore store;
 
 	private final LockSettings settings;
 
@@ -80,32 +63,30 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final LocalQueues queues;
 
-	private final LeaseKeeper keeper;
+	private final LeaseRenewer renewer;
 
 	private final Revoker revoker;
 
+	private final StoreQueueMembership membership;
+
 	private final LeaseReleaser releaser;
 
-	private final StoreTurns turns;
+	private final LeaseLockHandles handles;
 
-	private final CountsByName counts;
+	private final LockAcquirer acquirer;
 
-	private final LockConsole console;
+	private final RegistryCounts counts;
 
-	private final long answerNanos;
-
-	private volatile long answered;
-
-	private volatile boolean open = true;
+	private final RegistryConsole console;
 
 	private volatile boolean running = true;
 
-	/** What is left of the shutdown timeout. */
+	/** The rest of the shutdown timeout. */
 	private volatile Duration grace;
 
 	/**
 	 * Create a registry, which is open at once.
-	 * @param store where the leases are
+	 * @param store the store of the leases
 	 * @param settings defaults and limits
 	 */
 	public LeaseLockRegistry(LockStore store, LockSettings settings) {
@@ -117,42 +98,26 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	LeaseLockRegistry(LockStore store, LockSettings settings, MachineClock clock, EngineThreads threads) {
-		this.store = store;
 		this.settings = settings;
-		this.grace = settings.shutdownTimeout();
 		this.clock = clock;
 		this.threads = threads;
-		this.events = new LockEvents(this.threads);
-		this.keeper = new LeaseKeeper(store, clock, this.threads, this.events);
-		this.revoker = new Revoker(store, clock, this.threads, settings.commandTimeout());
-		this.releaser = new LeaseReleaser(store, this.keeper, this.revoker, this.threads, settings.releaseMode());
-		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), this.releaser);
-		this.turns = new StoreTurns(store, this.threads, this.queues, settings.maxPollInterval());
-		this.counts = new CountsByName(this.keeper, this.queues);
-		this.console = new RegistryConsole(this);
-		this.answerNanos = settings.commandTimeout().toNanos() * 2;
-		this.answered = clock.nanoTime() - this.answerNanos;
-		this.threads.workLater(this::sweep, SWEEP_PERIOD.toNanos());
-	}
-
-	/**
-	 * A sweep is bounded; if it left something, the next follows soon.
-	 */
-	private void sweep() {
-		boolean more = false;
-		try {
-			more = this.store.sweep();
-		}
-		catch (StoreException ex) {
-			logger.debug("The sweep of the lock store failed and will be repeated", ex);
-		}
-		finally {
-			this.threads.workLater(this::sweep, (more ? SWEEP_PAUSE : SWEEP_PERIOD).toNanos());
-		}
-	}
-
-	LockStore store() {
-		return this.store;
+		this.grace = settings.shutdownTimeout();
+		this.events = new LockEvents(threads);
+		this.renewer = new LeaseRenewer(store, clock, threads, this.events);
+		this.revoker = new Revoker(store, clock, threads, settings.commandTimeout());
+		StoreReleaser storeReleaser = new StoreReleaser(store, this.renewer, this.revoker, threads);
+		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), storeReleaser);
+		this.membership = new StoreQueueMembership(store, threads, this.queues, settings.maxPollInterval());
+		this.releaser = new LeaseReleaser(this.queues, storeReleaser, this.renewer,
+				new MinHoldEnforcer(store, clock, this.revoker, threads), this.events, threads, settings.releaseMode());
+		this.handles = new LeaseLockHandles(this.queues, this.releaser, this.renewer, this.events, threads);
+		this.acquirer = new LockAcquirer(settings, clock, this.queues,
+				new StoreAcquirer(store, this.queues, this.membership, clock, settings.commandTimeout().toNanos()),
+				new LeaseLifecycle(settings, clock, this.queues, this.renewer, this.events, threads), this.revoker,
+				this.handles, this.events, threads);
+		this.counts = new RegistryCounts(this.renewer, this.queues);
+		this.console = new RegistryConsole(store, settings, clock, this.queues, this.renewer);
+		new StoreSweeper(store, threads).start();
 	}
 
 	/**
@@ -171,45 +136,21 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		return this.queues;
 	}
 
-	LeaseKeeper keeper() {
-		return this.keeper;
+	LeaseRenewer renewer() {
+		return this.renewer;
 	}
 
 	Revoker revoker() {
 		return this.revoker;
 	}
 
-	StoreTurns turns() {
-		return this.turns;
-	}
-
-	LockEvents events() {
-		return this.events;
-	}
-
-	/**
-	 * Note that the store has answered a request. Not every answer needs to be noted,
-	 * because all threads write here.
-	 * @param sent the time at which the request was sent
-	 */
-	void storeAnswered(Moment sent) {
-		if (sent.nanos() - this.answered > this.answerNanos / 8) {
-			this.answered = sent.nanos();
-		}
-	}
-
-	/**
-	 * Whether the store has answered a request of this process within the last two
-	 * command timeouts.
-	 * @return whether it works
-	 */
-	boolean isStoreAnswering() {
-		return this.clock.nanoTime() - this.answered < this.answerNanos;
+	StoreQueueMembership membership() {
+		return this.membership;
 	}
 
 	@Override
 	public LockHandle acquire(LockRequest request) {
-		return acquire(request, this.settings.waitTimeOf(request), true);
+		return this.acquirer.acquire(request);
 	}
 
 	@Override
@@ -222,166 +163,40 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		}
 	}
 
-	/**
-	 * Acquire a lock on the calling thread.
-	 * @param request the request
-	 * @param waitTime how long to wait
-	 * @param interruptible whether an interrupt ends the wait, or is kept for later
-	 * @return the handle, bound to the calling thread
-	 */
-	HeldLock acquire(LockRequest request, Duration waitTime, boolean interruptible) {
-		validate(request);
-		HeldLock handle = nested(request);
-		if (handle == null) {
-			handle = new BlockingAcquisition(request, waitTime, interruptible, this).run();
-		}
-		return handle.bindToThread();
-	}
-
-	/**
-	 * Tell that a lock was acquired. One that was granted while the registry stopped
-	 * would be nobody's to release.
-	 * @param hold the lock, of a lease that is kept already
-	 * @param wait the wait for it
-	 * @return the handle
-	 */
-	HeldLock deliver(Hold hold, Deadline wait) {
-		HeldLock handle = new HeldLock(this, hold);
-		try {
-			this.events.acquired(hold, wait);
-			failIfClosed(hold.key());
-			return handle;
-		}
-		catch (Throwable ex) {
-			try {
-				handle.releaseUnused();
-			}
-			catch (LockLostException lost) {
-				ex.addSuppressed(lost);
-			}
-			throw ex;
-		}
-	}
-
-	void failIfClosed(String key) {
-		if (!this.open) {
-			throw new LockRegistryClosedException(key);
-		}
-	}
-
-	/**
-	 * A thread that holds the key gets another handle on its lease. One that held it and
-	 * lost it is told so: it believes to hold it.
-	 */
-	private @Nullable HeldLock nested(LockRequest request) {
-		if (!request.reentrant()) {
-			return null;
-		}
-		HeldLock outer = (HeldLock) LockContext.find(request.key(),
-				(handle) -> handle instanceof HeldLock held && held.belongsTo(this, request.key()));
-		return (outer != null) ? nested(outer) : null;
-	}
-
-	private @Nullable HeldLock nested(HeldLock outer) {
-		if (outer.hold().retain()) {
-			return new HeldLock(this, outer.hold());
-		}
-		if (outer.hold().isLost()) {
-			throw outer.hold().lostException();
-		}
-		return null;
-	}
-
 	@Override
 	public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
-		validate(request);
-		return new AsyncAcquisition(request, this).start();
+		return this.acquirer.acquireAsync(request);
 	}
 
 	@Override
 	public CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
-		validate(request);
-		if (request.reentrant() && outer instanceof HeldLock held && held.belongsTo(this, request.key())) {
-			try {
-				HeldLock handle = nested(held);
-				if (handle != null) {
-					return CompletableFuture.completedFuture(handle);
-				}
-			}
-			catch (LockLostException ex) {
-				return CompletableFuture.failedFuture(ex);
-			}
-		}
-		return acquireAsync(request);
-	}
-
-	/**
-	 * Release a lock whose last handle is closed.
-	 * @param hold the lock
-	 */
-	void release(Hold hold) {
-		boolean held = hold.beginRelease();
-		LockEvent event = held ? this.events.release(hold) : null;
-		try {
-			this.releaser.release(hold, held && this.open);
-		}
-		finally {
-			this.events.tell(event);
-		}
-		if (!held) {
-			throw hold.lostException();
-		}
-	}
-
-	/**
-	 * Release a lock whose last handle is closed, without waiting for the store.
-	 * @param hold the lock
-	 * @return completes when it is released, with the loss if it was lost
-	 */
-	CompletableFuture<@Nullable Void> releaseAsync(Hold hold) {
-		boolean held = hold.beginRelease();
-		LockEvent event = held ? this.events.release(hold) : null;
-		CompletableFuture<@Nullable Void> released = this.releaser.releaseAsync(hold, held && this.open);
-		if (event != null) {
-			return released.thenRun(() -> this.events.tell(event));
-		}
-		if (held) {
-			return released;
-		}
-		return released.thenCompose((done) -> CompletableFuture.failedFuture(hold.lostException()));
+		return this.acquirer.acquireAsync(request, outer);
 	}
 
 	@Override
 	public Lock lock(LockRequest request) {
 		validate(request);
-		return new LockView(this, request);
+		return new LockAdapter(request, this.acquirer, this.handles);
 	}
 
 	@Override
 	public Optional<LockInfo> find(String key) {
-		LockRequest.of(key);
-		try {
-			return this.store.find(key).map(RegistryConsole::info);
-		}
-		catch (StoreException ex) {
-			throw new LockStoreException(key, "look up", "Nothing is known about it", ex);
-		}
+		return this.console.findKey(key);
 	}
 
 	/**
-	 * Under which owner the store knows a lock of this registry. Who knows it can release
-	 * the lock: it is not for logs.
+	 * The owner that the store knows a lock of this registry by. The owner permits the
+	 * release of the lock: keep it out of logs.
 	 * @param handle a handle
 	 * @return the owner, or empty if the handle is not of this registry or has been
 	 * released
 	 */
 	public Optional<String> ownerOf(LockHandle handle) {
-		return (handle instanceof HeldLock held && held.belongsTo(this, held.key()))
-				? Optional.of(held.hold().lease().owner()) : Optional.empty();
+		return Optional.ofNullable(this.handles.ownerOf(handle));
 	}
 
 	/**
-	 * What an operator sees of the locks and may do to them.
+	 * The operator's view of the locks.
 	 * @return the console
 	 */
 	public LockConsole console() {
@@ -389,52 +204,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * How many locks this process holds. Nested handles share one lock; a lock that is
-	 * kept for its {@code minHold} after its release is held by nobody. As cheap as it
-	 * sounds, for any thread at any time.
-	 * @return the number of locks
+	 * The counts of the locks of this process, for gauges.
+	 * @return the counts
 	 */
-	public int heldLocks() {
-		return this.keeper.size();
-	}
-
-	/**
-	 * How many requests of this process wait for a lock: behind others of this process,
-	 * for somebody elsewhere, or for the answer of the store. Looks at each key that is
-	 * held or waited for, on any thread at any time: for a gauge, not for each request.
-	 * @return the number of requests
-	 */
-	public int waitingCalls() {
-		return this.queues.waiting().size();
-	}
-
-	/**
-	 * The same as {@link #heldLocks()}, by the name of the request. Looks at each lock
-	 * that is held: for gauges.
-	 * @return the number of locks of each name, those without a name under an empty one;
-	 * names of which no lock is held are missing
-	 */
-	public Map<String, Integer> heldLocksByName() {
-		return this.counts.held();
-	}
-
-	/**
-	 * The same as {@link #waitingCalls()}, by the name of the request.
-	 * @return the number of requests of each name, those without a name under an empty
-	 * one; names for which nobody waits are missing
-	 */
-	public Map<String, Integer> waitingCallsByName() {
-		return this.counts.waiting();
-	}
-
-	/**
-	 * How long the longest hold of each name has lasted that has not ended. Looks at each
-	 * lock that is held: for gauges.
-	 * @return the age of the oldest lock of each name, those without a name under an
-	 * empty one; names of which no lock is held are missing
-	 */
-	public Map<String, Duration> longestHoldsByName() {
-		return this.counts.longestHolds();
+	public LockCounts counts() {
+		return this.counts;
 	}
 
 	@Override
@@ -448,7 +222,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Have the whole shutdown timeout again after {@link #stop()}.
+	 * Restore the shutdown timeout after {@link #stop()}.
 	 */
 	@Override
 	public void start() {
@@ -457,13 +231,13 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Whether the lifecycle beans of the context run, as far as the registry knows. The
-	 * registry grants locks in either case.
+	 * Whether the registry has been started or stopped by its context. It grants locks in
+	 * either case.
 	 * @return {@code false} after {@link #stop()} and {@link #close()}
 	 */
 	@Override
 	public boolean isRunning() {
-		return this.running && this.open;
+		return this.running && this.queues.isOpen();
 	}
 
 	@Override
@@ -472,20 +246,20 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Wait until the locks that are held now have ended, for the shutdown timeout at
-	 * most. The registry goes on granting locks until {@link #close()}.
+	 * Wait until the locks that are held now have ended, up to the shutdown timeout. The
+	 * registry goes on granting locks until {@link #close()}.
 	 */
 	@Override
 	public void stop() {
 		this.running = false;
-		List<Lease> held = this.keeper.leases();
-		spendShutdownTime((limit) -> this.keeper.awaitEnd(held, limit));
+		List<Lease> held = this.renewer.leases();
+		spendShutdownTime((limit) -> this.renewer.awaitEnd(held, limit));
 	}
 
 	/**
-	 * Wait for something with what is left of the shutdown timeout. The time that the
-	 * wait takes is no longer there for {@link #stop()} and {@link #close()}.
-	 * @param wait waits, at most as long as it is told
+	 * Spend a part of the shutdown timeout, which shortens the waits of {@link #stop()}
+	 * and {@link #close()}.
+	 * @param wait waits, at most for the duration that it receives
 	 */
 	public void spendShutdownTime(Consumer<Duration> wait) {
 		long begin = this.clock.nanoTime();
@@ -495,11 +269,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Holders are told first, so that nobody believes to hold what is being released. If
-	 * the store is down the leases end by themselves.
+	 * Holders are told first: a lock that is being released must not look held. If the
+	 * store is down the leases end by themselves.
 	 */
 	private void takeAway(List<Lease> leases) {
-		List<Lease> lost = leases.stream().filter((lease) -> this.keeper.end(lease, SHUTDOWN)).toList();
+		List<Lease> lost = leases.stream().filter((lease) -> this.renewer.lose(lease, SHUTDOWN)).toList();
 		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
 		this.threads.inParallel(
 				lost.stream().<Runnable>map((lease) -> () -> this.releaser.takeAway(lease, limit)).toList(), limit);
@@ -509,25 +283,24 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	/**
-	 * Accept no more requests, give running holders what is left of the shutdown timeout,
+	 * Accept no more requests, give running holders the rest of the shutdown timeout,
 	 * take their locks away, and end the threads.
 	 */
 	@Override
 	public void close() {
-		if (this.open) {
-			this.open = false;
-			this.queues.signalAll();
+		if (this.queues.isOpen()) {
+			this.queues.close();
 			stop();
 			end();
 		}
-		this.turns.close();
+		this.membership.close();
 		this.threads.close();
 	}
 
 	private void end() {
 		boolean interrupted = Thread.interrupted();
 		try {
-			takeAway(this.keeper.leases());
+			takeAway(this.renewer.leases());
 			this.threads.awaitEvents(EVENTS_AT_STOP);
 		}
 		finally {

@@ -11,40 +11,50 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.store.MailboxAddress;
 
 /**
- * The queue of a key. The first of it holds the lock or asks the store for it, the others
- * wait for the place of the first. A request whose wait time is over has no place: it
+ * The queue of a key. The first request holds the lock or asks the store for it, the
+ * others wait for the first place. A request whose wait time is over has no place: it
  * watches until the first knows whether the lock has a holder. Guarded by the map of
- * {@link LocalQueues}, except for the volatile fields.
+ * {@link LocalQueues}; the volatile fields are read without it.
  */
 final class LocalQueue {
 
-	private @Nullable Turn first;
+	private volatile @Nullable QueuedRequest first;
 
-	private @Nullable Set<Turn> others;
+	private @Nullable Set<QueuedRequest> others;
 
-	private @Nullable Set<Turn> watchers;
+	private @Nullable Set<QueuedRequest> watchers;
 
 	private volatile boolean awaited;
 
 	private volatile boolean watched;
 
-	private volatile @Nullable Answer answer;
+	private volatile @Nullable QueueAnswer answer;
 
 	private volatile @Nullable MailboxAddress queuedAt;
 
-	@Nullable Turn first() {
+	@Nullable QueuedRequest first() {
 		return this.first;
 	}
 
-	boolean isFirst(Turn turn) {
-		return this.first == turn;
+	/**
+	 * The request that holds a lock, which keeps the first place as long as it does.
+	 * @param hold the lock
+	 * @return the request, or {@code null} if it has left
+	 */
+	@Nullable QueuedRequest holder(Hold hold) {
+		QueuedRequest current = this.first;
+		return (current != null && current.context() == hold.context()) ? current : null;
+	}
+
+	boolean isFirst(QueuedRequest queued) {
+		return this.first == queued;
 	}
 
 	/**
 	 * The latest knowledge about the lock.
 	 * @return the answer, or {@code null} as long as the first has none
 	 */
-	@Nullable Answer answer() {
+	@Nullable QueueAnswer answer() {
 		return this.answer;
 	}
 
@@ -53,7 +63,7 @@ final class LocalQueue {
 	 * @param known the answer, or {@code null} if the former one is out of date
 	 * @return whether a request watches for it
 	 */
-	boolean note(@Nullable Answer known) {
+	boolean note(@Nullable QueueAnswer known) {
 		this.answer = known;
 		return known != null && this.watched;
 	}
@@ -73,44 +83,43 @@ final class LocalQueue {
 		}
 	}
 
-	void add(Turn turn) {
-		turn.joined(this);
+	void add(QueuedRequest queued) {
 		if (this.first == null) {
-			makeFirst(turn);
+			makeFirst(queued);
 		}
-		else if (turn.isExpired()) {
-			watch(turn);
+		else if (queued.isExpired()) {
+			watch(queued);
 		}
 		else {
 			if (this.others == null) {
 				this.others = new LinkedHashSet<>(4);
 			}
-			this.others.add(turn);
+			this.others.add(queued);
 			this.awaited = true;
 		}
 	}
 
 	/**
-	 * Give the first place to a turn. Its answer is the one before only as long as a
-	 * lease is on offer to it.
-	 * @param turn the turn
+	 * Give the first place to a request. The former answer stays as long as a lease is on
+	 * offer to it.
+	 * @param queued the request
 	 */
-	void makeFirst(Turn turn) {
-		this.first = turn;
-		if (!turn.hasOffer()) {
+	void makeFirst(QueuedRequest queued) {
+		this.first = queued;
+		if (!queued.hasOffer()) {
 			this.answer = null;
 		}
-		turn.becomeFirst();
+		queued.becomeFirst();
 	}
 
 	/**
-	 * Take the place of a request whose wait is over.
-	 * @param turn the turn, which keeps its place if that is the first
+	 * Have a request whose wait time is over watch for an answer, unless it is the first.
+	 * @param queued the request
 	 */
-	void stopWaiting(Turn turn) {
-		if (this.others != null && this.others.remove(turn)) {
+	void stopWaiting(QueuedRequest queued) {
+		if (this.others != null && this.others.remove(queued)) {
 			this.awaited = !this.others.isEmpty();
-			watch(turn);
+			watch(queued);
 		}
 	}
 
@@ -118,22 +127,22 @@ final class LocalQueue {
 	 * The watcher is added before the answer is read, and the answer is noted before the
 	 * first looks for watchers: one of the two sees the other.
 	 */
-	private void watch(Turn turn) {
+	private void watch(QueuedRequest queued) {
 		if (this.watchers == null) {
 			this.watchers = new LinkedHashSet<>(4);
 		}
-		this.watchers.add(turn);
+		this.watchers.add(queued);
 		this.watched = true;
-		Answer known = this.answer;
+		QueueAnswer known = this.answer;
 		if (known != null) {
-			unwatch(turn);
-			turn.told(known);
+			unwatch(queued);
+			queued.answer(known);
 		}
 	}
 
-	private void unwatch(Turn turn) {
+	private void unwatch(QueuedRequest queued) {
 		if (this.watchers != null) {
-			this.watchers.remove(turn);
+			this.watchers.remove(queued);
 			this.watched = !this.watchers.isEmpty();
 		}
 	}
@@ -142,10 +151,10 @@ final class LocalQueue {
 	 * Collect the watchers that the answer of the first is for.
 	 * @param told collects the watchers, which have yet to be signalled
 	 */
-	void tell(List<Turn> told) {
-		Answer known = this.answer;
+	void tell(List<QueuedRequest> told) {
+		QueueAnswer known = this.answer;
 		if (known != null && this.watchers != null) {
-			this.watchers.forEach((watcher) -> watcher.told(known));
+			this.watchers.forEach((watcher) -> watcher.answer(known));
 			told.addAll(this.watchers);
 			this.watchers.clear();
 			this.watched = false;
@@ -153,25 +162,25 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Take the next turn that still waits.
-	 * @param expired collects the turns before it whose wait is over, which have yet to
-	 * be signalled
-	 * @return the turn, or {@code null} if none waits
+	 * Remove the next request that still waits.
+	 * @param expired collects the requests before it whose wait time is over, which have
+	 * yet to be signalled
+	 * @return the request, or {@code null} if none waits
 	 */
-	@Nullable Turn pollWaiting(List<Turn> expired) {
+	@Nullable QueuedRequest pollWaiting(List<QueuedRequest> expired) {
 		if (this.others == null) {
 			return null;
 		}
-		Turn next = null;
-		for (Iterator<Turn> all = this.others.iterator(); next == null && all.hasNext();) {
-			Turn turn = all.next();
+		QueuedRequest next = null;
+		for (Iterator<QueuedRequest> all = this.others.iterator(); next == null && all.hasNext();) {
+			QueuedRequest queued = all.next();
 			all.remove();
-			if (turn.isExpired()) {
-				watch(turn);
-				expired.add(turn);
+			if (queued.isExpired()) {
+				watch(queued);
+				expired.add(queued);
 			}
 			else {
-				next = turn;
+				next = queued;
 			}
 		}
 		this.awaited = !this.others.isEmpty();
@@ -179,35 +188,31 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Take a turn that only watches: without a first it has to ask the store itself.
-	 * @return the turn, or {@code null} if none watches
+	 * Remove a request that only watches: without a first it has to ask the store itself.
+	 * @return the request, or {@code null} if none watches
 	 */
-	@Nullable Turn pollWatching() {
+	@Nullable QueuedRequest pollWatching() {
 		if (this.watchers == null || this.watchers.isEmpty()) {
 			return null;
 		}
-		Turn turn = this.watchers.iterator().next();
-		unwatch(turn);
-		return turn;
+		QueuedRequest queued = this.watchers.iterator().next();
+		unwatch(queued);
+		return queued;
 	}
 
-	/**
-	 * Remove a turn.
-	 * @param turn the turn
-	 */
-	void remove(Turn turn) {
-		if (this.first == turn) {
+	void remove(QueuedRequest queued) {
+		if (this.first == queued) {
 			this.first = null;
 			return;
 		}
-		if (this.others != null && this.others.remove(turn)) {
+		if (this.others != null && this.others.remove(queued)) {
 			this.awaited = !this.others.isEmpty();
 		}
-		unwatch(turn);
+		unwatch(queued);
 	}
 
 	/**
-	 * Whether a turn waits behind the first. Any thread may ask.
+	 * Whether a request waits behind the first. Thread-safe.
 	 * @return whether there is one at the moment
 	 */
 	boolean isAwaited() {
@@ -222,15 +227,16 @@ final class LocalQueue {
 		return this.first == null;
 	}
 
-	void addTo(List<Turn> turns) {
-		if (this.first != null) {
-			turns.add(this.first);
+	void addTo(List<QueuedRequest> requests) {
+		QueuedRequest current = this.first;
+		if (current != null) {
+			requests.add(current);
 		}
 		if (this.others != null) {
-			turns.addAll(this.others);
+			requests.addAll(this.others);
 		}
 		if (this.watchers != null) {
-			turns.addAll(this.watchers);
+			requests.addAll(this.watchers);
 		}
 	}
 

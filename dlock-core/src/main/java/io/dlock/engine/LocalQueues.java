@@ -9,6 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.LockRegistryClosedException;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 
 /**
@@ -16,191 +18,291 @@ import io.dlock.store.StorageKey;
  * served. A queue exists from the first waiter to the last release and is exact: keys
  * share nothing, and nothing is cached or evicted.
  * <p>
- * A turn that leaves the first place while others wait leaves its lease to the next: on
- * offer, if it can be passed on, and otherwise to be given up with the next call to the
- * store, which the next has to make anyway. The next is a request that still waits: one
- * whose wait time is over is neither offered a lease nor waited for.
+ * A request that leaves the first place while others wait leaves its lease to the next:
+ * on offer, if it can be passed on, and otherwise to be given up with the next call to
+ * the store, which the next request has to make anyway. The next is a request that still
+ * waits: one whose wait time is over is neither offered a lease nor waited for.
  */
 final class LocalQueues {
 
-	/** By storage key, which is what messages of the store name. */
+	/** By storage key, which messages of the store contain. */
 	private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
 
-	private final Leftovers leftovers;
+	private final UnusedLeases unusedLeases;
 
 	private final long maxHandOffNanos;
+
+	private volatile boolean open = true;
 
 	/**
 	 * Create the queues.
 	 * @param maxHandOffNanos how long after its grant a lease may be passed on
-	 * @param leftovers what becomes of leases that are not passed on
+	 * @param unusedLeases ends leases that are not passed on
 	 */
-	LocalQueues(long maxHandOffNanos, Leftovers leftovers) {
+	LocalQueues(long maxHandOffNanos, UnusedLeases unusedLeases) {
 		this.maxHandOffNanos = maxHandOffNanos;
-		this.leftovers = leftovers;
+		this.unusedLeases = unusedLeases;
 	}
 
 	/**
-	 * Queue up.
-	 * @param acquisition the request
-	 * @param onSignal what to call when the place becomes the first later or the store
-	 * calls, or {@code null} to wake the calling thread
-	 * @return the place, which may be the first already
+	 * Add a request to the queue of its key.
+	 * @param context the call
+	 * @param onSignal called when the request becomes the first later or the store
+	 * signals an available lock; {@code null} to wake the calling thread
+	 * @return the request, which may be the first already
 	 */
-	Turn join(Acquisition acquisition, @Nullable Runnable onSignal) {
-		Turn turn = new Turn(this, acquisition, onSignal);
-		this.queues.compute(turn.storageKey(), (k, queue) -> {
+	QueuedRequest join(AcquireContext context, @Nullable Runnable onSignal) {
+		QueuedRequest queued = new QueuedRequest(context, onSignal);
+		this.queues.compute(queued.storageKey(), (k, queue) -> {
 			LocalQueue current = (queue != null) ? queue : new LocalQueue();
-			current.add(turn);
+			current.add(queued);
 			return current;
 		});
-		return turn;
+		return queued;
 	}
 
 	/**
-	 * Give up a place. A lease that was left to it goes to the next, or back to the
-	 * store, and the place is kept until it is there.
-	 * @param turn the place
+	 * Remove the request that holds a lock, which is lost or released. Only the first
+	 * call counts.
+	 * @param hold the lock
 	 */
-	void leave(Turn turn) {
+	void leave(Hold hold) {
+		LocalQueue queue = this.queues.get(hold.context().storageKey());
+		QueuedRequest holder = (queue != null) ? queue.holder(hold) : null;
+		if (holder != null) {
+			leave(holder);
+		}
+	}
+
+	/**
+	 * Remove a request. Only the first call counts.
+	 * @param queued the request
+	 */
+	void leave(QueuedRequest queued) {
+		if (queued.end()) {
+			remove(queued);
+		}
+	}
+
+	/**
+	 * A lease that was left to the request goes to the next, or back to the store; the
+	 * request keeps its place until it is there.
+	 */
+	private void remove(QueuedRequest queued) {
 		Departure departure = new Departure();
-		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
-			if (!queue.isFirst(turn)) {
-				queue.remove(turn);
+		this.queues.computeIfPresent(queued.storageKey(), (key, queue) -> {
+			if (!queue.isFirst(queued)) {
+				queue.remove(queued);
 				return queue;
 			}
-			departure.lease = turn.takeInheritance();
-			departure.heir = queue.pollWaiting(departure.told);
-			if (departure.heir == null && departure.lease != null) {
+			departure.lease = queued.removeUnusedLease();
+			departure.successor = queue.pollWaiting(departure.answered);
+			if (departure.successor == null && departure.lease != null) {
 				queue.note(null);
 				return queue;
 			}
-			queue.remove(turn);
-			departure.heir = (departure.heir != null) ? departure.heir : queue.pollWatching();
+			queue.remove(queued);
+			departure.successor = (departure.successor != null) ? departure.successor : queue.pollWatching();
 			departure.settle(queue, this.maxHandOffNanos);
-			turn.leftStoreQueue(queue.isEmpty() ? queue.queuedAt() : null);
+			queued.leftStoreQueue(queue.isEmpty() ? queue.queuedAt() : null);
 			return queue.isEmpty() ? null : queue;
 		});
 		finish(departure);
-		if (departure.lease != null && departure.heir == null) {
-			this.leftovers.giveBack(departure.lease, turn.isAsynchronous(), () -> leave(turn));
+		if (departure.lease != null && departure.successor == null) {
+			this.unusedLeases.giveBack(departure.lease, queued.isAsynchronous(), () -> remove(queued));
 		}
 	}
 
 	/**
-	 * Give up the first place and leave the lease to the next, if there is one.
-	 * @param turn the first place
-	 * @param lease its lease
-	 * @return {@code false} if no request waits; the place is kept then
+	 * Pass a lock on to the next request, if there is one.
+	 * @param hold the lock, whose release has begun
+	 * @return {@code false} if no request waits; the holder keeps its place then
 	 */
-	boolean pass(Turn turn, Lease lease) {
-		LocalQueue current = this.queues.get(turn.storageKey());
+	boolean pass(Hold hold) {
+		String storageKey = hold.context().storageKey();
+		LocalQueue current = this.queues.get(storageKey);
 		if (current == null || !current.isAwaited()) {
-			// a request that comes now is served when the place is given up
+			// a request that comes now is served when the holder leaves
 			return false;
 		}
 		Departure departure = new Departure();
-		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
-			departure.heir = queue.pollWaiting(departure.told);
-			if (departure.heir != null) {
-				departure.lease = lease;
-				queue.remove(turn);
+		this.queues.computeIfPresent(storageKey, (key, queue) -> {
+			QueuedRequest holder = queue.holder(hold);
+			departure.successor = (holder != null) ? queue.pollWaiting(departure.answered) : null;
+			if (holder != null && departure.successor != null) {
+				holder.end();
+				departure.lease = hold.lease();
+				queue.remove(holder);
 				departure.settle(queue, this.maxHandOffNanos);
 			}
 			return queue;
 		});
 		finish(departure);
-		return departure.heir != null;
+		return departure.successor != null;
 	}
 
 	private void finish(Departure departure) {
 		if (departure.lease != null && !departure.passedOn) {
-			this.leftovers.endOf(departure.lease);
+			this.unusedLeases.end(departure.lease);
 		}
-		departure.told.forEach(Turn::signal);
-		if (departure.heir != null) {
-			departure.heir.signal();
+		departure.answered.forEach(QueuedRequest::signal);
+		if (departure.successor != null) {
+			departure.successor.signal();
 		}
 	}
 
 	/**
-	 * A lease on offer was not taken, and is given up with the next call to the store.
-	 * @param lease the lease
+	 * Claim the lease that is on offer to the first of a queue. The next call to the
+	 * store gives up a lease that was offered too late.
+	 * @param queued the first of the queue
+	 * @return the hold, or {@code null} if there is no offer or it came too late
 	 */
-	void endOf(Lease lease) {
-		this.leftovers.endOf(lease);
+	@Nullable Hold claim(QueuedRequest queued) {
+		boolean offered = queued.hasOffer();
+		Hold hold = queued.claim();
+		Lease tooLate = queued.predecessor();
+		if (offered && hold == null && tooLate != null) {
+			this.unusedLeases.end(tooLate);
+			answer(queued, null);
+		}
+		return hold;
 	}
 
 	/**
-	 * End the wait of a request whose wait time is over, unless its turn has come.
-	 * @param turn the place, which from here on only watches for an answer
+	 * Note that the first of a queue holds the lock.
+	 * @param queued the first, which keeps its place until the lock is released
 	 */
-	void stopWaiting(Turn turn) {
-		this.queues.computeIfPresent(turn.storageKey(), (key, queue) -> {
-			queue.stopWaiting(turn);
+	void granted(QueuedRequest queued) {
+		queued.granted();
+		queuedAt(queued, null);
+		answer(queued, QueueAnswer.heldHere(queued.context()));
+	}
+
+	/**
+	 * Tell all requests of a queue that watch for it the answer that the first has from
+	 * the store.
+	 * @param first the first of the queue
+	 * @param known the answer, or {@code null} if the former one is out of date
+	 */
+	void answer(QueuedRequest first, @Nullable QueueAnswer known) {
+		LocalQueue current = queueOfFirst(first);
+		if (current == null || !current.note(known)) {
+			return;
+		}
+		List<QueuedRequest> answered = new ArrayList<>();
+		this.queues.computeIfPresent(first.storageKey(), (key, queue) -> {
+			queue.tell(answered);
 			return queue;
 		});
+		answered.forEach(QueuedRequest::signal);
+	}
+
+	private @Nullable LocalQueue queueOfFirst(QueuedRequest queued) {
+		LocalQueue queue = this.queues.get(queued.storageKey());
+		return (queue != null && queue.isFirst(queued)) ? queue : null;
 	}
 
 	/**
-	 * Tell the watching requests of a queue the answer that its first has from the store.
-	 * @param storageKey the storage key
+	 * The latest answer that the first of a queue has from the store.
+	 * @param queued a request of the queue
+	 * @return the answer, or {@code null} as long as there is none
 	 */
-	void tellWatchers(String storageKey) {
-		List<Turn> told = new ArrayList<>();
-		this.queues.computeIfPresent(storageKey, (key, queue) -> {
-			queue.tell(told);
-			return queue;
-		});
-		told.forEach(Turn::signal);
+	@Nullable QueueAnswer latestAnswer(QueuedRequest queued) {
+		LocalQueue queue = this.queues.get(queued.storageKey());
+		return (queue != null) ? queue.answer() : null;
 	}
 
 	/**
-	 * Call the first of a queue to the store.
-	 * @param storageKey the storage key
-	 * @return whether there is a queue
+	 * End the wait of a request whose wait time is over, unless it is the first by now.
+	 * @param queued the request, which from here on only watches for an answer
+	 * @return the answer, or {@code null} if the request is the first, or if the first
+	 * has no answer yet
 	 */
-	boolean call(String storageKey) {
-		Turn[] first = new Turn[1];
+	@Nullable QueueAnswer stopWaiting(QueuedRequest queued) {
+		if (queued.answer() == null) {
+			this.queues.computeIfPresent(queued.storageKey(), (key, queue) -> {
+				queue.stopWaiting(queued);
+				return queue;
+			});
+		}
+		return queued.answer();
+	}
+
+	/**
+	 * The place of this process in the queue of the store.
+	 * @param first the first of the local queue
+	 * @return the address, or {@code null} if the store has not queued this process
+	 */
+	@Nullable MailboxAddress queuedAt(QueuedRequest first) {
+		LocalQueue queue = queueOfFirst(first);
+		return (queue != null) ? queue.queuedAt() : null;
+	}
+
+	void queuedAt(QueuedRequest first, @Nullable MailboxAddress address) {
+		LocalQueue queue = queueOfFirst(first);
+		if (queue != null) {
+			queue.queuedAt(address);
+		}
+	}
+
+	/**
+	 * Wake the first of a queue because the store has signalled an available lock.
+	 * @param storageKey the storage key
+	 * @return {@code false} if no request of this process waits for the key
+	 */
+	boolean onLockAvailable(String storageKey) {
+		QueuedRequest[] first = new QueuedRequest[1];
 		this.queues.computeIfPresent(storageKey, (key, queue) -> {
 			first[0] = queue.first();
 			return queue;
 		});
 		if (first[0] != null) {
-			first[0].call();
+			first[0].onLockAvailable();
 		}
 		return first[0] != null;
 	}
 
 	/**
-	 * Signal everybody, so that they notice that the registry is closed.
+	 * Close the queues: waiting requests wake up and fail, and leases are not passed on
+	 * any more.
 	 */
-	void signalAll() {
-		turns().forEach(Turn::signal);
+	void close() {
+		this.open = false;
+		requests().forEach(QueuedRequest::signal);
+	}
+
+	boolean isOpen() {
+		return this.open;
+	}
+
+	void failIfClosed(String key) {
+		if (!this.open) {
+			throw new LockRegistryClosedException(key);
+		}
 	}
 
 	/**
-	 * Who waits for a lock, key by key. Nobody is kept from anything for longer than it
-	 * takes to copy a queue.
-	 * @return their places
+	 * The requests that wait for a lock, key by key. Each queue is locked only as long as
+	 * it is copied.
+	 * @return the requests
 	 */
-	List<Turn> waiting() {
-		return turns().stream().filter(Turn::isWaiting).toList();
+	List<QueuedRequest> waiting() {
+		return requests().stream().filter(QueuedRequest::isWaiting).toList();
 	}
 
-	private List<Turn> turns() {
-		List<Turn> turns = new ArrayList<>();
+	private List<QueuedRequest> requests() {
+		List<QueuedRequest> requests = new ArrayList<>();
 		for (String key : this.queues.keySet()) {
 			this.queues.computeIfPresent(key, (k, queue) -> {
-				queue.addTo(turns);
+				queue.addTo(requests);
 				return queue;
 			});
 		}
-		return turns;
+		return requests;
 	}
 
 	/**
-	 * Wait until nobody holds or waits any more, for a short time at shutdown.
+	 * Wait until no request holds or waits any more, for a short time at shutdown.
 	 * @param limit when to stop waiting
 	 */
 	void awaitNone(Deadline limit) {
@@ -215,18 +317,9 @@ final class LocalQueues {
 	}
 
 	/**
-	 * Whether anybody of this process holds a key or waits for it.
+	 * The number of requests that wait behind the first.
 	 * @param key the key
-	 * @return whether there is a queue
-	 */
-	boolean contains(String key) {
-		return this.queues.containsKey(StorageKey.of(key));
-	}
-
-	/**
-	 * How many wait behind the first.
-	 * @param key the key
-	 * @return the number of waiters of this process
+	 * @return the number of requests of this process
 	 */
 	int waiters(String key) {
 		int[] waiters = new int[1];
@@ -235,56 +328,6 @@ final class LocalQueues {
 			return queue;
 		});
 		return waiters[0];
-	}
-
-	/**
-	 * What becomes of a lease that is not passed on.
-	 */
-	interface Leftovers {
-
-		/**
-		 * The lease is not to be renewed or watched any more.
-		 * @param lease the lease
-		 */
-		void endOf(Lease lease);
-
-		/**
-		 * Release a lease in the store that no request takes over.
-		 * @param lease the lease, which has ended
-		 * @param inBackground whether the calling thread must not wait for the store
-		 * @param then the action after the release
-		 */
-		void giveBack(Lease lease, boolean inBackground, Runnable then);
-
-	}
-
-	/**
-	 * What happens when a place is given up.
-	 */
-	private static final class Departure {
-
-		private final List<Turn> told = new ArrayList<>(0);
-
-		private @Nullable Lease lease;
-
-		private @Nullable Turn heir;
-
-		private boolean passedOn;
-
-		/**
-		 * The inheritance comes first: an heir that finds itself the first without one
-		 * would turn to the store.
-		 */
-		void settle(LocalQueue queue, long maxHandOffNanos) {
-			if (this.heir == null) {
-				return;
-			}
-			if (this.lease != null) {
-				this.passedOn = this.heir.inherit(this.lease, maxHandOffNanos);
-			}
-			queue.makeFirst(this.heir);
-		}
-
 	}
 
 }

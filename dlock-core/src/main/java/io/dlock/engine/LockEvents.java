@@ -20,8 +20,7 @@ import io.dlock.LockStoreException;
 import io.dlock.store.RenewResult;
 
 /**
- * Tells the listeners what happens to locks. As long as there are none, nothing is
- * remembered and nothing is created for them.
+ * Publishes the events of locks to the listeners. Without listeners no event is created.
  */
 final class LockEvents {
 
@@ -41,7 +40,7 @@ final class LockEvents {
 		this.listeners.add(Objects.requireNonNull(listener));
 	}
 
-	boolean areWanted() {
+	boolean hasListeners() {
 		return !this.listeners.isEmpty();
 	}
 
@@ -51,25 +50,25 @@ final class LockEvents {
 	 * @param wait the wait for it
 	 */
 	void acquired(Hold hold, Deadline wait) {
-		Tenure tenure = hold.tenure();
-		if (tenure != null) {
-			LockRequest request = tenure.request();
+		HoldDetails details = hold.details();
+		if (details != null) {
+			LockRequest request = details.request();
 			tell(new LockEvent.Acquired(request.key(), request.name(), request.reason(), hold.token(), wait.elapsed()));
-			tell(tenure.announced());
+			tell(details.announced());
 		}
 	}
 
 	/**
-	 * Tell why a lock was not acquired.
-	 * @param acquisition the request
-	 * @param reason what it ends with; of other exceptions nothing is told
+	 * Tell why a lock was not acquired: because it is busy or the store failed.
+	 * @param context the call
+	 * @param reason the exception for its caller
 	 */
-	void refused(Acquisition acquisition, Throwable reason) {
-		if (!areWanted()) {
+	void refused(AcquireContext context, Throwable reason) {
+		if (!hasListeners()) {
 			return;
 		}
-		LockRequest request = acquisition.request();
-		Duration waited = acquisition.deadline().elapsed();
+		LockRequest request = context.request();
+		Duration waited = context.deadline().elapsed();
 		if (reason instanceof LockStoreException failure) {
 			tell(new LockEvent.StoreFailed(request.key(), request.name(), request.reason(), waited, failure,
 					request.failOpen() && failure.isOutage()));
@@ -80,51 +79,51 @@ final class LockEvents {
 	}
 
 	/**
-	 * What is to be told once the lock is released.
+	 * Create the event to be published when the lock has been released.
 	 * @param hold the lock whose release has just begun
-	 * @return the event, or {@code null} if nobody wants it
+	 * @return the event, or {@code null} if there are no listeners
 	 */
 	@Nullable LockEvent release(Hold hold) {
-		Tenure tenure = hold.tenure();
-		if (tenure == null || !tenure.isAnnounced()) {
+		HoldDetails details = hold.details();
+		if (details == null || !details.isAnnounced()) {
 			return null;
 		}
-		LockRequest request = tenure.request();
-		return new LockEvent.Released(request.key(), request.name(), request.reason(), hold.token(), tenure.elapsed(),
+		LockRequest request = details.request();
+		return new LockEvent.Released(request.key(), request.name(), request.reason(), hold.token(), details.elapsed(),
 				remaining(hold));
 	}
 
 	/**
-	 * Tell that a lock was lost, on a thread of its own: whoever finds out may be the
-	 * timer.
+	 * Tell that a lock was lost. The listeners are called on a thread of their own, since
+	 * the calling thread may be the timer.
 	 * @param hold the lock
-	 * @param loss how
+	 * @param loss the loss
 	 */
 	void lost(Hold hold, Loss loss) {
-		Tenure tenure = hold.tenure();
-		if (tenure == null) {
+		HoldDetails details = hold.details();
+		if (details == null) {
 			return;
 		}
-		LockRequest request = tenure.request();
+		LockRequest request = details.request();
 		LockEvent.Lost event = new LockEvent.Lost(request.key(), request.name(), request.reason(), hold.token(),
-				tenure.elapsed(), loss.reason(), loss.type());
-		if (tenure.lost(event)) {
+				details.elapsed(), loss.reason(), loss.type());
+		if (details.lost(event)) {
 			this.threads.event(() -> tell(event));
 		}
 	}
 
 	/**
-	 * Tell of renewals, unless the listeners have enough to do.
+	 * Tell of renewals, unless too many events are waiting for the listeners.
 	 * @param leases the leases
-	 * @param results what became of them
+	 * @param results the answers of the store, in the same order
 	 */
-	void renewed(List<KeptLease> leases, List<RenewResult> results) {
-		if (!areWanted() || this.threads.hasManyEvents()) {
+	void renewed(List<Lease> leases, List<RenewResult> results) {
+		if (!hasListeners() || this.threads.hasManyEvents()) {
 			return;
 		}
 		List<LockEvent> events = new ArrayList<>();
 		for (int i = 0; i < leases.size(); i++) {
-			addRenewal(leases.get(i).lease().holder(), results.get(i), events);
+			addRenewal(leases.get(i).holder(), results.get(i), events);
 		}
 		if (!events.isEmpty()) {
 			this.threads.event(() -> events.forEach(this::tell));
@@ -132,21 +131,21 @@ final class LockEvents {
 	}
 
 	/**
-	 * What was refused is lost, of which is told there.
+	 * A refused renewal is a loss, which has an event of its own.
 	 */
 	private void addRenewal(Hold hold, RenewResult result, List<LockEvent> events) {
-		Tenure tenure = hold.tenure();
-		if (tenure == null || !tenure.isAnnounced() || !hold.isValid()) {
+		HoldDetails details = hold.details();
+		if (details == null || !details.isAnnounced() || !hold.isValid()) {
 			return;
 		}
-		LockRequest request = tenure.request();
+		LockRequest request = details.request();
 		if (result == RenewResult.RENEWED) {
 			events.add(new LockEvent.Renewed(request.key(), request.name(), request.reason(), hold.token(),
-					tenure.elapsed(), remaining(hold)));
+					details.elapsed(), remaining(hold)));
 		}
 		else if (result == RenewResult.UNKNOWN) {
 			events.add(new LockEvent.RenewalFailed(request.key(), request.name(), request.reason(), hold.token(),
-					tenure.elapsed(), remaining(hold)));
+					details.elapsed(), remaining(hold)));
 		}
 	}
 
@@ -155,8 +154,7 @@ final class LockEvents {
 	}
 
 	/**
-	 * Call the listeners. What goes wrong with one concerns neither the others nor the
-	 * lock.
+	 * Call the listeners. A failure of one concerns neither the others nor the lock.
 	 * @param event the event, or {@code null} if there is none
 	 */
 	void tell(@Nullable LockEvent event) {

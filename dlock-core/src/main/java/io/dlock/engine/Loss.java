@@ -3,10 +3,10 @@ package io.dlock.engine;
 import io.dlock.LossType;
 
 /**
- * How a lock is lost.
+ * The cause of a loss.
  *
- * @param type for metrics
- * @param reason for people
+ * @param type the type, for metrics
+ * @param reason the reason, for messages
  */
 record Loss(LossType type, String reason) {
 

@@ -1,8 +1,7 @@
 package io.dlock.engine;
 
 /**
- * The clocks of this machine. The only place where they are read, so that tests can turn
- * them.
+ * The clocks of this machine. They are read only here, so that tests can turn them.
  */
 interface MachineClock {
 
@@ -44,10 +43,10 @@ interface MachineClock {
 	}
 
 	/**
-	 * How much time has passed: by the monotonic clock, or by the wall clock if that is
-	 * more. The monotonic clock stands still while a virtual machine or laptop is
-	 * suspended, and the store's clock does not. A wall clock that is set forward may
-	 * lose a lock for nothing, which is safe; one that is set back changes nothing.
+	 * The elapsed time by the monotonic clock, or by the wall clock if that is more. The
+	 * monotonic clock stands still while a virtual machine or laptop is suspended, and
+	 * the clock of the store does not. A wall clock that is set forward may lose a lock
+	 * needlessly, which is safe; one that is set back has no effect.
 	 * @param since a moment of this clock
 	 * @return elapsed nanoseconds
 	 */

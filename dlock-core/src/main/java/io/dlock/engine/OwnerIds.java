@@ -4,8 +4,8 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * The identity of an attempt to acquire a lock: 128 random bits. Not of a host, process
- * or thread: whoever knows it can release the lock.
+ * Creates the owners of acquisitions, 128 random bits each. An owner permits the release
+ * of the lock, so that it does not contain a host, process or thread.
  */
 final class OwnerIds {
 

@@ -9,19 +9,21 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
-import io.dlock.ForcedRelease;
-import io.dlock.LocalLocks;
-import io.dlock.LockConsole;
 import io.dlock.LockInfo;
-import io.dlock.LockList;
 import io.dlock.LockRequest;
+import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.LossType;
-import io.dlock.StoreReport;
+import io.dlock.console.ForcedRelease;
+import io.dlock.console.LocalLocks;
+import io.dlock.console.LockConsole;
+import io.dlock.console.LockList;
+import io.dlock.console.StoreReport;
 import io.dlock.store.AcquireResult;
-import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreFacts;
@@ -30,33 +32,37 @@ import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
 
 /**
- * The console of a registry: reads what the registry keeps anyway, and asks its store.
+ * The console of a registry, with data of its queues, its leases and its store.
  */
 final class RegistryConsole implements LockConsole {
 
-	/** One for all instances: whoever finds it taken knows as much. */
+	/** One for all instances: a refusal proves as much as a grant. */
 	static final String CHECKED_KEY = "dlock/health-check";
 
 	private static final int MAX_LIMIT = 10_000;
 
-	private final LeaseLockRegistry registry;
-
 	private final LockStore store;
+
+	private final LockSettings settings;
 
 	private final MachineClock clock;
 
+	private final LocalQueues queues;
+
+	private final LeaseRenewer renewer;
+
 	private final Semaphore listing = new Semaphore(1);
 
-	RegistryConsole(LeaseLockRegistry registry) {
-		this.registry = registry;
-		this.store = registry.store();
-		this.clock = registry.keeper().clock();
+	RegistryConsole(LockStore store, LockSettings settings, MachineClock clock, LocalQueues queues,
+			LeaseRenewer renewer) {
+		this.store = store;
+		this.settings = settings;
+		this.clock = clock;
+		this.queues = queues;
+		this.renewer = renewer;
 	}
 
-	/**
-	 * What a store knows of a lock, for people.
-	 */
-	static LockInfo info(StoredLock lock) {
+	private static LockInfo info(StoredLock lock) {
 		return new LockInfo(lock.storageKey(), lock.holder(), lock.reason().isEmpty() ? null : lock.reason(),
 				lock.since(), lock.until(), lock.token() * Lease.TOKENS_PER_LEASE,
 				lock.age().isNegative() ? Duration.ZERO : lock.age(), lock.kept());
@@ -64,15 +70,14 @@ final class RegistryConsole implements LockConsole {
 
 	@Override
 	public LocalLocks local() {
-		List<Turn> waiting = this.registry.queues().waiting();
+		List<QueuedRequest> waiting = this.queues.waiting();
 		Map<String, Integer> waiters = new HashMap<>();
-		waiting.forEach((turn) -> waiters.merge(turn.storageKey(), 1, Integer::sum));
-		List<LocalLocks.Held> held = this.registry.keeper()
-			.leases()
+		waiting.forEach((queued) -> waiters.merge(queued.storageKey(), 1, Integer::sum));
+		List<LocalLocks.Held> held = this.renewer.leases()
 			.stream()
 			.map(Lease::holder)
 			.filter(Hold::isValid)
-			.map((hold) -> held(hold, waiters.getOrDefault(hold.turn().storageKey(), 0)))
+			.map((hold) -> held(hold, waiters.getOrDefault(hold.context().storageKey(), 0)))
 			.sorted(Comparator.comparing(LocalLocks.Held::since).thenComparing(LocalLocks.Held::key))
 			.toList();
 		return new LocalLocks(held,
@@ -80,20 +85,20 @@ final class RegistryConsole implements LockConsole {
 	}
 
 	private LocalLocks.Held held(Hold hold, int waiting) {
-		Acquisition acquisition = hold.turn().acquisition();
-		LockRequest request = acquisition.request();
-		return new LocalLocks.Held(hold.turn().storageKey(), request.name(), request.reason(), acquisition.thread(),
+		AcquireContext context = hold.context();
+		LockRequest request = context.request();
+		return new LocalLocks.Held(hold.context().storageKey(), request.name(), request.reason(), context.thread(),
 				Instant.ofEpochMilli(hold.since().wallMillis()), inNanos(hold.validNanosLeft()), hold.token(), waiting,
 				hold.age());
 	}
 
-	private LocalLocks.Waiting waiting(Turn turn) {
-		Acquisition acquisition = turn.acquisition();
-		LockRequest request = acquisition.request();
-		Deadline deadline = acquisition.deadline();
-		return new LocalLocks.Waiting(turn.storageKey(), request.name(), request.reason(), acquisition.thread(),
+	private LocalLocks.Waiting waiting(QueuedRequest queued) {
+		AcquireContext context = queued.context();
+		LockRequest request = context.request();
+		Deadline deadline = context.deadline();
+		return new LocalLocks.Waiting(queued.storageKey(), request.name(), request.reason(), context.thread(),
 				inNanos(-deadline.elapsed().toNanos()),
-				deadline.isForever() ? null : inNanos(deadline.remainingNanos()));
+				deadline.isUnlimited() ? null : inNanos(deadline.remainingNanos()));
 	}
 
 	private Instant inNanos(long nanos) {
@@ -107,10 +112,10 @@ final class RegistryConsole implements LockConsole {
 		}
 		StoreInspection inspection = this.store.inspection();
 		if (inspection == null) {
-			return new LockList(List.of(), false, "This store can not list its locks");
+			return new LockList(List.of(), false, "This store cannot list its locks");
 		}
 		if (!awaitOtherLists()) {
-			return new LockList(List.of(), false, "The locks are being listed for somebody else");
+			return new LockList(List.of(), false, "Another list of the locks is being made");
 		}
 		try {
 			return list(inspection, limit);
@@ -125,7 +130,7 @@ final class RegistryConsole implements LockConsole {
 	 */
 	private boolean awaitOtherLists() {
 		try {
-			return this.listing.tryAcquire(this.registry.settings().commandTimeout().toNanos(), TimeUnit.NANOSECONDS);
+			return this.listing.tryAcquire(this.settings.commandTimeout().toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -151,11 +156,24 @@ final class RegistryConsole implements LockConsole {
 	public Optional<LockInfo> find(String key) {
 		StoreInspection inspection = this.store.inspection();
 		if (inspection == null) {
-			return this.registry.find(key);
+			return findKey(key);
 		}
+		return find(key, () -> inspection.findStored(StorageKey.ofShown(key)));
+	}
+
+	/**
+	 * Look up a key as applications write it.
+	 * @param key the key
+	 * @return the lock, or empty if it is not held
+	 */
+	Optional<LockInfo> findKey(String key) {
+		return find(key, () -> this.store.find(key));
+	}
+
+	private static Optional<LockInfo> find(String key, Supplier<Optional<StoredLock>> lookup) {
 		LockRequest.of(key);
 		try {
-			return inspection.findStored(StorageKey.ofShown(key)).map(RegistryConsole::info);
+			return lookup.get().map(RegistryConsole::info);
 		}
 		catch (StoreException ex) {
 			throw new LockStoreException(key, "look up", "Nothing is known about it", ex);
@@ -167,13 +185,13 @@ final class RegistryConsole implements LockConsole {
 		LockRequest.of(key);
 		StoreInspection inspection = this.store.inspection();
 		if (inspection == null) {
-			throw new UnsupportedOperationException("This store can not release a lock by force");
+			throw new UnsupportedOperationException("This store cannot release a lock by force");
 		}
 		String storageKey = StorageKey.ofShown(key);
 		long storeToken = Math.floorDiv(token, Lease.TOKENS_PER_LEASE);
 		try {
 			if (inspection.forceRelease(storageKey, storeToken)) {
-				tellHolder(storageKey, storeToken);
+				endLease(storageKey, storeToken);
 				return ForcedRelease.RELEASED;
 			}
 			return inspection.findStored(storageKey).isPresent() ? ForcedRelease.OTHER_TOKEN : ForcedRelease.NOT_HELD;
@@ -184,19 +202,19 @@ final class RegistryConsole implements LockConsole {
 	}
 
 	/**
-	 * A holder of this process need not wait for its next renewal.
+	 * A holder of this process learns of the loss at once and not from its next renewal.
 	 */
-	private void tellHolder(String storageKey, long storeToken) {
-		for (Lease lease : this.registry.keeper().leases()) {
+	private void endLease(String storageKey, long storeToken) {
+		for (Lease lease : this.renewer.leases()) {
 			if (lease.firstToken() == storeToken * Lease.TOKENS_PER_LEASE
-					&& lease.holder().turn().storageKey().equals(storageKey)) {
-				this.registry.keeper().end(lease, new Loss(LossType.FORCED, "it was released by force"));
+					&& lease.holder().context().storageKey().equals(storageKey)) {
+				this.renewer.lose(lease, new Loss(LossType.FORCED, "it was released by force"));
 			}
 		}
 	}
 
 	/**
-	 * The questions come first: a server that refuses a lock may get a new connection.
+	 * The server is diagnosed first: one that refuses a lock may get a new connection.
 	 */
 	@Override
 	public StoreReport check() {
@@ -208,7 +226,7 @@ final class RegistryConsole implements LockConsole {
 			warnings = (facts != null) ? facts.warnings() : warnings;
 		}
 		catch (RuntimeException ex) {
-			warnings = List.of("The store could not be asked about itself: " + ex.getMessage());
+			warnings = List.of("Failed to diagnose the store: " + ex.getMessage());
 		}
 		String failure = null;
 		long begin = this.clock.nanoTime();
@@ -224,13 +242,14 @@ final class RegistryConsole implements LockConsole {
 	}
 
 	/**
-	 * That another instance is at it is as good as a grant: the store has decided.
+	 * A refusal, because another instance checks the store, is as good as a grant: the
+	 * store has decided.
 	 */
 	private void takeAndRelease() {
 		String owner = OwnerIds.next();
-		Duration lease = this.registry.settings().commandTimeout().multipliedBy(4);
+		Duration lease = this.settings.commandTimeout().multipliedBy(4);
 		AcquireResult result = this.store.acquire(new AcquireCommand(CHECKED_KEY, owner, lease,
-				this.registry.settings().instance() + " [health check]", "health check"));
+				this.settings.instance() + " [health check]", "health check"));
 		if (result instanceof AcquireResult.Granted) {
 			this.store.release(CHECKED_KEY, owner);
 		}

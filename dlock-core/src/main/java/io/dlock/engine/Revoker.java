@@ -17,18 +17,17 @@ import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
 
 /**
- * Takes back what was acquired in the store although nobody here holds it, or may be
- * acquired yet by a request that is still on its way. Keeps trying, by owner, until the
- * lease of that request would be over; earlier only if the one request there was has been
- * found and undone.
+ * Revokes acquisitions that have no holder: requests that the store has executed, or may
+ * execute when they arrive late. A revocation is a release by owner. It is repeated until
+ * the lease of the request would be over, unless a single request was found and undone.
  * <p>
  * Works in rounds on a thread of its own. A revocation that the store has not answered
  * yet is tried at once. A round ends at the first failure, and the next is half a command
- * timeout later, so that an outage costs one call a round, however many revocations are
- * pending. A revocation that the store has answered, but whose request may arrive later,
- * is repeated whenever it has become a quarter older, so that a request is undone within
- * a quarter of the time that it was late, and for the last time shortly before the lease
- * would be over. All repetitions together are ten calls a second at most.
+ * timeout later, so that an outage costs one call a round, regardless of the number of
+ * revocations. A revocation that the store has answered, but whose request may arrive
+ * later, is repeated whenever it has become a quarter older, so that a late request is
+ * undone within a quarter of its delay, and for the last time shortly before the lease
+ * would be over. All repetitions together are at most ten calls a second.
  */
 final class Revoker {
 
@@ -36,7 +35,7 @@ final class Revoker {
 
 	private static final Duration MAX_PAUSE = Duration.ofMillis(500);
 
-	/** What is to be revoked is free soon after the store is back. */
+	/** The locks are free soon after the store is back. */
 	private static final int PAUSES_PER_TIMEOUT = 2;
 
 	private static final int AGE_DIVISOR = 4;
@@ -72,7 +71,7 @@ final class Revoker {
 	 * Create a revoker.
 	 * @param store the store
 	 * @param clock the clock
-	 * @param scheduler tells when something is due
+	 * @param scheduler starts a round when a revocation is due
 	 * @param thread runs the rounds, one after the other
 	 * @param commandTimeout the command timeout of the store
 	 */
@@ -94,7 +93,7 @@ final class Revoker {
 	 * @param requests its unanswered requests
 	 * @param lease the lease it asked for
 	 */
-	void revoke(String key, String owner, Unresolved requests, Duration lease) {
+	void revoke(String key, String owner, UnansweredRequests requests, Duration lease) {
 		this.pending.incrementAndGet();
 		this.unanswered.add(new Revocation(key, owner, requests, lease, this.clock.nanoTime()));
 		this.alarm.wakeIn(nanosUntilDue());
@@ -123,8 +122,8 @@ final class Revoker {
 	}
 
 	/**
-	 * A repetition comes first, and the others after it, so that a revocation that fails
-	 * again and again holds up neither.
+	 * A due repetition comes first and new revocations after it, so that a revocation
+	 * that keeps failing delays neither.
 	 */
 	private void attemptNext() {
 		boolean repetition = nanosUntilRepetition(this.clock.nanoTime()) <= 0;
@@ -143,7 +142,7 @@ final class Revoker {
 	}
 
 	/**
-	 * Ask the store.
+	 * Call the store.
 	 * @return whether it has answered
 	 */
 	private boolean attempt(Revocation revocation) {
@@ -168,8 +167,8 @@ final class Revoker {
 	}
 
 	/**
-	 * Release by owner. That nothing was found proves nothing: the acquire may arrive
-	 * after it.
+	 * Release by owner. A release that finds nothing proves nothing: the request may
+	 * arrive after it.
 	 */
 	private boolean isUndone(Revocation revocation) {
 		return this.store.release(revocation.key(), revocation.owner()) && revocation.requests().requests() == 1;
@@ -201,8 +200,8 @@ final class Revoker {
 	}
 
 	/**
-	 * Try everything once more, at shutdown.
-	 * @param limit when to stop trying: what is left ends with its lease
+	 * Try each revocation once more, at shutdown.
+	 * @param limit when to stop: the other locks end with their leases
 	 */
 	void flush(Deadline limit) {
 		boolean answering = true;
@@ -244,7 +243,7 @@ final class Revoker {
 	 * @param lease the lease it asked for
 	 * @param due the time of the next try
 	 */
-	private record Revocation(String key, String owner, Unresolved requests, Duration lease,
+	private record Revocation(String key, String owner, UnansweredRequests requests, Duration lease,
 			long due) implements Comparable<Revocation> {
 
 		Revocation due(long next) {

@@ -92,8 +92,8 @@ import io.dlock.LockListener;
  * <p>
  * In a Spring Boot application there is one such bean if there is a
  * {@link MeterRegistry}. Without: <pre class="code">
- * LockMeters meters = new LockMeters(registry::heldLocksByName, registry::waitingCallsByName,
- *     registry::longestHoldsByName);
+ * LockMeters meters = new LockMeters(registry.counts()::heldByName, registry.counts()::waitingByName,
+ *     registry.counts()::longestHoldsByName);
  * meters.bindTo(meterRegistry);
  * registry.addListener(meters);
  * </pre> What a meter registry throws goes to the log, as that of any listener.

@@ -18,10 +18,11 @@ public abstract class AbstractDistributedLockedTests {
 	protected final MemoryLockStore store = new MemoryLockStore();
 
 	protected final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.defaults()
-				.withCommandTimeout(Duration.ofMillis(50))
-				.withWaitTime(Duration.ZERO)
-				.withShutdownTimeout(Duration.ZERO));
+			LockSettings.builder()
+				.commandTimeout(Duration.ofMillis(50))
+				.waitTime(Duration.ZERO)
+				.shutdownTimeout(Duration.ZERO)
+				.build());
 
 	protected final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 

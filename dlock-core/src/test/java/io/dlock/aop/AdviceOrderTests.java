@@ -107,7 +107,7 @@ class AdviceOrderTests {
 		@Bean
 		LeaseLockRegistry lockRegistry() {
 			return new LeaseLockRegistry(new MemoryLockStore(),
-					LockSettings.defaults().withShutdownTimeout(Duration.ofSeconds(1)));
+					LockSettings.builder().shutdownTimeout(Duration.ofSeconds(1)).build());
 		}
 
 		@Bean

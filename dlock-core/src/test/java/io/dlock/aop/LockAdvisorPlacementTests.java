@@ -121,7 +121,7 @@ class LockAdvisorPlacementTests {
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(),
-			LockSettings.defaults().withShutdownTimeout(Duration.ZERO));
+			LockSettings.builder().shutdownTimeout(Duration.ZERO).build());
 
 	private Work start(Consumer<DistributedLockedBeanPostProcessor> settings, Class<?>... components) {
 		SEEN.clear();

@@ -127,11 +127,11 @@ class ScheduledLockTests {
 	}
 
 	private Instance instance(Class<?> jobs) {
-		return instance(jobs, this.store, LockSettings.defaults().withWaitTime(Duration.ofMinutes(10)));
+		return instance(jobs, this.store, LockSettings.builder().waitTime(Duration.ofMinutes(10)).build());
 	}
 
 	private Instance instance(Class<?> jobs, LockStore lockStore, LockSettings settings) {
-		Instance instance = new Instance(jobs, lockStore, settings.withShutdownTimeout(Duration.ZERO));
+		Instance instance = new Instance(jobs, lockStore, settings.toBuilder().shutdownTimeout(Duration.ZERO).build());
 		this.instances.add(instance);
 		return instance;
 	}
@@ -230,7 +230,8 @@ class ScheduledLockTests {
 
 	@Test
 	void limitOfAllOtherLocksDoesNotApply() {
-		Jobs here = instance(Jobs.class, this.store, LockSettings.defaults().withMaxHold(Duration.ofMinutes(1))).jobs();
+		Jobs here = instance(Jobs.class, this.store, LockSettings.builder().maxHold(Duration.ofMinutes(1)).build())
+			.jobs();
 		this.body = () -> {
 			StoredLock lock = this.store.find("quick").orElseThrow();
 			assertThat(Duration.between(lock.since(), lock.until())).isBetween(AT_MOST.minusSeconds(20),

@@ -15,7 +15,7 @@ import io.dlock.store.memory.MemoryLockStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A registry whose clock stands still unless a test lets it pass.
+ * A registry on a clock that a test turns.
  */
 @Timeout(60)
 abstract class AbstractHandOffTests {
@@ -26,10 +26,11 @@ abstract class AbstractHandOffTests {
 
 	final TroubledStore store = new TroubledStore(new MemoryLockStore(this.clock::nanoTime));
 
-	final LockSettings settings = LockSettings.defaults()
-		.withLease(LEASE)
-		.withCommandTimeout(Duration.ofMillis(50))
-		.withShutdownTimeout(Duration.ZERO);
+	final LockSettings settings = LockSettings.builder()
+		.lease(LEASE)
+		.commandTimeout(Duration.ofMillis(50))
+		.shutdownTimeout(Duration.ZERO)
+		.build();
 
 	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store, this.settings, this.clock);
 
@@ -39,16 +40,16 @@ abstract class AbstractHandOffTests {
 		assertThat(LockHandle.current()).as("handles bound to the thread").isEmpty();
 		this.registry.close();
 		assertThat(this.registry.queues().size()).as("local queues").isZero();
-		assertThat(this.registry.keeper().size()).as("kept leases").isZero();
+		assertThat(this.registry.renewer().size()).as("kept leases").isZero();
 		assertThat(this.store.memory.find("key")).as("the lock in the store").isEmpty();
 	}
 
 	/**
-	 * Let a registry look after its leases now: its alarm does not notice that a test has
-	 * turned the clock.
+	 * Have a registry check its leases now, since its alarm does not notice a turned
+	 * clock.
 	 */
 	static void lookAfterLeases(LeaseLockRegistry registry) {
-		registry.threads().schedule(registry.keeper()::tend, 0);
+		registry.threads().schedule(registry.renewer()::checkAll, 0);
 	}
 
 	LockRequest request() {
@@ -56,7 +57,7 @@ abstract class AbstractHandOffTests {
 	}
 
 	/**
-	 * Acquire on another thread, which then lets go of its handle.
+	 * Acquire on another thread, which then drops its handle.
 	 */
 	CompletableFuture<LockHandle> waiter(LockRequest request) {
 		int before = this.registry.queues().waiters("key");

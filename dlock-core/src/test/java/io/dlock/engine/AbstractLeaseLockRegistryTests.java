@@ -20,7 +20,8 @@ import io.dlock.store.LockStore.AcquireCommand;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A registry on a store whose answers get lost on demand. Nothing may be left of a test.
+ * A registry on a store whose answers get lost on demand. Each test must leave nothing
+ * behind.
  */
 @Timeout(60)
 abstract class AbstractLeaseLockRegistryTests {
@@ -35,11 +36,12 @@ abstract class AbstractLeaseLockRegistryTests {
 
 	final TroubledStore store = new TroubledStore();
 
-	final LockSettings settings = LockSettings.defaults()
-		.withCommandTimeout(Duration.ofMillis(50))
-		.withWaitTime(Duration.ofSeconds(5))
-		.withShutdownTimeout(Duration.ZERO)
-		.withInstance("test");
+	final LockSettings settings = LockSettings.builder()
+		.commandTimeout(Duration.ofMillis(50))
+		.waitTime(Duration.ofSeconds(5))
+		.shutdownTimeout(Duration.ZERO)
+		.instance("test")
+		.build();
 
 	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store, this.settings);
 
@@ -57,7 +59,7 @@ abstract class AbstractLeaseLockRegistryTests {
 		assertThat(LockHandle.current()).as("handles bound to the thread").isEmpty();
 		this.registry.close();
 		assertThat(this.registry.queues().size()).as("local queues").isZero();
-		assertThat(this.registry.keeper().size()).as("kept leases").isZero();
+		assertThat(this.registry.renewer().size()).as("kept leases").isZero();
 	}
 
 	static LockRequest request(String key, Duration lease, Duration waitTime) {
@@ -73,7 +75,7 @@ abstract class AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * Take a lock behind the registry's back, as another process does.
+	 * Acquire a lock directly in the store, as another process does.
 	 */
 	void holdElsewhere(String key, Duration lease) {
 		this.store.memory.acquire(new AcquireCommand(key, "elsewhere", lease, "another instance", ""));

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * Acquiring, waiting and releasing, and requests that can not be honoured.
+ * Acquiring, waiting and releasing, and requests that cannot be honoured.
  */
 class AcquireTests extends AbstractLeaseLockRegistryTests {
 
@@ -64,15 +64,15 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 		}
 		assertThat(owners).doesNotHaveDuplicates().allMatch((owner) -> owner.matches("[0-9a-f]{32}"));
 		LockHandle first = this.registry.acquire("key");
-		String owner = ((HeldLock) first).hold().lease().owner();
+		String owner = ((LeaseLockHandle) first).hold().lease().owner();
 		first.release();
 		LockHandle second = this.registry.acquire("key");
-		assertThat(((HeldLock) second).hold().lease().owner()).isNotEqualTo(owner);
+		assertThat(((LeaseLockHandle) second).hold().lease().owner()).isNotEqualTo(owner);
 		second.release();
 	}
 
 	@Test
-	void findTellsWhoHoldsALock() {
+	void findReturnsTheHolder() {
 		LockRequest request = LockRequest.builder("key").reason("nightly run").build();
 		try (LockHandle handle = this.registry.acquire(request)) {
 			assertThat(this.registry.find("key")).hasValueSatisfying((info) -> {
@@ -85,7 +85,7 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void textForPeopleIsShortenedAndPrintable() {
+	void holderAndReasonAreShortenedAndPrintable() {
 		String reason = "a\u0000b\nc" + "x".repeat(1000);
 		try (LockHandle handle = this.registry.acquire(LockRequest.builder("key").reason(reason).build())) {
 			assertThat(this.registry.find("key")).hasValueSatisfying(
@@ -103,7 +103,7 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void busyLockIsTriedOnceWithoutWaitTime() {
+	void busyLockIsTriedOnceWithZeroWaitTime() {
 		holdElsewhere("key", LEASE);
 		LockBusyException ex = catchThrowableOfType(LockBusyException.class,
 				() -> this.registry.acquire(noWait("key")));
@@ -114,7 +114,7 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void busyLockIsWaitedForUntilTheEndOfTheWaitTime() {
+	void busyLockIsAwaitedUntilWaitTimeEnds() {
 		holdElsewhere("key", LEASE);
 		LockBusyException ex = catchThrowableOfType(LockBusyException.class,
 				() -> this.registry.acquire(request("key", LEASE, Duration.ofMillis(300))));
@@ -123,7 +123,7 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r29LockOfADeadHolderIsHadWhenItsLeaseEndsWithoutAnyNotification() {
+	void r29LockOfDeadHolderIsAcquiredWithoutNotificationWhenItsLeaseEnds() {
 		holdElsewhere("key", Duration.ofMillis(400));
 		LockHandle handle = this.registry.acquire(request("key", LEASE, LockRequest.FOREVER));
 		assertThat(handle.isValid()).isTrue();
@@ -131,7 +131,7 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void b21LosingTheRaceAfterAWakeUpDoesNotEndTheWait() throws Exception {
+	void b21LostRaceAfterWakeUpDoesNotEndTheWait() throws Exception {
 		holdElsewhere("key", LEASE);
 		CompletableFuture<Optional<LockHandle>> waiter = inOtherThread(
 				() -> this.registry.tryAcquire(request("key", LEASE, Duration.ofSeconds(20))));
@@ -139,7 +139,7 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 		// freed and taken again by yet another process before the waiter looks
 		this.store.memory.clear();
 		holdElsewhere("key", LEASE);
-		this.registry.queues().call("key");
+		this.registry.queues().onLockAvailable("key");
 		int before = this.store.acquires.get();
 		Awaitility.await().until(() -> this.store.acquires.get() > before + 3);
 		assertThat(waiter).isNotDone();
@@ -148,7 +148,7 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void waitersOfThisProcessAreServedInOrderAndOnlyTheFirstAsksTheStore() throws Exception {
+	void localWaitersAreServedInOrderAndOnlyTheFirstCallsTheStore() throws Exception {
 		LockHandle held = this.registry.acquire(LockRequest.of("key"));
 		List<Integer> served = Collections.synchronizedList(new ArrayList<>());
 		List<CompletableFuture<Void>> waiters = new ArrayList<>();
@@ -171,11 +171,11 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 		}
 		assertThat(served).containsExactly(0, 1, 2, 3, 4);
 		assertThat(this.store.acquires.get()).isBetween(2, 6);
-		assertThat(this.store.releases).as("only the last has nobody to leave it to").hasValue(1);
+		assertThat(this.store.releases).as("only the last has no successor").hasValue(1);
 	}
 
 	@Test
-	void waiterBehindAnotherThreadGivesUpAtTheEndOfItsWait() throws Exception {
+	void waiterBehindLocalHolderGivesUpWhenItsWaitTimeEnds() throws Exception {
 		LockHandle held = this.registry.acquire("key");
 		assertThatExceptionOfType(Exception.class).isThrownBy(
 				() -> inOtherThread(() -> this.registry.acquire(request("key", LEASE, Duration.ofMillis(100)))).get())
@@ -185,7 +185,7 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void nothingIsLostUnderContention() throws Exception {
+	void contendedCounterLosesNoIncrement() throws Exception {
 		int[] counter = new int[1];
 		List<Long> tokens = new ArrayList<>();
 		ExecutorService threads = Executors.newFixedThreadPool(16);

@@ -35,13 +35,13 @@ class AsyncAcquisitionTests {
 	private final TroubledStore store = new TroubledStore();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.defaults().withCommandTimeout(Duration.ofMillis(50)).withShutdownTimeout(Duration.ZERO));
+			LockSettings.builder().commandTimeout(Duration.ofMillis(50)).shutdownTimeout(Duration.ZERO).build());
 
 	@AfterEach
 	void nothingIsLeft() {
 		this.registry.close();
 		assertThat(this.registry.queues().size()).isZero();
-		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
 	}
 
 	private CompletableFuture<LockHandle> acquire(String key, Duration waitTime) {
@@ -107,9 +107,9 @@ class AsyncAcquisitionTests {
 	}
 
 	@Test
-	void noWakeUpIsLostHoweverShortThePauses() throws Exception {
+	void noSignalIsLostWithShortPauses() throws Exception {
 		LeaseLockRegistry hasty = new LeaseLockRegistry(this.store,
-				LockSettings.defaults().withMaxPollInterval(Duration.ofNanos(2000)).withShutdownTimeout(Duration.ZERO));
+				LockSettings.builder().maxPollInterval(Duration.ofNanos(2000)).shutdownTimeout(Duration.ZERO).build());
 		List<CompletableFuture<LockHandle>> waiters = new ArrayList<>();
 		for (int i = 0; i < 50; i++) {
 			holdElsewhere("hasty-" + i);
@@ -131,11 +131,11 @@ class AsyncAcquisitionTests {
 	}
 
 	/**
-	 * The lock is passed on after the request has seen that it is not its turn, and
-	 * before it pauses. The signal arrives in between, since one worker is left for it.
+	 * The lock is passed on between the attempt of the request, which is not the first,
+	 * and its pause. The signal arrives in between, since one worker is left for it.
 	 */
 	@Test
-	void signalThatComesBetweenTheLookAndThePauseIsNotMissed() throws Exception {
+	void signalBetweenAttemptAndPauseIsNotMissed() throws Exception {
 		TurnedClock clock = new TurnedClock();
 		LeaseLockRegistry stopped = new LeaseLockRegistry(this.store, LockSettings.defaults(), clock);
 		LockRequest request = LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
@@ -186,7 +186,7 @@ class AsyncAcquisitionTests {
 	}
 
 	@Test
-	void lockThatIsGrantedAfterTheCancellationIsReleased() throws Exception {
+	void lockGrantedAfterCancellationIsReleased() throws Exception {
 		CountDownLatch hold = new CountDownLatch(1);
 		CountDownLatch arrived = this.store.holdAcquires(hold);
 		CompletableFuture<LockHandle> waiter = acquire("key", Duration.ofSeconds(5));
@@ -205,7 +205,7 @@ class AsyncAcquisitionTests {
 	}
 
 	@Test
-	void unresolvedAcquireIsRevoked() {
+	void unansweredAcquireIsRevoked() {
 		this.store.lostAcquireReplies.set(1);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> acquire("key", Duration.ZERO).get())
 			.withCauseInstanceOf(LockStoreException.class);
@@ -213,14 +213,14 @@ class AsyncAcquisitionTests {
 	}
 
 	@Test
-	void registryThatIsClosedForGoodFailsTheFutureToo() {
+	void terminatedRegistryFailsTheFuture() {
 		this.registry.close();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> acquire("key", Duration.ZERO).get())
 			.withCauseInstanceOf(LockRegistryClosedException.class);
 	}
 
 	@Test
-	void closingFailsWhatIsUnderWay() throws Exception {
+	void closingFailsPendingRequests() throws Exception {
 		CountDownLatch hold = new CountDownLatch(1);
 		holdElsewhere("key");
 		CountDownLatch arrived = this.store.holdAcquires(hold);
@@ -236,7 +236,7 @@ class AsyncAcquisitionTests {
 	}
 
 	@Test
-	void dependentStageThatBlocksDoesNotStopTheTimer() throws Exception {
+	void blockingStageDoesNotStopTheTimer() throws Exception {
 		LockHandle held = this.registry.acquire("key");
 		CountDownLatch blocked = new CountDownLatch(1);
 		CountDownLatch unblock = new CountDownLatch(1);
@@ -268,7 +268,7 @@ class AsyncAcquisitionTests {
 	}
 
 	@Test
-	void requestThatIsCancelledWhileTheStoreIsAskedLeavesTheQueue() throws Exception {
+	void requestCancelledDuringStoreCallLeavesTheQueue() throws Exception {
 		holdElsewhere("key");
 		CountDownLatch answer = new CountDownLatch(1);
 		CountDownLatch asked = this.store.holdAcquires(answer);

@@ -32,7 +32,7 @@ class AsyncDeadlineTests {
 	private final TroubledStore store = new TroubledStore();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.defaults().withShutdownTimeout(Duration.ZERO));
+			LockSettings.builder().shutdownTimeout(Duration.ZERO).build());
 
 	private final CountDownLatch done = new CountDownLatch(1);
 
@@ -41,7 +41,7 @@ class AsyncDeadlineTests {
 		this.done.countDown();
 		this.registry.close();
 		Awaitility.await().until(() -> this.registry.queues().size() == 0);
-		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
 	}
 
 	private CompletableFuture<LockHandle> acquire(String key, Duration waitTime) {
@@ -61,7 +61,7 @@ class AsyncDeadlineTests {
 	}
 
 	@Test
-	void requestsOnAStoppedStoreEndThoughNoWorkerIsFree() {
+	void requestsOnStoppedStoreEndWithoutAFreeWorker() {
 		CountDownLatch asking = this.store.holdAcquires(this.done);
 		List<CompletableFuture<LockHandle>> requests = new ArrayList<>();
 		for (int i = 0; i < 10_000; i++) {
@@ -81,7 +81,7 @@ class AsyncDeadlineTests {
 	 * A method with {@code onStoreFailure = PROCEED} must not run without its lock.
 	 */
 	@Test
-	void requestThatIsNotAskedForOnAStoreThatAnswersIsCongested() {
+	void requestNotSentToAnsweringStoreIsCongested() {
 		occupyWorkers();
 		this.store.beforeAcquire = () -> {
 		};
@@ -92,7 +92,7 @@ class AsyncDeadlineTests {
 	}
 
 	@Test
-	void tryBehindARequestThatReachesNoWorkerEnds() {
+	void tryBehindRequestWithoutWorkerEnds() {
 		occupyWorkers();
 		acquire("key", Duration.ofSeconds(100));
 		CompletableFuture<Boolean> tried = AbstractLeaseLockRegistryTests
@@ -103,7 +103,7 @@ class AsyncDeadlineTests {
 	}
 
 	@Test
-	void requestThatEndedIsNotToldAsAcquired() {
+	void endedRequestIsNotAnnouncedAsAcquired() {
 		List<Class<?>> told = Collections.synchronizedList(new ArrayList<>());
 		this.registry.addListener((event) -> told.add(event.getClass()));
 		this.store.holdAcquires(this.done);
@@ -114,7 +114,7 @@ class AsyncDeadlineTests {
 	}
 
 	@Test
-	void lockThatIsGrantedAfterTheDeadlineIsReleased() {
+	void lockGrantedAfterDeadlineIsReleased() {
 		this.store.holdAcquires(this.done);
 		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30));
 		this.done.countDown();
@@ -122,7 +122,7 @@ class AsyncDeadlineTests {
 	}
 
 	@Test
-	void requestBehindAHolderIsBusyThoughTheStoreIsStopped() throws Exception {
+	void requestBehindLocalHolderIsBusyWhileTheStoreIsStopped() throws Exception {
 		LockHandle held = acquire("key", Duration.ZERO).get();
 		this.store.holdAcquires(this.done);
 		for (int i = 0; i < 2 * EngineThreads.WORKERS; i++) {
@@ -135,7 +135,7 @@ class AsyncDeadlineTests {
 	}
 
 	@Test
-	void stagesThatBlockKeepNoLockFromOthers() throws Exception {
+	void blockingStagesDelayNoOtherLock() throws Exception {
 		for (int i = 0; i < 2 * EngineThreads.WORKERS; i++) {
 			CountDownLatch attached = new CountDownLatch(1);
 			CountDownLatch blocked = new CountDownLatch(1);
@@ -154,30 +154,30 @@ class AsyncDeadlineTests {
 		held.release();
 		assertThat(next).succeedsWithin(Duration.ofSeconds(30)).satisfies(LockHandle::release);
 		this.done.countDown();
-		Awaitility.await().until(() -> this.registry.heldLocks() == 0);
+		Awaitility.await().until(() -> this.registry.counts().held() == 0);
 	}
 
 	@Test
 	void offeredLeaseIsNotRenewed() {
 		Duration lease = Duration.ofMillis(400);
 		LeaseLockRegistry shortly = new LeaseLockRegistry(this.store,
-				LockSettings.defaults().withLease(lease).withShutdownTimeout(Duration.ZERO));
+				LockSettings.builder().lease(lease).shutdownTimeout(Duration.ZERO).build());
 		LockHandle first = shortly.acquireAsync(LockRequest.of("key")).join();
-		Turn sleeper = shortly.queues().join(AcquisitionOfTests.of("key", new Lease.Terms(lease, true)), () -> {
+		QueuedRequest sleeper = shortly.queues().join(TestContexts.of("key", new LeaseTerms(lease, true)), () -> {
 		});
 		first.release();
 		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 		assertThat(this.store.renewals).hasValue(0);
-		assertThat(sleeper.claim()).isNull();
-		sleeper.end();
+		assertThat(shortly.queues().claim(sleeper)).isNull();
+		shortly.queues().leave(sleeper);
 		shortly.close();
 	}
 
 	@Test
-	void releaseThatWaitsForAThreadIsNotRenewed() {
+	void lockWaitingForItsReleaseIsNotRenewed() {
 		Duration lease = Duration.ofMillis(400);
 		LeaseLockRegistry shortly = new LeaseLockRegistry(this.store,
-				LockSettings.defaults().withLease(lease).withShutdownTimeout(Duration.ZERO));
+				LockSettings.builder().lease(lease).shutdownTimeout(Duration.ZERO).build());
 		LockHandle[] handles = new LockHandle[10];
 		for (int i = 0; i < handles.length; i++) {
 			handles[i] = shortly.acquireAsync(LockRequest.of("key " + i)).join();

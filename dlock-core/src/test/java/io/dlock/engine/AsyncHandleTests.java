@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Handles without a thread: nested on request, and released without waiting.
+ * Handles without a thread, which are nested on request and released without waiting.
  */
 @Timeout(60)
 class AsyncHandleTests {
@@ -32,19 +32,20 @@ class AsyncHandleTests {
 	void nothingIsLeft() {
 		this.registry.close();
 		assertThat(this.registry.queues().size()).isZero();
-		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
 	}
 
 	private LeaseLockRegistry registry() {
 		return new LeaseLockRegistry(this.store,
-				LockSettings.defaults()
-					.withCommandTimeout(Duration.ofMillis(50))
-					.withWaitTime(Duration.ZERO)
-					.withShutdownTimeout(Duration.ZERO));
+				LockSettings.builder()
+					.commandTimeout(Duration.ofMillis(50))
+					.waitTime(Duration.ZERO)
+					.shutdownTimeout(Duration.ZERO)
+					.build());
 	}
 
 	@Test
-	void callerThatSaysWhatItHoldsGetsANestedHandleAtOnce() {
+	void outerHandleGivesANestedHandleAtOnce() {
 		LockRequest request = LockRequest.of("key");
 		LockHandle outer = this.registry.acquireAsync(request).join();
 		CompletableFuture<LockHandle> nested = this.registry.acquireAsync(request, outer);
@@ -60,7 +61,7 @@ class AsyncHandleTests {
 	}
 
 	@Test
-	void handleThatIsReleasedOrOfAnotherKeyOrRegistryIsNoLongerOuter() {
+	void releasedOrForeignHandleIsNotOuter() {
 		LockRequest request = LockRequest.of("key");
 		LockHandle other = this.registry.acquireAsync(LockRequest.of("other")).join();
 		LockHandle handle = this.registry.acquireAsync(request, other).join();
@@ -79,7 +80,7 @@ class AsyncHandleTests {
 	}
 
 	@Test
-	void r49ReleaseDoesNotKeepTheCallerWaitingForTheStore() throws Exception {
+	void r49ReleaseAsyncDoesNotWaitForTheStore() throws Exception {
 		CountDownLatch answer = new CountDownLatch(1);
 		this.store.beforeRelease = () -> {
 			try {
@@ -108,7 +109,7 @@ class AsyncHandleTests {
 	}
 
 	@Test
-	void nextOfThisProcessInheritsWithoutTheStore() {
+	void nextLocalRequestTakesOverWithoutTheStore() {
 		LockHandle handle = this.registry.acquire("key");
 		CompletableFuture<LockHandle> next = this.registry
 			.acquireAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(20)).build());

@@ -28,10 +28,11 @@ class AsyncReleaseTests {
 
 	private final TroubledStore store = new TroubledStore();
 
-	private final LockSettings settings = LockSettings.defaults()
-		.withCommandTimeout(Duration.ofMillis(50))
-		.withReleaseMode(ReleaseMode.ASYNC)
-		.withShutdownTimeout(Duration.ZERO);
+	private final LockSettings settings = LockSettings.builder()
+		.commandTimeout(Duration.ofMillis(50))
+		.releaseMode(ReleaseMode.ASYNC)
+		.shutdownTimeout(Duration.ZERO)
+		.build();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store, this.settings);
 
@@ -39,7 +40,7 @@ class AsyncReleaseTests {
 	void nothingIsLeft() {
 		this.registry.close();
 		Awaitility.await().until(() -> this.registry.queues().size() == 0);
-		assertThat(this.registry.keeper().size()).as("kept leases").isZero();
+		assertThat(this.registry.renewer().size()).as("kept leases").isZero();
 		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 	}
 
@@ -48,8 +49,8 @@ class AsyncReleaseTests {
 	}
 
 	/**
-	 * A release on a thread of the background would keep the place of the caller, whose
-	 * next try would then find the lock taken.
+	 * A release on a background thread would keep the place of the caller in the queue,
+	 * and its next try would find the lock taken.
 	 */
 	@Test
 	void storeThatCannotSendReleasesOnTheCallingThread() {
@@ -62,7 +63,7 @@ class AsyncReleaseTests {
 	}
 
 	@Test
-	void ownThreadFindsTheLockFreeAfterASentRelease() {
+	void lockIsFreeForTheReleasingThreadAfterASentRelease() {
 		this.store.sendsReleases = true;
 		for (int i = 0; i < 1000; i++) {
 			this.registry.acquire(noWait()).release();
@@ -71,7 +72,7 @@ class AsyncReleaseTests {
 	}
 
 	@Test
-	void storeThatCanSendsTheReleaseAndNoThreadWaitsForIt() {
+	void sentReleaseBlocksNoThread() {
 		this.store.sendsReleases = true;
 		for (int i = 0; i < 10; i++) {
 			this.registry.acquire(noWait()).release();
@@ -82,7 +83,7 @@ class AsyncReleaseTests {
 	}
 
 	@Test
-	void releaseThatWasSentInVainIsRepeated() {
+	void sentReleaseThatFailsIsRepeated() {
 		this.store.sendsReleases = true;
 		this.store.lostReleases.set(1);
 		this.registry.acquire(noWait()).release();
@@ -91,7 +92,7 @@ class AsyncReleaseTests {
 	}
 
 	@Test
-	void releaseThatCanNotBeSentIsRepeated() {
+	void unsentReleaseIsRepeated() {
 		this.store.sendsReleases = true;
 		LockHandle handle = this.registry.acquire(noWait());
 		this.store.down = true;
@@ -121,7 +122,7 @@ class AsyncReleaseTests {
 	}
 
 	@Test
-	void closingRegistryReleasesWhatIsOutstanding() {
+	void closingRegistryReleasesPendingLocks() {
 		List<LockHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 100; i++) {
 			handles.add(this.registry.acquire("key " + i));

@@ -18,12 +18,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A process that asks for more than its connections carry has no outage.
+ * A process that calls the store more often than its connections allow has no outage.
  */
 class CongestionTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
-	void a5CongestionIsNoOutageForTheCallerNorForListeners() {
+	void a5CongestionIsNoOutageForCallersAndListeners() {
 		List<LockEvent> events = new CopyOnWriteArrayList<>();
 		this.registry.addListener(events::add);
 		this.store.beforeAcquire = CongestionTests::congested;
@@ -37,7 +37,7 @@ class CongestionTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void a5CongestionIsWaitedOutWithinTheWaitTimeHoweverLong() {
+	void a5CongestionIsWaitedOutForTheWholeWaitTime() {
 		TurnedClock clock = new TurnedClock();
 		LeaseLockRegistry congested = new LeaseLockRegistry(this.store, this.settings, clock);
 		AtomicInteger calls = new AtomicInteger();

@@ -29,7 +29,7 @@ class DeadlineTests {
 	}
 
 	@Test
-	void foreverDoesNotOverflow() {
+	void unlimitedWaitDoesNotOverflow() {
 		Deadline deadline = Deadline.after(this.clock, LockRequest.FOREVER);
 		this.clock.pass(Duration.ofDays(1000));
 		assertThat(deadline.isOver()).isFalse();
@@ -37,7 +37,7 @@ class DeadlineTests {
 	}
 
 	@Test
-	void stepOfTheWallClockDoesNotMatter() {
+	void wallClockStepDoesNotMatter() {
 		Deadline deadline = Deadline.after(this.clock, Duration.ofSeconds(10));
 		this.clock.stepWall(Duration.ofHours(5));
 		assertThat(deadline.isOver()).isFalse();

@@ -11,12 +11,12 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
-import io.dlock.ForcedRelease;
 import io.dlock.LockHandle;
 import io.dlock.LockInfo;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.console.ForcedRelease;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.test.MariaDbServer;
@@ -34,9 +34,10 @@ class ForcedReleaseIntegrationTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(12);
 
-	private final LockSettings settings = LockSettings.defaults()
-		.withLease(LEASE)
-		.withCommandTimeout(Duration.ofSeconds(3));
+	private final LockSettings settings = LockSettings.builder()
+		.lease(LEASE)
+		.commandTimeout(Duration.ofSeconds(3))
+		.build();
 
 	private final String key = "stuck " + UUID.randomUUID();
 
@@ -69,13 +70,13 @@ class ForcedReleaseIntegrationTests {
 		try (LockStore stuckStore = HolderProcess.store(address, this.settings.commandTimeout());
 				LockStore store = HolderProcess.store(address, this.settings.commandTimeout());
 				LeaseLockRegistry stuck = new LeaseLockRegistry(stuckStore,
-						this.settings.withInstance("stuck instance"));
+						this.settings.toBuilder().instance("stuck instance").build());
 				LeaseLockRegistry operator = new LeaseLockRegistry(store, this.settings)) {
 			LockHandle handle = stuck.acquireAsync(request).get();
 			CompletableFuture<LockHandle> lost = new CompletableFuture<>();
 			handle.onLost(lost::complete);
 			CompletableFuture<LockHandle> next = operator.acquireAsync(request);
-			Awaitility.await().until(() -> operator.waitingCalls() == 1);
+			Awaitility.await().until(() -> operator.counts().waiting() == 1);
 			LockInfo seen = operator.console()
 				.list(10_000)
 				.locks()

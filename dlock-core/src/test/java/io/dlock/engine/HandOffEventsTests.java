@@ -26,7 +26,7 @@ class HandOffEventsTests extends AbstractHandOffTests {
 	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
 	@Test
-	void timesAreThoseOfTheRequestAndOfTheLock() {
+	void eventsHaveTheTimesOfRequestAndHold() {
 		this.registry.addListener(this.events::add);
 		this.store.beforeAcquire = () -> this.clock.pass(Duration.ofSeconds(2));
 		LockHandle handle = this.registry.acquire(request());
@@ -38,7 +38,7 @@ class HandOffEventsTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void lockThatIsPassedOnIsReleasedAndAcquiredLikeAnyOther() throws Exception {
+	void handOffIsAnnouncedAsReleaseAndAcquisition() throws Exception {
 		this.registry.addListener(this.events::add);
 		LockHandle first = this.registry.acquire(request());
 		this.clock.pass(Duration.ofMillis(2));
@@ -57,7 +57,7 @@ class HandOffEventsTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void lossOfALockThatWasPassedOnIsToldOfItsLastHolderOnly() throws Exception {
+	void lossAfterHandOffIsAnnouncedForTheLastHolderOnly() throws Exception {
 		this.registry.addListener(this.events::add);
 		LockHandle first = this.registry.acquire(request());
 		CompletableFuture<LockHandle> waiter = waiter();

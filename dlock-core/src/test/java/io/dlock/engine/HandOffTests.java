@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class HandOffTests extends AbstractHandOffTests {
 
 	@Test
-	void lockPassesToTheNextWithoutACallToTheStoreAndWithAHigherToken() throws Exception {
+	void lockIsPassedOnWithoutStoreCallAndWithHigherToken() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
 		CompletableFuture<LockHandle> third = waiter();
@@ -42,7 +42,7 @@ class HandOffTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void r10NextGrantOfTheStoreHasAHigherTokenThanAllThatWerePassedOn() throws Exception {
+	void r10NextGrantHasHigherTokenThanAllHandOffs() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
 		first.release();
@@ -53,7 +53,7 @@ class HandOffTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void r1ValidityOfTheHeirIsThatOfTheLease() throws Exception {
+	void r1SuccessorHasTheValidityOfTheLease() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
 		this.clock.pass(Duration.ofMillis(9));
@@ -64,7 +64,7 @@ class HandOffTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void afterTheHandOffTimeTheStoreIsAskedInOneStep() throws Exception {
+	void storeIsCalledOnceAfterTheHandOffTime() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
 		this.clock.pass(Duration.ofMillis(10));
@@ -97,7 +97,7 @@ class HandOffTests extends AbstractHandOffTests {
 
 	private boolean isPassedOnAfter(Duration held, LockRequest request) throws Exception {
 		try (LeaseLockRegistry eager = new LeaseLockRegistry(this.store,
-				this.settings.withHandOffMaxDuration(Duration.ofHours(1)), this.clock)) {
+				this.settings.toBuilder().handOffMaxDuration(Duration.ofHours(1)).build(), this.clock)) {
 			LockHandle first = eager.acquireAsync(request).get();
 			CompletableFuture<LockHandle> second = eager.acquireAsync(request);
 			Awaitility.await().until(() -> eager.queues().waiters("key") == 1);
@@ -109,14 +109,14 @@ class HandOffTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void leaseThatIsNotRenewedIsPassedOnOnlyWhileItIsNew() throws Exception {
+	void leaseWithoutRenewalIsPassedOnOnlyWhileNew() throws Exception {
 		LockRequest unrenewed = LockRequest.builder("key").renew(false).waitTime(LockRequest.FOREVER).build();
 		assertThat(isPassedOnAfter(Duration.ofMillis(898), unrenewed)).isTrue();
 		assertThat(isPassedOnAfter(Duration.ofMillis(899), unrenewed)).isFalse();
 	}
 
 	@Test
-	void requestForAnotherLeaseGetsALeaseOfItsOwn() throws Exception {
+	void requestWithOtherTermsGetsItsOwnLease() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter(
 				LockRequest.builder("key").lease(Duration.ofSeconds(40)).waitTime(LockRequest.FOREVER).build());
@@ -133,7 +133,7 @@ class HandOffTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void renewalGoesOnForTheHeir() throws Exception {
+	void renewalContinuesForTheSuccessor() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
 		first.release();
@@ -146,7 +146,7 @@ class HandOffTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void heirIsToldOfALossAndTheOneBeforeIsNot() throws Exception {
+	void onlyTheSuccessorIsToldOfALoss() throws Exception {
 		List<LockHandle> told = new ArrayList<>();
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		first.onLost(told::add);
@@ -162,23 +162,23 @@ class HandOffTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void p3LeaseThatTheStoreRefusedToRenewIsNotPassedOn() throws Exception {
+	void p3LeaseWithRefusedRenewalIsNotPassedOn() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
-		Lease lease = ((HeldLock) first).hold().lease();
+		Lease lease = ((LeaseLockHandle) first).hold().lease();
 		Hold before = lease.holder();
 		assertThat(before.beginRelease()).isTrue();
 		// between release and hand-off
-		assertThat(this.registry.keeper().end(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
+		assertThat(this.registry.renewer().lose(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
 			.isFalse();
-		assertThat(before.turn().endAndPass(lease)).isTrue();
+		assertThat(this.registry.queues().pass(before)).isTrue();
 		assertThat(second.get().token()).isGreaterThan(first.token() + 1);
 		assertThat(this.store.acquires).hasValue(2);
 		second.get().release();
 	}
 
 	@Test
-	void r23LostReplyWhileTheLeaseBeforeIsGivenUpIsResolved() throws Exception {
+	void r23LostReplyToCallThatGivesUpThePredecessorIsResolved() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
 		this.clock.pass(Duration.ofMillis(10));
@@ -190,7 +190,7 @@ class HandOffTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void tokensOfALeaseAreNotExceeded() throws Exception {
+	void leaseIsNotPassedOnBeyondItsTokens() throws Exception {
 		long last = 0;
 		CompletableFuture<LockHandle> next = this.registry.acquireAsync(request());
 		for (int i = 0; i < 3 * Lease.TOKENS_PER_LEASE; i++) {
@@ -209,7 +209,7 @@ class HandOffTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void closingRegistryPassesNothingOn() throws Exception {
+	void closingRegistryPassesNoLockOn() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
 		this.registry.close();

@@ -27,10 +27,11 @@ class HoldLimitsIntegrationTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(4);
 
-	private final LockSettings settings = LockSettings.defaults()
-		.withLease(LEASE)
-		.withCommandTimeout(LEASE.dividedBy(4))
-		.withShutdownTimeout(Duration.ZERO);
+	private final LockSettings settings = LockSettings.builder()
+		.lease(LEASE)
+		.commandTimeout(LEASE.dividedBy(4))
+		.shutdownTimeout(Duration.ZERO)
+		.build();
 
 	private final String key = "limits/" + UUID.randomUUID();
 
@@ -57,7 +58,7 @@ class HoldLimitsIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
-	void minHoldThatIsLongerThanTheLeaseOutlivesTheInstance(String address) {
+	void minHoldBeyondTheLeaseOutlivesTheInstance(String address) {
 		Duration minHold = LEASE.plusSeconds(1);
 		long acquired;
 		long token;
@@ -80,7 +81,7 @@ class HoldLimitsIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
-	void maxHoldEndsTheRenewalAndOthersGetTheLock(String address) {
+	void maxHoldEndsRenewalAndFreesTheLock(String address) {
 		try (Instance here = new Instance(address); Instance there = new Instance(address)) {
 			Duration maxHold = LEASE.plusSeconds(1);
 			long start = System.nanoTime();

@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LossType;
 
 /**
- * All interleavings of what threads do with one hold, compared with {@link Model} by
- * Lincheck.
+ * All interleavings of the operations of threads on one hold, compared with {@link Model}
+ * by Lincheck.
  */
 public class HoldModelTests {
 
@@ -47,7 +47,7 @@ public class HoldModelTests {
 	}
 
 	@Test
-	void everyInterleavingIsAnOrder() {
+	void everyInterleavingIsLinearizable() {
 		new ModelCheckingOptions().sequentialSpecification(Model.class)
 			.threads(3)
 			.actorsPerThread(2)

@@ -78,7 +78,7 @@ class InterruptTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r50InterruptDuringTheCallRevokesWhatWasAcquired() throws Exception {
+	void r50InterruptDuringStoreCallRevokesTheGrant() throws Exception {
 		CountDownLatch never = new CountDownLatch(1);
 		CountDownLatch arrived = this.store.holdAcquires(never);
 		Thread[] waiting = new Thread[1];

@@ -35,7 +35,7 @@ class LateGrantTests extends AbstractLeaseLockRegistryTests {
 	void close() {
 		this.late.close();
 		assertThat(this.late.queues().size()).isZero();
-		assertThat(this.late.keeper().size()).isZero();
+		assertThat(this.late.renewer().size()).isZero();
 	}
 
 	/**
@@ -63,7 +63,7 @@ class LateGrantTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r2r25RevocationOfALateGrantDoesNotFreeTheLockOfTheNextRequest() {
+	void r2r25RevocationOfLateGrantKeepsTheLockOfTheNextRequest() {
 		answerLate();
 		revokeAfterTheNextAnswer();
 		try (LockHandle handle = this.late.acquire(request("key", LEASE, LONG))) {
@@ -73,7 +73,7 @@ class LateGrantTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r2r25RevocationOfALateGrantDoesNotFreeTheLockOfTheNextAsynchronousRequest() throws Exception {
+	void r2r25RevocationOfLateGrantKeepsTheLockOfTheNextAsynchronousRequest() throws Exception {
 		answerLate();
 		revokeAfterTheNextAnswer();
 		try (LockHandle handle = this.late.acquireAsync(request("key", LEASE, LONG)).get()) {
@@ -82,7 +82,7 @@ class LateGrantTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r2LateGrantToAnAsynchronousRequestThatDoesNotWaitIsRevoked() {
+	void r2LateGrantToAsynchronousTryIsRevoked() {
 		answerLate();
 		CompletableFuture<LockHandle> request = this.late.acquireAsync(noWait("key"));
 		assertThatExceptionOfType(Exception.class).isThrownBy(request::get)
@@ -96,7 +96,7 @@ class LateGrantTests extends AbstractLeaseLockRegistryTests {
 	 * later, in the last second of the time in which it is revoked.
 	 */
 	@Test
-	void r2r25RequestWithoutAnAnswerBeforeALateGrantIsRevokedToo() {
+	void r2r25UnansweredRequestBeforeLateGrantIsRevoked() {
 		this.store.stuckAcquires.set(1);
 		answerLate();
 		this.late.acquire(request("key", LEASE, LONG)).release();
@@ -108,7 +108,7 @@ class LateGrantTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r24FailureLongAgoDoesNotEndTheWaitAtTheNextOne() {
+	void r24OldFailureDoesNotEndTheWaitAtTheNextFailure() {
 		holdElsewhere("key", Duration.ofHours(1));
 		this.store.beforeAcquire = () -> {
 			switch (this.store.acquires.get()) {

@@ -41,7 +41,7 @@ class LeaseAlarmTests {
 	 * millisecond, and no lease of the process was ever renewed again.
 	 */
 	@Test
-	void r27AlarmThatRingsBeforeItsSetterGoesOnCanBeSetAgain() {
+	void r27AlarmRingingBeforeItIsSetCanBeSetAgain() {
 		LeaseAlarm alarm = alarm((task, delay) -> {
 			task.run();
 			return null;
@@ -53,7 +53,7 @@ class LeaseAlarmTests {
 	}
 
 	@Test
-	void alarmThatCouldNotBeScheduledCanBeSetAgain() {
+	void unscheduledAlarmCanBeSetAgain() {
 		LeaseAlarm alarm = alarm((task, delay) -> {
 			this.scheduled.add(task);
 			if (this.scheduled.size() == 1) {

@@ -16,11 +16,11 @@ public class LeaseModelTests {
 
 	private final Lease lease = OneTimeClock.lease(this.clock);
 
-	/** Of the thread that has the turn. */
+	/** The hold of the current holder. */
 	private volatile Hold current = this.lease.holder();
 
 	/**
-	 * What one holder does after the other: release, offer, claim.
+	 * Release, offer and claim, by one holder after the other.
 	 * @return the token of the next holder, or zero if there is none
 	 */
 	@Operation(nonParallelGroup = "holders")
@@ -28,7 +28,7 @@ public class LeaseModelTests {
 		if (!this.current.beginRelease()) {
 			return 0;
 		}
-		Hold next = this.lease.passTo(OneTimeClock.turn(), Long.MAX_VALUE);
+		Hold next = this.lease.passTo(OneTimeClock.context(), Long.MAX_VALUE);
 		if (next == null || !next.claim()) {
 			return 0;
 		}
@@ -52,7 +52,7 @@ public class LeaseModelTests {
 	}
 
 	@Test
-	void everyInterleavingIsAnOrder() {
+	void everyInterleavingIsLinearizable() {
 		new ModelCheckingOptions().sequentialSpecification(Model.class)
 			.threads(2)
 			.actorsPerThread(2)
@@ -64,7 +64,7 @@ public class LeaseModelTests {
 	}
 
 	/**
-	 * A lease for one thread: what is lost is passed on to nobody and valid for nobody.
+	 * A lease for one thread. A lost lease is neither valid nor passed on.
 	 */
 	public static class Model {
 

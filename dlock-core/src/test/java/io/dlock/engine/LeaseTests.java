@@ -14,24 +14,19 @@ class LeaseTests {
 
 	private static final Duration LENGTH = Duration.ofSeconds(10);
 
-	private static final Lease.Terms TERMS = new Lease.Terms(LENGTH, true);
+	private static final LeaseTerms TERMS = new LeaseTerms(LENGTH, true);
 
 	private final TurnedClock clock = new TurnedClock();
 
 	private final List<String> losses = new ArrayList<>();
 
 	private Lease lease(MachineClock.Moment sent) {
-		Turn turn = queues().join(AcquisitionOfTests.of("key", TERMS), null);
-		return new Lease(new Lease.Grant(turn, "owner", 1000, sent, null), this.clock,
+		return new Lease(new Lease.Grant(TestContexts.of("key", TERMS), "owner", 1000, sent, null), this.clock,
 				(hold, loss) -> this.losses.add(loss.reason()));
 	}
 
 	private Hold hold(MachineClock.Moment sent) {
 		return lease(sent).holder();
-	}
-
-	private static LocalQueues queues() {
-		return new LocalQueues(0, new LeftoversOfTests());
 	}
 
 	@Test
@@ -53,7 +48,7 @@ class LeaseTests {
 	}
 
 	@Test
-	void r2LeaseWithHardlyAnythingLeftIsStale() {
+	void r2LeaseNearItsEndIsStale() {
 		MachineClock.Moment sent = this.clock.now();
 		this.clock.pass(Duration.ofMillis(7890));
 		assertThat(lease(sent).isStale()).isFalse();
@@ -112,7 +107,7 @@ class LeaseTests {
 	}
 
 	@Test
-	void r8WhoeverLooksFirstFindsTheLoss() {
+	void r8FirstCheckAfterTheDeadlineFindsTheLoss() {
 		Hold hold = hold(this.clock.now());
 		this.clock.pass(Duration.ofSeconds(11));
 		assertThat(this.losses).isEmpty();
@@ -121,7 +116,7 @@ class LeaseTests {
 	}
 
 	@Test
-	void r27RefusalAfterTheReleaseBeganMeansNothing() {
+	void r27RefusedRenewalDuringReleaseIsNoLoss() {
 		Hold hold = hold(this.clock.now());
 		assertThat(hold.beginRelease()).isTrue();
 		assertThat(hold.lose(new Loss(LossType.REFUSED, "the store refused"))).isFalse();

@@ -10,74 +10,72 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class LocalQueuesTests {
 
-	private static final Lease.Terms TERMS = new Lease.Terms(Duration.ofSeconds(10), true);
+	private static final LeaseTerms TERMS = new LeaseTerms(Duration.ofSeconds(10), true);
 
-	private final LeftoversOfTests leftovers = new LeftoversOfTests();
-
-	private final LocalQueues queues = new LocalQueues(Duration.ofMillis(10).toNanos(), this.leftovers);
+	private final LocalQueues queues = new LocalQueues(Duration.ofMillis(10).toNanos(), new NoUnusedLeases());
 
 	private final List<String> signals = new ArrayList<>();
 
-	private Turn join(String key, String name) {
-		return this.queues.join(AcquisitionOfTests.of(key, TERMS), () -> this.signals.add(name));
+	private QueuedRequest join(String key, String name) {
+		return this.queues.join(TestContexts.of(key, TERMS), () -> this.signals.add(name));
 	}
 
 	@Test
 	void firstComeFirstServed() {
-		Turn a = join("key", "a");
-		Turn b = join("key", "b");
-		Turn c = join("key", "c");
+		QueuedRequest a = join("key", "a");
+		QueuedRequest b = join("key", "b");
+		QueuedRequest c = join("key", "c");
 		assertThat(a.isFirst()).isTrue();
 		assertThat(b.isFirst()).isFalse();
-		a.end();
+		this.queues.leave(a);
 		assertThat(b.isFirst()).isTrue();
 		assertThat(c.isFirst()).isFalse();
-		b.end();
+		this.queues.leave(b);
 		assertThat(c.isFirst()).isTrue();
 		assertThat(this.signals).containsExactly("b", "c");
 	}
 
 	@Test
-	void whoGivesUpInTheMiddleIsPassedOver() {
-		Turn a = join("key", "a");
-		Turn b = join("key", "b");
-		Turn c = join("key", "c");
-		b.end();
-		a.end();
+	void requestThatLeavesTheMiddleIsPassedOver() {
+		QueuedRequest a = join("key", "a");
+		QueuedRequest b = join("key", "b");
+		QueuedRequest c = join("key", "c");
+		this.queues.leave(b);
+		this.queues.leave(a);
 		assertThat(c.isFirst()).isTrue();
 		assertThat(this.signals).containsExactly("c");
 	}
 
 	@Test
-	void endingTwiceDoesNotPassTheTurnTwice() {
-		Turn a = join("key", "a");
-		Turn b = join("key", "b");
-		Turn c = join("key", "c");
-		a.end();
-		a.end();
+	void leavingTwicePassesTheFirstPlaceOnce() {
+		QueuedRequest a = join("key", "a");
+		QueuedRequest b = join("key", "b");
+		QueuedRequest c = join("key", "c");
+		this.queues.leave(a);
+		this.queues.leave(a);
 		assertThat(b.isFirst()).isTrue();
 		assertThat(c.isFirst()).isFalse();
 	}
 
 	/**
-	 * Whoever finds itself the first without an inheritance turns to the store. A thread
-	 * looks whenever it wakes up, and it may wake up for nothing.
+	 * A request that is the first without an offer calls the store. A thread checks that
+	 * after each wake-up, and wake-ups may be spurious.
 	 */
 	@Test
-	void heirInheritsBeforeItIsTheFirst() {
+	void successorGetsTheOfferBeforeItIsFirst() {
 		TurnedClock clock = new TurnedClock();
-		Turn a = join("key", "a");
-		Turn b = join("key", "b");
-		Lease lease = new Lease(new Lease.Grant(a, "owner", 1, clock.now(), null), clock, (hold, reason) -> {
+		QueuedRequest a = join("key", "a");
+		QueuedRequest b = join("key", "b");
+		Lease lease = new Lease(new Lease.Grant(a.context(), "owner", 1, clock.now(), null), clock, (hold, reason) -> {
 		});
 		List<Boolean> first = new ArrayList<>();
 		clock.onReading = () -> first.add(b.isFirst());
-		assertThat(a.endAndPass(lease)).isTrue();
+		assertThat(this.queues.pass(lease.holder())).isTrue();
 		clock.onReading = () -> {
 		};
-		assertThat(first).as("while it inherits").isNotEmpty().containsOnly(false);
+		assertThat(first).as("during the hand-off").isNotEmpty().containsOnly(false);
 		assertThat(b.isFirst()).isTrue();
-		assertThat(b.claim()).isNotNull();
+		assertThat(this.queues.claim(b)).isNotNull();
 	}
 
 	@Test
@@ -91,8 +89,8 @@ class LocalQueuesTests {
 	}
 
 	@Test
-	void b17b19QueueLivesFromTheFirstWaiterToTheLast() {
-		List<Turn> held = new ArrayList<>();
+	void b17b19QueueExistsFromFirstRequestToLast() {
+		List<QueuedRequest> held = new ArrayList<>();
 		for (int i = 0; i < 10_000; i++) {
 			held.add(join("key-" + i, "holder"));
 		}
@@ -100,25 +98,25 @@ class LocalQueuesTests {
 			assertThat(join("key-" + i, "waiter").isFirst()).isFalse();
 		}
 		assertThat(this.queues.size()).isEqualTo(10_000);
-		held.forEach(Turn::end);
+		held.forEach(this.queues::leave);
 		assertThat(this.queues.size()).isEqualTo(10_000);
 	}
 
 	@Test
 	void emptyQueueIsRemoved() {
-		Turn a = join("key", "a");
-		Turn b = join("key", "b");
-		b.end();
-		a.end();
+		QueuedRequest a = join("key", "a");
+		QueuedRequest b = join("key", "b");
+		this.queues.leave(b);
+		this.queues.leave(a);
 		assertThat(this.queues.size()).isZero();
 	}
 
 	@Test
-	void everybodyIsSignalledWhenTheRegistryCloses() {
+	void closeSignalsAllRequests() {
 		join("key", "a");
 		join("key", "b");
 		join("other", "c");
-		this.queues.signalAll();
+		this.queues.close();
 		assertThat(this.signals).containsExactlyInAnyOrder("a", "b", "c");
 	}
 

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What listeners are told, when and by whom.
+ * The events that listeners receive, their order and their threads.
  */
 class LockEventsTests extends AbstractLeaseLockRegistryTests {
 
@@ -53,7 +53,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void listenerIsToldWhoTookALockAndWhy() {
+	void acquiredEventHasNameAndReason() {
 		this.registry.addListener(this.events::add);
 		LockHandle handle = this.registry
 			.acquire(LockRequest.builder("orders:42").name("orders").reason("place an order").build());
@@ -85,10 +85,10 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void busyLockIsToldWhenThePlaceInTheQueueHasBeenGivenUp() {
+	void busyEventFollowsTheDepartureFromTheQueue() {
 		holdElsewhere("key", LEASE);
 		this.registry.addListener((event) -> {
-			assertThat(this.registry.queues().contains("key")).isFalse();
+			assertThat(this.registry.queues().size()).isZero();
 			this.events.add(event);
 		});
 		assertThat(this.registry.tryAcquire("key", Duration.ofMillis(20))).isEmpty();
@@ -101,7 +101,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void failureOfTheStoreIsNotToldAsBusy() {
+	void storeFailureIsNotAnnouncedAsBusy() {
 		this.store.down = true;
 		this.registry.addListener(this.events::add);
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")))
@@ -112,7 +112,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void requestThatIsInterruptedOrCancelledOrComesTooLateIsNotTold() {
+	void interruptedCancelledOrLateRequestHasNoEvent() {
 		holdElsewhere("key", LEASE);
 		this.registry.addListener(this.events::add);
 		Thread.currentThread().interrupt();
@@ -122,12 +122,12 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		cancelled.cancel(false);
 		this.registry.close();
 		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> this.registry.acquire("key"));
-		Awaitility.await().until(() -> !this.registry.queues().contains("key"));
+		Awaitility.await().until(() -> this.registry.queues().size() == 0);
 		assertThat(this.events).isEmpty();
 	}
 
 	@Test
-	void lossIsToldOnceAndTheLateReleaseIsNot() {
+	void lossIsAnnouncedOnceAndTheLateReleaseIsNot() {
 		this.registry.addListener(this.events::add);
 		LockHandle handle = this.registry.acquire(shortLease("key").name("nightly").build());
 		awaitEvents(Acquired.class, Lost.class);
@@ -142,7 +142,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void lossByShutdownIsTold() {
+	void lossByShutdownIsAnnounced() {
 		this.registry.addListener(this.events::add);
 		LockHandle handle = this.registry.acquire("key");
 		this.registry.close();
@@ -152,13 +152,14 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * The timer may find out before the thread of the holder has got round to tell.
+	 * The timer may find the loss before the thread of the holder has announced the
+	 * acquisition.
 	 */
 	@Test
-	void lossIsNeverToldBeforeTheAcquisition() {
+	void lossIsNeverAnnouncedBeforeTheAcquisition() {
 		this.registry.addListener((event) -> {
 			if (event instanceof Acquired) {
-				Awaitility.await().until(() -> this.registry.keeper().size() == 0);
+				Awaitility.await().until(() -> this.registry.renewer().size() == 0);
 			}
 			this.events.add(event);
 		});
@@ -169,7 +170,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void renewalsAreTold() {
+	void renewalsAreAnnounced() {
 		this.registry.addListener(this.events::add);
 		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> this.events.size() >= 3);
@@ -182,7 +183,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void renewalsThatFailAreToldBeforeTheLoss() {
+	void failedRenewalsAreAnnouncedBeforeTheLoss() {
 		this.registry.addListener(this.events::add);
 		this.store.renewalsFail = true;
 		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
@@ -214,11 +215,11 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void releaseIsToldWhenTheLockIsFree() {
+	void releaseIsAnnouncedWhenTheLockIsFree() {
 		this.registry.addListener((event) -> {
 			if (event instanceof Released) {
 				assertThat(isFreeInStore("key")).isTrue();
-				assertThat(this.registry.queues().contains("key")).isFalse();
+				assertThat(this.registry.queues().size()).isZero();
 				this.events.add(event);
 			}
 		});
@@ -227,7 +228,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void releaseThatEndsWithAnErrorIsToldAllTheSame() {
+	void releaseThatEndsWithAnErrorIsAnnounced() {
 		this.registry.addListener(this.events::add);
 		LockHandle handle = this.registry.acquire(shortLease("key").build());
 		this.store.releasesThrow = true;
@@ -237,7 +238,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r51LockThatIsGrantedWhileTheRegistryStopsIsToldAsReleased() {
+	void r51LockGrantedDuringTheStopIsAnnouncedAsReleased() {
 		this.registry.addListener(this.events::add);
 		this.store.afterAcquire = this.registry::close;
 		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> this.registry.acquire("key"));
@@ -245,7 +246,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void listenerThatThrowsHarmsNobodyAndIsWarnedOfOnce() {
+	void throwingListenerDoesNotMatterAndIsLoggedOnce() {
 		Logger logger = (Logger) LoggerFactory.getLogger(LockEvents.class);
 		Level before = logger.getLevel();
 		ListAppender<ILoggingEvent> log = new ListAppender<>();
@@ -271,7 +272,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void errorOfTheVirtualMachineGoesThroughAndLeavesNoLock() {
+	void virtualMachineErrorOfListenerLeavesNoLock() {
 		this.registry.addListener(this.events::add);
 		this.registry.addListener((event) -> {
 			throw new OutOfMemoryError("of the listener");
@@ -284,11 +285,11 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		assertThat(this.registry.acquireAsync(noWait("key"))).failsWithin(LEASE);
 		this.store.down = false;
 		assertThat(isFreeInStore("key")).isTrue();
-		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
 	}
 
 	@Test
-	void listenersAreCalledInTheirOrder() {
+	void listenersAreCalledInOrder() {
 		List<String> calls = new CopyOnWriteArrayList<>();
 		for (String name : List.of("first", "second", "third")) {
 			this.registry.addListener((event) -> calls.add(name));
@@ -298,16 +299,16 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void withoutListenersNothingIsRemembered() {
-		HeldLock handle = (HeldLock) this.registry.acquire("key");
-		assertThat(handle.hold().tenure()).isNull();
+	void withoutListenersHoldsHaveNoDetails() {
+		LeaseLockHandle handle = (LeaseLockHandle) this.registry.acquire("key");
+		assertThat(handle.hold().details()).isNull();
 		this.registry.addListener(this.events::add);
 		handle.release();
 		assertThat(this.events).as("of a lock from before").isEmpty();
 	}
 
 	@Test
-	void listenerThatBlocksOnARenewalKeepsNoLockFromBeingRenewed() {
+	void blockingListenerDoesNotDelayRenewals() {
 		CountDownLatch block = new CountDownLatch(1);
 		this.registry.addListener((event) -> {
 			if (event instanceof Renewed) {

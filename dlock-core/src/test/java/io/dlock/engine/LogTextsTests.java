@@ -24,15 +24,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A key or a reason may be a text that a user has typed: it must not write lines of its
- * own into a log.
+ * A key or a reason may be user input, which must not write lines into a log.
  */
 class LogTextsTests extends AbstractLeaseLockRegistryTests {
 
 	private static final String TYPED = "order\r\nINFO all is well\u2028\u0085\t\u001b[31m";
 
 	@Test
-	void r57TextsOfLocksStayOnOneLine() {
+	void r57TextsOfLocksAreOneLine() {
 		LockRequest request = LockRequest.builder(TYPED).reason(TYPED).name(TYPED).build();
 		Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
 		this.registry.addListener(events::add);
@@ -50,7 +49,7 @@ class LogTextsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r57TextsOfOutcomesStayOnOneLine() {
+	void r57TextsOfOutcomesAreOneLine() {
 		Instant now = Instant.now();
 		Duration time = Duration.ofSeconds(1);
 		LockStoreException failure = new LockStoreException(TYPED, "acquire", "Nothing is known",

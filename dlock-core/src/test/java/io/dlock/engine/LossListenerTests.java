@@ -17,12 +17,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Who is told of a loss, and who is not.
+ * Listeners of a loss.
  */
 class LossListenerTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
-	void listenerThatThrowsOrBlocksHarmsNobody() throws Exception {
+	void throwingOrBlockingListenerDelaysNoOther() throws Exception {
 		CountDownLatch block = new CountDownLatch(1);
 		LockRequest request = LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build();
 		LockHandle handle = this.registry.acquire(request);
@@ -56,16 +56,16 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * The release comes between the moment in which the handle is found open and the one
-	 * in which its listener is kept. The lease goes on for the outer handle.
+	 * The release comes after the check that the handle is open and before its listener
+	 * is added. The lease goes on for the outer handle.
 	 */
 	@Test
-	void listenerThatIsAddedWhileItsNestedHandleIsReleasedIsNeverCalled() throws Exception {
+	void listenerAddedDuringReleaseOfNestedHandleIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
 		LockHandle outer = this.registry.acquire(LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build());
-		HeldLock inner = (HeldLock) this.registry.acquire("key");
+		LeaseLockHandle inner = (LeaseLockHandle) this.registry.acquire("key");
 		inner.release();
-		this.registry.keeper().onLost(inner, (lost) -> calls.incrementAndGet());
+		inner.addLossListener((lost) -> calls.incrementAndGet());
 		assertThatListenersRunFor(outer);
 		assertThat(calls).hasValue(0);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
@@ -75,7 +75,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	 * The lease goes on for the next holder of this process.
 	 */
 	@Test
-	void listenerThatIsAddedWhileTheLockIsPassedOnIsNeverCalled() throws Exception {
+	void listenerAddedDuringHandOffIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
 		LockRequest request = LockRequest.builder("key")
 			.lease(SHORT_LEASE)
@@ -85,11 +85,11 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 		LockHandle next = null;
 		long first = 0;
 		while (next == null || next.token() != first + 1) {
-			HeldLock handle = (HeldLock) this.registry.acquireAsync(request).get();
+			LeaseLockHandle handle = (LeaseLockHandle) this.registry.acquireAsync(request).get();
 			CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request);
 			first = handle.token();
 			handle.release();
-			this.registry.keeper().onLost(handle, (lost) -> calls.incrementAndGet());
+			handle.addLossListener((lost) -> calls.incrementAndGet());
 			next = waiter.get();
 			if (next.token() != first + 1) {
 				next.release();
@@ -101,7 +101,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void listenerThatIsAddedToANestedHandleThatWasReleasedBeforeTheLossIsNeverCalled() throws Exception {
+	void listenerAddedToNestedHandleReleasedBeforeTheLossIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
 		LockHandle outer = this.registry.acquire(LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build());
 		LockHandle inner = this.registry.acquire("key");

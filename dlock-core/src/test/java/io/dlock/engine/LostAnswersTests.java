@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * Answers that get lost, and a store that is down.
+ * Lost answers, and a store that is down.
  */
 class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 
@@ -36,7 +36,7 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r25UnresolvedAcquireIsRevoked() {
+	void r25UnansweredAcquireIsRevoked() {
 		this.store.lostAcquireReplies.set(1);
 		LockStoreException ex = catchThrowableOfType(LockStoreException.class,
 				() -> this.registry.acquire(noWait("key")));
@@ -46,7 +46,7 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r25RevocationGoesOnUntilTheLeaseIsOver() {
+	void r25RevocationContinuesUntilTheLeaseIsOver() {
 		this.store.lostAcquireReplies.set(1);
 		this.store.lostReleases.set(5);
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
@@ -74,7 +74,7 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * The store is asked once for each, and then ten times a second for all together.
+	 * The store is called once for each, and then ten times a second for all together.
 	 */
 	@Test
 	void r25RevocationsThatFindNothingCostLittle() {
@@ -143,7 +143,7 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r25RevocationsOfAnOutageAreBoundedByTheirLeasesAndHoldUpNobody() throws Exception {
+	void r25RevocationsOfAnOutageEndWithTheirLeasesAndDelayNoOthers() throws Exception {
 		this.store.beforeRelease = () -> {
 			throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
 		};
@@ -184,7 +184,7 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r2LockThatIsGrantedTooLateIsNotUsed() {
+	void r2LateGrantIsNotUsed() {
 		TurnedClock clock = new TurnedClock();
 		TroubledStore slow = new TroubledStore();
 		LeaseLockRegistry late = new LeaseLockRegistry(slow, this.settings, clock);
@@ -217,7 +217,7 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r24OutageIsNotReportedAsBusy() {
+	void r24OutageIsNotBusy() {
 		this.store.down = true;
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.tryAcquire(noWait("key")))
 			.withMessageContaining("connection refused")
@@ -226,7 +226,7 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void outageIsNotReportedAsBusyToThoseInTheLocalQueueEither() {
+	void outageIsNotBusyForLocalWaiters() {
 		this.store.down = true;
 		List<CompletableFuture<LockHandle>> waiters = new ArrayList<>();
 		for (int i = 0; i < 20; i++) {
@@ -270,7 +270,7 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void failureThatWillNotPassEndsTheWaitAtOnce() {
+	void lastingFailureEndsTheWaitAtOnce() {
 		this.store.misconfigured = true;
 		assertThatExceptionOfType(LockStoreException.class)
 			.isThrownBy(() -> this.registry.acquire(request("key", LEASE, LockRequest.FOREVER)))

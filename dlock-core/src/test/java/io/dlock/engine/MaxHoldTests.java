@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * A lock is not held for ever: maxHold.
+ * The longest time of a hold.
  */
 class MaxHoldTests extends AbstractHandOffTests {
 
@@ -28,8 +28,8 @@ class MaxHoldTests extends AbstractHandOffTests {
 	}
 
 	/**
-	 * Let time pass, and give the renewal the time it needs. The one before may not have
-	 * been noted yet, in which case the keeper has to look again.
+	 * Let time pass, and wait for the renewal. The former one may not have been noted
+	 * yet, so that the leases have to be checked again.
 	 */
 	private void passAndRenew(LeaseLockRegistry renewing, Duration time) {
 		int before = this.store.renewals.get();
@@ -45,7 +45,7 @@ class MaxHoldTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void lockThatIsRenewedIsLostWhenItWasHeldForTooLong() {
+	void renewedLockIsLostAfterMaxHold() {
 		LockHandle handle = this.registry.acquire(request());
 		for (int i = 0; i < 6; i++) {
 			passAndRenew(Duration.ofSeconds(4));
@@ -60,7 +60,7 @@ class MaxHoldTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void holderThatHangsIsToldAndItsLockIsNotRenewedAnyMore() throws Exception {
+	void hangingHolderIsToldAndItsLockIsNotRenewed() throws Exception {
 		LockHandle handle = this.registry.acquire(request());
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		handle.onLost(told::complete);
@@ -70,16 +70,16 @@ class MaxHoldTests extends AbstractHandOffTests {
 		this.clock.pass(Duration.ofSeconds(1));
 		lookAfterLeases(this.registry);
 		assertThat(told.get()).isSameAs(handle);
-		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
 		assertThat(this.store.memory.find("key")).as("the rest of the lease is for the holder to stop").isPresent();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
 		assertThat(this.store.memory.find("key")).as("released when it has stopped").isEmpty();
 	}
 
 	@Test
-	void timeOfTheNextHolderBeginsAnew() throws Exception {
+	void maxHoldOfSuccessorBeginsAnew() throws Exception {
 		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				this.settings.withHandOffMaxDuration(Duration.ofSeconds(30)), this.clock);
+				this.settings.toBuilder().handOffMaxDuration(Duration.ofSeconds(30)).build(), this.clock);
 		LockHandle first = patient.acquire(request());
 		CompletableFuture<LockHandle> waiter = patient.acquireAsync(request());
 		Awaitility.await().until(() -> patient.queues().waiters("key") == 1);
@@ -100,7 +100,7 @@ class MaxHoldTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void threadThatHoldsALockForTooLongIsToldWhenItAsksAgain() {
+	void reentrantRequestAfterMaxHoldIsLost() {
 		LockHandle handle = this.registry
 			.acquire(LockRequest.builder("key").lease(LEASE).maxHold(LEASE).renew(false).build());
 		this.clock.pass(LEASE);
@@ -109,8 +109,8 @@ class MaxHoldTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void settingsLimitWhatARequestDoesNot() {
-		LockSettings limited = this.settings.withMaxHold(LEASE);
+	void settingsLimitRequestsWithoutMaxHold() {
+		LockSettings limited = this.settings.toBuilder().maxHold(LEASE).build();
 		LeaseLockRegistry own = new LeaseLockRegistry(this.store, limited, this.clock);
 		LockHandle handle = own.acquire(LockRequest.of("key"));
 		this.clock.pass(Duration.ofSeconds(5));
@@ -124,8 +124,8 @@ class MaxHoldTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void limitsThatDoNotFitAreRefused() {
-		LockSettings limited = this.settings.withMaxHold(Duration.ofSeconds(30));
+	void contradictoryLimitsAreRefused() {
+		LockSettings limited = this.settings.toBuilder().maxHold(Duration.ofSeconds(30)).build();
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> limited.validate(LockRequest.builder("key").lease(Duration.ofSeconds(31)).build()))
 			.withMessageContaining("'key'")
@@ -137,9 +137,12 @@ class MaxHoldTests extends AbstractHandOffTests {
 		assertThatIllegalArgumentException().as("the default lease")
 			.isThrownBy(() -> this.settings.validate(LockRequest.builder("key").maxHold(Duration.ofSeconds(9)).build()))
 			.withMessageContaining("10000 ms");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.settings.withMaxHold(Duration.ofSeconds(9)));
-		assertThatIllegalArgumentException().isThrownBy(() -> limited.withMaxHold(Duration.ZERO));
-		limited.withMaxHold(null)
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.settings.toBuilder().maxHold(Duration.ofSeconds(9)).build());
+		assertThatIllegalArgumentException().isThrownBy(() -> limited.toBuilder().maxHold(Duration.ZERO).build());
+		limited.toBuilder()
+			.maxHold(null)
+			.build()
 			.validate(LockRequest.builder("key").lease(Duration.ofHours(1)).minHold(Duration.ofHours(2)).build());
 	}
 

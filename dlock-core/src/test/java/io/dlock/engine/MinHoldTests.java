@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A lock stays taken for a while although its work is done: minHold.
+ * The shortest time of a lock.
  */
 class MinHoldTests extends AbstractLeaseLockRegistryTests {
 
@@ -40,7 +40,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void callerGoesOnAtOnceAndTheLockStaysTaken() {
+	void releaseReturnsAtOnceAndTheLockStaysTaken() {
 		long start = System.nanoTime();
 		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
 		long acquired = System.nanoTime();
@@ -49,7 +49,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 			assertThat(handle.isValid()).isFalse();
 			assertThat(isFreeInStore("key")).isFalse();
 		}
-		assertThat(this.registry.keeper().size()).as("not renewed").isZero();
+		assertThat(this.registry.renewer().size()).as("not renewed").isZero();
 		assertThat(this.registry.queues().size()).isZero();
 		Awaitility.await().until(() -> isFreeInStore("key"));
 		assertThat(System.nanoTime() - acquired).isGreaterThanOrEqualTo(MIN_HOLD.toNanos());
@@ -58,18 +58,18 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * The process that came first looks rarely, because the store calls it.
+	 * The process that came first polls rarely, because the store signals to it.
 	 */
 	@Test
-	void processesThatWaitAreCalledInTheirOrder() throws Exception {
+	void waitingProcessesAreSignalledInOrder() throws Exception {
 		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
 		LeaseLockRegistry first = rarelyLooking();
 		CompletableFuture<LockHandle> firstLock = first.acquireAsync(request("key", LEASE, LEASE));
-		Awaitility.await().until(() -> first.turns().isListening() && this.store.acquires.get() > 2);
+		Awaitility.await().until(() -> first.membership().isListening() && this.store.acquires.get() > 2);
 		int asked = this.store.acquires.get();
 		LeaseLockRegistry second = rarelyLooking();
 		CompletableFuture<LockHandle> secondLock = second.acquireAsync(request("key", LEASE, LEASE));
-		Awaitility.await().until(() -> second.turns().isListening() && this.store.acquires.get() > asked + 1);
+		Awaitility.await().until(() -> second.membership().isListening() && this.store.acquires.get() > asked + 1);
 		handle.release();
 		LockHandle held = firstLock.get();
 		assertThat(this.store.releases).as("before its end in the store").hasValue(1);
@@ -81,11 +81,12 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	private LeaseLockRegistry rarelyLooking() {
-		return new LeaseLockRegistry(this.store, this.settings.withMaxPollInterval(Duration.ofSeconds(1)));
+		return new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().maxPollInterval(Duration.ofSeconds(1)).build());
 	}
 
 	@Test
-	void lockThatCouldNotBePassedOnEndsByItself() {
+	void keptLockEndsByItselfIfItsReleaseFails() {
 		this.store.beforeRelease = () -> {
 			throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
 		};
@@ -95,7 +96,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void lockThatIsKeptIsShownWithoutAHolder() {
+	void keptLockIsShownWithoutAHolder() {
 		this.registry.acquire(minHold(LONG).reason("a report").build()).release();
 		LockInfo kept = this.registry.console().find("key").orElseThrow();
 		assertThat(kept.kept()).isTrue();
@@ -109,7 +110,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void storeThatCanNotKeepALockIsAskedToReleaseIt() {
+	void lockIsReleasedInTimeOnStoreWithoutKeep() {
 		this.store.keeps = false;
 		this.registry.acquire(minHold(MIN_HOLD).build()).release();
 		assertThat(this.store.renewals).as("the lease is long enough").hasValue(0);
@@ -118,7 +119,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void storeThatCanNotKeepALockIsToldOfATimeThatIsLongerThanTheLease() {
+	void leaseIsExtendedForMinHoldOnStoreWithoutKeep() {
 		this.store.keeps = false;
 		this.registry.acquire(minHold(LONG).build()).release();
 		assertThat(leftInStore()).isBetween(LONG.minusSeconds(30), LONG.plusSeconds(1));
@@ -126,7 +127,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void nobodyOfThisProcessGetsItBefore() throws Exception {
+	void localRequestsDoNotGetTheLockBeforeMinHold() throws Exception {
 		long start = System.nanoTime();
 		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
 		CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request("key", LEASE, LEASE));
@@ -140,7 +141,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void noRequestOfThisProcessGetsItAfterAnAsynchronousReleaseEither() {
+	void localRequestsDoNotGetTheLockAfterAsynchronousRelease() {
 		LockHandle handle = this.registry.acquire(minHold(LONG).build());
 		CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request("key", LEASE, LEASE));
 		Awaitility.await().until(() -> waitersOf("key") == 1);
@@ -151,7 +152,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void releaseAfterItsTimeIsAReleaseLikeAnyOther() throws Exception {
+	void releaseAfterMinHoldFreesTheLock() throws Exception {
 		LockHandle handle = this.registry.acquire(minHold(Duration.ofMillis(1)).build());
 		CompletableFuture<LockHandle> waiter = this.registry
 			.acquireAsync(minHold(Duration.ofMillis(1)).build().toBuilder().waitTime(LEASE).build());
@@ -163,14 +164,14 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void storeIsToldOfATimeThatIsLongerThanTheLease() {
+	void leaseIsExtendedForMinHold() {
 		this.registry.acquire(minHold(LONG).build()).release();
 		assertThat(leftInStore()).isBetween(LONG.minusSeconds(30), LONG.plusSeconds(1));
 		assertThat(this.store.keepsAsked).hasValue(1);
 	}
 
 	@Test
-	void storeIsToldAgainIfItDidNotAnswer() {
+	void unansweredKeepIsRepeated() {
 		LockHandle handle = this.registry.acquire(minHold(LONG).build());
 		this.store.down = true;
 		handle.release();
@@ -181,7 +182,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r50InterruptedThreadTellsTheStoreToo() {
+	void r50InterruptedThreadKeepsTheLock() {
 		LockHandle handle = this.registry.acquire(minHold(LONG).build());
 		this.store.beforeKeep = () -> assertThat(Thread.currentThread().isInterrupted()).isFalse();
 		Thread.currentThread().interrupt();
@@ -192,7 +193,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void lockThatCouldNotBeGivenUpIsGivenUpLater() {
+	void failedReleaseAfterMinHoldIsRepeated() {
 		this.store.keeps = false;
 		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
 		handle.release();
@@ -203,7 +204,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void closedRegistryLeavesTheRestToTheLease() {
+	void lockOfClosedRegistryEndsWithItsLease() {
 		LeaseLockRegistry closing = new LeaseLockRegistry(this.store, this.settings);
 		closing.acquire(minHold(LONG).build()).release();
 		closing.close();
@@ -212,7 +213,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r51LockThatIsTakenAwayByShutdownStaysTakenToo() {
+	void r51LockTakenAwayByShutdownIsKept() {
 		LeaseLockRegistry closing = new LeaseLockRegistry(this.store, this.settings);
 		LockHandle handle = closing.acquire(minHold(LONG).build());
 		closing.close();
@@ -222,7 +223,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void lostLockStaysTakenIfItIsStillOurs() {
+	void lostLockIsKeptIfTheStoreStillHasIt() {
 		this.store.renewalsFail = true;
 		LockHandle handle = this.registry.acquire(minHold(LONG).lease(SHORT_LEASE).build());
 		Awaitility.await().until(() -> !handle.isValid());
@@ -232,7 +233,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void lostLockOfAnotherIsNotTouched() {
+	void lostLockWithAnotherOwnerIsNotTouched() {
 		LockHandle handle = this.registry.acquire(minHold(LONG).lease(Duration.ofMillis(250)).renew(false).build());
 		Awaitility.await().until(() -> !handle.isValid() && isFreeInStore("key"));
 		holdElsewhere("key", LEASE);
@@ -242,7 +243,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void ungrantedLockIsFreeAtTheEndOfTheRegistry() {
+	void lockGrantedToClosingRegistryIsFree() {
 		this.store.afterAcquire = this.registry::close;
 		assertThatExceptionOfType(LockRegistryClosedException.class)
 			.isThrownBy(() -> this.registry.acquire(minHold(LONG).build()));
@@ -250,7 +251,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void lockOfACancelledRequestIsFree() throws Exception {
+	void lockGrantedToCancelledRequestIsFree() throws Exception {
 		CompletableFuture<CompletableFuture<LockHandle>> future = new CompletableFuture<>();
 		this.store.afterAcquire = () -> future.join().cancel(false);
 		future.complete(this.registry.acquireAsync(minHold(LONG).build()));
@@ -260,8 +261,9 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void asynchronousReleaseKeepsItToo() {
-		LeaseLockRegistry async = new LeaseLockRegistry(this.store, this.settings.withReleaseMode(ReleaseMode.ASYNC));
+	void asynchronousReleaseKeepsTheLock() {
+		LeaseLockRegistry async = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().releaseMode(ReleaseMode.ASYNC).build());
 		this.store.sendsReleases = true;
 		async.acquire(minHold(LONG).build()).release();
 		assertThat(leftInStore()).isGreaterThan(LEASE);
@@ -273,7 +275,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	 * A request of this owner that is still on its way would take the lock again.
 	 */
 	@Test
-	void r25UnansweredRequestIsRevokedWhenTheTimeIsOver() {
+	void r25UnansweredRequestIsRevokedAfterMinHold() {
 		this.store.stuckAcquires.set(1);
 		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).waitTime(LEASE).build());
 		handle.release();

@@ -3,16 +3,16 @@ package io.dlock.engine;
 import java.time.Duration;
 
 /**
- * A clock that stands still until the lease is over, so that a model checker meets every
- * moment at which that may happen.
+ * A clock that stands still until the lease is over, so that a model checker tries every
+ * moment for that.
  */
 final class OneTimeClock implements MachineClock {
 
 	private static final Duration LENGTH = Duration.ofSeconds(10);
 
-	private static final Lease.Terms TERMS = new Lease.Terms(LENGTH, true);
+	private static final LeaseTerms TERMS = new LeaseTerms(LENGTH, true);
 
-	private static final Acquisition WANTED = AcquisitionOfTests.of("key", TERMS);
+	private static final AcquireContext CONTEXT = TestContexts.of("key", TERMS);
 
 	private volatile boolean over;
 
@@ -22,13 +22,12 @@ final class OneTimeClock implements MachineClock {
 	 * @return the lease
 	 */
 	static Lease lease(MachineClock clock) {
-		return new Lease(new Lease.Grant(turn(), "owner", 1000, clock.now(), null), clock, (hold, reason) -> {
+		return new Lease(new Lease.Grant(context(), "owner", 1000, clock.now(), null), clock, (hold, reason) -> {
 		});
 	}
 
-	static Turn turn() {
-		return new Turn(new LocalQueues(0, new LeftoversOfTests()), WANTED, () -> {
-		});
+	static AcquireContext context() {
+		return CONTEXT;
 	}
 
 	void end() {

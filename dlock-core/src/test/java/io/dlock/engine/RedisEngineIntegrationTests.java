@@ -36,10 +36,11 @@ class RedisEngineIntegrationTests {
 
 	private final RedisServer server = RedisServer.shared();
 
-	private final LockSettings settings = LockSettings.defaults()
-		.withLease(LEASE)
-		.withShutdownTimeout(Duration.ZERO)
-		.withWaitTime(Duration.ofSeconds(20));
+	private final LockSettings settings = LockSettings.builder()
+		.lease(LEASE)
+		.shutdownTimeout(Duration.ZERO)
+		.waitTime(Duration.ofSeconds(20))
+		.build();
 
 	private final String key = "engine/" + UUID.randomUUID();
 
@@ -79,7 +80,7 @@ class RedisEngineIntegrationTests {
 	}
 
 	@Test
-	void b1ConnectionsThatLoseEveryReplyForAWhileLeakNothing() {
+	void b1LostRepliesLeakNoLock() {
 		this.registry.acquire(this.key).release();
 		for (int i = 0; i < 10; i++) {
 			this.proxy.dropReplies(1 + i % 3);
@@ -104,7 +105,7 @@ class RedisEngineIntegrationTests {
 	}
 
 	@Test
-	void silentNetworkLosesTheLockByTheLocalDeadlineAndOthersGetItNoEarlier() throws Exception {
+	void lockOnSilentNetworkIsLostAtTheLocalDeadline() throws Exception {
 		LockHandle handle = this.registry.acquire(this.key);
 		this.proxy.discard(true);
 		LockHandle successor = this.direct.acquire(this.key);
@@ -119,7 +120,7 @@ class RedisEngineIntegrationTests {
 	}
 
 	@Test
-	void r28AcquireOnASilentNetworkFailsWithinTheCommandTimeoutAndIsRevokedOnceItHeals() {
+	void r28AcquireOnSilentNetworkFailsInTimeAndIsRevokedLater() {
 		this.registry.acquire(this.key).release();
 		this.proxy.blackHole(true);
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry
@@ -129,7 +130,7 @@ class RedisEngineIntegrationTests {
 	}
 
 	@Test
-	void r50InterruptedAcquireOnASilentNetworkIsRevokedOnceItHeals() throws Exception {
+	void r50InterruptedAcquireOnSilentNetworkIsRevokedLater() throws Exception {
 		this.registry.acquire(this.key).release();
 		this.proxy.blackHole(true);
 		CompletableFuture<Throwable> failure = new CompletableFuture<>();
@@ -153,7 +154,7 @@ class RedisEngineIntegrationTests {
 	}
 
 	@Test
-	void renewalOutlivesConnectionsThatAreCut() {
+	void renewalSurvivesCutConnections() {
 		LockHandle handle = this.registry.acquire(this.key);
 		long end = System.nanoTime() + LEASE.plusSeconds(1).toNanos();
 		Awaitility.await().pollInterval(Duration.ofMillis(300)).until(() -> {
@@ -167,7 +168,7 @@ class RedisEngineIntegrationTests {
 	}
 
 	@Test
-	void serverThatRestartsEmptyHandsOutHigherTokens() {
+	void emptyRestartedServerGrantsHigherTokens() {
 		try (RedisServer own = RedisServer.start();
 				LockStore ownStore = HolderProcess.store("redis:127.0.0.1:" + own.port(),
 						this.settings.commandTimeout());

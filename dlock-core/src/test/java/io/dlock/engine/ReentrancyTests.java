@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class ReentrancyTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
-	void r11NestedHandleSharesLeaseAndTokenAndCallsNoStore() {
+	void r11NestedHandleSharesLeaseAndTokenWithoutStoreCall() {
 		LockHandle outer = this.registry.acquire("key");
 		LockHandle inner = this.registry.acquire(noWait("key"));
 		assertThat(inner.token()).isEqualTo(outer.token());
@@ -50,12 +50,12 @@ class ReentrancyTests extends AbstractLeaseLockRegistryTests {
 			this.registry.acquire("key-" + i).release();
 			outer.release();
 		}
-		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
 		assertThat(this.store.renewals).hasValue(0);
 	}
 
 	@Test
-	void requestThatIsNotReentrantFindsItsOwnLockBusy() {
+	void nonReentrantRequestFindsItsOwnLockBusy() {
 		LockHandle outer = this.registry.acquire("key");
 		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.registry
 			.acquire(LockRequest.builder("key").waitTime(Duration.ofMillis(20)).reentrant(false).build()));

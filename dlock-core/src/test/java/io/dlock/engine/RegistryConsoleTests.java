@@ -11,16 +11,16 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-import io.dlock.ForcedRelease;
-import io.dlock.LocalLocks;
-import io.dlock.LockConsole;
 import io.dlock.LockHandle;
 import io.dlock.LockInfo;
-import io.dlock.LockList;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
-import io.dlock.StoreReport;
+import io.dlock.console.ForcedRelease;
+import io.dlock.console.LocalLocks;
+import io.dlock.console.LockConsole;
+import io.dlock.console.LockList;
+import io.dlock.console.StoreReport;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What operators see of a registry and may do to its locks.
+ * The operator's view of a registry.
  */
 class RegistryConsoleTests extends AbstractHandOffTests {
 
@@ -45,7 +45,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void r55HeldLockIsShownWithWhoWhyAndHowLong() throws Exception {
+	void r55HeldLockIsShownWithHolderReasonAndTimes() throws Exception {
 		Instant taken = now();
 		LockHandle handle = this.registry.acquireAsync(named("key")).get();
 		this.clock.pass(Duration.ofSeconds(1));
@@ -66,20 +66,20 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void r55LockOfAnHeirIsShownWithItsOwnToken() throws Exception {
+	void r55PassedOnLockIsShownWithItsToken() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter(named("key"));
 		first.release();
-		LockHandle heir = second.get();
+		LockHandle successor = second.get();
 		assertThat(this.console.local().held()).singleElement().satisfies((held) -> {
 			assertThat(held.token()).isEqualTo(first.token() + 1);
 			assertThat(held.reason()).isEqualTo("a report");
 		});
-		heir.release();
+		successor.release();
 	}
 
 	@Test
-	void r55RequestsThatWaitAreShown() throws Exception {
+	void r55WaitingRequestsAreShown() throws Exception {
 		LockHandle handle = this.registry.acquireAsync(request()).get();
 		Instant asked = now();
 		CompletableFuture<LockHandle> limited = waiter(named("key"));
@@ -89,7 +89,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		assertThat(waiting).extracting(LocalLocks.Waiting::key).containsExactly("key", "key");
 		assertThat(waiting.get(0)).isEqualTo(new LocalLocks.Waiting("key", "reports", "a report",
 				Thread.currentThread().getName(), asked, asked.plusSeconds(40)));
-		assertThat(waiting.get(1).until()).as("for ever").isNull();
+		assertThat(waiting.get(1).until()).as("unlimited").isNull();
 		assertThat(this.console.local().held()).extracting(LocalLocks.Held::waiting).containsExactly(2);
 		limited.cancel(true);
 		unlimited.cancel(true);
@@ -118,7 +118,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void r55LocksOfTheStoreAreListedByKeyWithTokensOfTheSameKind() throws Exception {
+	void r55LocksOfTheStoreAreListedByKeyWithPublicTokens() throws Exception {
 		LockHandle b = this.registry.acquireAsync(named("b")).get();
 		this.store.memory.acquire(new AcquireCommand("a", "elsewhere", LEASE, "elsewhere [main]", ""));
 		LockList list = this.console.list(10);
@@ -150,7 +150,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void r55ForcedReleaseIsALossForTheHolderAtOnce() throws Exception {
+	void r55ForcedReleaseIsAnImmediateLoss() throws Exception {
 		LockHandle handle = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> lost = new CompletableFuture<>();
 		handle.onLost(lost::complete);
@@ -173,26 +173,26 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void r55AnyTokenOfTheTenureWillDoAndNoOther() throws Exception {
+	void r55AnyTokenOfTheLeaseIsAcceptedAndNoOther() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
 		first.release();
-		LockHandle heir = second.get();
-		assertThat(heir.token()).isEqualTo(first.token() + 1);
+		LockHandle successor = second.get();
+		assertThat(successor.token()).isEqualTo(first.token() + 1);
 		long last = first.token() + 1023;
 		for (long other : List.of(first.token() - 1, last + 1, 0L, -1L, first.token() / 1024, Long.MAX_VALUE,
 				Long.MIN_VALUE)) {
 			assertThat(this.console.forceRelease("key", other)).as("%d", other).isEqualTo(ForcedRelease.OTHER_TOKEN);
 		}
-		assertThat(heir.isValid()).isTrue();
-		assertThat(this.console.forceRelease("key", heir.token())).isEqualTo(ForcedRelease.RELEASED);
-		assertThat(heir.isValid()).isFalse();
+		assertThat(successor.isValid()).isTrue();
+		assertThat(this.console.forceRelease("key", successor.token())).isEqualTo(ForcedRelease.RELEASED);
+		assertThat(successor.isValid()).isFalse();
 		assertThat(this.console.forceRelease("key", last)).isEqualTo(ForcedRelease.NOT_HELD);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(heir::release);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(successor::release);
 	}
 
 	@Test
-	void r55ForcedReleaseTakesALockFromAnotherProcess() {
+	void r55ForcedReleaseTakesTheLockOfAnotherProcess() {
 		this.store.memory.acquire(new AcquireCommand("a b", "elsewhere", LEASE, "elsewhere [main]", ""));
 		LockInfo lock = this.console.find("a%20b").orElseThrow();
 		assertThat(this.console.forceRelease(lock.key(), lock.token())).isEqualTo(ForcedRelease.RELEASED);
@@ -201,7 +201,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void storeThatFailsIsAProblemOfTheListAndOfNobodyElse() throws ExecutionException, InterruptedException {
+	void storeFailureIsAProblemOfTheList() throws ExecutionException, InterruptedException {
 		LockHandle handle = this.registry.acquireAsync(request()).get();
 		this.store.down = true;
 		assertThat(this.console.list(10)).isEqualTo(new LockList(List.of(), false, "connection refused"));
@@ -217,10 +217,10 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	}
 
 	/**
-	 * Each keeps a connection of the locks, of which there are few.
+	 * Each list occupies one of the few connections of the locks.
 	 */
 	@Test
-	void r55ListsAreMadeOneAfterTheOther() throws Exception {
+	void r55OnlyOneListIsMadeAtATime() throws Exception {
 		CountDownLatch listing = new CountDownLatch(1);
 		CountDownLatch end = new CountDownLatch(1);
 		this.store.beforeList = () -> {
@@ -231,9 +231,9 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		listing.await();
 		this.store.beforeList = () -> {
 		};
-		assertThat(this.registry.console().list(10).problem()).contains("somebody else");
+		assertThat(this.registry.console().list(10).problem()).contains("Another list");
 		Thread.currentThread().interrupt();
-		assertThat(this.console.list(10).problem()).contains("somebody else");
+		assertThat(this.console.list(10).problem()).contains("Another list");
 		assertThat(Thread.interrupted()).as("the flag is kept").isTrue();
 		end.countDown();
 		assertThat(first.get().problem()).isNull();
@@ -256,10 +256,10 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void storeThatShowsNothingSaysSo() {
+	void storeWithoutInspectionIsReported() {
 		this.store.hasNoInspection = true;
 		this.store.memory.acquire(new AcquireCommand("key", "elsewhere", Duration.ofSeconds(1), "elsewhere", ""));
-		assertThat(this.console.list(10).problem()).contains("can not list");
+		assertThat(this.console.list(10).problem()).contains("cannot list");
 		assertThat(this.console.find("key")).isPresent();
 		assertThatExceptionOfType(UnsupportedOperationException.class)
 			.isThrownBy(() -> this.console.forceRelease("key", 1));
@@ -280,11 +280,11 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		assertThat(this.store.acquires).hasValue(1);
 		assertThat(this.store.releases).hasValue(1);
 		assertThat(this.store.memory.find(RegistryConsole.CHECKED_KEY)).isEmpty();
-		assertThat(this.registry.heldLocks()).isZero();
+		assertThat(this.registry.counts().held()).isZero();
 	}
 
 	@Test
-	void r19CheckOfAnotherInstanceIsNoFailure() {
+	void r19RefusalDuringCheckIsNoFailure() {
 		this.store.memory.acquire(new AcquireCommand(RegistryConsole.CHECKED_KEY, "elsewhere", LEASE, "elsewhere", ""));
 		assertThat(this.console.check().failure()).isNull();
 		assertThat(this.store.releases).as("what is not ours").hasValue(0);
@@ -292,7 +292,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void r19CheckOfAFailingStoreTellsWhyAndThrowsNothing() {
+	void r19CheckReportsTheFailureOfTheStore() {
 		assertThat(failureWhen(() -> this.store.down = true)).contains("connection refused");
 		this.store.down = false;
 		assertThat(failureWhen(() -> this.store.lostAcquireReplies.set(1))).contains("the reply was lost");

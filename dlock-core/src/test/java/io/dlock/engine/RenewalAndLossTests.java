@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * What happens to a lease while it is held.
+ * Renewals and losses of leases.
  */
 class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
@@ -37,7 +37,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void withoutRenewalTheLockIsLostAtItsDeadlineAndTheHolderIsTold() {
+	void lockWithoutRenewalIsLostAtItsDeadline() {
 		LockRequest request = LockRequest.builder("key").lease(Duration.ofMillis(300)).renew(false).build();
 		LockHandle handle = this.registry.acquire(request);
 		List<LockHandle> told = Collections.synchronizedList(new ArrayList<>());
@@ -54,7 +54,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r9LossIsThrownEvenIfTheBodySucceeded() {
+	void r9LossIsThrownAfterASuccessfulBody() {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.registry
 			.execute(LockRequest.builder("key").lease(Duration.ofMillis(200)).renew(false).build(), (handle) -> {
 				Awaitility.await().until(() -> !handle.isValid());
@@ -63,7 +63,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r9LossIsSuppressedBeneathTheFailureOfTheBody() {
+	void r9LossIsSuppressedByTheFailureOfTheBody() {
 		IllegalStateException ex = catchThrowableOfType(IllegalStateException.class, () -> this.registry
 			.execute(LockRequest.builder("key").lease(Duration.ofMillis(200)).renew(false).build(), (handle) -> {
 				Awaitility.await().until(() -> !handle.isValid());
@@ -85,7 +85,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void leaseThatCouldNotBeLookedAfterIsLookedAfterAgainButNotAtOnce() {
+	void failedCheckOfALeaseIsRepeatedAfterAPause() {
 		FailingClock clock = new FailingClock();
 		LeaseLockRegistry failing = new LeaseLockRegistry(this.store, this.settings, clock);
 		LockHandle handle = failing.acquire(request("key", Duration.ofSeconds(3), Duration.ZERO));
@@ -114,17 +114,17 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r5UnansweredRenewalsLeaveTheDeadlineAsItWas() {
+	void r5UnansweredRenewalKeepsTheDeadline() {
 		this.store.renewalsFail = true;
 		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> !handle.isValid());
-		assertThat(isFreeInStore("key")).as("the store had renewed it, but nobody could know").isFalse();
+		assertThat(isFreeInStore("key")).as("the store had renewed it, but its answer was lost").isFalse();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
 		assertThat(isFreeInStore("key")).as("and the release frees it").isTrue();
 	}
 
 	@Test
-	void r5RenewalThatIsAnsweredLateCountsFromItsRequest() {
+	void r5LateRenewalCountsFromItsRequest() {
 		TurnedClock clock = new TurnedClock();
 		TroubledStore slow = new TroubledStore();
 		LeaseLockRegistry late = new LeaseLockRegistry(slow, this.settings, clock);
@@ -155,7 +155,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r8LossIsToldWhileTheRenewalHangs() throws Exception {
+	void r8LossIsAnnouncedDuringAHangingRenewal() throws Exception {
 		CountDownLatch hang = new CountDownLatch(1);
 		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
@@ -167,7 +167,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r27RefusedRenewalMeansLostAtOnce() throws Exception {
+	void r27RefusedRenewalIsAnImmediateLoss() throws Exception {
 		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		handle.onLost(told::complete);
@@ -178,7 +178,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void b3RenewalThatIsUnderWayDoesNotOutliveTheRelease() throws Exception {
+	void b3RenewalUnderWayDoesNotOutliveTheRelease() throws Exception {
 		for (int i = 0; i < 5; i++) {
 			CountDownLatch renewing = new CountDownLatch(1);
 			CountDownLatch released = new CountDownLatch(1);
@@ -198,7 +198,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		Awaitility.await().until(() -> this.store.renewals.get() >= after + 3);
 		other.release();
 		assertThat(this.store.memory.find("key")).isEmpty();
-		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
 	}
 
 	@Test
@@ -206,7 +206,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		for (int i = 0; i < 20_000; i++) {
 			this.registry.acquire(noWait("key")).release();
 		}
-		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
 		assertThat(this.store.renewals).hasValue(0);
 	}
 
@@ -226,7 +226,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r10b8TokenOfALostHandleIsItsOwnAndNotTheSuccessors() throws Exception {
+	void r10b8LostHandleKeepsItsToken() throws Exception {
 		LockHandle lost = this.registry
 			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(300)).renew(false).build());
 		long token = lost.token();
@@ -238,10 +238,10 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * What stops a holder that does not know yet: the resource.
+	 * The resource stops a holder that does not know of its loss yet.
 	 */
 	@Test
-	void r15ResourceThatChecksTheTokenRefusesTheLateWrite() throws Exception {
+	void r15FencedResourceRefusesALateWrite() throws Exception {
 		JdbcDataSource dataSource = new JdbcDataSource();
 		dataSource.setURL("jdbc:h2:mem:fenced-resource;DB_CLOSE_DELAY=-1");
 		try (Connection connection = dataSource.getConnection(); Statement statement = connection.createStatement()) {
@@ -262,7 +262,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void threadThatLostTheLockIsToldWhenItAsksAgain() {
+	void reentrantRequestAfterLossIsLost() {
 		LockHandle lost = this.registry
 			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
 		Awaitility.await().until(() -> !lost.isValid());
@@ -272,7 +272,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * What the timer does for a lease fails.
+	 * The check of a lease fails.
 	 */
 	private static final class FailingClock implements MachineClock {
 

@@ -60,7 +60,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		lookAfterLeases(this.registry);
 		Awaitility.await().until(() -> {
 			lookAfterLeases(this.registry);
-			return this.registry.keeper().due() == many;
+			return this.registry.renewer().due() == many;
 		});
 	}
 
@@ -69,7 +69,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 	 * leases that the store had renewed 61,000 were declared lost.
 	 */
 	@Test
-	void r5LeasesThatEndFirstAreRenewedFirstAndEachCallCountsForItself() {
+	void r5LeasesThatEndFirstAreRenewedFirst() {
 		LockHandle first = holdUpRenewals();
 		List<LockHandle> others = acquire("other", 2500, Duration.ofSeconds(12));
 		this.clock.pass(Duration.ofSeconds(2));
@@ -109,11 +109,11 @@ class RenewalBatchTests extends AbstractHandOffTests {
 	}
 
 	/**
-	 * Every call takes as long as its timeout, because some of its keys are on a node
-	 * that is down.
+	 * Every call takes its whole timeout, because some of its keys are on a node that is
+	 * down.
 	 */
 	@Test
-	void nodeThatIsDownCostsTheLeasesOfOthersNothing() {
+	void failedNodeCostsOtherLeasesNothing() {
 		LockHandle first = holdUpRenewals();
 		List<LockHandle> others = acquire("other", 12_000, Duration.ofSeconds(12));
 		this.clock.pass(Duration.ofMillis(4500));
@@ -121,7 +121,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		this.store.unreachable = (key) -> key.endsWith("0");
 		this.store.beforeRenew = () -> this.clock.pass(Duration.ofSeconds(1));
 		this.blocking.countDown();
-		Awaitility.await().until(() -> this.store.renewedTogether.size() >= 3 && this.registry.keeper().due() == 0);
+		Awaitility.await().until(() -> this.store.renewedTogether.size() >= 3 && this.registry.renewer().due() == 0);
 		Awaitility.await()
 			.untilAsserted(
 					() -> assertThat(others.stream().filter((other) -> other.remaining().toSeconds() > 5).count())
@@ -135,10 +135,10 @@ class RenewalBatchTests extends AbstractHandOffTests {
 	}
 
 	/**
-	 * The wall clock is set forward and back while the timer has no time to look.
+	 * The wall clock is set forward and back between two checks of the timer.
 	 */
 	@Test
-	void r3LeaseThatSeemsOverWhileItWaitsForItsRenewalIsRenewedLater() {
+	void r3LeaseThatSeemsOverBeforeItsRenewalIsRenewedLater() {
 		LockHandle first = holdUpRenewals();
 		LockHandle handle = acquire("key", Duration.ofSeconds(12));
 		this.clock.pass(millis(4500));
@@ -167,7 +167,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void callThatIsNotAnsweredCostsTheOthersNothing() {
+	void unansweredCallCostsOtherLeasesNothing() {
 		LockHandle first = holdUpRenewals();
 		List<LockHandle> lost = acquire("lost", 1000, Duration.ofSeconds(12));
 		this.clock.pass(millis(1));
@@ -186,7 +186,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void leaseThatIsReleasedWhileItWaitsForItsRenewalIsNotRenewed() {
+	void leaseReleasedBeforeItsRenewalIsNotRenewed() {
 		LockHandle first = holdUpRenewals();
 		LockHandle released = acquire("released", Duration.ofSeconds(12));
 		LockHandle other = acquire("other", Duration.ofSeconds(12));
@@ -246,14 +246,14 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		this.store.unreachable = keys::contains;
 		this.store.renewedTogether.clear();
 		int before = this.store.renewals.get();
-		int leases = this.registry.keeper().size();
+		int leases = this.registry.renewer().size();
 		this.clock.pass(Duration.ofMillis(3400));
 		Awaitility.await().until(() -> {
 			lookAfterLeases(this.registry);
 			return this.store.renewals.get() >= before + leases;
 		});
 		Awaitility.await()
-			.until(() -> this.registry.heldLocksByName().getOrDefault("", 0) == this.registry.heldLocks());
+			.until(() -> this.registry.counts().heldByName().getOrDefault("", 0) == this.registry.counts().held());
 		CountDownLatch noted = new CountDownLatch(1);
 		this.registry.threads().renewal(noted::countDown);
 		AbstractLeaseLockRegistryTests.awaitQuietly(noted);
@@ -261,8 +261,8 @@ class RenewalBatchTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void longestTimeIsLookedAtInTimeAndNotWithTheNextRenewal() {
-		HeldLock handle = (HeldLock) this.registry
+	void maxHoldIsCheckedBeforeTheNextRenewal() {
+		LeaseLockHandle handle = (LeaseLockHandle) this.registry
 			.acquire(LockRequest.builder("key").lease(LEASE).maxHold(LEASE.plusSeconds(1)).build());
 		for (int i = 0; i < 2; i++) {
 			this.clock.pass(Duration.ofSeconds(4));
@@ -271,7 +271,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 				return handle.hold().lease().validNanosLeft() > Duration.ofSeconds(9).toNanos();
 			});
 		}
-		KeptLease kept = new KeptLease(handle.hold().lease(), this.registry.keeper());
+		LeaseRenewal kept = new LeaseRenewal(handle.hold().lease());
 		assertThat(Duration.ofNanos(kept.nanosUntilDue())).isEqualTo(Duration.ofSeconds(3));
 		handle.release();
 	}
@@ -280,7 +280,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 	 * The lease in the store ends with its last renewal.
 	 */
 	@Test
-	void r25ReleaseOfARenewedLeaseIsRepeatedUntilThatIsOver() {
+	void r25ReleaseOfRenewedLeaseIsRepeatedUntilTheLeaseIsOver() {
 		LockHandle handle = this.registry.acquire(request());
 		this.clock.pass(Duration.ofSeconds(4));
 		Awaitility.await().until(() -> {

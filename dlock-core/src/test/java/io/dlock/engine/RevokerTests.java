@@ -37,7 +37,7 @@ class RevokerTests {
 	}
 
 	/**
-	 * Let time pass, and do what is due meanwhile.
+	 * Let time pass, and run the due rounds meanwhile.
 	 * @return the number of calls to the store
 	 */
 	private int pass(Duration time) {
@@ -58,7 +58,7 @@ class RevokerTests {
 	}
 
 	private void revoke(String key, int requests) {
-		this.revoker.revoke(key, "owner of " + key, new Unresolved(requests, this.clock.now()), HOUR);
+		this.revoker.revoke(key, "owner of " + key, new UnansweredRequests(requests, this.clock.now()), HOUR);
 	}
 
 	private boolean isFree(String key) {
@@ -84,7 +84,7 @@ class RevokerTests {
 	}
 
 	@Test
-	void r25RevocationIsRepeatedUntilItsLeaseIsOverAndLessOftenTheOlderItIs() {
+	void r25RevocationIsRepeatedLessOftenUntilItsLeaseIsOver() {
 		revoke("key", 1);
 		assertThat(pass(Duration.ofMillis(10))).isOne();
 		assertThat(pass(Duration.ofSeconds(10))).isBetween(8, 20);
@@ -96,7 +96,7 @@ class RevokerTests {
 	}
 
 	@Test
-	void r25RequestThatArrivesLateIsUndoneWithinAQuarterOfItsDelay() {
+	void r25LateRequestIsUndoneWithinAQuarterOfItsDelay() {
 		revoke("key", 2);
 		pass(Duration.ofMinutes(4));
 		this.store.memory.acquire(request("key"));
@@ -106,7 +106,7 @@ class RevokerTests {
 	}
 
 	@Test
-	void r25RevocationThatIsNewDoesNotWaitForThoseThatAreRepeated() {
+	void r25NewRevocationDoesNotWaitForRepetitions() {
 		revoke("old", 1);
 		pass(Duration.ofMinutes(30));
 		this.store.memory.acquire(request("new"));
@@ -117,7 +117,7 @@ class RevokerTests {
 	}
 
 	@Test
-	void r25EverythingIsFreeHalfATimeoutAfterTheStoreIsBack() {
+	void r25LocksAreFreeHalfATimeoutAfterTheStoreIsBack() {
 		this.store.down = true;
 		for (int i = 0; i < 100; i++) {
 			this.store.memory.acquire(request("key-" + i));
@@ -132,7 +132,7 @@ class RevokerTests {
 	}
 
 	@Test
-	void revocationsOfANodeThatIsDownHoldUpNoOthers() {
+	void revocationsOfFailedNodeDelayNoOthers() {
 		this.store.unreachable = (key) -> key.startsWith("down");
 		for (int i = 0; i < 10; i++) {
 			revoke("down-" + i, 1);
@@ -162,7 +162,7 @@ class RevokerTests {
 	}
 
 	@Test
-	void flushTriesEverythingOnceMoreAndStopsAtAFailure() {
+	void flushStopsAtTheFirstFailure() {
 		for (int i = 0; i < 20; i++) {
 			revoke("key-" + i, 1);
 		}

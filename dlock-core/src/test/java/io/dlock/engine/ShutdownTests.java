@@ -31,7 +31,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r51WaitersAreWokenWhenTheRegistryStops() {
+	void r51ClosingRegistryWakesWaiters() {
 		holdElsewhere("elsewhere", LEASE);
 		LockHandle held = this.registry.acquire("here");
 		CompletableFuture<LockHandle> remote = inOtherThread(
@@ -49,9 +49,9 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r51RunningHoldersMayFinish() throws Exception {
+	void r51RunningHoldersCanFinish() throws Exception {
 		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				this.settings.withShutdownTimeout(Duration.ofSeconds(30)));
+				this.settings.toBuilder().shutdownTimeout(Duration.ofSeconds(30)).build());
 		CountDownLatch finish = new CountDownLatch(1);
 		CountDownLatch running = new CountDownLatch(1);
 		CompletableFuture<String> body = inOtherThread(() -> patient.execute(LockRequest.of("key"), (handle) -> {
@@ -80,7 +80,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r51LocksThatAreStillHeldAreTakenAwayAndTheirHoldersTold() throws Exception {
+	void r51HeldLocksAreTakenAwayAndTheirHoldersTold() throws Exception {
 		LockHandle handle = this.registry.acquire("key");
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		handle.onLost(told::complete);
@@ -93,7 +93,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void r51LockThatIsGrantedWhileTheRegistryStopsIsGivenBack() throws Exception {
+	void r51LockGrantedDuringTheStopIsGivenBack() throws Exception {
 		CountDownLatch answer = new CountDownLatch(1);
 		CountDownLatch asked = this.store.holdAcquires(answer);
 		CompletableFuture<LockHandle> request = inOtherThread(() -> this.registry.acquire("key"));
@@ -112,7 +112,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void c6StoppedRegistryWaitsForHoldersAndGrants() throws Exception {
 		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				this.settings.withShutdownTimeout(Duration.ofSeconds(30)));
+				this.settings.toBuilder().shutdownTimeout(Duration.ofSeconds(30)).build());
 		LockHandle held = patient.acquireAsync(LockRequest.of("key")).get();
 		CompletableFuture<Void> stopping = inOtherThread(() -> {
 			patient.stop();
@@ -129,12 +129,12 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * Queued work that goes on taking locks would use up the time of the executors.
+	 * Queued work that goes on acquiring locks would use up the time of the executors.
 	 */
 	@Test
-	void c6StoppedRegistryWaitsForNoLockThatIsGrantedLater() throws Exception {
+	void c6StoppedRegistryDoesNotWaitForLocksGrantedLater() throws Exception {
 		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				this.settings.withShutdownTimeout(Duration.ofMinutes(5)));
+				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build());
 		LockHandle held = patient.acquireAsync(LockRequest.of("key")).get();
 		CompletableFuture<Void> stopping = inOtherThread(() -> {
 			patient.stop();
@@ -149,20 +149,20 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void c6TimeThatIsSpentIsNotThereForTheNextWait() {
+	void c6SpentShutdownTimeShortensTheNextWait() {
 		TurnedClock clock = new TurnedClock();
 		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				this.settings.withShutdownTimeout(Duration.ofMinutes(5)), clock);
+				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build(), clock);
 		patient.spendShutdownTime((limit) -> clock.pass(limit.minusMinutes(2)));
 		patient.spendShutdownTime((limit) -> assertThat(limit).isBetween(Duration.ofMinutes(1), Duration.ofMinutes(2)));
 		patient.close();
 	}
 
 	@Test
-	void c6ShutdownTimeoutIsForBothWaits() throws Exception {
+	void c6ShutdownTimeoutCoversStopAndClose() throws Exception {
 		TurnedClock clock = new TurnedClock();
 		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				this.settings.withShutdownTimeout(Duration.ofMinutes(5)), clock);
+				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build(), clock);
 		LockHandle held = patient.acquireAsync(request("key", Duration.ofMinutes(20), Duration.ZERO)).get();
 		CountDownLatch stopped = new CountDownLatch(1);
 		Thread stopping = new Thread(() -> {
@@ -185,7 +185,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	 * yet.
 	 */
 	@Test
-	void r51PendingRevocationsAreTriedOnceMore() {
+	void r51PendingRevocationsAreRepeatedOnce() {
 		this.store.lostAcquireReplies.set(1);
 		this.store.beforeRelease = () -> {
 			if (Thread.currentThread().getName().startsWith("dlock-revoker")) {

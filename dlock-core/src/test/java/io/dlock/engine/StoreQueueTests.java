@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
-	void lastRequestThatGivesUpLeavesTheQueueOfTheStore() {
+	void lastLeavingRequestLeavesTheQueueOfTheStore() {
 		holdElsewhere("key", LEASE);
 		CompletableFuture<LockHandle> first = this.registry.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
 		Awaitility.await().until(() -> this.store.asked != null && this.store.asked.queueing());
@@ -45,7 +45,7 @@ class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void mailboxIsOpenedAgainAfterAnError() {
+	void mailboxIsReopenedAfterAnError() {
 		holdElsewhere("key", LEASE);
 		this.store.mailboxError = true;
 		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
@@ -55,7 +55,7 @@ class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void clockOfTheStoreBeyondTheLastTokenIsAFailureOfTheStore() {
+	void storeClockBeyondTheLastTokenIsAStoreFailure() {
 		this.store.tokensAreTooLarge = true;
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire("key"))
 			.withMessageContaining("clock");
@@ -63,15 +63,15 @@ class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void leaseThatNoStoreCouldGrantInTimeIsRefused() {
+	void leaseTooShortForTheStoreIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> LockRequest.builder("key").lease(Duration.ofMillis(2)).build())
 			.withMessageContaining("at least 10 ms");
-		LockSettings.defaults().withLease(Duration.ofMillis(10));
+		LockSettings.builder().lease(Duration.ofMillis(10)).build();
 	}
 
 	@Test
-	void leaseThatIsNotRenewedNeedNotOutlastFailedRenewals() throws Exception {
+	void leaseWithoutRenewalMayBeShort() throws Exception {
 		Duration lease = this.settings.commandTimeout().multipliedBy(2);
 		LockRequest once = LockRequest.builder("key").lease(lease).renew(false).build();
 		this.registry.acquireAsync(once).get().release();
@@ -94,7 +94,7 @@ class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void cancelledRequestsAreFoundWithoutASearch() throws ExecutionException, InterruptedException {
+	void cancelledRequestsLeaveInConstantTime() throws ExecutionException, InterruptedException {
 		LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).get();
 		List<CompletableFuture<LockHandle>> waiters = new ArrayList<>();
 		for (int i = 0; i < 30_000; i++) {

@@ -34,8 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What {@code docs/operations.md} says about a lock that is stuck: the commands are those
- * of the page.
+ * The commands for a stuck lock in {@code docs/operations.md}.
  */
 @Timeout(120)
 class StuckLockIntegrationTests {
@@ -114,7 +113,7 @@ class StuckLockIntegrationTests {
 	 * @param takeAway does it if the lock has this token, and says whether it had
 	 */
 	private void lockIsTakenAway(String address, ToIntFunction<Long> takeAway) throws Exception {
-		LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(Duration.ofSeconds(3));
+		LockSettings settings = LockSettings.builder().lease(LEASE).commandTimeout(Duration.ofSeconds(3)).build();
 		LockRequest request = LockRequest.builder(this.key)
 			.waitTime(Duration.ofSeconds(30))
 			.reason("a report")
@@ -122,7 +121,8 @@ class StuckLockIntegrationTests {
 			.build();
 		CompletableFuture<LockHandle> lost = new CompletableFuture<>();
 		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
-				LeaseLockRegistry stuck = new LeaseLockRegistry(store, settings.withInstance("stuck instance"));
+				LeaseLockRegistry stuck = new LeaseLockRegistry(store,
+						settings.toBuilder().instance("stuck instance").build());
 				LeaseLockRegistry other = new LeaseLockRegistry(store, settings)) {
 			LockHandle handle = stuck.acquire(request);
 			handle.onLost(lost::complete);

@@ -26,8 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * No thread can be started, as in a container that may have no more of them: what is held
- * or waited for is not left behind for ever.
+ * No thread can be started, as in a container at its limit. No lock and no request may be
+ * left behind.
  */
 @Timeout(60)
 class ThreadShortageTests {
@@ -39,11 +39,12 @@ class ThreadShortageTests {
 	private final TroubledStore store = new TroubledStore();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.defaults().withCommandTimeout(Duration.ofMillis(50)).withShutdownTimeout(Duration.ZERO),
+			LockSettings.builder().commandTimeout(Duration.ofMillis(50)).shutdownTimeout(Duration.ZERO).build(),
 			MachineClock.SYSTEM, new EngineThreads(this::newThread));
 
 	/**
-	 * Newer pools do not call {@link Thread#start()}, which is where it fails in earnest.
+	 * Newer pools do not call {@link Thread#start()}, which is the call that fails in
+	 * production.
 	 */
 	private Thread newThread(Runnable task) {
 		if (this.noThreads) {
@@ -61,7 +62,7 @@ class ThreadShortageTests {
 			return call.get();
 		}
 		catch (OutOfMemoryError ex) {
-			throw new AssertionError("It is the caller who gets the error", ex);
+			throw new AssertionError("The caller must not get the error", ex);
 		}
 	}
 
@@ -74,21 +75,21 @@ class ThreadShortageTests {
 		this.noThreads = false;
 		this.registry.close();
 		assertThat(this.registry.queues().size()).as("local queues").isZero();
-		assertThat(this.registry.keeper().size()).as("kept leases").isZero();
+		assertThat(this.registry.renewer().size()).as("kept leases").isZero();
 		assertThat(this.store.memory.find("key")).isEmpty();
 	}
 
 	@Test
-	void releaseIsDoneByItsCaller() {
+	void callerReleasesWhenNoThreadCanBeStarted() {
 		LockHandle handle = this.registry.acquire("key");
 		this.noThreads = true;
 		assertThat(withoutError(handle::releaseAsync)).isCompleted();
 		assertThat(this.store.memory.find("key")).isEmpty();
-		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
 	}
 
 	@Test
-	void requestFailsAndLeavesTheQueue() {
+	void requestFailsAndLeavesTheQueueWhenNoThreadCanBeStarted() {
 		this.noThreads = true;
 		CompletableFuture<LockHandle> request = withoutError(() -> this.registry.acquireAsync(LockRequest.of("key")));
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(request::get)
@@ -98,7 +99,7 @@ class ThreadShortageTests {
 	}
 
 	@Test
-	void requestWhoseTurnComesIsServedByTheThreadThatIsThere() {
+	void headOfQueueUsesExistingThreadWhenNoneCanBeStarted() {
 		LockHandle held = this.registry.acquire("key");
 		CompletableFuture<LockHandle> request = this.registry.acquireAsync(LockRequest.of("key"));
 		this.noThreads = true;
@@ -107,7 +108,7 @@ class ThreadShortageTests {
 	}
 
 	@Test
-	void manyRequestsAreServedWhenThereAreThreadsAgain() {
+	void requestsAreServedWhenThreadsCanBeStartedAgain() {
 		LockHandle held = this.registry.acquire("key");
 		List<CompletableFuture<Void>> requests = new ArrayList<>();
 		LockRequest request = LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
@@ -128,7 +129,7 @@ class ThreadShortageTests {
 	}
 
 	@Test
-	void stageOfTheUserDoesNotRunOnTheTimer() {
+	void userStageDoesNotRunOnTheTimer() {
 		CountDownLatch answer = new CountDownLatch(1);
 		this.store.holdAcquires(answer);
 		CompletableFuture<String> thread = new CompletableFuture<>();
@@ -145,7 +146,7 @@ class ThreadShortageTests {
 	}
 
 	@Test
-	void lossIsToldToOthersThanTheListenerForWhichThereIsNoThread() {
+	void lossIsAnnouncedWithoutAThreadForOneListener() {
 		List<String> told = Collections.synchronizedList(new ArrayList<>());
 		this.registry.addListener((event) -> {
 			if (event instanceof LockEvent.Lost) {
@@ -164,7 +165,7 @@ class ThreadShortageTests {
 	}
 
 	@Test
-	void revocationIsRepeatedUntilThereIsAThread() {
+	void revocationWaitsForAThread() {
 		this.store.lostAcquireReplies.set(1);
 		this.noThreads = true;
 		LockRequest request = LockRequest.builder("key").waitTime(Duration.ZERO).build();

@@ -26,8 +26,8 @@ import io.dlock.store.StoredLocks;
 import io.dlock.store.memory.MemoryLockStore;
 
 /**
- * A real store whose answers get lost, come late or wrong on demand: what a network does
- * to the engine, without the network's chance.
+ * A real store whose answers get lost, come late or are wrong on demand, as on a bad
+ * network.
  */
 final class TroubledStore implements LockStore {
 
@@ -245,7 +245,7 @@ final class TroubledStore implements LockStore {
 	 * Listen, unless messages are lost.
 	 */
 	@Override
-	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onTurn) {
+	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
 		if (this.mailboxError) {
 			this.mailboxError = false;
 			throw new NoClassDefFoundError("com/example/Missing");
@@ -253,10 +253,10 @@ final class TroubledStore implements LockStore {
 		if (this.mailboxesFail) {
 			throw new StoreException(Effect.NONE, false, "connection refused", null);
 		}
-		this.call = onTurn;
+		this.call = onLockAvailable;
 		return this.hasNoMailboxes ? null : this.memory.openMailbox(address, (key) -> {
 			if (!this.messagesAreLost) {
-				onTurn.accept(key);
+				onLockAvailable.accept(key);
 			}
 		});
 	}
@@ -321,7 +321,7 @@ final class TroubledStore implements LockStore {
 	}
 
 	/**
-	 * Looks around in the store, unless it is down.
+	 * Inspects the store, unless it is down.
 	 */
 	private final class TroubledInspection implements StoreInspection {
 

@@ -22,8 +22,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Requests that do not wait, and requests whose wait time is over: they have no place in
- * the queue, and they are told "busy" only if the lock has a holder.
+ * Requests that do not wait, and requests whose wait time is over. They have no place in
+ * the queue, and are busy only if the lock has a holder.
  */
 class TryTests extends AbstractLeaseLockRegistryTests {
 
@@ -37,7 +37,7 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void tryWaitsForTheAnswerToTheTryBeforeIt() throws Exception {
+	void tryWaitsForTheAnswerToThePrecedingTry() throws Exception {
 		CountDownLatch asking = this.store.holdAcquires(this.storeAnswers);
 		CountDownLatch told = new CountDownLatch(1);
 		CompletableFuture<Boolean> first = inOtherThread(() -> {
@@ -48,7 +48,7 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 		});
 		asking.await();
 		CompletableFuture<Optional<LockHandle>> second = tryInOtherThread();
-		Awaitility.await().until(() -> this.registry.waitingCalls() == 2);
+		Awaitility.await().until(() -> this.registry.counts().waiting() == 2);
 		assertThat(second).isNotDone();
 		this.storeAnswers.countDown();
 		assertThat(second.get()).as("the first holds the lock by now").isEmpty();
@@ -58,7 +58,7 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void tryAsksItselfIfTheTryBeforeItEndsWithoutAnAnswer() throws Exception {
+	void tryCallsTheStoreIfThePrecedingTryEndsWithoutAnswer() throws Exception {
 		CountDownLatch asking = this.store.holdAcquires(this.storeAnswers);
 		CompletableFuture<LockHandle> first = new CompletableFuture<>();
 		Thread thread = new Thread(() -> {
@@ -72,7 +72,7 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 		thread.start();
 		asking.await();
 		CompletableFuture<Optional<LockHandle>> second = tryInOtherThread();
-		Awaitility.await().until(() -> this.registry.waitingCalls() == 2);
+		Awaitility.await().until(() -> this.registry.counts().waiting() == 2);
 		this.store.beforeAcquire = () -> {
 		};
 		thread.interrupt();
@@ -82,12 +82,12 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void tryIsToldTheFailureOfTheTryBeforeIt() throws Exception {
+	void tryGetsTheFailureOfThePrecedingTry() throws Exception {
 		CountDownLatch asking = this.store.holdAcquires(this.storeAnswers);
 		CompletableFuture<LockHandle> first = inOtherThread(() -> this.registry.acquire(noWait("key")));
 		asking.await();
 		CompletableFuture<Optional<LockHandle>> second = tryInOtherThread();
-		Awaitility.await().until(() -> this.registry.waitingCalls() == 2);
+		Awaitility.await().until(() -> this.registry.counts().waiting() == 2);
 		this.store.down = true;
 		this.storeAnswers.countDown();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(first::get)
@@ -98,13 +98,13 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void waitThatEndsBeforeTheFirstAnswerIsNotBusy() throws Exception {
+	void waitEndingBeforeTheFirstAnswerIsNotBusy() throws Exception {
 		CountDownLatch asking = this.store.holdAcquires(this.storeAnswers);
 		CompletableFuture<LockHandle> first = this.registry.acquireAsync(request("key", LEASE, Duration.ofSeconds(30)));
 		asking.await();
 		CompletableFuture<LockHandle> second = inOtherThread(
 				() -> this.registry.acquire(request("key", LEASE, Duration.ofMillis(20))));
-		Awaitility.await().until(() -> this.registry.waitingCalls() == 2 && waitersOf("key") == 0);
+		Awaitility.await().until(() -> this.registry.counts().waiting() == 2 && waitersOf("key") == 0);
 		this.store.misconfigured = true;
 		this.storeAnswers.countDown();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(second::get)
@@ -115,7 +115,7 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void tryBehindAHolderIsBusyAtOnceAndNamesIt() {
+	void tryBehindLocalHolderIsBusyAtOnce() {
 		LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).join();
 		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.registry.acquire(noWait("key")))
 			.withMessageContaining("held by test [" + Thread.currentThread().getName() + "]");
@@ -144,7 +144,7 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void leaseIsNotOfferedToARequestWhoseWaitIsOver() {
+	void leaseIsNotOfferedToExpiredRequest() {
 		TurnedClock clock = new TurnedClock();
 		try (LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock)) {
 			LockHandle held = turned.acquireAsync(LockRequest.of("key")).join();
@@ -161,7 +161,7 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void requestWhoseWaitIsOverIsPassedOver() throws Exception {
+	void expiredRequestIsPassedOver() throws Exception {
 		TurnedClock clock = new TurnedClock();
 		try (LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock)) {
 			LockHandle held = turned.acquireAsync(LockRequest.of("key")).join();
@@ -178,10 +178,10 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * The interrupted request is the first by then, with the lease of the one before.
+	 * The interrupted request is the first by then, with the lease of its predecessor.
 	 */
 	@Test
-	void interruptedHeirLeavesTheLockFree() throws Exception {
+	void interruptedSuccessorLeavesTheLockFree() throws Exception {
 		for (int i = 0; i < 200; i++) {
 			LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).get();
 			CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -204,7 +204,7 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void pollingThreadsLeaveNothingToBeRevoked() throws Exception {
+	void repeatedTriesLeaveNoRevocations() throws Exception {
 		AtomicInteger locks = new AtomicInteger();
 		List<CompletableFuture<Void>> polling = new ArrayList<>();
 		for (int i = 0; i < 4; i++) {

@@ -11,7 +11,7 @@ final class TurnedClock implements MachineClock {
 
 	private volatile long wallMillis = 1_800_000_000_000L;
 
-	/** What happens in between, whenever the engine reads the time. */
+	/** Runs whenever the engine reads the time. */
 	volatile Runnable onReading = () -> {
 	};
 

@@ -27,7 +27,7 @@ import io.dlock.test.Timing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What one instance sees when another one dies, stands still, or just works.
+ * An instance beside another one that dies, stands still, or works.
  */
 @Timeout(120)
 class TwoProcessesIntegrationTests {
@@ -63,7 +63,7 @@ class TwoProcessesIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("stores")
 	void holderInAnotherProcessExcludesUntilItReleases(String address) throws Exception {
-		LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(LEASE.dividedBy(4));
+		LockSettings settings = LockSettings.builder().lease(LEASE).commandTimeout(LEASE.dividedBy(4)).build();
 		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
 				JavaProcess other = HolderProcess.start(address, this.key, LEASE)) {
@@ -85,7 +85,7 @@ class TwoProcessesIntegrationTests {
 	@MethodSource("stores")
 	@Timing
 	void i8LockOfAKilledProcessIsHadNoLaterThanALeaseAnd250Milliseconds(String address) throws Exception {
-		LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(LEASE.dividedBy(4));
+		LockSettings settings = LockSettings.builder().lease(LEASE).commandTimeout(LEASE.dividedBy(4)).build();
 		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
 				JavaProcess other = HolderProcess.start(address, this.key, LEASE);
@@ -104,7 +104,7 @@ class TwoProcessesIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("stores")
 	void p3ProcessThatStoodStillLearnsOfItsLossBeforeItGoesOn(String address) throws Exception {
-		LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(LEASE.dividedBy(4));
+		LockSettings settings = LockSettings.builder().lease(LEASE).commandTimeout(LEASE.dividedBy(4)).build();
 		try (LockStore store = HolderProcess.store(address, settings.commandTimeout());
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
 				JavaProcess other = HolderProcess.start(address, this.key, LEASE)) {

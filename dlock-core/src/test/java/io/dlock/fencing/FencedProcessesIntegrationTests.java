@@ -108,7 +108,7 @@ class FencedProcessesIntegrationTests {
 	@MethodSource("places")
 	void p2WriteOfAProcessThatStoodStillIsRefusedAfterItsSuccessorWrote(String address) throws Exception {
 		createRow(address);
-		LockSettings settings = LockSettings.defaults().withLease(LEASE).withCommandTimeout(LEASE.dividedBy(4));
+		LockSettings settings = LockSettings.builder().lease(LEASE).commandTimeout(LEASE.dividedBy(4)).build();
 		Place place = Place.at(address, this.key, settings.commandTimeout());
 		try (LockStore store = place.store();
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);

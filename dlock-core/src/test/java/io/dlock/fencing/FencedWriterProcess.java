@@ -86,7 +86,7 @@ final class FencedWriterProcess {
 
 	public static void main(String[] args) throws Exception {
 		Duration lease = Duration.ofMillis(Long.parseLong(args[2]));
-		LockSettings settings = LockSettings.defaults().withLease(lease).withCommandTimeout(lease.dividedBy(4));
+		LockSettings settings = LockSettings.builder().lease(lease).commandTimeout(lease.dividedBy(4)).build();
 		Place place = Place.at(args[0], args[1], settings.commandTimeout());
 		BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 		LeaseLockRegistry registry = new LeaseLockRegistry(place.store(), settings);

@@ -149,12 +149,13 @@ class LockMetersIntegrationTests {
 		private Instance(LocalServer server) {
 			this.store = store(server);
 			this.registry = new LeaseLockRegistry(this.store,
-					LockSettings.defaults()
-						.withLease(LEASE)
-						.withCommandTimeout(COMMAND_TIMEOUT)
-						.withShutdownTimeout(Duration.ZERO));
-			LockMeters lockMeters = new LockMeters(this.registry::heldLocksByName, this.registry::waitingCallsByName,
-					this.registry::longestHoldsByName);
+					LockSettings.builder()
+						.lease(LEASE)
+						.commandTimeout(COMMAND_TIMEOUT)
+						.shutdownTimeout(Duration.ZERO)
+						.build());
+			LockMeters lockMeters = new LockMeters(this.registry.counts()::heldByName,
+					this.registry.counts()::waitingByName, this.registry.counts()::longestHoldsByName);
 			lockMeters.bindTo(this.meters);
 			this.registry.addListener(lockMeters);
 		}

@@ -46,8 +46,8 @@ class LockMetersTests {
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
 
-	private final LockMeters meters = new LockMeters(this.registry::heldLocksByName, this.registry::waitingCallsByName,
-			this.registry::longestHoldsByName);
+	private final LockMeters meters = new LockMeters(this.registry.counts()::heldByName,
+			this.registry.counts()::waitingByName, this.registry.counts()::longestHoldsByName);
 
 	private final Map<String, Integer> counts = new HashMap<>();
 
@@ -316,7 +316,7 @@ class LockMetersTests {
 		finally {
 			logger.detachAppender(log);
 		}
-		assertThat(this.registry.heldLocks()).isZero();
+		assertThat(this.registry.counts().held()).isZero();
 		assertThat(this.registry.find("key")).isEmpty();
 		assertThat(log.list).filteredOn((event) -> event.getLevel() == Level.WARN)
 			.singleElement()

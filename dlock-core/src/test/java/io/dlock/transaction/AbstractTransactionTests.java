@@ -91,10 +91,11 @@ abstract class AbstractTransactionTests {
 	final MemoryLockStore store = new MemoryLockStore();
 
 	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.defaults()
-				.withCommandTimeout(Duration.ofMillis(50))
-				.withWaitTime(Duration.ZERO)
-				.withShutdownTimeout(Duration.ZERO));
+			LockSettings.builder()
+				.commandTimeout(Duration.ofMillis(50))
+				.waitTime(Duration.ZERO)
+				.shutdownTimeout(Duration.ZERO)
+				.build());
 
 	final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 

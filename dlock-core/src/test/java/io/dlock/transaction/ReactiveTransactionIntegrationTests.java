@@ -146,7 +146,7 @@ class ReactiveTransactionIntegrationTests {
 	private final MemoryLockStore store = new MemoryLockStore();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.defaults().withCommandTimeout(Duration.ofMillis(50)).withShutdownTimeout(Duration.ZERO));
+			LockSettings.builder().commandTimeout(Duration.ofMillis(50)).shutdownTimeout(Duration.ZERO).build());
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 

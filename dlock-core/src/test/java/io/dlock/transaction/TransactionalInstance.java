@@ -221,10 +221,11 @@ final class TransactionalInstance implements AutoCloseable {
 
 	TransactionalInstance(Database database, Duration lease, Customizer customizer) {
 		this.pool = database.pool();
-		LockSettings settings = LockSettings.defaults()
-			.withLease(lease)
-			.withCommandTimeout(lease.dividedBy(4))
-			.withShutdownTimeout(Duration.ZERO);
+		LockSettings settings = LockSettings.builder()
+			.lease(lease)
+			.commandTimeout(lease.dividedBy(4))
+			.shutdownTimeout(Duration.ZERO)
+			.build();
 		this.store = Patience.connected(new JdbcLockStore(this.pool,
 				JdbcLockStoreSettings.defaults().withCommandTimeout(settings.commandTimeout())));
 		this.registry = new LeaseLockRegistry(this.store, settings);

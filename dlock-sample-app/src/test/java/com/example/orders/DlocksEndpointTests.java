@@ -13,9 +13,9 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.context.annotation.Import;
 
-import io.dlock.ForcedRelease;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
+import io.dlock.console.ForcedRelease;
 import io.dlock.engine.LeaseLockRegistry;
 
 import static org.assertj.core.api.Assertions.assertThat;

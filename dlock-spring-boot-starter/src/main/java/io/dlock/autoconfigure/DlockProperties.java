@@ -88,9 +88,17 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 			throw new IllegalArgumentException("'startTimeout' must be 0 to %d minutes but is %s"
 				.formatted(MAX_START_TIMEOUT.toMinutes(), this.startTimeout));
 		}
-		return new LockSettings(this.lease, this.waitTime, effectiveCommandTimeout(), this.maxPollInterval,
-				this.shutdownTimeout, this.handOff.maxDuration(), this.release,
-				(this.instance != null) ? this.instance : defaultInstance, this.maxHold);
+		return LockSettings.builder()
+			.lease(this.lease)
+			.waitTime(this.waitTime)
+			.commandTimeout(this.commandTimeout)
+			.maxPollInterval(this.maxPollInterval)
+			.shutdownTimeout(this.shutdownTimeout)
+			.handOffMaxDuration(this.handOff.maxDuration())
+			.releaseMode(this.release)
+			.instance((this.instance != null) ? this.instance : defaultInstance)
+			.maxHold(this.maxHold)
+			.build();
 	}
 
 	/**

@@ -138,9 +138,10 @@ public class AsyncAnnotationTests {
 		@Bean
 		LeaseLockRegistry lockRegistry(MemoryLockStore store) {
 			return new LeaseLockRegistry(store,
-					LockSettings.defaults()
-						.withCommandTimeout(Duration.ofMillis(50))
-						.withShutdownTimeout(Duration.ZERO));
+					LockSettings.builder()
+						.commandTimeout(Duration.ofMillis(50))
+						.shutdownTimeout(Duration.ZERO)
+						.build());
 		}
 
 		@Bean

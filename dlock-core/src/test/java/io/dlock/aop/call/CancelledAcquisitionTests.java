@@ -94,7 +94,7 @@ public class CancelledAcquisitionTests {
 	private final MemoryLockStore store = new MemoryLockStore();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.defaults().withShutdownTimeout(Duration.ZERO));
+			LockSettings.builder().shutdownTimeout(Duration.ZERO).build());
 
 	private final ObservedRegistry observed = new ObservedRegistry(this.registry);
 

@@ -120,7 +120,7 @@ class CompletionIntegrationTests {
 		private Instance(String server) {
 			this.store = store(server);
 			this.registry = new LeaseLockRegistry(this.store,
-					LockSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT).withShutdownTimeout(Duration.ZERO));
+					LockSettings.builder().commandTimeout(COMMAND_TIMEOUT).shutdownTimeout(Duration.ZERO).build());
 			DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(
 					() -> this.registry);
 			postProcessor.setProxyTargetClass(true);

@@ -41,7 +41,7 @@ public class InterruptedBodyTests {
 	private final MemoryLockStore store = new MemoryLockStore();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.defaults().withCommandTimeout(Duration.ofMillis(2)).withShutdownTimeout(Duration.ZERO));
+			LockSettings.builder().commandTimeout(Duration.ofMillis(2)).shutdownTimeout(Duration.ZERO).build());
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 

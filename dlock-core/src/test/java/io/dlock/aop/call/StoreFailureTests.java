@@ -67,7 +67,7 @@ public class StoreFailureTests {
 		createTable();
 		this.store = new JdbcLockStore(this.dataSource,
 				JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
-		this.registry = new LeaseLockRegistry(this.store, LockSettings.defaults().withWaitTime(Duration.ZERO));
+		this.registry = new LeaseLockRegistry(this.store, LockSettings.builder().waitTime(Duration.ZERO).build());
 		this.registry.addListener(this.events::add);
 	}
 

@@ -108,7 +108,7 @@ class VirtualThreadIntegrationTests {
 	void virtualThreadsAreNotPinned(String server) throws Exception {
 		try (LockStore store = CompletionIntegrationTests.store(server);
 				LeaseLockRegistry registry = new LeaseLockRegistry(store,
-						LockSettings.defaults().withCommandTimeout(Duration.ofSeconds(2)))) {
+						LockSettings.builder().commandTimeout(Duration.ofSeconds(2)).build())) {
 			String key = "virtual/" + UUID.randomUUID();
 			Runnable body = () -> {
 				assertThat(Thread.currentThread().getName()).startsWith(THREAD_NAME);

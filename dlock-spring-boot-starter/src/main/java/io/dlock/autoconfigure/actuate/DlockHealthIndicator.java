@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
-import io.dlock.LockConsole;
-import io.dlock.StoreReport;
+import io.dlock.console.LockConsole;
+import io.dlock.console.StoreReport;
 
 /**
  * Reports whether locks can be taken: takes one and releases it. The health is up, with

@@ -13,12 +13,12 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
-import io.dlock.LocalLocks;
-import io.dlock.LockConsole;
 import io.dlock.LockException;
 import io.dlock.LockInfo;
-import io.dlock.LockList;
 import io.dlock.autoconfigure.HiddenKeys;
+import io.dlock.console.LocalLocks;
+import io.dlock.console.LockConsole;
+import io.dlock.console.LockList;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.StorageKey;
 

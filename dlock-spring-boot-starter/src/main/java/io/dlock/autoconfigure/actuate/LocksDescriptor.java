@@ -6,8 +6,8 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.LocalLocks;
 import io.dlock.LockInfo;
+import io.dlock.console.LocalLocks;
 
 /**
  * The answer of the endpoint {@code dlocks}. Tokens are texts: many readers of JSON do

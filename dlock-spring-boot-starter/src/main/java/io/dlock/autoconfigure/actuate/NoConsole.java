@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-import io.dlock.ForcedRelease;
-import io.dlock.LocalLocks;
-import io.dlock.LockConsole;
 import io.dlock.LockInfo;
-import io.dlock.LockList;
-import io.dlock.StoreReport;
+import io.dlock.console.ForcedRelease;
+import io.dlock.console.LocalLocks;
+import io.dlock.console.LockConsole;
+import io.dlock.console.LockList;
+import io.dlock.console.StoreReport;
 
 /**
  * The empty console of a registry that is not one of dlock, such as a mock in a test.

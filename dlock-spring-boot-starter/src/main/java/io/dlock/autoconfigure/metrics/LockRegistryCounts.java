@@ -12,6 +12,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockRegistry;
+import io.dlock.console.LockCounts;
 import io.dlock.engine.LeaseLockRegistry;
 
 /**
@@ -30,22 +31,21 @@ final class LockRegistryCounts {
 	}
 
 	Map<String, Integer> heldLocks() {
-		return together(LeaseLockRegistry::heldLocksByName, Integer::sum);
+		return together(LockCounts::heldByName, Integer::sum);
 	}
 
 	Map<String, Integer> waitingCalls() {
-		return together(LeaseLockRegistry::waitingCallsByName, Integer::sum);
+		return together(LockCounts::waitingByName, Integer::sum);
 	}
 
 	Map<String, Duration> longestHolds() {
-		return together(LeaseLockRegistry::longestHoldsByName,
-				(one, other) -> (one.compareTo(other) >= 0) ? one : other);
+		return together(LockCounts::longestHoldsByName, (one, other) -> (one.compareTo(other) >= 0) ? one : other);
 	}
 
-	private <T> Map<String, T> together(Function<LeaseLockRegistry, Map<String, T>> counts, BinaryOperator<T> merge) {
+	private <T> Map<String, T> together(Function<LockCounts, Map<String, T>> counts, BinaryOperator<T> merge) {
 		return this.registries.get()
 			.stream()
-			.flatMap((registry) -> counts.apply(registry).entrySet().stream())
+			.flatMap((registry) -> counts.apply(registry.counts()).entrySet().stream())
 			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, merge));
 	}
 

@@ -18,12 +18,12 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
-import io.dlock.ForcedRelease;
-import io.dlock.LocalLocks;
-import io.dlock.LockConsole;
 import io.dlock.LockInfo;
-import io.dlock.LockList;
-import io.dlock.StoreReport;
+import io.dlock.console.ForcedRelease;
+import io.dlock.console.LocalLocks;
+import io.dlock.console.LockConsole;
+import io.dlock.console.LockList;
+import io.dlock.console.StoreReport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -33,7 +33,7 @@ class DlocksEndpointTests {
 	private static final String KEY = "customer:jane";
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(),
-			LockSettings.defaults().withShutdownTimeout(Duration.ZERO));
+			LockSettings.builder().shutdownTimeout(Duration.ZERO).build());
 
 	@AfterEach
 	void closeRegistry() {
@@ -124,7 +124,7 @@ class DlocksEndpointTests {
 		hold("stock:4711", "stock", "Stock.count");
 		CompletableFuture<LockHandle> waiting = this.registry
 			.acquireAsync(LockRequest.builder("stock:4711").name("stock").reason("Stock.order").build());
-		Awaitility.await().until(() -> this.registry.waitingCalls() == 1);
+		Awaitility.await().until(() -> this.registry.counts().waiting() == 1);
 		DlocksEndpoint endpoint = endpoint(Show.NEVER, Show.ALWAYS);
 		assertThat(keys(search(endpoint, "4711", null, null, null))).containsExactly("orders:4711", "stock:4711");
 		assertThat(search(endpoint, "4711", null, null, null).waiting()).hasSize(1);

@@ -15,7 +15,7 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.LockSettings;
-import io.dlock.StoreReport;
+import io.dlock.console.StoreReport;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.jdbc.JdbcLockStore;
@@ -85,9 +85,10 @@ class DatabaseFactsIntegrationTests {
 	}
 
 	private static StoreReport check(HikariDataSource pool) {
-		LockSettings settings = LockSettings.defaults()
-			.withLease(Patience.COMMAND.multipliedBy(4))
-			.withCommandTimeout(Patience.COMMAND);
+		LockSettings settings = LockSettings.builder()
+			.lease(Patience.COMMAND.multipliedBy(4))
+			.commandTimeout(Patience.COMMAND)
+			.build();
 		try (pool;
 				JdbcLockStore store = new JdbcLockStore(pool,
 						JdbcLockStoreSettings.defaults().withCommandTimeout(settings.commandTimeout()));

@@ -23,10 +23,7 @@ public final class DlockContender implements Contender {
 	private DlockContender(Connected<LockStore> store, Duration lease, ReleaseMode releaseMode) {
 		this.store = store;
 		this.registry = new LeaseLockRegistry(store.client(),
-				LockSettings.defaults()
-					.withLease(lease)
-					.withReleaseMode(releaseMode)
-					.withShutdownTimeout(Duration.ZERO));
+				LockSettings.builder().lease(lease).releaseMode(releaseMode).shutdownTimeout(Duration.ZERO).build());
 	}
 
 	/**

@@ -58,7 +58,7 @@ final class DlockContender implements Contender {
 	}
 
 	static DlockContender connect(StoreAddress address, Duration lease, String instance) {
-		LockSettings settings = LockSettings.defaults().withLease(lease).withInstance(instance);
+		LockSettings settings = LockSettings.builder().lease(lease).instance(instance).build();
 		Duration timeout = settings.commandTimeout();
 		if (address.isRedis()) {
 			LettuceConnectionFactory factory = address.connectionFactory();

@@ -32,9 +32,9 @@ final class Leaks {
 	private static final List<String> PHASES = List.of("ready", "idle", "closed");
 
 	private static final Set<String> OF_ONE_LOCK = Set.of("io.dlock.engine.Hold", "io.dlock.engine.Lease",
-			"io.dlock.engine.KeptLease", "io.dlock.engine.Turn", "io.dlock.engine.HeldLock",
-			"io.dlock.engine.BlockingAcquisition", "io.dlock.engine.AsyncAcquisition", "io.dlock.engine.Unresolved",
-			"io.dlock.LockContext$Binding", "io.dlock.LockRequest");
+			"io.dlock.engine.LeaseRenewal", "io.dlock.engine.QueuedRequest", "io.dlock.engine.LeaseLockHandle",
+			"io.dlock.engine.BlockingAcquisition", "io.dlock.engine.AsyncAcquisition",
+			"io.dlock.engine.UnansweredRequests", "io.dlock.LockContext$Binding", "io.dlock.LockRequest");
 
 	private final String client;
 

@@ -1,7 +1,7 @@
-package io.dlock;
+package io.dlock.console;
 
 /**
- * What became of a forced release.
+ * The outcome of a forced release.
  *
  * @since 0.1
  * @see LockConsole#forceRelease
@@ -11,10 +11,10 @@ public enum ForcedRelease {
 	/** The lock was taken away from its holder. */
 	RELEASED,
 
-	/** Nobody held the lock. */
+	/** The lock was not held. */
 	NOT_HELD,
 
-	/** Somebody else than expected holds the lock. Nothing was done. */
+	/** A holder with another token has the lock. Nothing was done. */
 	OTHER_TOKEN
 
 }

@@ -13,15 +13,20 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 
 /**
- * The place of this process in the queues of the store: one address and one mailbox for
- * all keys, opened when a request has to wait for another process for the first time.
+ * The membership of this process in the queues of the store: one address and one mailbox
+ * for all keys, opened when a request has to wait for another process for the first time.
  * <p>
- * What the store calls is a hint. A call that gets lost costs a poll interval, one that
- * comes too late is passed on to the next process.
+ * Signals of the store are hints. A lost signal costs a poll interval, a late one is
+ * passed on to the next process.
+ * <p>
+ * The address says how long the store keeps a lock for this process: not long if the
+ * process listens, so that a dead process delays the others little, and two poll
+ * intervals as long as its mailbox cannot be opened, so that it is not passed over by
+ * processes that listen.
  */
-final class StoreTurns implements AutoCloseable {
+final class StoreQueueMembership implements AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(StoreTurns.class);
+	private static final Log logger = LogFactory.getLog(StoreQueueMembership.class);
 
 	/** How long a lock is kept for a process that listens. */
 	private static final Duration LISTENING_PATIENCE = Duration.ofMillis(50);
@@ -39,7 +44,7 @@ final class StoreTurns implements AutoCloseable {
 
 	private final MailboxAddress listeningAddress = MailboxAddress.create(LISTENING_PATIENCE);
 
-	/** None if this process looks so rarely that nobody can wait for that. */
+	/** {@code null} if the poll interval is too long to keep a lock for it. */
 	private final @Nullable MailboxAddress pollingAddress;
 
 	private final AtomicBoolean opening = new AtomicBoolean();
@@ -50,7 +55,7 @@ final class StoreTurns implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	StoreTurns(LockStore store, EngineThreads threads, LocalQueues queues, Duration maxPollInterval) {
+	StoreQueueMembership(LockStore store, EngineThreads threads, LocalQueues queues, Duration maxPollInterval) {
 		this.store = store;
 		this.threads = threads;
 		this.queues = queues;
@@ -60,7 +65,7 @@ final class StoreTurns implements AutoCloseable {
 	}
 
 	/**
-	 * Where this process is to be queued.
+	 * The address for the queues of the store.
 	 * @return the address, or {@code null} before the first wait
 	 */
 	@Nullable MailboxAddress address() {
@@ -85,7 +90,7 @@ final class StoreTurns implements AutoCloseable {
 			return;
 		}
 		try {
-			Mailbox opened = this.store.openMailbox(this.listeningAddress, this::onTurn);
+			Mailbox opened = this.store.openMailbox(this.listeningAddress, this::onLockAvailable);
 			this.mailbox = opened;
 			this.address = (opened != null) ? this.listeningAddress : this.pollingAddress;
 		}
@@ -99,8 +104,8 @@ final class StoreTurns implements AutoCloseable {
 		}
 	}
 
-	private void onTurn(String storageKey) {
-		if (!this.queues.call(storageKey)) {
+	private void onLockAvailable(String storageKey) {
+		if (!this.queues.onLockAvailable(storageKey)) {
 			leave(storageKey, this.listeningAddress);
 		}
 	}

@@ -6,30 +6,31 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 import io.dlock.LockBusyException;
-import io.dlock.LockContext;
-import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockRequest;
 import io.dlock.store.StorageKey;
 
 /**
- * A key as a {@link Lock}. The handle is not in the view but with the thread that locked
- * it, so that views of one key are interchangeable.
+ * A key as a {@link Lock}. The handle belongs to the thread that locked the key and not
+ * to the adapter, so that adapters of one key are interchangeable.
  */
-final class LockView implements Lock {
-
-	private final LeaseLockRegistry registry;
+final class LockAdapter implements Lock {
 
 	private final LockRequest request;
 
-	LockView(LeaseLockRegistry registry, LockRequest request) {
-		this.registry = registry;
+	private final LockAcquirer acquirer;
+
+	private final LeaseLockHandles handles;
+
+	LockAdapter(LockRequest request, LockAcquirer acquirer, LeaseLockHandles handles) {
 		this.request = request;
+		this.acquirer = acquirer;
+		this.handles = handles;
 	}
 
 	@Override
 	public void lock() {
-		this.registry.acquire(this.request, LockRequest.FOREVER, false);
+		this.acquirer.acquire(this.request, LockRequest.FOREVER, false);
 	}
 
 	@Override
@@ -40,7 +41,7 @@ final class LockView implements Lock {
 	@Override
 	public boolean tryLock() {
 		try {
-			this.registry.acquire(this.request, Duration.ZERO, false);
+			this.acquirer.acquire(this.request, Duration.ZERO, false);
 			return true;
 		}
 		catch (LockBusyException ex) {
@@ -64,7 +65,7 @@ final class LockView implements Lock {
 			throw new InterruptedException();
 		}
 		try {
-			this.registry.acquire(this.request, waitTime, true);
+			this.acquirer.acquire(this.request, waitTime, true);
 		}
 		catch (LockInterruptedException ex) {
 			Thread.interrupted();
@@ -76,8 +77,7 @@ final class LockView implements Lock {
 
 	@Override
 	public void unlock() {
-		LockHandle handle = LockContext.find(this.request.key(),
-				(candidate) -> candidate instanceof HeldLock held && held.belongsTo(this.registry, this.request.key()));
+		LeaseLockHandle handle = this.handles.find(this.request.key());
 		if (handle == null) {
 			throw new IllegalMonitorStateException("Lock '" + StorageKey.of(this.request.key())
 					+ "' is not held by thread " + Thread.currentThread().getName());

@@ -28,10 +28,10 @@ import io.dlock.store.memory.Waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Processes that wait for each other: two registries on one store.
+ * Two registries on one store wait for each other.
  */
 @Timeout(60)
-class StoreTurnsTests {
+class StoreQueueMembershipTests {
 
 	private static final Duration NEVER = Duration.ofHours(1);
 
@@ -50,10 +50,11 @@ class StoreTurnsTests {
 
 	private static LeaseLockRegistry registry(TroubledStore store, Duration poll, Duration handOff) {
 		return new LeaseLockRegistry(store,
-				LockSettings.defaults()
-					.withMaxPollInterval(poll)
-					.withHandOffMaxDuration(handOff)
-					.withShutdownTimeout(Duration.ZERO));
+				LockSettings.builder()
+					.maxPollInterval(poll)
+					.handOffMaxDuration(handOff)
+					.shutdownTimeout(Duration.ZERO)
+					.build());
 	}
 
 	private LeaseLockRegistry there(Duration poll) {
@@ -83,7 +84,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void r29WaitingProcessIsCalledWhenItsTurnHasComeAndDoesNotHaveToLook() throws Exception {
+	void r29WaitingProcessIsSignalledWhenTheLockIsAvailable() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle held = this.here.acquireAsync(patient()).get();
 		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
@@ -95,7 +96,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void blockingRequestIsCalledToo() throws Exception {
+	void blockingRequestIsSignalled() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		for (int i = 0; i < 50; i++) {
 			LockHandle held = this.here.acquireAsync(patient()).get();
@@ -108,7 +109,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void callThatComesBeforeTheRefusalIsNotForgotten() throws Exception {
+	void signalBeforeTheRefusalIsKept() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(patient()).get());
 		this.thereStore.afterAcquire = () -> {
@@ -122,11 +123,11 @@ class StoreTurnsTests {
 	}
 
 	/**
-	 * A driver parks the thread while it waits for the answer, and uses up the wake-up.
+	 * A driver parks the thread during its call, which consumes the permit of the signal.
 	 */
 	@Test
 	@Timeout(20)
-	void callThatWakesTheDriverIsNotForgotten() {
+	void signalThatWakesTheDriverIsKept() {
 		LeaseLockRegistry there = there(NEVER);
 		LockRequest request = LockRequest.builder("key").lease(NEVER).build();
 		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(request).join());
@@ -142,7 +143,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void tryThatDoesNotWaitIsNotQueued() throws Exception {
+	void tryIsNotQueued() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle held = this.here.acquireAsync(patient()).get();
 		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
@@ -156,7 +157,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void processWithoutAMailboxIsQueuedAllTheSame() throws Exception {
+	void processWithoutMailboxIsQueued() throws Exception {
 		this.thereStore.hasNoMailboxes = true;
 		LeaseLockRegistry there = there(Duration.ofMillis(100));
 		LockHandle held = this.here.acquireAsync(patient()).get();
@@ -167,7 +168,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void b20LostCallCostsAPollIntervalAndNotTheLock() throws Exception {
+	void b20LostSignalCostsAPollInterval() throws Exception {
 		this.thereStore.messagesAreLost = true;
 		LeaseLockRegistry there = there(Duration.ofMillis(200));
 		LockHandle held = this.here.acquireAsync(patient()).get();
@@ -178,7 +179,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void otherProcessComesBeforeTheNextOfThisOne() throws Exception {
+	void otherProcessComesBeforeTheNextLocalRequest() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle held = this.here.acquireAsync(patient()).get();
 		CompletableFuture<LockHandle> next = this.here.acquireAsync(patient());
@@ -193,21 +194,21 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void busyProcessDoesNotKeepTheLockFromOneThatOnlyPolls() throws Exception {
+	void busyProcessSharesWithAPollingProcess() throws Exception {
 		this.thereStore.hasNoMailboxes = true;
-		assertThatOtherProcessGetsItsTurn();
+		assertThatOtherProcessGetsTheLock();
 	}
 
 	@Test
-	void busyProcessDoesNotKeepTheLockFromOneWhoseMailboxFails() throws Exception {
+	void busyProcessSharesWithAProcessWhoseMailboxFails() throws Exception {
 		this.thereStore.mailboxesFail = true;
-		assertThatOtherProcessGetsItsTurn();
+		assertThatOtherProcessGetsTheLock();
 	}
 
 	/**
 	 * Several threads of this process pass the lock to each other without a pause.
 	 */
-	private void assertThatOtherProcessGetsItsTurn() throws Exception {
+	private void assertThatOtherProcessGetsTheLock() throws Exception {
 		LeaseLockRegistry busy = registry(new TroubledStore(this.memory), Duration.ofMillis(100),
 				Duration.ofMillis(10));
 		this.others.add(busy);
@@ -240,33 +241,33 @@ class StoreTurnsTests {
 	 * queued where it listens.
 	 */
 	@Test
-	void processThatBeginsToListenIsQueuedOnlyWhereItListens() throws Exception {
+	void listeningProcessIsQueuedOnlyAtItsMailbox() throws Exception {
 		this.thereStore.mailboxesFail = true;
 		LeaseLockRegistry there = there(Duration.ofMillis(100));
 		LockHandle held = this.here.acquireAsync(patient()).get();
 		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
 		awaitQueued(1);
-		MailboxAddress polling = there.turns().address();
+		MailboxAddress polling = there.membership().address();
 		this.thereStore.mailboxesFail = false;
 		Awaitility.await().until(() -> this.thereStore.leaves.get() == 1);
 		awaitQueued(1);
-		assertThat(there.turns().isListening()).isTrue();
-		assertThat(there.turns().address()).isNotNull().isNotEqualTo(polling);
+		assertThat(there.membership().isListening()).isTrue();
+		assertThat(there.membership().address()).isNotNull().isNotEqualTo(polling);
 		held.release();
 		waiter.get().release();
 	}
 
 	/**
-	 * The lock is kept for the address that is just being given up.
+	 * The lock is kept for the former address.
 	 */
 	@Test
-	void turnAtTheAddressThatIsGivenUpIsPassedOnToTheNewOne() throws Exception {
+	void signalAtFormerAddressIsPassedOn() throws Exception {
 		this.thereStore.mailboxesFail = true;
 		LeaseLockRegistry there = there(Duration.ofMillis(100));
 		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(patient()).get());
 		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
 		awaitQueued(1);
-		MailboxAddress polling = there.turns().address();
+		MailboxAddress polling = there.membership().address();
 		assertThat(polling).isNotNull();
 		this.thereStore.beforeAcquire = () -> {
 			AcquireCommand asked = this.thereStore.asked;
@@ -287,13 +288,13 @@ class StoreTurnsTests {
 	 * The store grants the lock to the new address and knows nothing of the old one.
 	 */
 	@Test
-	void placeAtTheOldAddressIsLeftIfTheFirstCallFromTheNewOneIsGranted() throws Exception {
+	void placeAtFormerAddressIsLeftAfterAGrant() throws Exception {
 		this.thereStore.mailboxesFail = true;
 		LeaseLockRegistry there = there(Duration.ofMillis(100));
 		LockHandle held = this.here.acquireAsync(patient()).get();
 		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
 		awaitQueued(1);
-		MailboxAddress polling = there.turns().address();
+		MailboxAddress polling = there.membership().address();
 		assertThat(polling).isNotNull();
 		this.thereStore.beforeAcquire = () -> {
 			if (!polling.equals(this.thereStore.asked.mailbox())) {
@@ -308,7 +309,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void processThatGivesUpLeavesTheQueue() throws Exception {
+	void lastLeavingRequestLeavesTheQueue() throws Exception {
 		LeaseLockRegistry there = there(Duration.ofMillis(20));
 		LockHandle held = this.here.acquireAsync(patient()).get();
 		assertThat(there.tryAcquire("key", Duration.ofMillis(200))).isEmpty();
@@ -321,7 +322,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void processWithAnotherWaiterStaysInTheQueue() throws Exception {
+	void processWithAnotherWaiterKeepsItsPlace() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle held = this.here.acquireAsync(patient()).get();
 		CompletableFuture<LockHandle> cancelled = there.acquireAsync(patient());
@@ -334,7 +335,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void callThatComesTooLateIsPassedOn() throws Exception {
+	void lateSignalIsPassedOn() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		there.acquireAsync(LockRequest.builder("other").build()).get().release();
 		LockHandle held = this.here.acquireAsync(patient()).get();
@@ -352,16 +353,16 @@ class StoreTurnsTests {
 	}
 
 	/**
-	 * A dead holder calls no process.
+	 * A dead holder signals to no process.
 	 */
 	@Test
-	void b50ProcessThatIsNotCalledLooksWhenTheLeaseOfTheHolderIsOver() throws Exception {
+	void b50ProcessWithoutSignalTriesAtTheEndOfTheLease() throws Exception {
 		this.memory.acquire(new AcquireCommand("key", "dead", Duration.ofSeconds(2), "dead", ""));
 		there(NEVER).acquireAsync(patient()).get(40, TimeUnit.SECONDS).release();
 	}
 
 	@Test
-	void callInVainIsAnsweredOnce() throws Exception {
+	void signalForHeldLockIsAnsweredOnce() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle held = this.here.acquireAsync(patient()).get();
 		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
@@ -371,7 +372,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void callInVainIsAnsweredOnceByAThreadToo() throws Exception {
+	void signalForHeldLockIsAnsweredOnceByAThread() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle held = this.here.acquireAsync(patient()).get();
 		CompletableFuture<Long> waiter = CompletableFuture
@@ -382,7 +383,7 @@ class StoreTurnsTests {
 	}
 
 	/**
-	 * A look is tried again at once if the call comes while the process still looks.
+	 * An attempt is repeated at once if the signal comes during it.
 	 */
 	private void assertThatCallIsAnsweredOnce() {
 		awaitQueued(1);
@@ -393,7 +394,7 @@ class StoreTurnsTests {
 	}
 
 	@Test
-	void oneMailboxServesAllKeysAndIsOpenedAtTheFirstWait() throws Exception {
+	void mailboxIsOpenedAtTheFirstWaitForAllKeys() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		List<LockHandle> held = new ArrayList<>();
 		List<CompletableFuture<LockHandle>> waiters = new ArrayList<>();

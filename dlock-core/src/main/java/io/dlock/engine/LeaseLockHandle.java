@@ -15,11 +15,15 @@ import io.dlock.store.StorageKey;
 /**
  * A handle on a {@link Hold}, the first or a nested one.
  */
-final class HeldLock implements LockHandle {
-
-	private final LeaseLockRegistry registry;
+final class LeaseLockHandle implements LockHandle {
 
 	private final Hold hold;
+
+	private final LeaseReleaser releaser;
+
+	private final LeaseRenewer renewer;
+
+	private final EngineThreads threads;
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -27,19 +31,21 @@ final class HeldLock implements LockHandle {
 
 	private volatile boolean listening;
 
-	/** Released before the lock was lost, which concerns only the other handles then. */
+	/** Set if a later loss of the lock concerns the other handles only. */
 	private volatile boolean releasedInTime;
 
-	HeldLock(LeaseLockRegistry registry, Hold hold) {
-		this.registry = registry;
+	LeaseLockHandle(Hold hold, LeaseReleaser releaser, LeaseRenewer renewer, EngineThreads threads) {
 		this.hold = hold;
+		this.releaser = releaser;
+		this.renewer = renewer;
+		this.threads = threads;
 	}
 
 	/**
 	 * Make this the calling thread's innermost lock, until it is released.
 	 * @return this handle
 	 */
-	HeldLock bindToThread() {
+	LeaseLockHandle bindToThread() {
 		this.binding = LockContext.bind(this);
 		return this;
 	}
@@ -48,8 +54,17 @@ final class HeldLock implements LockHandle {
 		return this.hold;
 	}
 
-	boolean belongsTo(LeaseLockRegistry other, String key) {
-		return this.registry == other && !this.closed.get() && key().equals(key);
+	/**
+	 * Whether this handle is of the registry that has a releaser.
+	 * @param other the releaser
+	 * @return whether it releases this handle
+	 */
+	boolean belongsTo(LeaseReleaser other) {
+		return this.releaser == other;
+	}
+
+	boolean isOpen() {
+		return !this.closed.get();
 	}
 
 	@Override
@@ -88,7 +103,23 @@ final class HeldLock implements LockHandle {
 			return;
 		}
 		this.listening = true;
-		this.registry.keeper().onLost(this, listener);
+		addLossListener(listener);
+	}
+
+	/**
+	 * Add a listener to a handle that was open a moment ago.
+	 * @param listener the listener
+	 */
+	void addLossListener(Consumer<? super LockHandle> listener) {
+		if (this.renewer.addLossListener(this.hold.lease(), this, listener)) {
+			if (this.closed.get()) {
+				// released meanwhile: the lease may go on without this handle
+				this.renewer.removeLossListeners(this.hold.lease(), this);
+			}
+		}
+		else if (isLost()) {
+			this.threads.listener(() -> listener.accept(this));
+		}
 	}
 
 	@Override
@@ -97,7 +128,7 @@ final class HeldLock implements LockHandle {
 			return;
 		}
 		if (this.hold.drop()) {
-			this.registry.release(this.hold);
+			this.releaser.release(this.hold);
 		}
 		else {
 			leaveToOthers();
@@ -111,7 +142,7 @@ final class HeldLock implements LockHandle {
 		}
 		try {
 			if (this.hold.drop()) {
-				return this.registry.releaseAsync(this.hold);
+				return this.releaser.releaseAsync(this.hold);
 			}
 			leaveToOthers();
 			return CompletableFuture.completedFuture(null);
@@ -134,7 +165,7 @@ final class HeldLock implements LockHandle {
 			bound.close();
 		}
 		if (this.listening) {
-			this.registry.keeper().removeListeners(this);
+			this.renewer.removeLossListeners(this.hold.lease(), this);
 		}
 		return true;
 	}
@@ -150,23 +181,18 @@ final class HeldLock implements LockHandle {
 	}
 
 	/**
-	 * Release a lock that the one who asked for it will not get.
+	 * Release a lock whose handle is not given out.
 	 */
 	void releaseUnused() {
-		this.hold.unused();
+		this.hold.waiveMinHold();
 		release();
 	}
 
 	/**
 	 * Whether the lock was lost before this handle was released.
-	 * @return whether there is a loss to tell of
 	 */
-	boolean isLost() {
+	private boolean isLost() {
 		return !this.releasedInTime && this.hold.isLost();
-	}
-
-	boolean isClosed() {
-		return this.closed.get();
 	}
 
 	@Override

@@ -1,4 +1,4 @@
-package io.dlock;
+package io.dlock.console;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one process holds and waits for. Times are those of the clock of its machine.
+ * The locks and waiting requests of one process. Times are by the clock of its machine.
  *
  * @param held the locks that are held
  * @param waiting the requests that wait for a lock
@@ -25,14 +25,14 @@ public record LocalLocks(List<Held> held, List<Waiting> waiting) {
 	 *
 	 * @param key the key as it is stored
 	 * @param name the name of the request, or {@code null}
-	 * @param reason why, or {@code null}
-	 * @param thread the name of the thread that asked for the lock
-	 * @param since when the lock was taken; may be earlier by the hand-off time if the
-	 * thread got it from another of this process
-	 * @param until until when it is certainly held if it is not renewed again
+	 * @param reason the reason of the request, or {@code null}
+	 * @param thread the name of the thread that requested the lock
+	 * @param since when the lock was acquired; may be earlier by the hand-off time if the
+	 * lock was passed on inside this process
+	 * @param until the time until which the lock is held if it is not renewed again
 	 * @param token the fencing token
-	 * @param waiting how many requests of this process wait for it
-	 * @param age how long ago it was taken, by the monotonic clock
+	 * @param waiting the number of requests of this process that wait for the lock
+	 * @param age the time since the lock was acquired, by the monotonic clock
 	 */
 	public record Held(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
 			Instant until, long token, int waiting, Duration age) {
@@ -40,15 +40,15 @@ public record LocalLocks(List<Held> held, List<Waiting> waiting) {
 	}
 
 	/**
-	 * A request that waits for a lock: behind another of this process, for another
-	 * process, or for the answer of the store.
+	 * A request that waits for a lock: behind another request of this process, for
+	 * another process, or for the answer of the store.
 	 *
 	 * @param key the key as it is stored
 	 * @param name the name of the request, or {@code null}
-	 * @param reason why, or {@code null}
-	 * @param thread the name of the thread that asked for the lock
-	 * @param since when it was asked for
-	 * @param until until when to wait, or {@code null} for ever
+	 * @param reason the reason of the request, or {@code null}
+	 * @param thread the name of the thread that requests the lock
+	 * @param since when the lock was requested
+	 * @param until the end of the wait time, or {@code null} if it is unlimited
 	 */
 	public record Waiting(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
 			@Nullable Instant until) {

@@ -10,10 +10,10 @@ import io.dlock.LossType;
 import io.dlock.engine.MachineClock.Moment;
 
 /**
- * What is remembered of a hold that has limits, or of which somebody wants to know: who
- * asked for it and since when it is held.
+ * The details of a hold that has a {@code minHold} or {@code maxHold}, or whose events
+ * have listeners. Other holds do without them.
  */
-final class Tenure {
+final class HoldDetails {
 
 	private final LockRequest request;
 
@@ -27,16 +27,16 @@ final class Tenure {
 
 	private boolean announced;
 
-	/** The loss of a lock of which nobody was told yet that it was acquired. */
-	private LockEvent.@Nullable Lost early;
+	/** The loss of a lock whose acquisition has not been announced yet. */
+	private LockEvent.@Nullable Lost earlyLoss;
 
 	/**
-	 * Create the tenure of a hold that begins now.
+	 * Create the details of a hold that begins now.
 	 * @param request the request
-	 * @param maxHold how long it may last, or {@code null}
+	 * @param maxHold how long the hold may last, or {@code null}
 	 * @param clock the clock
 	 */
-	Tenure(LockRequest request, @Nullable Duration maxHold, MachineClock clock) {
+	HoldDetails(LockRequest request, @Nullable Duration maxHold, MachineClock clock) {
 		this.request = request;
 		this.clock = clock;
 		this.since = clock.now();
@@ -57,45 +57,46 @@ final class Tenure {
 	}
 
 	/**
-	 * How much is left of the longest time it may be held.
+	 * The rest of the {@code maxHold}.
 	 * @return nanoseconds, negative if it is over
 	 */
-	long nanosLeft() {
+	long maxHoldNanosLeft() {
 		return (this.maxHold != null) ? this.maxHold.toNanos() - this.clock.elapsedNanos(this.since) : Long.MAX_VALUE;
 	}
 
 	/**
-	 * The loss of who holds the lock for too long.
+	 * The loss of a holder that exceeds the {@code maxHold}.
 	 * @return the loss
 	 */
-	Loss overdue() {
+	Loss maxHoldExceeded() {
 		return new Loss(LossType.MAX_HOLD,
 				"it was held for its maxHold of " + ((this.maxHold != null) ? this.maxHold.toMillis() : 0) + " ms");
 	}
 
 	/**
-	 * How much is left of the shortest time the lock is to stay taken.
-	 * @return nanoseconds, zero or less if it may be free
+	 * The rest of the {@code minHold}.
+	 * @return nanoseconds, zero or less if the lock may be free
 	 */
-	long minNanosLeft() {
+	long minHoldNanosLeft() {
 		Duration shortest = this.minHold;
 		return (shortest != null) ? shortest.toNanos() - (this.clock.nanoTime() - this.since.nanos()) : 0;
 	}
 
 	/**
-	 * Nobody ever got to see the lock: it may be free at once.
+	 * Drop the {@code minHold}: a lock whose handle was never given out may be free at
+	 * once.
 	 */
-	void unused() {
+	void waiveMinHold() {
 		this.minHold = null;
 	}
 
 	/**
-	 * It has been told that the lock was acquired.
-	 * @return a loss that happened before and is to be told now, or {@code null}
+	 * Note that listeners know of the acquisition.
+	 * @return a loss that came first and has to be announced now, or {@code null}
 	 */
 	synchronized LockEvent.@Nullable Lost announced() {
 		this.announced = true;
-		return this.early;
+		return this.earlyLoss;
 	}
 
 	synchronized boolean isAnnounced() {
@@ -103,13 +104,13 @@ final class Tenure {
 	}
 
 	/**
-	 * The lock was lost.
+	 * Note that the lock was lost.
 	 * @param loss the event
-	 * @return whether to tell it now; otherwise it follows when it has been told that the
-	 * lock was acquired
+	 * @return whether to announce it now; otherwise it follows the announcement of the
+	 * acquisition
 	 */
 	synchronized boolean lost(LockEvent.Lost loss) {
-		this.early = loss;
+		this.earlyLoss = loss;
 		return this.announced;
 	}
 

@@ -16,51 +16,51 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Heirs that give up what was left to them, or come too late for it.
+ * Successors that give up the lease that was left to them, or come too late for it.
  */
-class HeirTests extends AbstractHandOffTests {
+class SuccessorTests extends AbstractHandOffTests {
 
-	private static Acquisition asking(Duration lease) {
-		return AcquisitionOfTests.of("key", new Lease.Terms(lease, true));
+	private static AcquireContext asking(Duration lease) {
+		return TestContexts.of("key", new LeaseTerms(lease, true));
 	}
 
 	@Test
-	void p1LeaseThatIsBeingGivenUpIsNotOfferedAgain() throws Exception {
+	void p1LeaseBeingGivenUpIsNotOfferedAgain() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
-		Turn sleeper = this.registry.queues().join(asking(LEASE.multipliedBy(2)), () -> {
+		QueuedRequest sleeper = this.registry.queues().join(asking(LEASE.multipliedBy(2)), () -> {
 		});
 		CompletableFuture<LockHandle> third = waiter();
 		first.release();
 		assertThat(sleeper.predecessor()).as("it asked for another lease").isNotNull();
 		// its call to the store may have given up the lease already when it gives up
 		// itself
-		sleeper.end();
+		this.registry.queues().leave(sleeper);
 		assertThat(third.get().token()).isGreaterThan(first.token() + 2);
 		assertThat(this.store.acquires).hasValue(2);
-		assertThat(this.registry.keeper().size()).isOne();
+		assertThat(this.registry.renewer().size()).isOne();
 		third.get().release();
 	}
 
 	@Test
-	void withdrawnOfferOfWhoGivesUpIsRevoked() {
+	void withdrawnOfferOfLeavingRequestIsRevoked() {
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = this.registry.queues().join(asking(LEASE), () -> {
+		Lease lease = ((LeaseLockHandle) first).hold().lease();
+		QueuedRequest sleeper = this.registry.queues().join(asking(LEASE), () -> {
 		});
 		first.release();
-		assertThat(this.registry.keeper().end(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
+		assertThat(this.registry.renewer().lose(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
 			.isTrue();
-		sleeper.end();
+		this.registry.queues().leave(sleeper);
 		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 	}
 
 	@Test
-	void stoppingRegistryRevokesWhatWaitersWouldHaveGivenUp() {
+	void stoppingRegistryRevokesLeasesLeftToWaiters() {
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		AtomicReference<Turn> sleeper = new AtomicReference<>();
+		AtomicReference<QueuedRequest> sleeper = new AtomicReference<>();
 		sleeper.set(this.registry.queues().join(asking(LEASE), () -> {
 			if (!this.registry.isRunning()) {
-				sleeper.get().end();
+				this.registry.queues().leave(sleeper.get());
 			}
 		}));
 		this.clock.pass(Duration.ofMillis(10));
@@ -71,96 +71,96 @@ class HeirTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void offerIsWithdrawnWhenTheLeaseIsLostBeforeTheHeirWakesUp() {
+	void offerIsWithdrawnWhenTheLeaseIsLostBeforeTheClaim() {
 		LocalQueues queues = this.registry.queues();
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = queues.join(asking(LEASE), () -> {
+		Lease lease = ((LeaseLockHandle) first).hold().lease();
+		QueuedRequest sleeper = queues.join(asking(LEASE), () -> {
 		});
 		first.release();
 		this.clock.pass(LEASE);
 		assertThat(sleeper.isFirst()).isTrue();
-		assertThat(sleeper.claim()).isNull();
+		assertThat(this.registry.queues().claim(sleeper)).isNull();
 		assertThat(sleeper.predecessor()).as("given up with the next call to the store").isSameAs(lease);
-		sleeper.end();
+		this.registry.queues().leave(sleeper);
 	}
 
 	/**
 	 * An offer is not renewed, so that the lock would be lost soon.
 	 */
 	@Test
-	void offerThatIsTakenTooLateToBeRenewedIsGivenUp() {
+	void offerClaimedTooLateForRenewalIsGivenUp() {
 		LocalQueues queues = this.registry.queues();
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = queues.join(asking(LEASE), () -> {
+		Lease lease = ((LeaseLockHandle) first).hold().lease();
+		QueuedRequest sleeper = queues.join(asking(LEASE), () -> {
 		});
 		first.release();
 		this.clock.pass(LEASE.multipliedBy(9).dividedBy(10));
-		assertThat(sleeper.claim()).isNull();
+		assertThat(this.registry.queues().claim(sleeper)).isNull();
 		assertThat(sleeper.predecessor()).isSameAs(lease);
-		sleeper.end();
+		this.registry.queues().leave(sleeper);
 	}
 
 	@Test
 	void p3OfferIsWithdrawnWhenTheStoreRefusesTheRenewal() {
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		Lease lease = ((HeldLock) first).hold().lease();
-		Turn sleeper = this.registry.queues().join(asking(LEASE), () -> {
+		Lease lease = ((LeaseLockHandle) first).hold().lease();
+		QueuedRequest sleeper = this.registry.queues().join(asking(LEASE), () -> {
 		});
 		first.release();
-		assertThat(this.registry.keeper().end(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
+		assertThat(this.registry.renewer().lose(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
 			.isTrue();
-		assertThat(sleeper.claim()).isNull();
+		assertThat(this.registry.queues().claim(sleeper)).isNull();
 		assertThat(sleeper.predecessor()).isSameAs(lease);
-		sleeper.end();
+		this.registry.queues().leave(sleeper);
 		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 	}
 
 	@Test
-	void heirThatGivesUpPassesTheLockOn() {
+	void leavingSuccessorPassesTheLockOn() {
 		LocalQueues queues = this.registry.queues();
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		Turn sleeper = queues.join(asking(LEASE), () -> {
+		QueuedRequest sleeper = queues.join(asking(LEASE), () -> {
 		});
 		CompletableFuture<LockHandle> next = waiter();
 		first.release();
 		assertThat(next).isNotDone();
-		sleeper.end();
+		this.registry.queues().leave(sleeper);
 		assertThat(next.join().token()).isEqualTo(first.token() + 2);
 		assertThat(this.store.acquires).hasValue(1);
 		next.join().release();
 	}
 
 	@Test
-	void lastHeirThatGivesUpLeavesNothingBehind() {
+	void lastLeavingSuccessorLeavesNothingBehind() {
 		LocalQueues queues = this.registry.queues();
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		Turn sleeper = queues.join(asking(LEASE), () -> {
+		QueuedRequest sleeper = queues.join(asking(LEASE), () -> {
 		});
 		first.release();
 		assertThat(this.store.memory.find("key")).isPresent();
-		sleeper.end();
+		this.registry.queues().leave(sleeper);
 		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
-		assertThat(this.registry.keeper().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
 	}
 
 	@Test
-	void leaseThatWasToBeGivenUpWithTheNextCallIsRevokedIfNobodyCalls() {
+	void leaseLeftForTheNextCallIsRevokedWithoutThatCall() {
 		LocalQueues queues = this.registry.queues();
 		LockHandle first = this.registry.acquireAsync(request()).join();
-		Turn sleeper = queues.join(asking(LEASE), () -> {
+		QueuedRequest sleeper = queues.join(asking(LEASE), () -> {
 		});
 		this.clock.pass(Duration.ofMillis(10));
 		first.release();
-		assertThat(this.registry.keeper().size()).as("it is not renewed any more").isZero();
+		assertThat(this.registry.renewer().size()).as("it is not renewed any more").isZero();
 		assertThat(sleeper.predecessor()).isNotNull();
-		sleeper.end();
+		this.registry.queues().leave(sleeper);
 		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 	}
 
 	@Test
-	void interruptedHeirPassesTheLockOn() throws Exception {
+	void interruptedSuccessorPassesTheLockOn() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<Throwable> interrupted = new CompletableFuture<>();
 		Thread thread = new Thread(() -> {
@@ -182,7 +182,7 @@ class HeirTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void cancelledHeirPassesTheLockOn() throws Exception {
+	void cancelledSuccessorPassesTheLockOn() throws Exception {
 		for (int i = 0; i < 200; i++) {
 			LockHandle first = this.registry.acquireAsync(request()).get();
 			CompletableFuture<LockHandle> cancelled = waiter();
@@ -198,7 +198,7 @@ class HeirTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void leaseBeforeIsGivenUpEvenIfTheNextFails() throws Exception {
+	void predecessorLeaseIsGivenUpEvenIfTheNextRequestFails() throws Exception {
 		LockHandle first = this.registry.acquireAsync(request()).get();
 		CompletableFuture<LockHandle> second = waiter();
 		this.clock.pass(Duration.ofMillis(10));

@@ -9,14 +9,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockHandle;
-import io.dlock.LossType;
 import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.RenewResult;
 
 /**
- * What there is to do for a lease: renew it in time, and notice when it is over.
+ * The renewals of one lease: when the next is due, whether one is under way, and the
+ * listeners of its loss.
  */
-final class KeptLease implements Comparable<KeptLease> {
+final class LeaseRenewal implements Comparable<LeaseRenewal> {
 
 	/** Renewed every third of the lease, so that two renewals may fail. */
 	private static final int RENEWALS_PER_LEASE = 3;
@@ -28,8 +28,6 @@ final class KeptLease implements Comparable<KeptLease> {
 	private static final int TOLERANCE_DIVISOR = 12;
 
 	private final Lease lease;
-
-	private final LeaseKeeper keeper;
 
 	/** Most leases have none. */
 	private @Nullable Map<LockHandle, List<Runnable>> lossListeners;
@@ -46,9 +44,8 @@ final class KeptLease implements Comparable<KeptLease> {
 
 	private boolean ended;
 
-	KeptLease(Lease lease, LeaseKeeper keeper) {
+	LeaseRenewal(Lease lease) {
 		this.lease = lease;
-		this.keeper = keeper;
 		this.renewAt = lease.sent().nanos() + lease.length().toNanos() / RENEWALS_PER_LEASE;
 		this.endsAt = lease.sent().nanos() + lease.length().toNanos();
 	}
@@ -58,22 +55,9 @@ final class KeptLease implements Comparable<KeptLease> {
 	}
 
 	/**
-	 * Do what is due: renew, or declare lost.
-	 * @return when something will be due, in nanoseconds from now
+	 * The time until a renewal is due or the hold ends.
+	 * @return nanoseconds from now, or {@link LeaseAlarm#NEVER}
 	 */
-	long tend() {
-		if (this.lease.isOver()) {
-			this.keeper.end(this.lease, this.lease.expiry());
-			return LeaseAlarm.NEVER;
-		}
-		// the one of now only: the next of this process has a time of its own
-		this.lease.holder().isValid();
-		if (startRenewal()) {
-			this.keeper.renew(this);
-		}
-		return nanosUntilDue();
-	}
-
 	synchronized long nanosUntilDue() {
 		if (this.ended) {
 			return LeaseAlarm.NEVER;
@@ -86,21 +70,26 @@ final class KeptLease implements Comparable<KeptLease> {
 	}
 
 	private long nanosUntilRenewal() {
-		return this.renewAt - this.keeper.clock().nanoTime();
+		return this.renewAt - now();
+	}
+
+	private long now() {
+		return this.lease.clock().nanoTime();
 	}
 
 	/**
-	 * A little early is in time, so that leases which are due one after the other are
-	 * renewed together.
+	 * Start a renewal if it is due. A little early is in time, so that leases which are
+	 * due one after the other are renewed together.
+	 * @return whether the lease has to be renewed now
 	 */
-	private synchronized boolean startRenewal() {
+	synchronized boolean start() {
 		if (this.ended || this.renewing || !this.lease.isRenewed()
 				|| nanosUntilRenewal() > this.lease.length().toNanos() / TOLERANCE_DIVISOR) {
 			return false;
 		}
 		if (!this.lease.holder().isHeld()) {
 			// on offer or being released: other processes need not wait for that
-			this.renewAt = this.keeper.clock().nanoTime() + this.lease.length().toNanos() / RETRIES_PER_LEASE;
+			this.renewAt = now() + this.lease.length().toNanos() / RETRIES_PER_LEASE;
 			return false;
 		}
 		this.renewing = true;
@@ -110,6 +99,7 @@ final class KeptLease implements Comparable<KeptLease> {
 
 	/**
 	 * Whether a renewal is still worthwhile after a wait for others.
+	 * @return {@code false} if the lease has ended or is over
 	 */
 	synchronized boolean isToBeRenewed() {
 		return !this.ended && !this.lease.isOver();
@@ -119,39 +109,33 @@ final class KeptLease implements Comparable<KeptLease> {
 	 * Leases that end first are renewed first.
 	 */
 	@Override
-	public int compareTo(KeptLease other) {
+	public int compareTo(LeaseRenewal other) {
 		return Long.signum(this.endsAt - other.endsAt);
 	}
 
 	/**
-	 * Take the store's answer to a renewal.
+	 * Note the answer of the store. Without one the former deadline stands.
 	 * @param result the answer
 	 * @param sent when the renewal was sent
 	 */
-	void renewalAnswered(RenewResult result, Moment sent) {
-		switch (result) {
-			case RENEWED -> this.lease.renewed(sent);
-			case REFUSED -> this.keeper.end(this.lease, new Loss(LossType.REFUSED,
-					"the store refused its renewal, because it expired there or was taken away"));
-			case UNKNOWN -> {
-				// the old deadline stands
-			}
+	void answered(RenewResult result, Moment sent) {
+		if (result == RenewResult.RENEWED) {
+			this.lease.renewed(sent);
 		}
-		endRenewal(result, sent);
-		this.keeper.wakeIn(nanosUntilDue());
+		schedule(result, sent);
 	}
 
-	private synchronized void endRenewal(RenewResult result, Moment sent) {
+	private synchronized void schedule(RenewResult result, Moment sent) {
 		long length = this.lease.length().toNanos();
 		this.renewing = false;
 		this.renewAt = (result == RenewResult.RENEWED) ? sent.nanos() + length / RENEWALS_PER_LEASE
-				: this.keeper.clock().nanoTime() + length / RETRIES_PER_LEASE;
+				: now() + length / RETRIES_PER_LEASE;
 	}
 
 	/**
-	 * Remember whom to tell of a loss.
-	 * @param handle the handle to tell of
-	 * @param listener whom to tell
+	 * Add a listener of a loss.
+	 * @param handle the handle that is passed to the listener
+	 * @param listener the listener
 	 * @return {@code false} if the lease has ended
 	 */
 	synchronized boolean addLossListener(LockHandle handle, Consumer<? super LockHandle> listener) {
@@ -166,7 +150,7 @@ final class KeptLease implements Comparable<KeptLease> {
 	}
 
 	/**
-	 * Forget the listeners of a handle that is released while others keep the lease.
+	 * Remove the listeners of a handle that is released while others keep the lease.
 	 * @param handle the handle
 	 */
 	synchronized void removeLossListeners(LockHandle handle) {
@@ -176,8 +160,8 @@ final class KeptLease implements Comparable<KeptLease> {
 	}
 
 	/**
-	 * There is nothing to do any more.
-	 * @return whom to tell if the lease is lost
+	 * End the renewals.
+	 * @return calls the listeners of a loss
 	 */
 	synchronized List<Runnable> end() {
 		this.ended = true;

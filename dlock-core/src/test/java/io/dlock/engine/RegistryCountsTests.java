@@ -15,9 +15,9 @@ import io.dlock.store.LockStore.AcquireCommand;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How many locks a process holds, and how many requests wait.
+ * The counts of held locks and waiting requests.
  */
-class LockCountsTests extends AbstractHandOffTests {
+class RegistryCountsTests extends AbstractHandOffTests {
 
 	@Test
 	void locksAreCountedFromGrantToRelease() throws Exception {
@@ -56,7 +56,7 @@ class LockCountsTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void whoWaitsForAnotherProcessIsCounted() throws Exception {
+	void requestWaitingForAnotherProcessIsCounted() throws Exception {
 		this.store.memory.acquire(new AcquireCommand("key", "elsewhere", LEASE, "elsewhere", ""));
 		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(request());
 		Awaitility.await().until(() -> this.store.acquires.get() > 0);
@@ -67,7 +67,7 @@ class LockCountsTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void whoWaitsForTheStoreIsCounted() throws Exception {
+	void requestWaitingForTheStoreIsCounted() throws Exception {
 		CountDownLatch release = new CountDownLatch(1);
 		CountDownLatch arrived = this.store.holdAcquires(release);
 		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(request());
@@ -78,7 +78,7 @@ class LockCountsTests extends AbstractHandOffTests {
 	}
 
 	@Test
-	void whoReleasesDoesNotWait() throws Exception {
+	void releasingRequestDoesNotWait() throws Exception {
 		LockHandle handle = this.registry.acquireAsync(request()).get();
 		this.store.beforeRelease = () -> assertCounts(0, 0);
 		handle.release();
@@ -95,10 +95,10 @@ class LockCountsTests extends AbstractHandOffTests {
 	}
 
 	private void assertCounts(int held, int waiting) {
-		assertThat(this.registry.heldLocks()).as("held").isEqualTo(held);
-		assertThat(this.registry.waitingCalls()).as("waiting").isEqualTo(waiting);
-		assertThat(this.registry.heldLocksByName()).as("held by name").isEqualTo(nameless(held));
-		assertThat(this.registry.waitingCallsByName()).as("waiting by name").isEqualTo(nameless(waiting));
+		assertThat(this.registry.counts().held()).as("held").isEqualTo(held);
+		assertThat(this.registry.counts().waiting()).as("waiting").isEqualTo(waiting);
+		assertThat(this.registry.counts().heldByName()).as("held by name").isEqualTo(nameless(held));
+		assertThat(this.registry.counts().waitingByName()).as("waiting by name").isEqualTo(nameless(waiting));
 	}
 
 	private static Map<String, Integer> nameless(int count) {
@@ -106,37 +106,38 @@ class LockCountsTests extends AbstractHandOffTests {
 	}
 
 	/**
-	 * A hold is recorded when it ends, and one that does not end never would be.
+	 * A timer records a hold when it ends; a gauge shows one that does not end.
 	 */
 	@Test
-	void ageOfTheOldestHoldOfEachNameIsKnownNow() throws Exception {
-		assertThat(this.registry.longestHoldsByName()).isEmpty();
+	void longestHoldIsTheOldestOfEachName() throws Exception {
+		assertThat(this.registry.counts().longestHoldsByName()).isEmpty();
 		LockHandle old = this.registry.acquireAsync(LockRequest.builder("key").name("a").build()).get();
 		this.clock.pass(Duration.ofSeconds(3));
 		LockHandle young = this.registry.acquireAsync(LockRequest.builder("young").name("a").build()).get();
 		LockHandle nameless = this.registry.acquireAsync(LockRequest.of("other")).get();
 		this.clock.pass(Duration.ofSeconds(2));
-		assertThat(this.registry.longestHoldsByName())
+		assertThat(this.registry.counts().longestHoldsByName())
 			.isEqualTo(Map.of("a", Duration.ofSeconds(5), "", Duration.ofSeconds(2)));
 		old.release();
-		assertThat(this.registry.longestHoldsByName()).containsEntry("a", Duration.ofSeconds(2));
+		assertThat(this.registry.counts().longestHoldsByName()).containsEntry("a", Duration.ofSeconds(2));
 		young.release();
-		this.store.beforeRelease = () -> assertThat(this.registry.longestHoldsByName()).as("released").isEmpty();
+		this.store.beforeRelease = () -> assertThat(this.registry.counts().longestHoldsByName()).as("released")
+			.isEmpty();
 		nameless.release();
 		assertThat(this.store.memory.find("other")).isEmpty();
 	}
 
 	@Test
-	void locksAreCountedByTheNamesOfTheirRequests() throws Exception {
+	void locksAreCountedByName() throws Exception {
 		LockHandle first = this.registry.acquireAsync(LockRequest.builder("key").name("a").build()).get();
 		LockHandle other = this.registry.acquireAsync(LockRequest.of("other")).get();
 		CompletableFuture<LockHandle> waiting = this.registry
 			.acquireAsync(LockRequest.builder("key").name("b").build());
-		Awaitility.await().until(() -> this.registry.waitingCalls() == 1);
-		assertThat(this.registry.heldLocksByName()).isEqualTo(Map.of("a", 1, "", 1));
-		assertThat(this.registry.waitingCallsByName()).isEqualTo(Map.of("b", 1));
+		Awaitility.await().until(() -> this.registry.counts().waiting() == 1);
+		assertThat(this.registry.counts().heldByName()).isEqualTo(Map.of("a", 1, "", 1));
+		assertThat(this.registry.counts().waitingByName()).isEqualTo(Map.of("b", 1));
 		first.release();
-		assertThat(this.registry.heldLocksByName()).as("of who took it over").containsKey("").doesNotContainKey("a");
+		assertThat(this.registry.counts().heldByName()).as("of the successor").containsKey("").doesNotContainKey("a");
 		waiting.get().release();
 		other.release();
 	}

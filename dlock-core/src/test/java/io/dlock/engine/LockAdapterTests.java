@@ -21,17 +21,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What the Javadoc of {@link Lock} says.
+ * The contract of {@link Lock}.
  */
 @Timeout(60)
-class LockViewTests {
+class LockAdapterTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(20);
 
 	private final TroubledStore store = new TroubledStore();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.defaults().withCommandTimeout(Duration.ofMillis(50)).withShutdownTimeout(Duration.ZERO));
+			LockSettings.builder().commandTimeout(Duration.ofMillis(50)).shutdownTimeout(Duration.ZERO).build());
 
 	private final Lock lock = this.registry.lock("key");
 
@@ -58,7 +58,7 @@ class LockViewTests {
 	}
 
 	@Test
-	void unlockByAThreadThatDoesNotHoldTheLockIsAMisuse() {
+	void unlockWithoutTheLockIsRefused() {
 		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(this.lock::unlock)
 			.withMessageContaining("'key'");
 		this.lock.lock();
@@ -70,7 +70,7 @@ class LockViewTests {
 	}
 
 	@Test
-	void viewsOfOneKeyAreInterchangeable() {
+	void adaptersOfOneKeyAreInterchangeable() {
 		this.lock.lock();
 		this.registry.lock("key").unlock();
 		assertThat(this.store.memory.find("key")).isEmpty();
@@ -131,7 +131,7 @@ class LockViewTests {
 	}
 
 	@Test
-	void lockIsNotInterruptibleButKeepsTheFlag() throws Exception {
+	void lockIgnoresInterruptsAndKeepsTheFlag() throws Exception {
 		holdElsewhere(LEASE);
 		CompletableFuture<Boolean> flag = new CompletableFuture<>();
 		CountDownLatch finish = new CountDownLatch(1);
@@ -153,7 +153,7 @@ class LockViewTests {
 	}
 
 	@Test
-	void unlockOfALostLockSaysSo() {
+	void unlockOfLostLockThrows() {
 		Lock shortLived = this.registry
 			.lock(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
 		shortLived.lock();

@@ -1,0 +1,98 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.regex.Pattern;
+
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.StorageKey;
+
+/**
+ * One call for a lock: the request, the end of its wait, and the thread that asks. Two
+ * calls are never equal.
+ */
+final class AcquireContext {
+
+	private static final Pattern CONTROL_CHARACTERS = Pattern.compile("\\p{Cntrl}");
+
+	/** The stores keep this many characters of a text. */
+	private static final int MAX_LENGTH = 255;
+
+	private final LockRequest request;
+
+	private final String storageKey;
+
+	private final LeaseTerms terms;
+
+	private final Deadline deadline;
+
+	private final String instance;
+
+	private final Thread requester = Thread.currentThread();
+
+	AcquireContext(LockRequest request, Duration waitTime, LockSettings settings, MachineClock clock) {
+		this.request = request;
+		this.storageKey = StorageKey.of(request.key());
+		this.terms = new LeaseTerms(settings.leaseOf(request), request.renew());
+		this.deadline = Deadline.after(clock, waitTime);
+		this.instance = settings.instance();
+	}
+
+	LockRequest request() {
+		return this.request;
+	}
+
+	String key() {
+		return this.request.key();
+	}
+
+	String storageKey() {
+		return this.storageKey;
+	}
+
+	LeaseTerms terms() {
+		return this.terms;
+	}
+
+	Deadline deadline() {
+		return this.deadline;
+	}
+
+	/**
+	 * The name of the calling thread.
+	 * @return the name
+	 */
+	String thread() {
+		return this.requester.getName();
+	}
+
+	/**
+	 * The name of the holder that operators see.
+	 * @return the instance and the thread
+	 */
+	String holder() {
+		return abbreviate(this.instance + " [" + thread() + "]");
+	}
+
+	/**
+	 * The reason that operators see.
+	 * @return the reason, empty if the request has none
+	 */
+	String reason() {
+		return (this.request.reason() != null) ? abbreviate(this.request.reason()) : "";
+	}
+
+	/**
+	 * Not all stores keep control characters.
+	 */
+	private static String abbreviate(String text) {
+		String shortened = (text.length() <= MAX_LENGTH) ? text : text.substring(0, MAX_LENGTH - 1) + "…";
+		for (int i = 0; i < shortened.length(); i++) {
+			if (Character.isISOControl(shortened.charAt(i))) {
+				return CONTROL_CHARACTERS.matcher(shortened).replaceAll(" ");
+			}
+		}
+		return shortened;
+	}
+
+}

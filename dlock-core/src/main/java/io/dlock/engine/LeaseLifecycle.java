@@ -1,0 +1,83 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.StorageKey;
+
+/**
+ * Begins leases and holds, and ends them when they are lost.
+ */
+final class LeaseLifecycle implements Hold.LossListener {
+
+	private static final Log logger = LogFactory.getLog(LeaseLifecycle.class);
+
+	private final LockSettings settings;
+
+	private final MachineClock clock;
+
+	private final LocalQueues queues;
+
+	private final LeaseRenewer renewer;
+
+	private final LockEvents events;
+
+	private final EngineThreads threads;
+
+	LeaseLifecycle(LockSettings settings, MachineClock clock, LocalQueues queues, LeaseRenewer renewer,
+			LockEvents events, EngineThreads threads) {
+		this.settings = settings;
+		this.clock = clock;
+		this.queues = queues;
+		this.renewer = renewer;
+		this.events = events;
+		this.threads = threads;
+	}
+
+	Lease create(Lease.Grant grant) {
+		return new Lease(grant, this.clock, this);
+	}
+
+	/**
+	 * Begin to renew and watch a lease.
+	 * @param lease the lease
+	 */
+	void keep(Lease lease) {
+		try {
+			this.renewer.add(lease);
+		}
+		catch (Throwable ex) {
+			this.renewer.remove(lease);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Begin the hold of a request: granted by the store, or passed on by its predecessor.
+	 * @param queued the request, the first of its queue
+	 * @param hold the hold
+	 */
+	void begin(QueuedRequest queued, Hold hold) {
+		this.queues.granted(queued);
+		LockRequest request = hold.context().request();
+		Duration maxHold = this.settings.maxHoldOf(request);
+		if (maxHold != null || request.minHold() != null || this.events.hasListeners()) {
+			hold.details(new HoldDetails(request, maxHold, this.clock));
+		}
+	}
+
+	@Override
+	public void onLoss(Hold hold, Loss loss) {
+		List<Runnable> listeners = this.renewer.remove(hold.lease());
+		this.queues.leave(hold);
+		listeners.forEach(this.threads::listener);
+		this.events.lost(hold, loss);
+		logger.warn("Lock '" + StorageKey.of(hold.key()) + "' (token " + hold.token() + ") was lost: " + loss.reason());
+	}
+
+}

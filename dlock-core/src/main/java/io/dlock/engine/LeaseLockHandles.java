@@ -1,0 +1,128 @@
+package io.dlock.engine;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockContext;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+
+/**
+ * Creates the handles of a registry and finds those of the calling thread.
+ */
+final class LeaseLockHandles {
+
+	private final LocalQueues queues;
+
+	private final LeaseReleaser releaser;
+
+	private final LeaseRenewer renewer;
+
+	private final LockEvents events;
+
+	private final EngineThreads threads;
+
+	LeaseLockHandles(LocalQueues queues, LeaseReleaser releaser, LeaseRenewer renewer, LockEvents events,
+			EngineThreads threads) {
+		this.queues = queues;
+		this.releaser = releaser;
+		this.renewer = renewer;
+		this.events = events;
+		this.threads = threads;
+	}
+
+	private LeaseLockHandle create(Hold hold) {
+		return new LeaseLockHandle(hold, this.releaser, this.renewer, this.threads);
+	}
+
+	/**
+	 * Create the first handle of a lock and tell that it was acquired. A lock that was
+	 * granted while the registry stopped would otherwise leak.
+	 * @param hold the lock, of a lease that is watched already
+	 * @param wait the wait for it
+	 * @return the handle
+	 */
+	LeaseLockHandle deliver(Hold hold, Deadline wait) {
+		LeaseLockHandle handle = create(hold);
+		try {
+			this.events.acquired(hold, wait);
+			this.queues.failIfClosed(hold.key());
+			return handle;
+		}
+		catch (Throwable ex) {
+			try {
+				handle.releaseUnused();
+			}
+			catch (LockLostException lost) {
+				ex.addSuppressed(lost);
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Release a lock whose request has ended.
+	 * @param hold the lock, of which no event has told
+	 */
+	void discard(Hold hold) {
+		create(hold).releaseUnused();
+	}
+
+	/**
+	 * The handle by which the calling thread holds a key.
+	 * @param key the key
+	 * @return the innermost handle, or {@code null} if there is none
+	 */
+	@Nullable LeaseLockHandle find(String key) {
+		return (LeaseLockHandle) LockContext.find(key, (handle) -> isOpen(handle, key));
+	}
+
+	private boolean isOpen(LockHandle handle, String key) {
+		return handle instanceof LeaseLockHandle own && own.belongsTo(this.releaser) && own.isOpen()
+				&& own.key().equals(key);
+	}
+
+	/**
+	 * Create another handle of a lock that the calling thread holds.
+	 * @param request the request
+	 * @return the handle, or {@code null} if the thread does not hold the lock
+	 * @throws LockLostException if the thread has lost the lock, since the caller
+	 * believes to hold it
+	 */
+	@Nullable LeaseLockHandle nested(LockRequest request) {
+		LeaseLockHandle outer = request.reentrant() ? find(request.key()) : null;
+		return (outer != null) ? nested(outer) : null;
+	}
+
+	/**
+	 * Create another handle of a lock.
+	 * @param request the request
+	 * @param outer a handle of the lock, or of another one
+	 * @return the handle, or {@code null} if {@code outer} does not hold the lock
+	 * @throws LockLostException if {@code outer} has lost the lock
+	 */
+	@Nullable LeaseLockHandle nested(LockRequest request, LockHandle outer) {
+		return (request.reentrant() && isOpen(outer, request.key())) ? nested((LeaseLockHandle) outer) : null;
+	}
+
+	private @Nullable LeaseLockHandle nested(LeaseLockHandle outer) {
+		if (outer.hold().retain()) {
+			return create(outer.hold());
+		}
+		if (outer.hold().isLost()) {
+			throw outer.hold().lostException();
+		}
+		return null;
+	}
+
+	/**
+	 * The owner that the store knows the lock of a handle by.
+	 * @param handle the handle
+	 * @return the owner, or {@code null} if the handle has been released or belongs to
+	 * another registry
+	 */
+	@Nullable String ownerOf(LockHandle handle) {
+		return isOpen(handle, handle.key()) ? ((LeaseLockHandle) handle).hold().lease().owner() : null;
+	}
+
+}

@@ -1,0 +1,294 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.PriorityBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.LockHandle;
+import io.dlock.LossType;
+import io.dlock.engine.MachineClock.Moment;
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
+
+/**
+ * Watches the leases of this process: renews those that are due, many in one call to the
+ * store and in the order of their ends, and declares those lost that are over.
+ */
+final class LeaseRenewer {
+
+	private static final Log logger = LogFactory.getLog(LeaseRenewer.class);
+
+	/** The number of leases that a store renews well within its command timeout. */
+	private static final int RENEWALS_AT_ONCE = 1000;
+
+	/** The number of leases in a call if a part of the store does not answer. */
+	private static final int GROWTH_WITHOUT_ANSWER = 10;
+
+	private static final int MOST_RENEWALS_AT_ONCE = 100_000;
+
+	/** The check of all leases takes at most a tenth of the timer's time. */
+	private static final long LOOK_PAUSE_PER_LEASE = Duration.ofNanos(1000).toNanos();
+
+	private static final long MAX_LOOK_PAUSE = Duration.ofMillis(100).toNanos();
+
+	private static final long END_POLL_NANOS = Duration.ofMillis(1).toNanos();
+
+	private static final long PAUSE_AFTER_FAILURE = Duration.ofMillis(100).toNanos();
+
+	private final LockStore store;
+
+	private final MachineClock clock;
+
+	private final EngineThreads threads;
+
+	private final LockEvents events;
+
+	private final Map<Lease, LeaseRenewal> renewals = new ConcurrentHashMap<>();
+
+	private final Queue<LeaseRenewal> due = new PriorityBlockingQueue<>();
+
+	private final LeaseAlarm alarm;
+
+	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
+
+	LeaseRenewer(LockStore store, MachineClock clock, EngineThreads threads, LockEvents events) {
+		this.store = store;
+		this.clock = clock;
+		this.threads = threads;
+		this.events = events;
+		this.alarm = new LeaseAlarm(threads::schedule, clock, this::checkAll);
+	}
+
+	/**
+	 * Watch a lease and renew it when that is due. Done before its handle is given out.
+	 * @param lease the lease
+	 */
+	void add(Lease lease) {
+		LeaseRenewal renewal = new LeaseRenewal(lease);
+		this.renewals.put(lease, renewal);
+		wakeIn(renewal.nanosUntilDue());
+	}
+
+	private void wakeIn(long nanos) {
+		this.alarm.wakeIn(nanos);
+	}
+
+	/**
+	 * Check all leases. A failure of one does not concern the others.
+	 */
+	void checkAll() {
+		long next = LeaseAlarm.NEVER;
+		for (LeaseRenewal renewal : this.renewals.values()) {
+			try {
+				next = Math.min(next, check(renewal));
+			}
+			catch (Throwable ex) {
+				logger.warn("Failed to check the lease of lock '" + StorageKey.of(renewal.lease().key()) + "'", ex);
+				next = Math.min(next, PAUSE_AFTER_FAILURE);
+			}
+		}
+		wakeIn(Math.max(next, Math.min(MAX_LOOK_PAUSE, this.renewals.size() * LOOK_PAUSE_PER_LEASE)));
+	}
+
+	/**
+	 * Renew a lease, or declare it lost, if that is due.
+	 * @return the time until something will be due, in nanoseconds from now
+	 */
+	private long check(LeaseRenewal renewal) {
+		Lease lease = renewal.lease();
+		if (lease.isOver()) {
+			lose(lease, lease.expiry());
+			return LeaseAlarm.NEVER;
+		}
+		// declares the current hold lost if its maxHold is over
+		lease.holder().isValid();
+		if (renewal.start()) {
+			renew(renewal);
+		}
+		return renewal.nanosUntilDue();
+	}
+
+	/**
+	 * End a lease that no longer belongs to this process.
+	 * @param lease the lease
+	 * @param loss the loss
+	 * @return whether a holder lost the lock or an offer was withdrawn
+	 */
+	boolean lose(Lease lease, Loss loss) {
+		boolean lost = lease.lose(loss);
+		remove(lease);
+		return lost;
+	}
+
+	/**
+	 * Stop watching a lease that is being released or is lost.
+	 * @param lease the lease
+	 * @return calls the listeners of a loss
+	 */
+	List<Runnable> remove(Lease lease) {
+		LeaseRenewal renewal = this.renewals.remove(lease);
+		return (renewal != null) ? renewal.end() : Collections.emptyList();
+	}
+
+	/**
+	 * Add a listener of the loss of a lock.
+	 * @param lease the lease
+	 * @param handle the handle that is passed to the listener
+	 * @param listener the listener
+	 * @return {@code false} if the lease has ended
+	 */
+	boolean addLossListener(Lease lease, LockHandle handle, Consumer<? super LockHandle> listener) {
+		LeaseRenewal renewal = this.renewals.get(lease);
+		return renewal != null && renewal.addLossListener(handle, listener);
+	}
+
+	void removeLossListeners(Lease lease, LockHandle handle) {
+		LeaseRenewal renewal = this.renewals.get(lease);
+		if (renewal != null) {
+			renewal.removeLossListeners(handle);
+		}
+	}
+
+	private void renew(LeaseRenewal renewal) {
+		this.due.add(renewal);
+		if (this.renewalScheduled.compareAndSet(false, true)) {
+			try {
+				this.threads.renewal(this::renewDue);
+			}
+			catch (Throwable ex) {
+				// no thread could be started: this attempt is lost, the next may succeed
+				this.renewalScheduled.set(false);
+				this.due.remove(renewal);
+				note(renewal, RenewResult.UNKNOWN, this.clock.now());
+			}
+		}
+	}
+
+	/**
+	 * A lease that becomes due meanwhile and ends earlier goes before those that are
+	 * left. If only a part of the store answers, as when a node of a cluster is down,
+	 * each call takes as long as its timeout, so that few calls have to suffice.
+	 */
+	private void renewDue() {
+		this.renewalScheduled.set(false);
+		int atOnce = RENEWALS_AT_ONCE;
+		List<LeaseRenewal> next = nextDue(atOnce);
+		while (!next.isEmpty()) {
+			List<RenewResult> results = renewTogether(next);
+			atOnce = isAnsweredInPart(results) ? Math.min(atOnce * GROWTH_WITHOUT_ANSWER, MOST_RENEWALS_AT_ONCE)
+					: RENEWALS_AT_ONCE;
+			next = nextDue(atOnce);
+		}
+	}
+
+	private List<LeaseRenewal> nextDue(int limit) {
+		List<LeaseRenewal> next = new ArrayList<>();
+		while (next.size() < limit) {
+			LeaseRenewal renewal = this.due.poll();
+			if (renewal == null) {
+				return next;
+			}
+			if (renewal.isToBeRenewed()) {
+				next.add(renewal);
+			}
+			else {
+				// not sent: the timer decides whether the lease is over
+				answer(renewal, RenewResult.UNKNOWN, this.clock.now());
+			}
+		}
+		return next;
+	}
+
+	private List<RenewResult> renewTogether(List<LeaseRenewal> batch) {
+		List<Lease> leases = batch.stream().map(LeaseRenewal::lease).toList();
+		Moment sent = this.clock.now();
+		leases.forEach((lease) -> lease.renewing(sent));
+		List<RenewResult> results = renew(leases);
+		for (int i = 0; i < batch.size(); i++) {
+			answer(batch.get(i), results.get(i), sent);
+		}
+		this.events.renewed(leases, results);
+		return results;
+	}
+
+	private static boolean isAnsweredInPart(List<RenewResult> results) {
+		return results.contains(RenewResult.UNKNOWN)
+				&& results.stream().anyMatch((result) -> result != RenewResult.UNKNOWN);
+	}
+
+	private void answer(LeaseRenewal renewal, RenewResult result, Moment sent) {
+		try {
+			note(renewal, result, sent);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Failed to note the renewal of lock '" + StorageKey.of(renewal.lease().key()) + "'", ex);
+		}
+	}
+
+	private void note(LeaseRenewal renewal, RenewResult result, Moment sent) {
+		if (result == RenewResult.REFUSED) {
+			lose(renewal.lease(), new Loss(LossType.REFUSED,
+					"the store refused its renewal, because it expired there or was taken away"));
+		}
+		renewal.answered(result, sent);
+		wakeIn(renewal.nanosUntilDue());
+	}
+
+	/**
+	 * Call the store. Every lease of the batch gets an answer, also if the call fails.
+	 */
+	private List<RenewResult> renew(List<Lease> batch) {
+		try {
+			List<RenewResult> results = this.store.renew(batch.stream()
+				.map((lease) -> new RenewCommand(lease.key(), lease.owner(), lease.length()))
+				.toList());
+			if (results.size() == batch.size()) {
+				return results;
+			}
+			throw new IllegalStateException(results.size() + " answers to " + batch.size() + " renewals");
+		}
+		catch (Throwable ex) {
+			logger.debug("The renewal of " + batch.size() + " locks failed and will be repeated", ex);
+			return Collections.nCopies(batch.size(), RenewResult.UNKNOWN);
+		}
+	}
+
+	List<Lease> leases() {
+		return List.copyOf(this.renewals.keySet());
+	}
+
+	int size() {
+		return this.renewals.size();
+	}
+
+	int due() {
+		return this.due.size();
+	}
+
+	/**
+	 * Wait until all of these leases have ended.
+	 * @param leases the leases
+	 * @param limit how long to wait
+	 */
+	void awaitEnd(List<Lease> leases, Duration limit) {
+		Deadline end = Deadline.after(MachineClock.SYSTEM, limit);
+		while (!Collections.disjoint(leases, this.renewals.keySet()) && !end.isOver()
+				&& !Thread.currentThread().isInterrupted()) {
+			LockSupport.parkNanos(this, END_POLL_NANOS);
+		}
+	}
+
+}

@@ -1,0 +1,73 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import io.dlock.console.LockCounts;
+
+/**
+ * The counts of a registry, made from its leases and queues when they are read.
+ */
+final class RegistryCounts implements LockCounts {
+
+	/** Counts requests without a name. */
+	private static final String NO_NAME = "";
+
+	private final LeaseRenewer renewer;
+
+	private final LocalQueues queues;
+
+	RegistryCounts(LeaseRenewer renewer, LocalQueues queues) {
+		this.renewer = renewer;
+		this.queues = queues;
+	}
+
+	@Override
+	public int held() {
+		return this.renewer.size();
+	}
+
+	@Override
+	public int waiting() {
+		return this.queues.waiting().size();
+	}
+
+	@Override
+	public Map<String, Integer> heldByName() {
+		return count(this.renewer.leases().stream().map((lease) -> lease.holder().context()));
+	}
+
+	/**
+	 * A lock that is on offer or being released has no holder.
+	 */
+	@Override
+	public Map<String, Duration> longestHoldsByName() {
+		Map<String, Duration> longest = new HashMap<>();
+		this.renewer.leases()
+			.stream()
+			.map(Lease::holder)
+			.filter(Hold::isHeld)
+			.forEach((hold) -> longest.merge(name(hold.context()), hold.age(),
+					(one, other) -> (one.compareTo(other) >= 0) ? one : other));
+		return longest;
+	}
+
+	@Override
+	public Map<String, Integer> waitingByName() {
+		return count(this.queues.waiting().stream().map(QueuedRequest::context));
+	}
+
+	private static Map<String, Integer> count(Stream<AcquireContext> contexts) {
+		Map<String, Integer> counts = new HashMap<>();
+		contexts.forEach((context) -> counts.merge(name(context), 1, Integer::sum));
+		return counts;
+	}
+
+	private static String name(AcquireContext context) {
+		String name = context.request().name();
+		return (name != null) ? name : NO_NAME;
+	}
+
+}

@@ -1,0 +1,120 @@
+package io.dlock.engine;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.engine.MachineClock.Moment;
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
+
+/**
+ * Calls the store for a lock. As long as the lock is refused, this process is kept in the
+ * queue of the store, so that the store can signal when the lock is available.
+ */
+final class StoreAcquirer {
+
+	private final LockStore store;
+
+	private final LocalQueues queues;
+
+	private final StoreQueueMembership membership;
+
+	private final MachineClock clock;
+
+	private final long answerNanos;
+
+	private volatile long answered;
+
+	StoreAcquirer(LockStore store, LocalQueues queues, StoreQueueMembership membership, MachineClock clock,
+			long commandTimeoutNanos) {
+		this.store = store;
+		this.queues = queues;
+		this.membership = membership;
+		this.clock = clock;
+		this.answerNanos = commandTimeoutNanos * 2;
+		this.answered = clock.nanoTime() - this.answerNanos;
+	}
+
+	/**
+	 * Call the store once. The call also gives up the lease of the predecessor.
+	 * @param queued the request, the first of its queue
+	 * @param owner the owner
+	 * @param sent the time of the call
+	 * @return the answer of the store
+	 */
+	AcquireResult acquire(QueuedRequest queued, String owner, Moment sent) {
+		AcquireContext context = queued.context();
+		Lease predecessor = queued.predecessor();
+		queued.clearLockAvailable();
+		MailboxAddress mailbox = this.membership.address();
+		boolean queueing = mailbox != null && !context.deadline().isOver();
+		AcquireResult result = this.store
+			.acquire(new AcquireCommand(context.key(), owner, context.terms().lease(), context.holder(),
+					context.reason(), mailbox, queueing, (predecessor != null) ? predecessor.owner() : null));
+		queued.predecessorGone();
+		storeAnswered(sent);
+		notePlace(queued, mailbox, queueing, result instanceof AcquireResult.Refused);
+		return result;
+	}
+
+	/**
+	 * Not every answer is noted, because all threads write here.
+	 */
+	private void storeAnswered(Moment sent) {
+		if (sent.nanos() - this.answered > this.answerNanos / 8) {
+			this.answered = sent.nanos();
+		}
+	}
+
+	/**
+	 * Whether the store has answered a request of this process within the last two
+	 * command timeouts.
+	 * @return whether it works
+	 */
+	boolean isStoreAnswering() {
+		return this.clock.nanoTime() - this.answered < this.answerNanos;
+	}
+
+	/**
+	 * An answer to another address leaves the place at the former one as it was.
+	 */
+	private void notePlace(QueuedRequest queued, @Nullable MailboxAddress mailbox, boolean queueing, boolean refused) {
+		MailboxAddress before = this.queues.queuedAt(queued);
+		if (before != null && !before.equals(mailbox)) {
+			this.membership.leave(queued.storageKey(), before);
+			this.queues.queuedAt(queued, null);
+		}
+		if (!refused) {
+			return;
+		}
+		if (queueing) {
+			this.queues.queuedAt(queued, mailbox);
+		}
+		else if (!queued.isExpired()) {
+			this.membership.listen();
+		}
+	}
+
+	/**
+	 * Whether the store signals an available lock to this process.
+	 * @param queued the request, the first of its queue
+	 * @return whether the process is in the queue of the store and its mailbox is open
+	 */
+	boolean isSignalled(QueuedRequest queued) {
+		return this.queues.queuedAt(queued) != null && this.membership.isListening();
+	}
+
+	/**
+	 * Leave the queue of the store if no request of this process is left in it.
+	 * @param queued a request that has left its local queue
+	 */
+	void leaveStoreQueue(QueuedRequest queued) {
+		MailboxAddress left = queued.leftStoreQueue();
+		if (left != null) {
+			queued.leftStoreQueue(null);
+			this.membership.leave(queued.storageKey(), left);
+		}
+	}
+
+}

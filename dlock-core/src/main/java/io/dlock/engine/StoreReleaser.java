@@ -1,0 +1,122 @@
+package io.dlock.engine;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.StorageKey;
+
+/**
+ * Ends leases and releases them in the store. A release that fails is repeated by the
+ * {@link Revoker}.
+ */
+final class StoreReleaser implements UnusedLeases {
+
+	private static final Log logger = LogFactory.getLog(StoreReleaser.class);
+
+	private final LockStore store;
+
+	private final LeaseRenewer renewer;
+
+	private final Revoker revoker;
+
+	private final EngineThreads threads;
+
+	StoreReleaser(LockStore store, LeaseRenewer renewer, Revoker revoker, EngineThreads threads) {
+		this.store = store;
+		this.renewer = renewer;
+		this.revoker = revoker;
+		this.threads = threads;
+	}
+
+	/**
+	 * A request of this lease that was never answered must not take effect later. (One
+	 * request more than those: the lease itself may be what the first revocation finds.)
+	 */
+	@Override
+	public void end(Lease lease) {
+		UnansweredRequests unanswered = lease.unanswered();
+		if (unanswered != null) {
+			this.revoker.revoke(lease.key(), lease.owner(),
+					new UnansweredRequests(unanswered.requests() + 1, unanswered.lastSent()), lease.length());
+		}
+		this.renewer.remove(lease);
+	}
+
+	/**
+	 * Release a lease in the store, or have it revoked. The store may find nothing to
+	 * release because the driver has sent the request twice: that is no loss, of which
+	 * the deadline and the renewal decide.
+	 * @param lease the lease, which has ended
+	 */
+	void release(Lease lease) {
+		release(lease, StoreReleaser::nothing);
+	}
+
+	private void release(Lease lease, Runnable onSent) {
+		try {
+			this.store.release(lease.key(), lease.owner(), onSent);
+		}
+		catch (RuntimeException ex) {
+			failed(lease, ex);
+		}
+	}
+
+	/**
+	 * Release a lease in the store even if the calling thread is interrupted.
+	 * @param lease the lease, which has ended
+	 * @param onSent called when the release is on its way, if the store can tell
+	 * @param then the action after the release
+	 */
+	void releaseUninterruptibly(Lease lease, Runnable onSent, Runnable then) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			release(lease, onSent);
+		}
+		finally {
+			then.run();
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * Send the release of a lease to the store without a wait for the answer.
+	 * @param lease the lease, which has ended
+	 * @return {@code false} if the store cannot do that
+	 */
+	boolean send(Lease lease) {
+		try {
+			return this.store.releaseAsync(lease.key(), lease.owner(), (ex) -> failed(lease, ex));
+		}
+		catch (RuntimeException ex) {
+			failed(lease, ex);
+			return true;
+		}
+	}
+
+	@Override
+	public void giveBack(Lease lease, boolean inBackground, Runnable then) {
+		if (!inBackground) {
+			releaseUninterruptibly(lease, StoreReleaser::nothing, then);
+		}
+		else if (!this.threads.releaseSoon(() -> releaseUninterruptibly(lease, StoreReleaser::nothing, then))) {
+			revoke(lease);
+			then.run();
+		}
+	}
+
+	private static void nothing() {
+	}
+
+	private void failed(Lease lease, RuntimeException ex) {
+		logger.debug("The release of lock '" + StorageKey.of(lease.key()) + "' failed and will be repeated", ex);
+		revoke(lease);
+	}
+
+	private void revoke(Lease lease) {
+		this.revoker.revoke(lease.key(), lease.owner(), new UnansweredRequests(1, lease.lastSent()), lease.length());
+	}
+
+}

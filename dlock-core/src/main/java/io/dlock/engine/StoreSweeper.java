@@ -1,0 +1,49 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.StoreException;
+
+/**
+ * Has the store remove the remains of old locks from time to time.
+ */
+final class StoreSweeper {
+
+	private static final Log logger = LogFactory.getLog(StoreSweeper.class);
+
+	private static final Duration PERIOD = Duration.ofMinutes(30);
+
+	/** A sweep is bounded; if it left something, the next follows soon. */
+	private static final Duration PAUSE = Duration.ofSeconds(1);
+
+	private final LockStore store;
+
+	private final EngineThreads threads;
+
+	StoreSweeper(LockStore store, EngineThreads threads) {
+		this.store = store;
+		this.threads = threads;
+	}
+
+	void start() {
+		this.threads.workLater(this::sweep, PERIOD.toNanos());
+	}
+
+	private void sweep() {
+		boolean more = false;
+		try {
+			more = this.store.sweep();
+		}
+		catch (StoreException ex) {
+			logger.debug("The sweep of the lock store failed and will be repeated", ex);
+		}
+		finally {
+			this.threads.workLater(this::sweep, (more ? PAUSE : PERIOD).toNanos());
+		}
+	}
+
+}
