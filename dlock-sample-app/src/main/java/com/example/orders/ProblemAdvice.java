@@ -49,7 +49,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 	}
 
 	/**
-	 * The lock was lost to somebody who has written since. Nothing was written here.
+	 * Another holder took over the lock and has written since. Nothing was written here.
 	 */
 	@ExceptionHandler
 	ProblemDetail stale(StaleTokenException ex) {
@@ -73,7 +73,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 	ResponseEntity<ProblemDetail> unavailable(LockException ex) {
 		log.warn("A request had to be refused", ex);
 		ProblemDetail problem = ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE,
-				"The locks can not be reached at the moment. Try again");
+				"The locks cannot be reached at the moment. Try again");
 		return ResponseEntity.status(problem.getStatus()).header(HttpHeaders.RETRY_AFTER, "5").body(problem);
 	}
 

@@ -95,13 +95,6 @@ class ConfigurationMetadataTests {
 	}
 
 	@Test
-	void propertiesInTheTableOfTheReadmeExist() throws IOException {
-		String readme = Files.readString(REPOSITORY.resolve("README.md"));
-		String table = readme.substring(readme.indexOf("### Properties"), readme.indexOf("## How it works"));
-		assertThat(names()).containsAll(named("^\\| `(dlock\\.[a-z.-]+)`", table));
-	}
-
-	@Test
 	void propertiesThatAPageSetsExist() throws IOException {
 		try (Stream<Path> pages = Files.list(REPOSITORY.resolve("docs"))) {
 			for (Path page : Stream.concat(pages, Stream.of(REPOSITORY.resolve("README.md"))).toList()) {
