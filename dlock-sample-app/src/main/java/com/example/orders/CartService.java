@@ -9,8 +9,8 @@ import org.springframework.transaction.annotation.Transactional;
 /**
  * Sells all orders of a cart or none of them. The transaction runs already when the
  * orders take their locks, so these are kept until it has ended: dlock warns of that, and
- * here it is what is wanted. All carts take their locks in the same order, or two of them
- * would wait for each other.
+ * here it is intended. All carts take their locks in the same order, or two of them would
+ * wait for each other.
  */
 @Service
 class CartService {

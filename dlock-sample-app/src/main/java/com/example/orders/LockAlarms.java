@@ -8,8 +8,8 @@ import io.dlock.LockEvent;
 import io.dlock.LockListener;
 
 /**
- * Says what somebody should look at: orders that were refused or may have been taken
- * without their lock.
+ * Warns an operator of orders that were refused or may have been taken without their
+ * lock.
  */
 @Component
 class LockAlarms implements LockListener {

@@ -1,7 +1,7 @@
 package com.example.orders;
 
 /**
- * What somebody wants to buy.
+ * A product and how many of it a customer wants to buy.
  *
  * @param product the product
  * @param quantity how many of it

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockInfo;
 
 /**
- * Who holds the lock of a product; nothing but the product if it is free.
+ * The holder of the lock of a product; the other values are null if it is free.
  *
  * @param product the product
  * @param holder the instance and thread
- * @param reason what they do
+ * @param reason why the lock was taken
  * @param since when the lock was taken
  * @param until when it ends unless it is renewed
  * @param token the fencing token

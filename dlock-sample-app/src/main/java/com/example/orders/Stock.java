@@ -11,8 +11,8 @@ import org.springframework.stereotype.Component;
 import io.dlock.LockHandle;
 
 /**
- * The stock in the database, and the business step that needs protection: what it reads
- * must still be true when it writes.
+ * The stock in the database, and the business step that needs protection: the data that
+ * it reads must still be true when it writes.
  */
 @Component
 class Stock {

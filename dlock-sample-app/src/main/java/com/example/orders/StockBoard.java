@@ -12,7 +12,7 @@ import io.dlock.fencing.StaleTokenException;
 import io.dlock.fencing.redis.FencedValues;
 
 /**
- * What the shops show of the stock, in Redis. It is written after the commit: an instance
+ * The stock as the shops show it, in Redis. It is written after the commit: an instance
  * that stands still in between must not replace what later orders have written.
  */
 @RestController

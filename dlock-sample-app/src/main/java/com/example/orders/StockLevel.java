@@ -1,7 +1,7 @@
 package com.example.orders;
 
 /**
- * What is left of a product and what has been sold.
+ * The remaining stock of a product and the pieces sold.
  *
  * @param product the product
  * @param stock how many are left

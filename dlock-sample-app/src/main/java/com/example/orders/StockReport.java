@@ -14,7 +14,7 @@ import io.dlock.OnStoreFailure;
 /**
  * Writes the stock to the log, in one instance at a time: the others find the lock taken,
  * because it stays so for most of the period although the report is done in no time. A
- * report that hangs loses its lock. While the locks can not be reached all instances
+ * report that hangs loses its lock. While the locks cannot be reached all instances
  * write: better twice than not at all.
  */
 @Component

@@ -31,8 +31,8 @@ class StockService {
 	}
 
 	/**
-	 * Count on behalf of whoever got this fencing token with the lock of the product,
-	 * here or elsewhere. It may have lost the lock since.
+	 * Count on behalf of the holder that got this fencing token with the lock of the
+	 * product, here or elsewhere. It may have lost the lock since.
 	 */
 	@Transactional
 	StockLevel set(String product, int pieces, long token) {

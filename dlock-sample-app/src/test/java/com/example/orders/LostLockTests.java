@@ -20,7 +20,7 @@ import io.dlock.LockRegistry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of an order whose lock is taken away from it.
+ * The fate of an order whose lock is taken away from it.
  */
 @SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:lost;LOCK_TIMEOUT=20000", "orders.work-time=1s",
 		"orders.report-cron=-", "dlock.endpoint.forced-release=always" })

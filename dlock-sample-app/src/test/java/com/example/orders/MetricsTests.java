@@ -18,8 +18,8 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What Prometheus gets of the sample, and whether the dashboard and the page about it ask
- * for what is there.
+ * The metrics that the sample shows to Prometheus: the dashboard and the page about it
+ * ask only for metrics that exist.
  */
 @SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:metrics", "orders.work-time=1ms",
 		"orders.report-cron=-", "management.prometheus.metrics.export.enabled=true" })

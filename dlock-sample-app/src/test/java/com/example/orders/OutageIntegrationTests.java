@@ -23,7 +23,7 @@ import io.dlock.test.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a client of the order service is told while the Redis of the locks is down.
+ * The answers to a client while the Redis of the locks is down.
  */
 @SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:outage", "orders.work-time=1ms",
 		"orders.wait-time=2s", "orders.report-cron=-", "dlock.lease=8s", "dlock.command-timeout=2s" })

@@ -17,7 +17,7 @@ import io.dlock.test.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The stock in Redis, where whoever comes too late replaces nothing.
+ * The stock in Redis, where a write that comes too late replaces nothing.
  */
 @SpringBootTest(
 		properties = { "spring.datasource.url=jdbc:h2:mem:board", "orders.work-time=1ms", "orders.report-cron=-" })
