@@ -5,13 +5,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import io.dlock.benchmarks.contender.Backend;
 import io.dlock.benchmarks.contender.ContenderType;
 
 /**
- * A drawing of how fast one key changes hands. The colours are such that it can be read
- * on white and on black: a drawing in a README can not know which it is on.
+ * A drawing of how fast one key changes hands. Its colours can be read on white and on
+ * black, since a drawing in a README cannot know its background.
  */
 public final class ThroughputChart {
 
@@ -31,6 +32,8 @@ public final class ThroughputChart {
 
 	private static final String GREY = "#848d97";
 
+	private static final List<String> SCENARIOS = List.of(ScenarioNames.ONE_KEY_THREADS, ScenarioNames.ONE_KEY_JVMS);
+
 	private static final Map<String, String> TITLES = Map.of(ScenarioNames.ONE_KEY_THREADS, "16 threads of one JVM",
 			ScenarioNames.ONE_KEY_JVMS, "3 JVMs × 4 threads");
 
@@ -47,12 +50,13 @@ public final class ThroughputChart {
 	public String render() {
 		StringBuilder panels = new StringBuilder();
 		int top = 40;
-		for (String scenario : List.of(ScenarioNames.ONE_KEY_THREADS, ScenarioNames.ONE_KEY_JVMS)) {
+		double longest = longest();
+		for (String scenario : SCENARIOS) {
 			int height = 0;
 			for (Backend backend : Backend.values()) {
 				List<Bar> bars = bars(scenario, backend.label());
 				int left = (backend == Backend.REDIS) ? 0 : WIDTH - PANEL_WIDTH;
-				panels.append(panel(left, top, backend.label() + ", " + TITLES.get(scenario), bars));
+				panels.append(panel(left, top, backend.label() + ", " + TITLES.get(scenario), bars, longest));
 				height = Math.max(height, PANEL_HEAD + bars.size() * STEP + 14);
 			}
 			top += height;
@@ -60,7 +64,7 @@ public final class ThroughputChart {
 		return """
 				<svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="%2$d" viewBox="0 0 %1$d %2$d" font-family="system-ui, sans-serif" font-size="12" fill="%3$s">
 				<title>Cycles per second of one contended key</title>
-				<text x="0" y="18" font-size="15" font-weight="bold">One key, everybody wants it: acquire + release per second (logarithmic)</text>
+				<text x="0" y="18" font-size="15" font-weight="bold">One contended key: acquire + release per second</text>
 				%4$s</svg>
 				"""
 			.formatted(WIDTH, top, GREY, panels);
@@ -76,12 +80,24 @@ public final class ThroughputChart {
 		return bars;
 	}
 
-	private static String panel(int left, int top, String title, List<Bar> bars) {
+	/**
+	 * The value of the longest bar: all panels have the same scale.
+	 */
+	private double longest() {
+		return SCENARIOS.stream()
+			.flatMap((scenario) -> Stream.of(Backend.values())
+				.flatMap((backend) -> bars(scenario, backend.label()).stream()))
+			.mapToDouble(Bar::value)
+			.max()
+			.orElse(1);
+	}
+
+	private static String panel(int left, int top, String title, List<Bar> bars, double longest) {
 		StringBuilder svg = new StringBuilder(
 				"<text x=\"%d\" y=\"%d\" font-weight=\"bold\">%s</text>\n".formatted(left, top + 14, title));
 		int y = top + PANEL_HEAD;
 		for (Bar bar : bars) {
-			int width = Math.max(2, (int) (BARS * Math.log10(Math.max(1, bar.value())) / 7));
+			int width = Math.max(2, (int) (BARS * bar.value() / longest));
 			svg.append("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n".formatted(left + NAMES, y + 12,
 					bar.type().label()));
 			svg.append("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"2\" fill=\"%s\"/>\n"
@@ -96,7 +112,7 @@ public final class ThroughputChart {
 	/**
 	 * A bar.
 	 *
-	 * @param type whose
+	 * @param type the contender
 	 * @param value cycles per second
 	 */
 	private record Bar(ContenderType type, double value) {
