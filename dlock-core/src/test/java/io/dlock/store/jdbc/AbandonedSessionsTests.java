@@ -22,7 +22,7 @@ class AbandonedSessionsTests {
 	 * Each attempt without an answer leaves another session behind.
 	 */
 	@Test
-	void b1AttemptsWithoutAnAnswerBecomeRare() {
+	void d1AttemptsWithoutAnAnswerBecomeRare() {
 		try (AbandonedSessions sessions = failing(Effect.UNKNOWN)) {
 			sessions.add("1", Place.uncounted());
 			Awaitility.await()
@@ -32,7 +32,7 @@ class AbandonedSessionsTests {
 	}
 
 	@Test
-	void b1AttemptsWithoutAConnectionGoOn() {
+	void d1AttemptsWithoutAConnectionGoOn() {
 		try (AbandonedSessions sessions = failing(Effect.NONE)) {
 			sessions.add("1", Place.uncounted());
 			Awaitility.await().until(() -> this.attempts.get() > 100);

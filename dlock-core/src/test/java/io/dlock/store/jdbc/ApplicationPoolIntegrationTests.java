@@ -91,7 +91,7 @@ class ApplicationPoolIntegrationTests {
 	}
 
 	@Test
-	void b2ConnectionToAReadOnlyServerIsLeft() {
+	void d2ConnectionToAReadOnlyServerIsLeft() {
 		PostgresServer server = PostgresServer.shared();
 		try (HikariDataSource pool = new HikariDataSource()) {
 			pool.setJdbcUrl(server.jdbcUrl());
@@ -114,7 +114,7 @@ class ApplicationPoolIntegrationTests {
 	 * call.
 	 */
 	@Test
-	void b2ReadOnlyServerCostsFewConnectionsOfTheApplication() {
+	void d2ReadOnlyServerCostsFewConnectionsOfTheApplication() {
 		PostgresServer server = PostgresServer.shared();
 		AtomicInteger opened = new AtomicInteger();
 		PGSimpleDataSource target = new PGSimpleDataSource();

@@ -36,7 +36,7 @@ class DemotedDatabaseIntegrationTests {
 	private static final Duration LEASE = Duration.ofSeconds(20);
 
 	@Test
-	void b2LocksAreBackWithinThreeTimeoutsOnPostgreSql() throws Exception {
+	void d2LocksAreBackWithinThreeTimeoutsOnPostgreSql() throws Exception {
 		PostgresServer next = PostgresServer.shared();
 		try (PostgresServer old = PostgresServer.start();
 				TcpProxy proxy = TcpProxy.to(old.host(), old.port());
@@ -55,7 +55,7 @@ class DemotedDatabaseIntegrationTests {
 	 * Each of its connections leads to the old primary.
 	 */
 	@Test
-	void b2LocksAreBackWithinThreeTimeoutsOnThePoolOfTheApplication() throws Exception {
+	void d2LocksAreBackWithinThreeTimeoutsOnThePoolOfTheApplication() throws Exception {
 		PostgresServer next = PostgresServer.shared();
 		try (PostgresServer old = PostgresServer.start();
 				TcpProxy proxy = TcpProxy.to(old.host(), old.port());
@@ -95,7 +95,7 @@ class DemotedDatabaseIntegrationTests {
 	}
 
 	@Test
-	void b2LocksAreBackWithinThreeTimeoutsOnMariaDb() throws Exception {
+	void d2LocksAreBackWithinThreeTimeoutsOnMariaDb() throws Exception {
 		MariaDbServer next = MariaDbServer.shared();
 		try (MariaDbServer old = MariaDbServer.start();
 				TcpProxy proxy = TcpProxy.to(old.host(), old.port());

@@ -30,7 +30,7 @@ class ForeignSessionsIntegrationTests {
 	private final String now = "new_" + this.suffix;
 
 	@Test
-	void b1SessionOfAnotherUserIsLeftAndKeepsNoOtherFromItsEndOnMariaDb() throws SQLException {
+	void d1SessionOfAnotherUserIsLeftAndKeepsNoOtherFromItsEndOnMariaDb() throws SQLException {
 		MariaDbServer server = MariaDbServer.shared();
 		try (Connection admin = DriverManager.getConnection(server.mariaDbUrl(), server.username(),
 				server.password())) {
@@ -50,7 +50,7 @@ class ForeignSessionsIntegrationTests {
 	}
 
 	@Test
-	void b1SessionOfAnotherUserIsLeftAndKeepsNoOtherFromItsEndOnPostgreSql() throws SQLException {
+	void d1SessionOfAnotherUserIsLeftAndKeepsNoOtherFromItsEndOnPostgreSql() throws SQLException {
 		PostgresServer server = PostgresServer.shared();
 		try (Connection admin = DriverManager.getConnection(server.jdbcUrl(), server.username(), server.password())) {
 			for (String user : List.of(this.old, this.now)) {

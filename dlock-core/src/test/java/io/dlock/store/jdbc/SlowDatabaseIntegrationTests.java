@@ -38,7 +38,7 @@ class SlowDatabaseIntegrationTests {
 	 * No timeout of PostgreSQL ends a commit that waits for a standby.
 	 */
 	@Test
-	void b1CommitsThatWaitForAStandbyTakeNoMoreSessionsThanThePoolHas() throws Exception {
+	void d1CommitsThatWaitForAStandbyTakeNoMoreSessionsThanThePoolHas() throws Exception {
 		try (PostgresServer server = PostgresServer.start();
 				HikariDataSource admin = pool(server.jdbcUrl(), server.username(), server.password())) {
 			create(admin, "schema-postgresql.sql");
@@ -60,7 +60,7 @@ class SlowDatabaseIntegrationTests {
 	 * client.
 	 */
 	@Test
-	void b1StatementsThatWaitForATableTakeNoMoreSessionsThanThePoolHas() throws Exception {
+	void d1StatementsThatWaitForATableTakeNoMoreSessionsThanThePoolHas() throws Exception {
 		MariaDbServer server = MariaDbServer.shared();
 		try (HikariDataSource admin = pool(server.mariaDbUrl(), server.username(), server.password());
 				Connection blocker = admin.getConnection();

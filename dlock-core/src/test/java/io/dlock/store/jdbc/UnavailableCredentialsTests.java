@@ -39,7 +39,7 @@ class UnavailableCredentialsTests {
 	}
 
 	@Test
-	void b7AcquireFailsWithoutAnEffect() {
+	void d7AcquireFailsWithoutAnEffect() {
 		assertThatExceptionOfType(StoreException.class)
 			.isThrownBy(() -> this.store.acquire(new AcquireCommand("key", "a", Duration.ofSeconds(30), "holder", "")))
 			.withMessageContaining("the token service is down")
@@ -47,7 +47,7 @@ class UnavailableCredentialsTests {
 	}
 
 	@Test
-	void b7RenewalIsNotAnswered() {
+	void d7RenewalIsNotAnswered() {
 		assertThat(this.store.renew(List.of(new RenewCommand("key", "a", Duration.ofSeconds(30)))))
 			.containsExactly(RenewResult.UNKNOWN);
 	}

@@ -295,14 +295,14 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	 * The network has forgotten the connection, so that no end of it tells the process.
 	 */
 	@Test
-	void b6SubscriptionThatFallsSilentIsOpenedAgain() {
+	void d6SubscriptionThatFallsSilentIsOpenedAgain() {
 		try (RedisLockStore store = impatient()) {
 			subscriptionThatFallsSilentIsOpenedAgain(store, this.proxy);
 		}
 	}
 
 	@Test
-	void b6SubscriptionToAClusterThatFallsSilentIsOpenedAgain() {
+	void d6SubscriptionToAClusterThatFallsSilentIsOpenedAgain() {
 		CompletableFuture<TcpProxy> announced = new CompletableFuture<>();
 		try (RedisServer node = RedisServer.start(Map.of(), (port) -> {
 			announced.complete(TcpProxy.to("127.0.0.1", port));
@@ -369,7 +369,7 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	}
 
 	@Test
-	void b6SubscriptionToAMasterOfASentinelThatFallsSilentIsOpenedAgain() {
+	void d6SubscriptionToAMasterOfASentinelThatFallsSilentIsOpenedAgain() {
 		try (RedisServer master = RedisServer.start();
 				TcpProxy address = TcpProxy.to(master.host(), master.port());
 				RedisServer sentinel = RedisServer
@@ -391,7 +391,7 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 	}
 
 	@Test
-	void b6QuietSubscriptionHearsBeats() {
+	void d6QuietSubscriptionHearsBeats() {
 		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
 		try (RedisLockStore store = impatient();
 				Mailbox mailbox = Awaitility.await()

@@ -47,7 +47,7 @@ class LettuceScriptConnectionTests {
 	}
 
 	@Test
-	void b8CommandOfAnInterruptedThreadIsCancelled() {
+	void d8CommandOfAnInterruptedThreadIsCancelled() {
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(RedisCommandInterruptedException.class)
 			.isThrownBy(() -> this.connection.run(new byte[1], false, ReturnType.INTEGER, 1, new byte[1]));
@@ -55,7 +55,7 @@ class LettuceScriptConnectionTests {
 	}
 
 	@Test
-	void b8BatchOfAnInterruptedThreadIsCancelled() {
+	void d8BatchOfAnInterruptedThreadIsCancelled() {
 		Thread.currentThread().interrupt();
 		byte[][] run = { new byte[1] };
 		List<Object> answers = this.connection.runAll(new byte[1], false, List.of(run, run, run));
