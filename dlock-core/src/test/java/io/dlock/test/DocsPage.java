@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What a page of {@code docs} tells people to enter, so that the tests run just that.
+ * The commands of a page of {@code docs}, so that the tests run just these.
  */
 public final class DocsPage {
 

@@ -33,7 +33,7 @@ public final class JavaProcess implements AutoCloseable {
 	 * @param mainClass what to run
 	 * @param arguments its arguments
 	 * @return the process
-	 * @throws IOException if it can not be started
+	 * @throws IOException if it cannot be started
 	 */
 	public static JavaProcess start(Class<?> mainClass, String... arguments) throws IOException {
 		List<String> command = new ArrayList<>(List.of(

@@ -86,7 +86,7 @@ public final class PostgresServer extends LocalServer {
 	}
 
 	/**
-	 * What pg_basebackup does, which is not among these binaries.
+	 * The work of pg_basebackup, which is not among these binaries.
 	 */
 	private void copyFiles(Path directory) {
 		Path data = directory.resolve("data");

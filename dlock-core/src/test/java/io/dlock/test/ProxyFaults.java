@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * What a {@link TcpProxy} does to the bytes that pass.
+ * The faults that a {@link TcpProxy} inflicts on the bytes that pass.
  */
 final class ProxyFaults {
 

@@ -53,7 +53,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * What the guard of every database refuses and what it lets pass.
+ * The writes that the guard of every database refuses, and those that it lets pass.
  */
 @Timeout(120)
 abstract class AbstractFencingGuardTests {
@@ -204,7 +204,8 @@ abstract class AbstractFencingGuardTests {
 	}
 
 	/**
-	 * The row is locked by the check: nobody writes between it and the commit.
+	 * The row is locked by the check: no other transaction writes between it and the
+	 * commit.
 	 */
 	@Test
 	void laterHolderWaitsUntilTheEarlierOneHasCommitted() throws Exception {

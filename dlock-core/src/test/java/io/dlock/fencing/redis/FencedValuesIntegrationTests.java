@@ -40,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * What a fenced value in a real Redis lets pass and what not.
+ * The writes that a fenced value in a real Redis lets pass, and those that it refuses.
  */
 @Timeout(120)
 class FencedValuesIntegrationTests {

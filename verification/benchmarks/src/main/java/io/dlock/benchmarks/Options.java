@@ -10,7 +10,7 @@ import io.dlock.benchmarks.contender.Backend;
 import io.dlock.benchmarks.contender.ContenderType;
 
 /**
- * What to measure.
+ * The measurements to take.
  *
  * @param quick less of everything, for a first impression
  * @param only the scenarios, all if empty

@@ -29,8 +29,8 @@ public final class ServerStatistics {
 	}
 
 	/**
-	 * What the server executed so far: on Redis commands, those inside scripts included,
-	 * on PostgreSQL transactions.
+	 * The number of operations that the server executed so far: on Redis commands, those
+	 * inside scripts included, on PostgreSQL transactions.
 	 * @return the number
 	 */
 	public long commands() {
@@ -111,7 +111,7 @@ public final class ServerStatistics {
 	}
 
 	/**
-	 * What there is to know about the server.
+	 * Describe the server.
 	 * @return its name and version
 	 */
 	public String version() {

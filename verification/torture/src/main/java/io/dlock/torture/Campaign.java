@@ -79,7 +79,7 @@ public final class Campaign implements AutoCloseable {
 	 * Run a campaign.
 	 * @param options what to do
 	 * @return the directory of the run, and what is known besides the histories
-	 * @throws Exception if it can not be run
+	 * @throws Exception if it cannot be run
 	 */
 	static Run run(CampaignOptions options) throws Exception {
 		try (Campaign campaign = new Campaign(options)) {
@@ -280,7 +280,7 @@ public final class Campaign implements AutoCloseable {
 	}
 
 	/**
-	 * What a campaign leaves to the judge.
+	 * The files that a campaign leaves to the judge.
 	 *
 	 * @param directory where everything is written
 	 * @param plan the faults

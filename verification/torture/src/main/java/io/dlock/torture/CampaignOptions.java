@@ -10,7 +10,7 @@ import io.dlock.torture.fault.Tier;
 import io.dlock.torture.server.StoreType;
 
 /**
- * What a campaign is to do.
+ * The options of a campaign.
  *
  * @param store on which store
  * @param contender who is tortured

@@ -16,8 +16,8 @@ import java.util.stream.Collectors;
 import io.dlock.torture.server.StoreUnderTest;
 
 /**
- * What has to be back where it was when all clients are gone (I11), and what else went
- * wrong beside the histories.
+ * The figures that have to be back where they were when all clients are gone (I11), and
+ * failures beside the histories.
  */
 final class FinalChecks {
 
@@ -36,7 +36,7 @@ final class FinalChecks {
 	/**
 	 * Note what there is in the store.
 	 * @param phase when
-	 * @param figures how much of what
+	 * @param figures the amounts by name
 	 */
 	void figures(String phase, Map<String, Long> figures) {
 		this.lines.add("FIGURES " + phase + " "
@@ -97,8 +97,8 @@ final class FinalChecks {
 			after = store.figures();
 		}
 		figures(phase, after);
-		check("I11", before.allows(after), "store before " + before.figures() + ", " + phase + " " + after
-				+ ", keys at the most " + before.keys());
+		check("I11", before.allows(after),
+				"store before " + before.figures() + ", " + phase + " " + after + ", most keys " + before.keys());
 	}
 
 	/**
@@ -128,11 +128,11 @@ final class FinalChecks {
 	}
 
 	/**
-	 * What there was in the store before.
+	 * The content of the store before.
 	 *
-	 * @param figures how much of what
-	 * @param keys how many different keys are used at the most
-	 * @param unjudged what takes too long to come back
+	 * @param figures the amounts by name
+	 * @param keys the largest number of different keys in use
+	 * @param unjudged the figures that take too long to come back
 	 */
 	record Before(Map<String, Long> figures, int keys, Set<String> unjudged) {
 

@@ -1,7 +1,8 @@
 package io.dlock.torture;
 
 /**
- * The keys: some that all clients share, and one of each thread that nobody else uses.
+ * The keys: some that all clients share, and one of each thread that no other thread
+ * uses.
  */
 public final class Keys {
 

@@ -58,7 +58,7 @@ final class MachineWatch implements AutoCloseable {
 	 * @param file where to write: a line with begin and end for each time that the
 	 * machine was slow
 	 * @return the watch
-	 * @throws IOException if it can not be done
+	 * @throws IOException if it cannot be done
 	 */
 	static MachineWatch start(Path file) throws IOException {
 		MachineWatch watch = new MachineWatch(file);

@@ -20,8 +20,8 @@ import io.dlock.torture.history.HistoryTail;
 final class Watchdog implements AutoCloseable {
 
 	/**
-	 * A thread waits for two leases and works for three at the most, and its client or
-	 * its network may stand still for three in between, a few times in a row.
+	 * A thread waits for two leases and works for at most three, and its client or its
+	 * network may stand still for three in between, a few times in a row.
 	 */
 	private static final int LEASES = 30;
 

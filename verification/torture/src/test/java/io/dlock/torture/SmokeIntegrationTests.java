@@ -22,8 +22,8 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 class SmokeIntegrationTests {
 
 	/**
-	 * What it may cost that tests of other modules, or other builds, run beside it: a
-	 * smoke test is about right and wrong, a campaign about time as well.
+	 * The time that tests of other modules, or other builds, may cost that run beside it:
+	 * a smoke test is about right and wrong, a campaign about time as well.
 	 */
 	private static final Duration BUSY_MACHINE = Duration.ofMillis(500);
 

@@ -17,7 +17,7 @@ public enum ContenderType {
 
 	DLOCK("dlock", EnumSet.allOf(Backend.class), DlockContender::connect),
 
-	/** Measured where nobody waits: that is where it makes a difference. */
+	/** Measured without contention, where it makes a difference. */
 	DLOCK_ASYNC("dlock-async", EnumSet.allOf(Backend.class), DlockContender::connectAsync),
 
 	RAW("raw", EnumSet.allOf(Backend.class),
@@ -50,7 +50,7 @@ public enum ContenderType {
 	SEMAPHORE("semaphore", EnumSet.noneOf(Backend.class), (address, lease) -> new SemaphoreContender());
 
 	/**
-	 * Who can be shared by processes.
+	 * The contenders that processes can share.
 	 */
 	public static final Set<ContenderType> DISTRIBUTED = EnumSet
 		.complementOf(EnumSet.of(REENTRANT_LOCK, DLOCK_ASYNC, STORE, SEMAPHORE));

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What threads of one JVM reach without any server, first come first served.
+ * The speed of the threads of one JVM without any server, first come, first served.
  */
 final class ReentrantLockContender implements Contender {
 

@@ -1,19 +1,19 @@
 package io.dlock.benchmarks.load;
 
 /**
- * What a lock protects: notices when two are inside at once.
+ * The critical section that a lock protects: notices when two holders are inside at once.
  */
 public interface Exclusion {
 
 	/**
-	 * Somebody holds the lock from now on.
-	 * @param id who, not zero
+	 * A holder has the lock from now on.
+	 * @param id the holder, not zero
 	 */
 	void enter(long id);
 
 	/**
-	 * They are about to release it.
-	 * @param id who
+	 * The holder is about to release it.
+	 * @param id the holder
 	 */
 	void exit(long id);
 
@@ -24,8 +24,8 @@ public interface Exclusion {
 	long violations();
 
 	/**
-	 * How often somebody was inside. Counted without any synchronisation: a number lower
-	 * than that of the cycles is an update lost to somebody else who was inside.
+	 * How often a holder was inside. Counted without any synchronisation: a number lower
+	 * than that of the cycles is an update lost to another holder that was inside.
 	 * @return the number of cycles
 	 */
 	long cycles();

@@ -4,7 +4,7 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a number of threads did in a window.
+ * The work of a number of threads in a window.
  *
  * @param cyclesPerSecond locks acquired and released
  * @param waits how long they took to acquire, in nanoseconds

@@ -36,7 +36,7 @@ public final class Child {
 	}
 
 	/**
-	 * What a child can do.
+	 * The tasks of a child.
 	 */
 	public enum Task {
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a child measured, one line of JSON.
+ * The measurements of a child, one line of JSON.
  *
  * @param figures the figures by name
  * @param latencies a compressed histogram of nanoseconds, or {@code null}

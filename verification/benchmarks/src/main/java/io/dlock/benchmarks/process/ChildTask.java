@@ -3,7 +3,7 @@ package io.dlock.benchmarks.process;
 import java.util.List;
 
 /**
- * What a child does.
+ * A task of a child.
  */
 @FunctionalInterface
 interface ChildTask {

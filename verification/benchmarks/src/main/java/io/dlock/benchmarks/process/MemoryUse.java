@@ -7,7 +7,7 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * What is in use after a collection.
+ * The memory in use after a collection.
  *
  * @param heap bytes of heap
  * @param dlockObjects objects of our classes, those of the benchmarks not counted

@@ -3,7 +3,7 @@ package io.dlock.benchmarks.report;
 import java.util.Locale;
 
 /**
- * What is measured.
+ * A measured quantity.
  */
 public enum Metric {
 

@@ -38,7 +38,7 @@ public final class ScenarioNames {
 	/** The store of contenders that need no server, listed among the servers. */
 	public static final String MEMORY = "memory";
 
-	/** What hand-offs are measured in, listed among the contenders. */
+	/** The unit of hand-offs, listed among the contenders. */
 	public static final String ROUND_TRIP = "round trip";
 
 	private ScenarioNames() {

@@ -1,11 +1,11 @@
 package io.dlock.benchmarks.report;
 
 /**
- * What a row of figures, one for each round, is about.
+ * The subject of a row of figures, one for each round.
  *
  * @param scenario the scenario
  * @param store where the locks were, or what else distinguishes two tables
- * @param contender who was measured
+ * @param contender the contender
  * @param metric what was measured
  */
 public record Series(String scenario, String store, String contender, Metric metric) {

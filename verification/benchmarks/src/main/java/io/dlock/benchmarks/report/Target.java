@@ -46,7 +46,7 @@ record Target(String name, boolean atLeast, double limit, Function<Results, Opti
 	}
 
 	/**
-	 * What came of a target.
+	 * The result of a target.
 	 *
 	 * @param target the name of the target
 	 * @param wanted the limit

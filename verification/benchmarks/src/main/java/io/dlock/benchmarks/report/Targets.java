@@ -11,7 +11,7 @@ import io.dlock.benchmarks.contender.Backend;
 import io.dlock.benchmarks.contender.ContenderType;
 
 /**
- * What the first release is to reach.
+ * The targets of the first release.
  */
 final class Targets {
 

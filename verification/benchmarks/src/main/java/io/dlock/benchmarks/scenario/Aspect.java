@@ -16,7 +16,7 @@ import io.dlock.benchmarks.report.ScenarioNames;
 import io.dlock.benchmarks.report.Series;
 
 /**
- * What the annotation costs where locking costs nothing.
+ * The cost of the annotation where locking costs nothing.
  */
 final class Aspect implements Scenario {
 

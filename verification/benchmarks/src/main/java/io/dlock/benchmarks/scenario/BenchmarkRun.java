@@ -18,7 +18,7 @@ import io.dlock.benchmarks.process.ChildProcess;
 import io.dlock.benchmarks.report.Results;
 
 /**
- * What scenarios share.
+ * The state that scenarios share.
  *
  * @param options what to measure
  * @param servers on which servers
@@ -36,8 +36,8 @@ public record BenchmarkRun(Options options, Servers servers, Results results, Pa
 	}
 
 	/**
-	 * Who is measured in JVMs of its own. They take a while to start; in a hurry, one
-	 * lock of each library has to do.
+	 * The contenders that are measured in JVMs of their own. They take a while to start;
+	 * in a hurry, one lock of each library has to do.
 	 * @param backend the server
 	 * @return the contenders
 	 */

@@ -18,8 +18,8 @@ import io.dlock.benchmarks.report.Series;
 import io.dlock.test.TcpProxy;
 
 /**
- * What it costs to hold many locks and to renew them. Only those take part that renew by
- * themselves, every third of the lease: a tick.
+ * The cost of holding many locks and of renewing them. Only contenders take part that
+ * renew by themselves, every third of the lease: a tick.
  */
 final class HeldLocks implements Scenario {
 

@@ -14,8 +14,8 @@ import io.dlock.benchmarks.report.ScenarioNames;
 import io.dlock.benchmarks.report.Series;
 
 /**
- * What is left of many keys that were locked once: on the heap, and in the store once its
- * retention is over and it has been swept.
+ * The leftovers of many keys that were locked once: on the heap, and in the store once
+ * its retention is over and it has been swept.
  */
 final class KeysUsedOnce implements Scenario {
 

@@ -86,7 +86,8 @@ final class OneProcess implements Scenario {
 	}
 
 	/**
-	 * A cycle that is missing was lost by somebody who was inside at the same time.
+	 * A cycle that is missing was lost by another thread that was inside at the same
+	 * time.
 	 */
 	private static long violations(List<Exclusion> exclusions, long cycles) {
 		long noticed = exclusions.stream().mapToLong(Exclusion::violations).sum();
@@ -113,7 +114,7 @@ final class OneProcess implements Scenario {
 	}
 
 	/**
-	 * Who locks what.
+	 * The keys of the threads.
 	 */
 	enum Keys {
 

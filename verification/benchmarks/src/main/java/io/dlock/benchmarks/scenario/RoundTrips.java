@@ -11,8 +11,8 @@ import io.dlock.benchmarks.contender.ServerAddress;
 import io.dlock.benchmarks.process.Leases;
 
 /**
- * What one command of a lock costs without a library: half of a cycle of the raw
- * contender, which takes and frees a lock that nobody else wants, and waits for the disk
+ * The cost of one command of a lock without a library: half of a cycle of the raw
+ * contender, which takes and frees a lock without contention, and waits for the disk
  * where a lock has to.
  */
 final class RoundTrips {

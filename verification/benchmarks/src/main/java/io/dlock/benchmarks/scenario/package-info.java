@@ -1,5 +1,5 @@
 /**
- * What is measured, one class for each question.
+ * The scenarios, one class for each question.
  */
 @NullMarked
 package io.dlock.benchmarks.scenario;

@@ -52,7 +52,7 @@ class ExclusionTests {
 	}
 
 	@Test
-	void aLockThatExcludesNobodyIsFoundOut() throws InterruptedException {
+	void lockThatDoesNotExcludeIsFoundOut() throws InterruptedException {
 		Exclusion exclusion = new LocalExclusion();
 		Load load = LoadGenerator.run(4, 1, (i) -> new NoLock(), (i) -> exclusion,
 				Window.after(System.nanoTime(), Duration.ZERO, Duration.ofMillis(300)));

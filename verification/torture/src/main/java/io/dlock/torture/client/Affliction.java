@@ -18,10 +18,10 @@ interface Affliction {
 	Effect suffer(Dose dose);
 
 	/**
-	 * How much of it.
+	 * The amount of it.
 	 *
-	 * @param name what no other dose of any client is called, for keys that nobody else
-	 * uses
+	 * @param name a name that no other dose of any client has, for keys that no other
+	 * dose uses
 	 * @param end when it is over, by {@link System#nanoTime()}
 	 * @param amount how much, in a unit of the fault
 	 * @param stopped whether the client is to come to an end before
@@ -50,9 +50,9 @@ interface Affliction {
 	}
 
 	/**
-	 * What came of it.
+	 * The result.
 	 *
-	 * @param keys how many keys it locked that nobody else uses
+	 * @param keys how many keys it locked that no other client uses
 	 * @param text more about it
 	 */
 	record Effect(int keys, String text) {

@@ -1,9 +1,9 @@
 package io.dlock.torture.client;
 
 /**
- * What the holder of a lock has to believe if its contender does not say: a lock that is
- * renewed is held until it is released, and one that is not renewed for as long as was
- * asked for.
+ * The belief that the holder of a lock must have if its contender does not say: a lock
+ * that is renewed is held until it is released, and one that is not renewed for as long
+ * as was asked for.
  *
  * @param since from when on the lease counts
  * @param call the call

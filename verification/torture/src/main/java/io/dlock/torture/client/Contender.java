@@ -25,7 +25,7 @@ interface Contender extends AutoCloseable {
 	}
 
 	/**
-	 * What the judge may expect of it.
+	 * The abilities that the judge may expect.
 	 * @return the abilities
 	 */
 	Abilities abilities();
@@ -45,13 +45,13 @@ interface Contender extends AutoCloseable {
 	void close();
 
 	/**
-	 * What a contender can.
+	 * The abilities of a contender.
 	 *
 	 * @param fenced whether there are fencing tokens
 	 * @param notified whether a holder is told that its lock is lost
 	 * @param reentrant whether a thread may acquire a lock that it holds
 	 * @param renewing whether it can renew a lease
-	 * @param commandTimeoutNanos how long it waits for its store at the most
+	 * @param commandTimeoutNanos the longest wait for its store
 	 * @param pollNanos how often a waiting process looks at a busy lock at the least
 	 */
 	record Abilities(boolean fenced, boolean notified, boolean reentrant, boolean renewing, long commandTimeoutNanos,

@@ -56,7 +56,7 @@ final class HeapPressure implements Affliction {
 	}
 
 	/**
-	 * Some megabytes of garbage that the compiler can not leave out.
+	 * Some megabytes of garbage that the compiler cannot leave out.
 	 */
 	private static void waste() {
 		int sum = 0;

@@ -3,8 +3,8 @@ package io.dlock.torture.client;
 import io.dlock.torture.history.Event;
 
 /**
- * A lock that is held, as far as its contender knows. What a contender has no answer for
- * is answered as its users have to believe it.
+ * A lock that is held, as far as its contender knows. A question for which a contender
+ * has no answer is answered as its users have to believe it.
  */
 interface Holding {
 

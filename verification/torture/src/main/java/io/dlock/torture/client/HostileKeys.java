@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.function.UnaryOperator;
 
 /**
- * Keys that somebody on the way could misunderstand, or could take for one another.
+ * Keys that a component on the way could misunderstand, or could take for one another.
  */
 final class HostileKeys {
 

@@ -12,8 +12,8 @@ import io.dlock.torture.history.Event;
 
 /**
  * Locks and releases as many keys as there is time for, each once (F30). The amount is
- * how many at the most. Keys that differ in little are held at the same time: if anybody
- * takes them for one, the second is refused.
+ * the largest number. Keys that differ in little are held at the same time: if a
+ * component takes them for one, the second is refused.
  */
 final class KeyFlood implements Affliction {
 

@@ -14,7 +14,7 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * What there is of a contender in the process when it has no locks.
+ * The resources of a contender in the process when it has no locks.
  *
  * @param live how many threads the process has
  * @param threads the names of the live threads of libraries

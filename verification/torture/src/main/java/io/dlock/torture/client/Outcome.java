@@ -3,7 +3,7 @@ package io.dlock.torture.client;
 import io.dlock.torture.history.Event;
 
 /**
- * What came of a call to acquire.
+ * The outcome of a call to acquire.
  */
 sealed interface Outcome {
 

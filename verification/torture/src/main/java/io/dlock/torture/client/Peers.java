@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.torture.history.Event;
 
 /**
- * What the exceptions of the peers mean.
+ * The meaning of the exceptions of the peers.
  */
 final class Peers {
 

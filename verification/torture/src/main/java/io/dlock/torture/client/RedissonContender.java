@@ -77,8 +77,8 @@ final class RedissonContender implements Contender {
 
 	/**
 	 * A fenced lock has a new token each time it is acquired, also by its holder, and
-	 * nothing is promised about the one before. Who waits looks again when it is told, or
-	 * when the lease that it saw is over.
+	 * nothing is promised about the one before. A waiting call looks again when it is
+	 * told, or when the lease that it saw is over.
 	 */
 	@Override
 	public Abilities abilities() {
@@ -109,8 +109,8 @@ final class RedissonContender implements Contender {
 	private record Held(RLock lock, long token) implements Holding {
 
 		/**
-		 * An interrupted thread can not ask, so the interrupt is put off. Who gets no
-		 * answer does not go on.
+		 * An interrupted thread cannot ask, so the interrupt is put off. A holder that
+		 * gets no answer does not go on.
 		 */
 		@Override
 		public boolean isValid() {

@@ -20,8 +20,8 @@ import io.dlock.torture.history.Event;
 /**
  * The lock registries of Spring Integration: that of Redis with notifications, which the
  * manual prefers, or without, and its own renewal; that of JDBC with the statement the
- * reference manual advises and renewed by the holder. What is not to be renewed comes
- * from a second registry without renewal.
+ * reference manual advises and renewed by the holder. A lock that is not to be renewed
+ * comes from a second registry without renewal.
  */
 final class SpringIntegrationContender implements Contender {
 

@@ -123,8 +123,8 @@ public final class TortureClient {
 	}
 
 	/**
-	 * Who waits for the first time for what another process holds subscribes to a channel
-	 * of its own: that is not a leak, so it belongs to the baseline.
+	 * A client that waits for the first time for a lock of another process subscribes to
+	 * a channel of its own: that is not a leak, so it belongs to the baseline.
 	 * @return whether it had to wait
 	 */
 	private boolean waitForAnotherProcess() {
@@ -185,8 +185,8 @@ public final class TortureClient {
 	}
 
 	/**
-	 * What was lost or unknown in the end is given two of the longest leases to come to
-	 * rest.
+	 * Locks that were lost or unknown in the end have two of the longest leases to come
+	 * to rest.
 	 */
 	private void stop() throws InterruptedException {
 		this.stopped.set(true);

@@ -12,7 +12,7 @@ import io.dlock.torture.history.Event;
  * number of milliseconds in the text is the lease of a lock that was lost.
  *
  * @param client the name of the client
- * @param waitTime how long its calls wait at the most
+ * @param waitTime the longest wait of its calls
  */
 record Troubles(String client, Duration waitTime) {
 

@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
 import io.dlock.torture.Keys;
 
 /**
- * What a thread does next, at random.
+ * The next action of a thread, at random.
  */
 final class Workload {
 

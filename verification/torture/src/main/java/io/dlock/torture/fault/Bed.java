@@ -9,7 +9,7 @@ import io.dlock.test.TcpProxy;
 import io.dlock.torture.server.StoreUnderTest;
 
 /**
- * What faults are inflicted on.
+ * The targets of faults.
  *
  * @param store the store
  * @param clients the clients

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What happens to the process of a client.
+ * Faults of the process of a client.
  */
 final class ClientFaults {
 
@@ -72,7 +72,7 @@ final class ClientFaults {
 	}
 
 	/**
-	 * What the client has sent arrives, the answers wait until the client runs again.
+	 * The requests of the client arrive, the answers wait until the client runs again.
 	 */
 	private static void frozenBeforeReply(Infliction fault) throws InterruptedException {
 		fault.link().blackHoleReplies(true);

@@ -44,7 +44,7 @@ public final class ClockOffset {
 	}
 
 	/**
-	 * What a process needs to have this clock.
+	 * The environment that gives a process this clock.
 	 * @return the environment variables
 	 */
 	public Map<String, String> environment() {

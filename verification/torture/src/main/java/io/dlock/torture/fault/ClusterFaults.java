@@ -8,7 +8,7 @@ import io.dlock.torture.server.RedisAdmin;
 import io.dlock.torture.server.RedisClusterStore;
 
 /**
- * What happens to a Redis Cluster while it is in use.
+ * Faults of a Redis Cluster while it is in use.
  */
 final class ClusterFaults {
 

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What happens to the machine.
+ * Faults of the machine.
  */
 final class HostFaults {
 

@@ -182,7 +182,7 @@ public final class Infliction {
 	}
 
 	/**
-	 * What came of it.
+	 * The result of the fault.
 	 * @return some words after a space, or nothing
 	 */
 	String effect() {
@@ -190,7 +190,7 @@ public final class Infliction {
 	}
 
 	/**
-	 * How many keys were locked for it that nobody else uses.
+	 * The number of keys that were locked for it and that no other client uses.
 	 * @return the number
 	 */
 	int keys() {

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What happens inside the process of a client, which does it to itself when it is told.
+ * Faults inside the process of a client, which inflicts them on itself when it is told.
  * The load that it must be able to bear comes with other faults and without: with them
  * the store fails at the worst time, without them nothing is an excuse.
  */

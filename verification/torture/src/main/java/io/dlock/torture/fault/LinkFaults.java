@@ -6,8 +6,8 @@ import java.util.List;
 import io.dlock.test.TcpProxy;
 
 /**
- * What happens to the network. The nemesis switches the proxies back to normal at the end
- * of each.
+ * Faults of the network. The nemesis switches the proxies back to normal at the end of
+ * each.
  */
 final class LinkFaults {
 
@@ -17,7 +17,7 @@ final class LinkFaults {
 	private static final Duration AGAIN = Duration.ofMillis(120);
 
 	/**
-	 * A request has some 900 bytes at the most, a reply some 100.
+	 * A request has at most some 900 bytes, a reply some 100.
 	 */
 	private static final Range REQUEST_BYTES = Range.of(0, 400);
 
@@ -155,7 +155,7 @@ final class LinkFaults {
 	}
 
 	/**
-	 * What was sent is lost for good: no connection can be used afterwards.
+	 * The bytes that were sent are lost for good: no connection can be used afterwards.
 	 */
 	private static void discard(Infliction fault) throws InterruptedException {
 		fault.link().discard(true);

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What happens to the processes of the store.
+ * Faults of the processes of the store.
  */
 final class NodeFaults {
 

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import io.dlock.torture.server.RedisAdmin;
 
 /**
- * What an administrator does to a Redis, on purpose or not.
+ * Faults that an administrator inflicts on a Redis, on purpose or not.
  */
 final class RedisFaults {
 
@@ -31,7 +31,8 @@ final class RedisFaults {
 	}
 
 	/**
-	 * What a server survives without its clients noticing more than a lost connection.
+	 * Faults that a server survives without its clients noticing more than a lost
+	 * connection.
 	 */
 	static List<FaultType> connections(Duration lease) {
 		Range some = Range.times(lease, 0.3, 1.5);

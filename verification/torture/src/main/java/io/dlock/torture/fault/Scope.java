@@ -6,7 +6,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What a fault is inflicted on. Two faults that need the same resource do not overlap.
+ * The resource that a fault is inflicted on. Two faults that need the same resource do
+ * not overlap.
  */
 public enum Scope {
 

@@ -10,7 +10,7 @@ import io.dlock.torture.server.PostgresPair;
 import io.dlock.torture.server.SqlStore;
 
 /**
- * What an administrator, or another application, does to a database.
+ * Faults that an administrator, or another application, inflicts on a database.
  */
 final class SqlFaults {
 

@@ -1,7 +1,7 @@
 package io.dlock.torture.history;
 
 /**
- * What a record says. The order is the file format: append only.
+ * The event of a record. The order is the file format: append only.
  */
 public enum Event {
 
@@ -16,7 +16,7 @@ public enum Event {
 	/** It returned with a lock. */
 	GRANTED,
 
-	/** It returned: somebody else holds the lock. */
+	/** It returned: another client holds the lock. */
 	REFUSED,
 
 	/** It failed, and may or may not have taken the lock in the store. */

@@ -14,8 +14,8 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * How a history lies in its file: a header and records of the same size, in native byte
- * order, mapped into memory piece by piece. What was written there is in the page cache
- * of the kernel, and so survives the death of its writer.
+ * order, mapped into memory piece by piece. A written record is in the page cache of the
+ * kernel, and so survives the death of its writer.
  */
 final class HistoryFile {
 

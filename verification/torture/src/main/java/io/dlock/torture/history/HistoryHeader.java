@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  * @param incarnation how often the client was started before
  * @param pid its process
  * @param leaseNanos the default lease
- * @param commandTimeoutNanos how long the contender waits for its store at the most
+ * @param commandTimeoutNanos the longest wait of the contender for its store
  * @param pollNanos how often a waiting contender looks at a busy lock at the least
  * @param fenced whether the contender has fencing tokens
  * @param notified whether the contender tells the holder that a lock is lost

@@ -70,7 +70,7 @@ public final class HistoryWriter implements AutoCloseable {
 	}
 
 	/**
-	 * Cut off what was not used. Nobody may be writing; what comes later is ignored.
+	 * Cut off the unused part. No thread may be writing; later records are ignored.
 	 */
 	@Override
 	public void close() {

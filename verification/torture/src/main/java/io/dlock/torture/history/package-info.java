@@ -1,5 +1,5 @@
 /**
- * What the clients saw, written so that it survives their death.
+ * The observations of the clients, written so that they survive the death of the client.
  */
 @NullMarked
 package io.dlock.torture.history;

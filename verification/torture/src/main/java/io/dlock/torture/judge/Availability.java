@@ -76,8 +76,8 @@ final class Availability {
 	}
 
 	/**
-	 * A call that does not wait is refused only by a lock that somebody has, or may have,
-	 * or was just about to get.
+	 * A call that does not wait is refused only by a lock that another call has, or may
+	 * have, or was just about to get.
 	 */
 	private static void judgeTry(Run run, Attempt attempt, @Nullable Occupation last, List<Attempt> attempts,
 			Findings findings) {
@@ -85,7 +85,7 @@ final class Availability {
 		boolean excused = attempt.client().storeFaults().intersects(attempt.invoked(), attempt.returned());
 		if (findings.isJudged(invariant(attempt, last), excused) && free && !isBehind(attempt, attempts)) {
 			findings.violation(invariant(attempt, last), attempt.returned(),
-					attempt + " was refused but nobody holds it");
+					attempt + " was refused but the lock is free");
 		}
 	}
 

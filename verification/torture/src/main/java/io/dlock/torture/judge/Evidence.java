@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What else happened about the time of a violation, to find out why without the files of
+ * The other events about the time of a violation, to find its cause without the files of
  * the run: they are gone when a machine of a CI service is.
  */
 public final class Evidence {

@@ -10,7 +10,7 @@ import io.dlock.torture.history.Event;
 import io.dlock.torture.history.HistoryRecord;
 
 /**
- * What was measured. Times are in milliseconds.
+ * The measured figures. Times are in milliseconds.
  *
  * @param clients how many client processes there were
  * @param seconds from the first call to the last

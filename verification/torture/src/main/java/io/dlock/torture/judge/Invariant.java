@@ -1,7 +1,7 @@
 package io.dlock.torture.judge;
 
 /**
- * What has to hold.
+ * The conditions that have to hold.
  */
 public enum Invariant {
 
@@ -27,7 +27,7 @@ public enum Invariant {
 	/** A loss is known in time. */
 	I6("loss known late", true, true),
 
-	/** What nobody holds is free after a lease. */
+	/** A lock that no client holds is free after a lease. */
 	I7("orphaned lock", true, true),
 
 	/**
@@ -52,7 +52,7 @@ public enum Invariant {
 	/** No waiting call is overtaken without end. Reported, not judged. */
 	I13("starvation", false, false),
 
-	/** A key that nobody else uses is always available. */
+	/** A key that no other client uses is always available. */
 	I14("disturbed by other keys", true, false),
 
 	/**

@@ -7,13 +7,13 @@ import java.util.Map;
 
 /**
  * Reads what happened in a campaign and says which invariants were broken. It must not
- * accuse anybody falsely: what is not certain is not counted.
+ * accuse falsely: a violation that is not certain is not counted.
  */
 public final class Judge {
 
 	/**
-	 * What a busy machine may add to any time, beyond the stalls that the clients noticed
-	 * themselves.
+	 * The time that a busy machine may add to any other, beyond the stalls that the
+	 * clients noticed themselves.
 	 */
 	public static final Duration SLACK = Duration.ofMillis(100);
 

@@ -26,7 +26,10 @@ final class Leaks {
 
 	private static final Pattern FIGURE = Pattern.compile("([a-z-]+)=(\\d+)");
 
-	/** What there may be as many of as there are threads: the last one each has used. */
+	/**
+	 * There may be as many of these as there are threads: the last one that each has
+	 * used.
+	 */
 	private static final int KEPT_BY_THREADS = 16;
 
 	private static final List<String> PHASES = List.of("ready", "idle", "closed");
@@ -120,7 +123,7 @@ final class Leaks {
 	}
 
 	/**
-	 * What there was in a client.
+	 * The figures of a client.
 	 * @param client its name
 	 * @param lines its output
 	 * @return its figures
@@ -155,7 +158,7 @@ final class Leaks {
 	}
 
 	/**
-	 * What there was in the store.
+	 * The figures of the store.
 	 * @param checks the lines of the checks at the end
 	 * @return its figures
 	 */

@@ -21,8 +21,8 @@ import io.dlock.torture.judge.Intervals.Interval;
 record Occupation(Cause cause, long begun, long since, long until) {
 
 	/**
-	 * What an attempt may occupy. Requests that were on their way when a fault began may
-	 * arrive when it ends.
+	 * The times that an attempt may occupy a key. Requests that were on their way when a
+	 * fault began may arrive when it ends.
 	 * @param attempt the attempt
 	 * @param limits what may be expected
 	 * @return the occupations
@@ -39,7 +39,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 			occupations.add(held(attempt, limits));
 		}
 		else if (attempt.outcome() != Event.REFUSED || faulty(attempt, attempt.invoked(), attempt.returned())) {
-			// it may be granted, without anybody knowing, long before it returns
+			// it may be granted, unnoticed, long before it returns
 			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.invoked(), attempt.returned()));
 		}
 		else if (attempt.waitLimit() > 0) {
@@ -49,7 +49,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 		}
 		long waitingUntil = (attempt.returned() != 0) ? attempt.returned() : client.last();
 		for (Interval pause : client.pauses().beginningIn(attempt.invoked(), waitingUntil)) {
-			// a request that was on its way is granted while nobody is there
+			// a request that was on its way is granted while its client is gone
 			occupations.add(during(pause, attempt, limits));
 		}
 		long paused = client.pauses().lastEnd(attempt.invoked(), attempt.invoked(), 0);
@@ -131,7 +131,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	}
 
 	/**
-	 * What occupies a key.
+	 * The reason that a key is occupied.
 	 */
 	enum Cause {
 
@@ -144,7 +144,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 		/** It was held and lost. */
 		LOST,
 
-		/** It may have been granted without anybody knowing. */
+		/** It may have been granted unnoticed. */
 		UNKNOWN,
 
 		/** Its client was killed. */

@@ -46,7 +46,7 @@ final class Order {
 	}
 
 	/**
-	 * The earliest time at which somebody else can have got the lock.
+	 * The earliest time at which another client can have got the lock.
 	 */
 	private static long end(@Nullable Attempt hold) {
 		if (hold == null || hold.validUntil() == 0 || (hold.isLost() && hold.lossKnown() < hold.validUntil())) {

@@ -9,27 +9,30 @@ import java.util.Map;
 import io.dlock.torture.judge.Intervals.Interval;
 
 /**
- * I8 in figures: how long nobody got a lock after its holder was killed, and after the
- * store was healed.
+ * I8 in figures: how long a lock was not granted after its holder was killed, and after
+ * the store was healed.
  */
 final class Recovery {
 
 	static final int TIMEOUTS_AFTER_HEAL = 3;
 
 	/**
-	 * Who has asked so shortly before its death knew how long its lease was.
+	 * A client that asked so shortly before its death knew how long its lease was.
 	 */
 	private static final long RECENTLY = 50_000_000;
 
-	/** What a process may stand still without being late for that reason. */
+	/**
+	 * The part of a lease that a process may stand still without being late for that
+	 * reason.
+	 */
 	private static final int HARMLESS_PAUSE_DIVISOR = 10;
 
 	private Recovery() {
 	}
 
 	/**
-	 * The locks that went with their holder while somebody waited for them: who began to
-	 * wait before the lease can have been over, and got the lock next. Only where it is
+	 * The locks that went with their holder while a request waited for them that began
+	 * before the lease can have been over, and got the lock next. Only where it is
 	 * certain that nothing else was in the way: from the death to the grant the store and
 	 * the network of every client were well, no other client was killed, and none stood
 	 * still.
@@ -74,10 +77,10 @@ final class Recovery {
 
 	/**
 	 * From the end of a fault of the store to the first grant. Only where the fault
-	 * lasted longer than a command may, and where it is certain that somebody could have
+	 * lasted longer than a command may, and where it is certain that a client could have
 	 * got a lock: the next fault of the store came later, and some client had no trouble
 	 * of its own. Faults in which locks were granted until the end say nothing about
-	 * recovery, unless there was a gap after them. A time in which everybody waited for
+	 * recovery, unless there was a gap after them. A time in which all clients waited for
 	 * locks that were held, or that a client in trouble of its own may have been granted
 	 * without knowing, is not one of recovery.
 	 * @param run the run

@@ -48,7 +48,7 @@ final class Resource {
 	}
 
 	/**
-	 * Whoever was told that a write succeeded finds it counted.
+	 * A write that was acknowledged is counted.
 	 */
 	private static void judgeAcknowledged(Run run, Map<Integer, Long> counters, Findings findings) {
 		Map<Integer, Long> acknowledged = new HashMap<>();

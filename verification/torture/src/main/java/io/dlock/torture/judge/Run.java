@@ -45,10 +45,10 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	}
 
 	/**
-	 * What may be expected of the contender on this machine.
+	 * The limits that may be expected of the contender on this machine.
 	 *
 	 * @param lease the default lease
-	 * @param commandTimeout how long it waits for its store at the most
+	 * @param commandTimeout the longest wait for its store
 	 * @param poll how often a waiting process looks at a busy lock at the least
 	 * @param fenced whether there are fencing tokens
 	 * @param notified whether a holder is told that its lock is lost

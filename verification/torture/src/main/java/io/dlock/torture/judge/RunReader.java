@@ -244,7 +244,7 @@ final class RunReader {
 	}
 
 	/**
-	 * What clients print has keys in it that are not text in every encoding.
+	 * The output of clients has keys in it that are not text in every encoding.
 	 */
 	private static List<String> lines(Path file) {
 		try {

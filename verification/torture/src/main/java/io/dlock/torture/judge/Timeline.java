@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 import io.dlock.torture.judge.Intervals.Interval;
 
 /**
- * What the nemesis did.
+ * The actions of the nemesis.
  *
  * @param events its deeds in order
  */
@@ -90,7 +90,7 @@ record Timeline(List<Deed> events) {
 	}
 
 	/**
-	 * When nobody could use the store.
+	 * The times in which no client could use the store.
 	 * @return the times
 	 */
 	Intervals outages() {

@@ -9,8 +9,8 @@ import io.dlock.torture.history.Event;
 import io.dlock.torture.judge.Run.Limits;
 
 /**
- * What a client printed about a lock that is in no history, of a key that nobody else
- * uses.
+ * A line that a client printed about a lock that is in no history, of a key that no other
+ * client uses.
  *
  * @param client the name of the client
  * @param from when the call began

@@ -3,8 +3,8 @@ package io.dlock.torture.judge;
 import io.dlock.torture.judge.Run.Limits;
 
 /**
- * I9, I10 and I14 of the locks that are in no history: nobody else uses their keys, so
- * each call has to be granted at once, and no lock may be lost, but for a fault of the
+ * I9, I10 and I14 of the locks that are in no history: no other client uses their keys,
+ * so each call has to be granted at once, and no lock may be lost, but for a fault of the
  * store, or if the process did not run.
  */
 final class Troubles {
@@ -33,8 +33,8 @@ final class Troubles {
 					violation(Invariant.I14, trouble, "failed without a reason", findings);
 				}
 			}
-			// whatever happens to the store, nobody holds it
-			case REFUSED -> violation(Invariant.I14, trouble, "was refused but nobody else uses the key", findings);
+			// whatever happens to the store, the key is free
+			case REFUSED -> violation(Invariant.I14, trouble, "was refused but no other client uses the key", findings);
 			case LOST, RELEASED_LOST -> {
 				boolean faulty = client.isLossExcusedByFault(trouble.to(), trouble.lease(limits), limits.slack());
 				boolean slow = client.isLossExcusedByMachine(trouble.to(), trouble.lease(limits), limits.slack());

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the judge says about a campaign.
+ * The verdict of the judge about a campaign.
  *
  * @param lossy whether the store lost what it had acknowledged, or its clock stepped
  * @param counts the violations of each invariant

@@ -8,7 +8,8 @@ import java.util.stream.Stream;
 import io.dlock.torture.judge.Occupation.Cause;
 
 /**
- * From when on somebody wanted a lock that nobody held, or could hold without knowing it.
+ * The times from which a client wanted a lock that no other held, or could hold without
+ * knowing it.
  */
 final class Wanted {
 
@@ -54,7 +55,7 @@ final class Wanted {
 
 	/**
 	 * A client in trouble of its own may have been granted a lock without knowing, and
-	 * can not give it back. The others can.
+	 * cannot give it back. The others can.
 	 */
 	private boolean isTaken(Taken lock, long time) {
 		if (lock.attempt.isGranted()) {

@@ -16,8 +16,8 @@ import io.dlock.store.jdbc.JdbcLockStoreSettings;
 
 /**
  * A lock is acquired inside a transaction of the caller that began six seconds ago. The
- * thread about it is of the provider for jOOQ, which can not be had from Maven Central
- * today; this is that for {@code JdbcTemplate}.
+ * thread about it is of the provider for jOOQ, which is not available from Maven Central
+ * today; this one is for {@code JdbcTemplate}.
  */
 final class AmbientTransaction implements KnownBug {
 

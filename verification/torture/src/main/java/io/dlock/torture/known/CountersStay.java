@@ -25,7 +25,7 @@ final class CountersStay implements KnownBug {
 
 	@Override
 	public String title() {
-		return "Redisson, fenced lock: each key that was ever locked leaves a counter for ever";
+		return "Redisson, fenced lock: each key that was ever locked leaves a counter for good";
 	}
 
 	@Override

@@ -1,7 +1,7 @@
 package io.dlock.torture.known;
 
 /**
- * A bug that somebody found in a peer.
+ * A known bug of a peer.
  */
 interface KnownBug {
 
@@ -21,7 +21,7 @@ interface KnownBug {
 	 * Try it on the peer.
 	 * @param scene the servers
 	 * @return what happened
-	 * @throws Exception if it can not be tried
+	 * @throws Exception if it cannot be tried
 	 */
 	Evidence onPeer(Scene scene) throws Exception;
 
@@ -29,12 +29,12 @@ interface KnownBug {
 	 * Try it on us.
 	 * @param scene the servers
 	 * @return what happened
-	 * @throws Exception if it can not be tried
+	 * @throws Exception if it cannot be tried
 	 */
 	Evidence onOurs(Scene scene) throws Exception;
 
 	/**
-	 * What happened.
+	 * The observation.
 	 *
 	 * @param reproduced whether the bug is there
 	 * @param text what was seen

@@ -51,8 +51,8 @@ public final class OtherClock {
 
 	/**
 	 * Let such a process try.
-	 * @param contender with whom
-	 * @param key what, held by somebody else
+	 * @param contender the contender
+	 * @param key the key, held by another process
 	 * @return what happened
 	 */
 	static Evidence tryLock(String contender, String key) throws IOException, InterruptedException {

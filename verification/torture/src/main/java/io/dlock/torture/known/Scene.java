@@ -111,7 +111,7 @@ final class Scene implements AutoCloseable {
 	 */
 	static void require(boolean granted) {
 		if (!granted) {
-			throw new IllegalStateException("A lock that nobody holds was refused");
+			throw new IllegalStateException("A free lock was refused");
 		}
 	}
 

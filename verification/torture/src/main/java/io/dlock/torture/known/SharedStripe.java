@@ -38,7 +38,7 @@ final class SharedStripe implements KnownBug {
 	}
 
 	/**
-	 * Nobody holds any other key than "0". The one that is refused is tried for a second.
+	 * Only the key "0" is held. A key that is refused is tried for a second.
 	 */
 	private static Evidence search(Scene scene, String store, Function<String, Lock> locks) throws Exception {
 		locks.apply("0").lock();

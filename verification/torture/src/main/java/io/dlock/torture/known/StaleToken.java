@@ -13,7 +13,7 @@ import io.dlock.LockRegistry;
 import io.dlock.test.RedisServer;
 
 /**
- * Who has lost the lock asks for its token.
+ * A holder that has lost the lock asks for its token.
  */
 final class StaleToken implements KnownBug {
 

@@ -6,7 +6,7 @@ import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 
 /**
- * A holder dies. Nobody sends a message that the lock is free.
+ * A holder dies, and no message tells that the lock is free.
  */
 final class WaitsForAMessage implements KnownBug {
 

@@ -28,7 +28,7 @@ public final class Report {
 	 * about the violations, {@code evidence.txt} into its directory.
 	 * @param directory the directory of the run
 	 * @return the verdict
-	 * @throws IOException if the report can not be written
+	 * @throws IOException if the report cannot be written
 	 */
 	public static Verdict write(Path directory) throws IOException {
 		Verdict verdict = Judge.judge(directory, Judge.SLACK);

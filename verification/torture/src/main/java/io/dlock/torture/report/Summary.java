@@ -108,7 +108,7 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 	Summary plus(Summary other) {
 		if (!other.kind.equals(this.kind)) {
 			throw new IllegalArgumentException(
-					"Runs of different kinds can not be added up: " + this.kind + " and " + other.kind);
+					"Runs of different kinds cannot be added up: " + this.kind + " and " + other.kind);
 		}
 		return new Summary(joined(this.runs, other.runs), this.kind, joined(this.seeds, other.seeds),
 				this.broken || other.broken, this.vacuous.stream().filter(other.vacuous::contains).toList(),

@@ -33,7 +33,7 @@ final class Counters {
 	}
 
 	/**
-	 * What to write down about it. {@code other} is the highest token seen before.
+	 * Describe the write for the log. {@code other} is the highest token seen before.
 	 * @param nanos when
 	 * @param request the request
 	 * @param reply its answer

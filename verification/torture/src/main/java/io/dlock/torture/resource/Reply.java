@@ -3,7 +3,7 @@ package io.dlock.torture.resource;
 import java.nio.ByteBuffer;
 
 /**
- * What the resource answers.
+ * An answer of the resource.
  *
  * @param accepted whether it was done; otherwise the token was stale
  * @param value the value of the counter

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import io.dlock.torture.history.HistoryRecord.Origin;
 
 /**
- * What is asked of the resource.
+ * A request to the resource.
  *
  * @param operation what
  * @param origin who asks

@@ -93,7 +93,7 @@ public final class LimitedDisk implements AutoCloseable {
 
 	static void move(Path from, Path to) {
 		if (!run("mv", from.toString(), to.toString())) {
-			throw new IllegalStateException("Can not move " + from + " to " + to);
+			throw new IllegalStateException("Cannot move " + from + " to " + to);
 		}
 	}
 

@@ -86,8 +86,8 @@ public final class RedisSentinelStore implements RedisUnderTest {
 	}
 
 	/**
-	 * A replica that never becomes master serves nobody, so there is no point in breaking
-	 * it.
+	 * A replica that never becomes master serves no client, so there is no point in
+	 * breaking it.
 	 */
 	@Override
 	public List<ServerNode> nodes() {

@@ -71,7 +71,7 @@ public record ServerNode(String name, String host, int port, Signals signals) {
 	}
 
 	/**
-	 * What can be done to a process.
+	 * The actions that are possible on a process.
 	 *
 	 * @param pause stops its scheduling
 	 * @param resume continues it

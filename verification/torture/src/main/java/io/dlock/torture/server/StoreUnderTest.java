@@ -13,7 +13,7 @@ import io.dlock.test.TcpProxy;
 public interface StoreUnderTest extends AutoCloseable {
 
 	/**
-	 * What it is.
+	 * The type of the store.
 	 * @return the type
 	 */
 	StoreType type();
@@ -41,16 +41,16 @@ public interface StoreUnderTest extends AutoCloseable {
 	}
 
 	/**
-	 * What a client needs to know to connect.
+	 * The options that a client needs to connect.
 	 * @param port the port to connect to: that of a proxy before {@link #nodes()}
 	 * @return the options of the client, {@code --name=value}
 	 */
 	List<String> clientOptions(int port);
 
 	/**
-	 * What the clients left behind, or hold just now: {@code locks} held, {@code
-	 * connections} of clients, {@code channels} or whatever else has to return to where
-	 * it was.
+	 * The resources that the clients left behind, or hold just now: {@code locks} held,
+	 * {@code connections} of clients, {@code channels} or others that have to return to
+	 * where they were.
 	 * @return the figures by name
 	 */
 	Map<String, Long> figures();

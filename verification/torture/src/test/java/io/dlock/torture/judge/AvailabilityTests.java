@@ -42,7 +42,7 @@ class AvailabilityTests {
 	}
 
 	@Test
-	void i6HolderFindsOutByItselfWhatNobodyTold() {
+	void i6HolderFindsOutByItselfWithoutAMessage() {
 		this.run.attempt(0, 0, 100)
 			.granted(110, 1)
 			.held(111, 111, 1, 1090)
@@ -126,7 +126,7 @@ class AvailabilityTests {
 	}
 
 	@Test
-	void i10CallThatGetsOutJustBeforeItsProcessIsStoppedIsGrantedToNobody() {
+	void i10CallOfAProcessThatIsStoppedAtOnceIsGrantedToNoHolder() {
 		this.run.fault(100, 3000, "F2", "client-0");
 		this.run.attempt(0, 0, 105).waiting(0).then(3001, Event.UNKNOWN);
 		this.run.attempt(1, 0, 500).waiting(500).then(1000, Event.REFUSED);

@@ -58,7 +58,7 @@ class LongRunTests {
 	}
 
 	/**
-	 * What other processes do meanwhile does not count.
+	 * The work of other processes does not count.
 	 */
 	private static long cpuTime() {
 		return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();

@@ -75,7 +75,7 @@ class RecoveryTests {
 	@Test
 	void i8DeathsThatSayNothingAreNotCounted() {
 		this.run.killed(0, 200);
-		// nobody waited
+		// no request waited
 		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 190, 1, 1090);
 		this.run.attempt(1, 0, 1500).granted(1505, 2).held(1506, 1510, 2, 2400).released(1511);
 		// it was on its way out

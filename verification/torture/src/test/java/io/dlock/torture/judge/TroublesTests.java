@@ -16,19 +16,19 @@ class TroublesTests {
 	private final RunBuilder run = new RunBuilder();
 
 	@Test
-	void i14CallThatNobodyIsInTheWayOfFails() {
+	void i14CallWithoutARivalFails() {
 		this.run.trouble(1000, 1010, Event.UNKNOWN);
 		assertBroken(Invariant.I14);
 	}
 
 	@Test
-	void i14CallThatNobodyIsInTheWayOfMayFailWithTheStore() {
+	void i14CallWithoutARivalMayFailWithTheStore() {
 		this.run.fault(900, 1005, "F5", "node-0").trouble(1000, 1100, Event.UNKNOWN);
 		assertBroken();
 	}
 
 	@Test
-	void i14CallThatNobodyIsInTheWayOfMayFailInAPause() {
+	void i14CallWithoutARivalMayFailInAPause() {
 		this.run.fault(900, 2000, "F1", "client-0").trouble(890, 2010, Event.UNKNOWN);
 		assertBroken();
 	}
@@ -43,13 +43,13 @@ class TroublesTests {
 	}
 
 	@Test
-	void i14RefusalOfAKeyThatNobodyElseUsesHasNoExcuse() {
+	void i14RefusalOfAKeyWithoutARivalHasNoExcuse() {
 		this.run.fault(900, 2000, "F5", "node-0").trouble(1000, 1010, Event.REFUSED);
 		assertBroken(Invariant.I14);
 	}
 
 	@Test
-	void i14CallThatNobodyIsInTheWayOfWaits() {
+	void i14CallWithoutARivalWaits() {
 		this.run.trouble(1000, 1390, Event.GRANTED);
 		assertBroken();
 		this.run.trouble(1000, 1410, Event.GRANTED);
@@ -57,7 +57,7 @@ class TroublesTests {
 	}
 
 	@Test
-	void i9CallThatNobodyIsInTheWayOfTakesTooLong() {
+	void i9CallWithoutARivalTakesTooLong() {
 		this.run.fault(900, 5000, "F5", "node-0").trouble(1000, 3190, Event.UNKNOWN);
 		assertBroken();
 		this.run.trouble(1000, 3210, Event.UNKNOWN);
@@ -95,7 +95,7 @@ class TroublesTests {
 	}
 
 	@Test
-	void i10FailureThatNobodyDocuments() {
+	void i10UndocumentedFailure() {
 		this.run.fault(500, 3000, "F5", "node-0").trouble(1000, 1001, Event.FAILED);
 		assertBroken(Invariant.I10);
 	}
