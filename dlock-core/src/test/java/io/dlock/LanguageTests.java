@@ -17,29 +17,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LanguageTests {
 
-	/**
-	 * Directories (without those below) and files that are not clean yet. The list only
-	 * shrinks: a path that is clean has to leave it.
-	 */
-	private static final List<String> NOT_CLEAN_YET = List.of("CHANGELOG.md",
-			"dlock-core/src/main/java/io/dlock",
-			"dlock-core/src/main/java/io/dlock/aop",
-			"dlock-core/src/main/java/io/dlock/engine",
-			"dlock-core/src/main/java/io/dlock/metrics",
-			"dlock-core/src/main/java/io/dlock/observation",
-			"dlock-core/src/test/java/io/dlock/ArchitectureTests.java",
-			"dlock-core/src/test/java/io/dlock/aop",
-			"dlock-core/src/test/java/io/dlock/aop/elsewhere",
-			"dlock-core/src/test/java/io/dlock/engine",
-			"dlock-core/src/test/java/io/dlock/metrics",
-			"dlock-core/src/test/java/io/dlock/store",
-			"dlock-core/src/test/java/io/dlock/store/jdbc",
-			"dlock-core/src/test/java/io/dlock/store/jdbc/dialect",
-			"dlock-core/src/test/java/io/dlock/store/memory",
-			"dlock-core/src/test/java/io/dlock/store/redis",
-			"dlock-spring-boot-starter/src/test/java/io/dlock/autoconfigure",
-			"verification/kotlin/src/test/kotlin/io/dlock/aop");
-
 	/** The files that quote the words, or run as the user of that name. */
 	private static final List<String> QUOTES = List.of("CONTRIBUTING.md",
 			"dlock-core/src/test/java/io/dlock/LanguageTests.java",
@@ -58,23 +35,11 @@ class LanguageTests {
 	void textsAreFreeOfTheWorstMistakes() {
 		List<String> mistakes = new ArrayList<>();
 		for (Path file : Repository.files(".java", ".kt", ".md")) {
-			if (!QUOTES.contains(Repository.name(file))
-					&& NOT_CLEAN_YET.stream().noneMatch((path) -> isIn(file, path))) {
+			if (!QUOTES.contains(Repository.name(file))) {
 				mistakes.addAll(mistakes(file));
 			}
 		}
 		assertThat(mistakes).isEmpty();
-	}
-
-	@Test
-	void pathsThatAreCleanLeaveTheList() {
-		List<Path> files = Repository.files(".java", ".kt", ".md");
-		assertThat(NOT_CLEAN_YET).allSatisfy((path) -> assertThat(files).as("%s is clean: take it off the list", path)
-			.anyMatch((file) -> isIn(file, path) && !mistakes(file).isEmpty()));
-	}
-
-	private static boolean isIn(Path file, String path) {
-		return Repository.name(file).equals(path) || Repository.name(file.getParent()).equals(path);
 	}
 
 	private static List<String> mistakes(Path file) {

@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * What is refused when the bean is created, and what the refusal says.
+ * Methods that are refused when their bean is created, and the messages.
  */
 class InvalidLockedMethodsTests {
 

@@ -11,7 +11,7 @@ import io.dlock.LockEvent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a locked method is called in events.
+ * The names of locked methods in events.
  */
 class LockNameTests extends AbstractDistributedLockedTests {
 

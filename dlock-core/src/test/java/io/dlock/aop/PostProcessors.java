@@ -12,7 +12,7 @@ import io.dlock.LockRegistry;
  */
 public final class PostProcessors {
 
-	/** What the build says. */
+	/** The mode that the build sets. */
 	public static final AdviceMode MODE = AdviceMode.valueOf(System.getProperty("dlock.test.aop-mode", "PROXY"));
 
 	private PostProcessors() {

@@ -36,8 +36,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What the meters show of locks on real servers: two instances, locks that are taken
- * away, and a server that is gone.
+ * Meters of locks on real servers: two instances, locks that are taken away, and a server
+ * that is gone.
  */
 @Timeout(120)
 class LockMetersIntegrationTests {

@@ -37,7 +37,7 @@ import io.dlock.store.memory.MemoryLockStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is metered, under which names and tags.
+ * The meters, their names and tags.
  */
 @Timeout(60)
 class LockMetersTests {

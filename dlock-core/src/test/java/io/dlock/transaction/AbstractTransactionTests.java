@@ -105,7 +105,7 @@ abstract class AbstractTransactionTests {
 		protected void doCommit(DefaultTransactionStatus status) {
 			super.doCommit(status);
 			if (AbstractTransactionTests.this.failingCommit) {
-				throw new TransactionSystemException("nobody knows whether this was committed");
+				throw new TransactionSystemException("the outcome of this commit is unknown");
 			}
 		}
 

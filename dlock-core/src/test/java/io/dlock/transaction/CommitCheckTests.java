@@ -165,7 +165,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		Work work = start((postProcessor) -> postProcessor.setCommitGuard(() -> (transaction, lock) -> {
 			asked.add(lock.key());
 			if (asked.size() == 3) {
-				throw new LockLostException(lock.key(), lock.token(), "somebody else says so");
+				throw new LockLostException(lock.key(), lock.token(), "another listener says so");
 			}
 		}));
 		inTransaction(this::insert);
@@ -174,7 +174,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 			work.runInTransaction(this::insert);
 			assertThat(asked).containsExactlyInAnyOrder("outer", KEY);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(this::insert))
-				.withMessageContaining("somebody else says so");
+				.withMessageContaining("another listener says so");
 		}
 		assertThat(entries()).isEqualTo(2);
 	}

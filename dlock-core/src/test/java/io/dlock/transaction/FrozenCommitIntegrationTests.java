@@ -91,7 +91,7 @@ class FrozenCommitIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void withTheRowNobodyIsGrantedBeforeTheFrozenHolderHasCommitted(Database database) throws Exception {
+	void withTheRowNoRequestIsGrantedBeforeTheFrozenHolderHasCommitted(Database database) throws Exception {
 		try (TransactionalInstance successor = instance(database)) {
 			successor.create(this.id);
 			try (CommitterProcess frozen = CommitterProcess.start(database, LEASE, this.id, Place.ROW_LOCKED)) {

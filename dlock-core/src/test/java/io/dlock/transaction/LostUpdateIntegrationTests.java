@@ -171,7 +171,7 @@ class LostUpdateIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void b34NobodyReadsBetweenTheReturnAndTheEndOfTheTransaction(Database database) {
+	void b34NoReadComesBetweenTheReturnAndTheEndOfTheTransaction(Database database) {
 		this.id = "counter/" + UUID.randomUUID();
 		try (TransactionalInstance first = instance(database, InsideTransaction.DEFER);
 				TransactionalInstance second = instance(database, InsideTransaction.DEFER)) {
@@ -198,8 +198,8 @@ class LostUpdateIntegrationTests {
 	}
 
 	/**
-	 * What a lock can not help against, and the warning tells of: REPEATABLE READ, the
-	 * default of MySQL and MariaDB, goes on to show what was there at the first read.
+	 * A lock does not help against REPEATABLE READ, the default of MySQL and MariaDB,
+	 * which goes on to show the state at the first read. The warning names it.
 	 */
 	@ParameterizedTest
 	@MethodSource("databases")

@@ -299,7 +299,7 @@ final class TransactionalInstance implements AutoCloseable {
 	}
 
 	/**
-	 * What is special about an instance.
+	 * The settings that distinguish an instance.
 	 */
 	@FunctionalInterface
 	interface Customizer {

@@ -56,7 +56,7 @@ final class ProxiedInvocation implements ProxyMethodInvocation {
 	}
 
 	/**
-	 * Run the method itself. What it calls is no longer this call.
+	 * Run the method itself. Calls from within it are calls of their own.
 	 * @param woven the call of the woven method
 	 * @return the result of the method
 	 * @throws Throwable the failure of the method

@@ -100,7 +100,7 @@ public final class WovenMethods {
 
 	/**
 	 * The class of a proxy inherits the annotation of a class, or is that of an
-	 * annotation, which may be annotated itself. What it stands for is woven.
+	 * annotation, which may be annotated itself. The method that it stands for is woven.
 	 */
 	private static boolean isOfProxy(Method method) {
 		Class<?> type = method.getDeclaringClass();

@@ -48,8 +48,8 @@ class NotWovenTests {
 	 */
 	static class Overloaded {
 
-		/** What the compiler would leave in the file of the class. */
-		static final String ASPECT = "io/dlock/aop/DistributedLockedAspect";
+		/** The trace that a compiler would leave in the file of the class. */
+		static final String ASPECT = "io/dlock/aop/aspectj/DistributedLockedAspect";
 
 		@DistributedLocked
 		public void pay(String order) {

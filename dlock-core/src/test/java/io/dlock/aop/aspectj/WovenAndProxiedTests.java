@@ -22,7 +22,7 @@ import io.dlock.engine.LeaseLockRegistry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is locked by proxies, by the aspect, or by both, and by which context.
+ * Calls that are locked by proxies, by the aspect, or by both, and their contexts.
  */
 @Tag("woven")
 class WovenAndProxiedTests extends AbstractWovenTests {

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * What no proxy can do.
+ * Methods that no proxy can lock.
  */
 @Tag("woven")
 class WovenMethodTests extends AbstractWovenTests {

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * What a locked method does when its lock is busy or lost.
+ * Calls of a locked method whose lock is busy or lost.
  */
 public class BusyAndLostTests extends AbstractDistributedLockedTests {
 

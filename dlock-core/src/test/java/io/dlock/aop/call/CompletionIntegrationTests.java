@@ -55,7 +55,7 @@ class CompletionIntegrationTests {
 
 	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(7);
 
-	/** What the lock protects: it has no other protection. */
+	/** The state that the lock protects: it has no other protection. */
 	private static final class Counter {
 
 		private volatile int value;

@@ -32,8 +32,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * Whom {@link OnLost#INTERRUPT} interrupts: the method that lost its lock and nobody
- * else.
+ * {@link OnLost#INTERRUPT} interrupts the method that lost its lock, and no other.
  */
 @Timeout(120)
 public class InterruptedBodyTests {

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * What a locked method logs shows its lock.
+ * The log entries of a locked method show its lock.
  */
 public class LockInTheLogTests extends AbstractDistributedLockedTests {
 
@@ -93,7 +93,7 @@ public class LockInTheLogTests extends AbstractDistributedLockedTests {
 
 	@Test
 	void afterANestedMethodTheOuterOneIsShownAgain() {
-		MDC.put("dlock.token", "of somebody else");
+		MDC.put("dlock.token", "of another");
 		MDC.put("customer", "7");
 		this.orders.take("7", () -> {
 			Map<String, String> outer = shown();
@@ -109,8 +109,7 @@ public class LockInTheLogTests extends AbstractDistributedLockedTests {
 			assertThat(shown()).isEqualTo(outer);
 			return null;
 		});
-		assertThat(shown())
-			.containsExactlyInAnyOrderEntriesOf(Map.of("dlock.token", "of somebody else", "customer", "7"));
+		assertThat(shown()).containsExactlyInAnyOrderEntriesOf(Map.of("dlock.token", "of another", "customer", "7"));
 	}
 
 	@Test

@@ -50,7 +50,7 @@ class LockedMethodExecutorTests {
 	}
 
 	/**
-	 * Nobody else would release its lock.
+	 * Its lock would leak otherwise.
 	 */
 	@ParameterizedTest
 	@ValueSource(strings = { "capture", "restore", "clear" })

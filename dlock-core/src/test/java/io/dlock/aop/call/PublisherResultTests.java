@@ -436,7 +436,7 @@ public class PublisherResultTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void handleTravelsInTheContextAndIsSeenByNobodyBehind() {
+	void handleTravelsInTheContextAndIsHiddenDownstream() {
 		String seen = this.work
 			.flux("key",
 					() -> Flux.range(0, 1)
@@ -510,8 +510,8 @@ public class PublisherResultTests extends AbstractDistributedLockedTests {
 	}
 
 	/**
-	 * Whoever blocks may keep all threads of a scheduler, and wait for a method that has
-	 * got its lock.
+	 * A blocking subscriber may keep all threads of a scheduler, and wait for a method
+	 * that has got its lock.
 	 */
 	@Test
 	void noMethodWaitsForAThreadOfReactor() {

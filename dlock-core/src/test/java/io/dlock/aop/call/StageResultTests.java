@@ -266,7 +266,7 @@ public class StageResultTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void resultThatSomebodyElseCompletesEndsTheCall() {
+	void resultThatAnotherThreadCompletesEndsTheCall() {
 		CompletableFuture<String> result = this.work.future("key");
 		awaitBody();
 		result.complete("without waiting");

@@ -45,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * What a locked method does when the store fails: here a database without the lock table.
+ * Calls of a locked method whose store fails: a database without the lock table.
  */
 public class StoreFailureTests {
 

@@ -55,7 +55,7 @@ class VirtualThreadIntegrationTests {
 	}
 
 	/**
-	 * Waits where a virtual thread can not give up its carrier, in any version of Java.
+	 * Waits where a virtual thread cannot give up its carrier, in any version of Java.
 	 */
 	private static final class Pinning {
 

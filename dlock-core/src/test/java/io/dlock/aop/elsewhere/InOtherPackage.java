@@ -3,7 +3,7 @@ package io.dlock.aop.elsewhere;
 import io.dlock.DistributedLocked;
 
 /**
- * Its method can not be overridden in other packages.
+ * Its method cannot be overridden in other packages.
  */
 public class InOtherPackage {
 
