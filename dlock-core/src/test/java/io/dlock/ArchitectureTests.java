@@ -1,13 +1,8 @@
 package io.dlock;
 
-import java.util.Set;
-
-import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.library.dependencies.SliceAssignment;
-import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import org.junit.jupiter.api.Test;
 
@@ -23,10 +18,6 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
  * → store.
  */
 class ArchitectureTests {
-
-	/** Packages whose class cycles have yet to be cut. */
-	private static final Set<String> WITH_CYCLES = Set.of("io.dlock.aop", "io.dlock.metrics", "io.dlock.observation",
-			"io.dlock.store.jdbc", "io.dlock.store.redis");
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -44,10 +35,7 @@ class ArchitectureTests {
 	 */
 	@Test
 	void classesHaveNoCycles() {
-		SlicesRuleDefinition.slices()
-			.assignedFrom(new TopLevelClasses())
-			.should()
-			.beFreeOfCycles()
+		ClassCycles.none()
 			.ignoreDependency("io.dlock.engine.Hold", "io.dlock.engine.Lease")
 			.ignoreDependency(LockHandle.class, LockContext.class)
 			.check(CLASSES);
@@ -230,30 +218,6 @@ class ArchitectureTests {
 			.should()
 			.notBePublic()
 			.check(CLASSES);
-	}
-
-	/**
-	 * A slice for each top-level class, with the classes that are nested in it.
-	 */
-	private static final class TopLevelClasses implements SliceAssignment {
-
-		@Override
-		public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
-			if (WITH_CYCLES.contains(javaClass.getPackageName())) {
-				return SliceIdentifier.ignore();
-			}
-			JavaClass topLevel = javaClass;
-			while (topLevel.getEnclosingClass().isPresent()) {
-				topLevel = topLevel.getEnclosingClass().get();
-			}
-			return SliceIdentifier.of(topLevel.getName());
-		}
-
-		@Override
-		public String getDescription() {
-			return "top-level classes";
-		}
-
 	}
 
 }

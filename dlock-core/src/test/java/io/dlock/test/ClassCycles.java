@@ -1,9 +1,9 @@
 package io.dlock.test;
 
 import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import com.tngtech.archunit.library.dependencies.SliceRule;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 
 /**
@@ -19,7 +19,7 @@ public final class ClassCycles implements SliceAssignment {
 	 * Forbid cycles.
 	 * @return the rule
 	 */
-	public static ArchRule none() {
+	public static SliceRule none() {
 		return SlicesRuleDefinition.slices().assignedFrom(new ClassCycles()).should().beFreeOfCycles();
 	}
 
