@@ -20,6 +20,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.store.LockStore;
 import io.dlock.store.memory.MemoryLockStore;
 
@@ -34,7 +35,7 @@ abstract class AbstractShutdownTests {
 
 	final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
-				TaskSchedulingAutoConfiguration.class, DlockAutoConfiguration.class))
+				TaskSchedulingAutoConfiguration.class, DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class))
 		.withPropertyValues("dlock.backend=memory", "spring.task.execution.pool.core-size=1");
 
 	/**

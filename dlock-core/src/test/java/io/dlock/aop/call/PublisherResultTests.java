@@ -354,13 +354,14 @@ public class PublisherResultTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void r49CancelStopsASourceThatNeverPauses() {
+	void r49CancelStopsASourceThatNeverPauses() throws Exception {
+		CountDownLatch emitting = new CountDownLatch(1);
 		Disposable subscription = this.work
 			.flux("key",
 					() -> Flux.<Integer>generate((sink) -> sink.next(1))
 						.doOnCancel(() -> this.work.getSeen().add("cancelled")))
-			.subscribe();
-		Awaitility.await().until(() -> !isFree());
+			.subscribe((value) -> emitting.countDown());
+		emitting.await();
 		subscription.dispose();
 		Awaitility.await().untilAsserted(() -> assertThat(this.work.getSeen()).containsExactly("run", "cancelled"));
 	}
