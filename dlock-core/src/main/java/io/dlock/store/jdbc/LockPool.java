@@ -2,6 +2,7 @@ package io.dlock.store.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.locks.ReentrantLock;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -14,12 +15,42 @@ import com.zaxxer.hikari.pool.HikariPool;
  */
 final class LockPool extends HikariDataSource {
 
+	/**
+	 * HikariCP's switch for weak references from threads to the connections that they
+	 * used. It is on by default where an application has a class loader of its own.
+	 */
+	private static final String WEAK_REFERENCES = "com.zaxxer.hikari.useWeakReferences";
+
+	private static final ReentrantLock creation = new ReentrantLock();
+
 	private final HikariPool pool;
 
 	LockPool(HikariConfig config) {
 		config.validate();
 		config.copyStateTo(this);
-		this.pool = new HikariPool(this);
+		this.pool = create();
+	}
+
+	/**
+	 * An outage replaces the pool. With strong references each thread of the application
+	 * that has used it would keep the closed pool as long as it lives.
+	 */
+	private HikariPool create() {
+		creation.lock();
+		String before = System.getProperty(WEAK_REFERENCES);
+		try {
+			System.setProperty(WEAK_REFERENCES, "true");
+			return new HikariPool(this);
+		}
+		finally {
+			if (before != null) {
+				System.setProperty(WEAK_REFERENCES, before);
+			}
+			else {
+				System.clearProperty(WEAK_REFERENCES);
+			}
+			creation.unlock();
+		}
 	}
 
 	@Override

@@ -1,5 +1,7 @@
 package io.dlock.store.jdbc;
 
+import java.lang.ref.WeakReference;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -10,6 +12,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.io.ClassPathResource;
@@ -62,6 +65,29 @@ class LockPoolTests {
 			hikari.setLevel(before);
 		}
 		assertThat(lines).filteredOn((line) -> line.contains("dlock")).isEmpty();
+	}
+
+	/**
+	 * An outage replaces the pool, and the threads of an application live on.
+	 */
+	@Test
+	void threadsThatUsedAPoolDoNotKeepItWhenItIsClosed() throws Exception {
+		try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID())) {
+			WeakReference<HikariDataSource> closed = usedAndClosed(
+					new LockPools(application, JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND)));
+			Awaitility.await().until(() -> {
+				System.gc();
+				return closed.get() == null;
+			});
+		}
+	}
+
+	private static WeakReference<HikariDataSource> usedAndClosed(LockPools pools) throws SQLException {
+		HikariDataSource pool = pools.open(1, (config) -> {
+		});
+		pool.getConnection().close();
+		LockPools.close(pool);
+		return new WeakReference<>(pool);
 	}
 
 	@Test
