@@ -1,8 +1,6 @@
 package io.dlock;
 
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
@@ -45,57 +43,43 @@ public final class LockRequest {
 
 	private final String key;
 
-	private final @Nullable Duration lease;
+	private final Options options;
 
-	private final @Nullable Duration waitTime;
+	private LockRequest(String key, Options options) {
+		checkKey(key);
+		this.key = key;
+		this.options = options;
+	}
 
-	private final boolean renew;
-
-	private final boolean reentrant;
-
-	private final @Nullable String reason;
-
-	private final @Nullable String name;
-
-	private final @Nullable Duration minHold;
-
-	private final @Nullable Duration maxHold;
-
-	private final boolean failOpen;
-
-	private LockRequest(Builder builder) {
-		this.key = builder.key;
-		this.lease = builder.lease;
-		this.waitTime = builder.waitTime;
-		this.renew = builder.renew;
-		this.reentrant = builder.reentrant;
-		this.reason = builder.reason;
-		this.name = builder.name;
-		this.minHold = builder.minHold;
-		this.maxHold = builder.maxHold;
-		this.failOpen = builder.failOpen;
-		validate();
+	static LockRequest create(String key, Options options) {
+		LockRequest request = new LockRequest(key, options);
+		request.validate();
+		return request;
 	}
 
 	private void validate() {
-		checkKey(this.key);
-		if (this.lease != null) {
-			checkLease(() -> "'lease' of lock '" + abbreviate(this.key) + "'", this.lease);
+		Duration lease = lease();
+		if (lease != null) {
+			checkLease(() -> "'lease' of lock '" + abbreviate(this.key) + "'", lease);
 		}
-		if (this.waitTime != null && this.waitTime.isNegative()) {
-			throw new IllegalArgumentException("'waitTime' of lock '%s' must not be negative but is %s"
-				.formatted(abbreviate(this.key), this.waitTime));
+		Duration waitTime = waitTime();
+		if (waitTime != null && waitTime.isNegative()) {
+			throw new IllegalArgumentException(
+					"'waitTime' of lock '%s' must not be negative but is %s".formatted(abbreviate(this.key), waitTime));
 		}
-		if (this.name != null && this.name.isBlank()) {
+		String name = name();
+		if (name != null && name.isBlank()) {
 			throw new IllegalArgumentException("'name' of lock '%s' must not be blank".formatted(abbreviate(this.key)));
 		}
-		if (this.minHold != null && !this.minHold.isZero()) {
-			checkDuration(() -> "'minHold' of lock '" + abbreviate(this.key) + "'", this.minHold);
+		Duration minHold = minHold();
+		if (minHold != null && !minHold.isZero()) {
+			checkDuration(() -> "'minHold' of lock '" + abbreviate(this.key) + "'", minHold);
 		}
-		if (this.maxHold != null) {
-			checkDuration(() -> "'maxHold' of lock '" + abbreviate(this.key) + "'", this.maxHold);
+		Duration maxHold = maxHold();
+		if (maxHold != null) {
+			checkDuration(() -> "'maxHold' of lock '" + abbreviate(this.key) + "'", maxHold);
 		}
-		checkLimits(this.key, this.lease, this.minHold, this.maxHold);
+		checkLimits(this.key, lease, minHold, maxHold);
 	}
 
 	/**
@@ -112,108 +96,91 @@ public final class LockRequest {
 	 * @param key the key to lock
 	 * @return a builder with the defaults of the registry
 	 */
-	public static Builder builder(String key) {
-		return new Builder(key);
+	public static LockRequestBuilder builder(String key) {
+		return new LockRequestBuilder(key);
 	}
 
 	/**
-	 * Start a request from this one.
-	 * @return a builder with the values of this request
+	 * Create a request for another key that is otherwise like this one.
+	 * @param other the key to lock
+	 * @return the request
+	 * @throws IllegalArgumentException if it cannot be a key
 	 */
-	public Builder toBuilder() {
-		Builder builder = new Builder(this.key);
-		builder.lease = this.lease;
-		builder.waitTime = this.waitTime;
-		builder.renew = this.renew;
-		builder.reentrant = this.reentrant;
-		builder.reason = this.reason;
-		builder.name = this.name;
-		builder.minHold = this.minHold;
-		builder.maxHold = this.maxHold;
-		builder.failOpen = this.failOpen;
-		return builder;
+	public LockRequest withKey(String other) {
+		return new LockRequest(other, this.options);
 	}
 
 	/**
-	 * The key to lock.
-	 * @return the value
+	 * {@return the key to lock}
 	 */
 	public String key() {
 		return this.key;
 	}
 
 	/**
-	 * How long the lock is held without renewal, or {@code null} for the default of the
-	 * registry.
-	 * @return the value
+	 * {@return how long the lock is held without renewal, or {@code null} for the default
+	 * of the registry}
 	 */
 	public @Nullable Duration lease() {
-		return this.lease;
+		return this.options.lease;
 	}
 
 	/**
-	 * How long to wait for the lock, or {@code null} for the default of the registry.
-	 * @return the value
+	 * {@return how long to wait for the lock, or {@code null} for the default of the
+	 * registry}
 	 */
 	public @Nullable Duration waitTime() {
-		return this.waitTime;
+		return this.options.waitTime;
 	}
 
 	/**
-	 * Whether the lease is renewed until the lock is released.
-	 * @return the value
+	 * {@return whether the lease is renewed until the lock is released}
 	 */
 	public boolean renew() {
-		return this.renew;
+		return this.options.renew;
 	}
 
 	/**
-	 * Whether a holder of the key gets a nested handle.
-	 * @return the value
+	 * {@return whether a holder of the key gets a nested handle}
 	 */
 	public boolean reentrant() {
-		return this.reentrant;
+		return this.options.reentrant;
 	}
 
 	/**
-	 * The reason that operators see, or {@code null}.
-	 * @return the value
+	 * {@return the reason that operators see, or {@code null}}
 	 */
 	public @Nullable String reason() {
-		return this.reason;
+		return this.options.reason;
 	}
 
 	/**
-	 * The name in {@linkplain LockEvent events} and metrics, or {@code null}.
-	 * @return the value
+	 * {@return the name in {@linkplain LockEvent events} and metrics, or {@code null}}
 	 */
 	public @Nullable String name() {
-		return this.name;
+		return this.options.name;
 	}
 
 	/**
-	 * The shortest time for which the lock stays taken, or {@code null}.
-	 * @return the value
+	 * {@return the shortest time for which the lock stays taken, or {@code null}}
 	 */
 	public @Nullable Duration minHold() {
-		return this.minHold;
+		return this.options.minHold;
 	}
 
 	/**
-	 * The longest time for which the lock is held, or {@code null} for the default of the
-	 * registry.
-	 * @return the value
+	 * {@return the longest time for which the lock is held, or {@code null} for the
+	 * default of the registry}
 	 */
 	public @Nullable Duration maxHold() {
-		return this.maxHold;
+		return this.options.maxHold;
 	}
 
 	/**
-	 * Whether the caller works without the lock if the store fails.
-	 * @return the value
+	 * {@return whether the caller works without the lock if the store fails}
 	 */
 	public boolean failOpen() {
-		return this.failOpen;
+		return this.options.failOpen;
 	}
 
 	/**
@@ -285,17 +252,13 @@ public final class LockRequest {
 
 	@Override
 	public boolean equals(@Nullable Object other) {
-		return other instanceof LockRequest request && values().equals(request.values());
+		return other instanceof LockRequest request && this.key.equals(request.key)
+				&& this.options.equals(request.options);
 	}
 
 	@Override
 	public int hashCode() {
-		return values().hashCode();
-	}
-
-	private List<@Nullable Object> values() {
-		return Arrays.asList(this.key, this.lease, this.waitTime, this.renew, this.reentrant, this.reason, this.name,
-				this.minHold, this.maxHold, this.failOpen);
+		return 31 * this.key.hashCode() + this.options.hashCode();
 	}
 
 	/**
@@ -303,10 +266,9 @@ public final class LockRequest {
 	 */
 	@Override
 	public String toString() {
-		return printable("LockRequest[key=" + abbreviate(this.key) + ", lease=" + this.lease + ", waitTime="
-				+ this.waitTime + ", renew=" + this.renew + ", reentrant=" + this.reentrant + ", reason=" + this.reason
-				+ ", name=" + this.name + ", minHold=" + this.minHold + ", maxHold=" + this.maxHold + ", failOpen="
-				+ this.failOpen + "]");
+		return printable("LockRequest[key=" + abbreviate(this.key) + ", lease=" + lease() + ", waitTime=" + waitTime()
+				+ ", renew=" + renew() + ", reentrant=" + reentrant() + ", reason=" + reason() + ", name=" + name()
+				+ ", minHold=" + minHold() + ", maxHold=" + maxHold() + ", failOpen=" + failOpen() + "]");
 	}
 
 	@SuppressWarnings("NullAway") // for callers that are not null-checked
@@ -325,146 +287,11 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Builds a {@link LockRequest}.
+	 * How to lock a key, as the accessors of the request say.
 	 */
-	public static final class Builder {
-
-		private final String key;
-
-		private @Nullable Duration lease;
-
-		private @Nullable Duration waitTime;
-
-		private boolean renew = true;
-
-		private boolean reentrant = true;
-
-		private @Nullable String reason;
-
-		private @Nullable String name;
-
-		private @Nullable Duration minHold;
-
-		private @Nullable Duration maxHold;
-
-		private boolean failOpen;
-
-		private Builder(String key) {
-			this.key = key;
-		}
-
-		/**
-		 * Set how long the lock is held without renewal.
-		 * @param lease a positive duration, or {@code null} for the registry's default
-		 * @return this builder
-		 */
-		public Builder lease(@Nullable Duration lease) {
-			this.lease = lease;
-			return this;
-		}
-
-		/**
-		 * Set how long to wait for the lock.
-		 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait until it
-		 * is free, {@code null} for the registry's default
-		 * @return this builder
-		 */
-		public Builder waitTime(@Nullable Duration waitTime) {
-			this.waitTime = waitTime;
-			return this;
-		}
-
-		/**
-		 * Set whether the lease is renewed until the lock is released.
-		 * @param renew {@code false} to let the lease run out
-		 * @return this builder
-		 */
-		public Builder renew(boolean renew) {
-			this.renew = renew;
-			return this;
-		}
-
-		/**
-		 * Set whether a thread that holds the key gets a nested handle.
-		 * @param reentrant {@code false} to exclude the holding thread as well: it finds
-		 * its own lock busy
-		 * @return this builder
-		 */
-		public Builder reentrant(boolean reentrant) {
-			this.reentrant = reentrant;
-			return this;
-		}
-
-		/**
-		 * Set the reason for the lock.
-		 * @param reason a short text for operators, or {@code null}
-		 * @return this builder
-		 */
-		public Builder reason(@Nullable String reason) {
-			this.reason = reason;
-			return this;
-		}
-
-		/**
-		 * Set the name of the lock in {@linkplain LockEvent events} and metrics. It is no
-		 * part of the key.
-		 * @param name one of few names, such as that of the use case, or {@code null}
-		 * @return this builder
-		 */
-		public Builder name(@Nullable String name) {
-			this.name = name;
-			return this;
-		}
-
-		/**
-		 * Set the shortest time for which the lock stays taken, counted from its
-		 * acquisition, for scheduled work that must not run twice. An earlier release
-		 * returns at once and ends the handle, but the store keeps the lock for the rest
-		 * of the time: neither this process nor another gets it. If the process ends
-		 * before the release or the registry is closed, the lock ends with its lease.
-		 * @param minHold a duration, at most a year, or {@code null}
-		 * @return this builder
-		 */
-		public Builder minHold(@Nullable Duration minHold) {
-			this.minHold = minHold;
-			return this;
-		}
-
-		/**
-		 * Set the longest time for which the lock is held, counted from its acquisition.
-		 * After that the lock is lost and not renewed any more, and the holder is told as
-		 * of any loss. The lock becomes free for others when the holder releases its
-		 * handle, or at most one lease later: that is the time in which the holder can
-		 * stop its work.
-		 * @param maxHold a duration not shorter than the lease, at most a year, or
-		 * {@code null} for the registry's default
-		 * @return this builder
-		 */
-		public Builder maxHold(@Nullable Duration maxHold) {
-			this.maxHold = maxHold;
-			return this;
-		}
-
-		/**
-		 * Set whether the caller works without the lock if the store fails. The registry
-		 * throws {@link LockStoreException} in any case; the value is for
-		 * {@linkplain LockEvent.StoreFailed#failOpen() listeners} and metrics.
-		 * @param failOpen {@code true} if the caller goes on after such an exception
-		 * @return this builder
-		 */
-		public Builder failOpen(boolean failOpen) {
-			this.failOpen = failOpen;
-			return this;
-		}
-
-		/**
-		 * Build the request.
-		 * @return the request
-		 * @throws IllegalArgumentException if a value is out of range
-		 */
-		public LockRequest build() {
-			return new LockRequest(this);
-		}
+	record Options(@Nullable Duration lease, @Nullable Duration waitTime, boolean renew, boolean reentrant,
+			@Nullable String reason, @Nullable String name, @Nullable Duration minHold, @Nullable Duration maxHold,
+			boolean failOpen) {
 
 	}
 

@@ -43,7 +43,7 @@ public final class LockSettings {
 
 	private final @Nullable Duration maxHold;
 
-	private LockSettings(Builder builder) {
+	LockSettings(LockSettingsBuilder builder) {
 		this.lease = builder.lease;
 		this.waitTime = builder.waitTime;
 		this.commandTimeout = (builder.commandTimeout != null) ? builder.commandTimeout
@@ -94,16 +94,16 @@ public final class LockSettings {
 	 * Start with the {@linkplain #defaults() defaults}.
 	 * @return a builder
 	 */
-	public static Builder builder() {
-		return new Builder();
+	public static LockSettingsBuilder builder() {
+		return new LockSettingsBuilder();
 	}
 
 	/**
 	 * Start with these settings. A command timeout that suits the lease follows it.
 	 * @return a builder with the values of these settings
 	 */
-	public Builder toBuilder() {
-		Builder builder = new Builder();
+	public LockSettingsBuilder toBuilder() {
+		LockSettingsBuilder builder = new LockSettingsBuilder();
 		builder.lease = this.lease;
 		builder.waitTime = this.waitTime;
 		builder.maxPollInterval = this.maxPollInterval;
@@ -128,72 +128,64 @@ public final class LockSettings {
 	}
 
 	/**
-	 * The lease of a request without one.
-	 * @return the value
+	 * {@return the lease of a request without one}
 	 */
 	public Duration lease() {
 		return this.lease;
 	}
 
 	/**
-	 * The wait time of a request without one.
-	 * @return the value
+	 * {@return the wait time of a request without one}
 	 */
 	public Duration waitTime() {
 		return this.waitTime;
 	}
 
 	/**
-	 * The timeout of one call to the store.
-	 * @return the value
+	 * {@return the timeout of one call to the store}
 	 */
 	public Duration commandTimeout() {
 		return this.commandTimeout;
 	}
 
 	/**
-	 * The longest pause of a waiting process between two attempts.
-	 * @return the value
+	 * {@return the longest pause of a waiting process between two attempts}
 	 */
 	public Duration maxPollInterval() {
 		return this.maxPollInterval;
 	}
 
 	/**
-	 * The time that a closing registry gives to running holders.
-	 * @return the value
+	 * {@return the time that a closing registry gives to running holders}
 	 */
 	public Duration shutdownTimeout() {
 		return this.shutdownTimeout;
 	}
 
 	/**
-	 * The time for which threads of this process pass a lock on without asking the store.
-	 * @return the value
+	 * {@return the time for which threads of this process pass a lock on without asking
+	 * the store}
 	 */
 	public Duration handOffMaxDuration() {
 		return this.handOffMaxDuration;
 	}
 
 	/**
-	 * Whether a release waits for the store.
-	 * @return the value
+	 * {@return whether a release waits for the store}
 	 */
 	public ReleaseMode releaseMode() {
 		return this.releaseMode;
 	}
 
 	/**
-	 * The name of this process that operators see.
-	 * @return the value
+	 * {@return the name of this process that operators see}
 	 */
 	public String instance() {
 		return this.instance;
 	}
 
 	/**
-	 * The {@code maxHold} of a request without one, or {@code null}.
-	 * @return the value
+	 * {@return the {@code maxHold} of a request without one, or {@code null}}
 	 */
 	public @Nullable Duration maxHold() {
 		return this.maxHold;
@@ -278,138 +270,6 @@ public final class LockSettings {
 								commandTimeout.toMillis() * MIN_COMMANDS_PER_LEASE,
 								lease.toMillis() / MIN_COMMANDS_PER_LEASE));
 		}
-	}
-
-	/**
-	 * Builds {@link LockSettings}.
-	 */
-	public static final class Builder {
-
-		private Duration lease = Duration.ofSeconds(30);
-
-		private Duration waitTime = Duration.ofSeconds(5);
-
-		private @Nullable Duration commandTimeout;
-
-		private Duration maxPollInterval = Duration.ofMillis(100);
-
-		private Duration shutdownTimeout = Duration.ofSeconds(10);
-
-		private Duration handOffMaxDuration = Duration.ofMillis(10);
-
-		private ReleaseMode releaseMode = ReleaseMode.SYNC;
-
-		private String instance = "pid-" + ProcessHandle.current().pid();
-
-		private @Nullable Duration maxHold;
-
-		private Builder() {
-		}
-
-		/**
-		 * Set how long a lock is held without renewal if a request does not say.
-		 * @param lease a duration of at least
-		 * {@value LockSettings#MIN_COMMANDS_PER_LEASE} command timeouts
-		 * @return this builder
-		 */
-		public Builder lease(Duration lease) {
-			this.lease = lease;
-			return this;
-		}
-
-		/**
-		 * Set how long to wait for a lock if a request does not say.
-		 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait without
-		 * an end
-		 * @return this builder
-		 */
-		public Builder waitTime(Duration waitTime) {
-			this.waitTime = waitTime;
-			return this;
-		}
-
-		/**
-		 * Set how long one call to the store may take. Without a command timeout it
-		 * follows the lease, as {@link LockSettings#commandTimeoutFor} says.
-		 * @param commandTimeout at most a quarter of the lease, or {@code null}
-		 * @return this builder
-		 */
-		public Builder commandTimeout(@Nullable Duration commandTimeout) {
-			this.commandTimeout = commandTimeout;
-			return this;
-		}
-
-		/**
-		 * Set the longest pause of a waiting process between two attempts.
-		 * @param maxPollInterval the interval
-		 * @return this builder
-		 */
-		public Builder maxPollInterval(Duration maxPollInterval) {
-			this.maxPollInterval = maxPollInterval;
-			return this;
-		}
-
-		/**
-		 * Set how long a closing registry waits for running holders before it takes their
-		 * locks away.
-		 * @param shutdownTimeout the time, zero not to wait
-		 * @return this builder
-		 */
-		public Builder shutdownTimeout(Duration shutdownTimeout) {
-			this.shutdownTimeout = shutdownTimeout;
-			return this;
-		}
-
-		/**
-		 * Set how long waiting threads of this process pass a lock to each other without
-		 * asking the store whether another process waits for it.
-		 * @param handOffMaxDuration the time, zero to ask each time
-		 * @return this builder
-		 */
-		public Builder handOffMaxDuration(Duration handOffMaxDuration) {
-			this.handOffMaxDuration = handOffMaxDuration;
-			return this;
-		}
-
-		/**
-		 * Set whether a release waits for the store.
-		 * @param releaseMode the mode
-		 * @return this builder
-		 */
-		public Builder releaseMode(ReleaseMode releaseMode) {
-			this.releaseMode = releaseMode;
-			return this;
-		}
-
-		/**
-		 * Set the name of this process that operators see.
-		 * @param instance the name, not blank
-		 * @return this builder
-		 */
-		public Builder instance(String instance) {
-			this.instance = instance;
-			return this;
-		}
-
-		/**
-		 * Set the longest time for which a lock is held if a request does not say.
-		 * @param maxHold at least the lease, or {@code null} for no limit
-		 * @return this builder
-		 */
-		public Builder maxHold(@Nullable Duration maxHold) {
-			this.maxHold = maxHold;
-			return this;
-		}
-
-		/**
-		 * Build the settings.
-		 * @return the settings
-		 * @throws IllegalArgumentException if a value is out of range
-		 */
-		public LockSettings build() {
-			return new LockSettings(this);
-		}
-
 	}
 
 }

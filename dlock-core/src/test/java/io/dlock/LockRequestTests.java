@@ -20,7 +20,8 @@ class LockRequestTests {
 		assertThat(request.waitTime()).isNull();
 		assertThat(request.renew()).isTrue();
 		assertThat(request.reentrant()).isTrue();
-		assertThat(request).isEqualTo(LockRequest.builder("key").build()).isEqualTo(request.toBuilder().build());
+		assertThat(request).isEqualTo(LockRequest.builder("key").build())
+			.isEqualTo(LockRequest.of("other").withKey("key"));
 	}
 
 	@Test
@@ -46,7 +47,7 @@ class LockRequestTests {
 
 	@Test
 	void leaseMustBePositiveAndLimited() {
-		LockRequest.Builder builder = LockRequest.builder("key");
+		LockRequestBuilder builder = LockRequest.builder("key");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.lease(Duration.ZERO).build())
 			.withMessageContaining("'key'")
 			.withMessageContaining("positive");
@@ -82,7 +83,7 @@ class LockRequestTests {
 
 	@Test
 	void waitTimeMustNotBeNegative() {
-		LockRequest.Builder builder = LockRequest.builder("key");
+		LockRequestBuilder builder = LockRequest.builder("key");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.waitTime(Duration.ofNanos(-1)).build())
 			.withMessageContaining("negative");
 		builder.waitTime(Duration.ZERO).build();
@@ -97,7 +98,7 @@ class LockRequestTests {
 
 	@Test
 	void holdLimitsMustFitTogether() {
-		LockRequest.Builder builder = LockRequest.builder("key").minHold(Duration.ofSeconds(2));
+		LockRequestBuilder builder = LockRequest.builder("key").minHold(Duration.ofSeconds(2));
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.maxHold(Duration.ofSeconds(1)).build())
 			.withMessageContaining("'key'")
 			.withMessageContaining("2000 ms")
@@ -120,8 +121,8 @@ class LockRequestTests {
 	}
 
 	@Test
-	void toBuilderKeepsAllValues() {
-		LockRequest request = LockRequest.builder("key")
+	void withKeyKeepsAllOtherValues() {
+		LockRequestBuilder builder = LockRequest.builder("other")
 			.lease(Duration.ofSeconds(2))
 			.waitTime(Duration.ZERO)
 			.renew(false)
@@ -129,9 +130,13 @@ class LockRequestTests {
 			.reason("why")
 			.name("what")
 			.minHold(Duration.ofSeconds(3))
-			.maxHold(Duration.ofSeconds(4))
-			.build();
-		assertThat(request.toBuilder().build()).isEqualTo(request);
+			.maxHold(Duration.ofSeconds(4));
+		assertThat(LockRequest.of("key")).isNotEqualTo(builder.build().withKey("key"));
+		assertThat(builder.build().withKey("key").withKey("other")).isEqualTo(builder.build())
+			.hasSameHashCodeAs(builder.build())
+			.isNotEqualTo(builder.build().withKey("key"));
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.build().withKey(" "))
+			.withMessageContaining("blank");
 	}
 
 	/**

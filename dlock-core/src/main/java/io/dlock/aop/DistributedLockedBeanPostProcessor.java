@@ -212,10 +212,9 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {
 		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
-				new AdviceModeCheck(() -> this.mode), new CallObservationFactory(() -> this.observations.get()),
-				this.texts);
-		DistributedLockedInterceptor created = new DistributedLockedInterceptor(
-				new LockedOperations(parser, this.registry),
+				new AdviceModeCheck(() -> this.mode), (request) -> this.registry.get().validate(request),
+				new CallObservationFactory(() -> this.observations.get()), this.texts);
+		DistributedLockedInterceptor created = new DistributedLockedInterceptor(new LockedOperations(parser),
 				new LockedMethodInvoker(this.registry, this.transactions, () -> this.mdc));
 		this.advisor = this.place.advisor(new LockedMethodPointcut(), created);
 		return created;

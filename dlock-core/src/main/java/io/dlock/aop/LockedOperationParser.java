@@ -3,6 +3,7 @@ package io.dlock.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
@@ -15,6 +16,8 @@ import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
 import io.dlock.DistributedLocked;
+import io.dlock.LockRequest;
+import io.dlock.LockRequestBuilder;
 import io.dlock.OnBusy;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.call.LockedOperation;
@@ -39,15 +42,18 @@ final class LockedOperationParser {
 
 	private final MethodCheck methodCheck;
 
+	private final Consumer<LockRequest> requestCheck;
+
 	private final CallObservationFactory observations;
 
 	private final KeyValueFormatter texts;
 
 	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure, MethodCheck methodCheck,
-			CallObservationFactory observations, KeyValueFormatter texts) {
+			Consumer<LockRequest> requestCheck, CallObservationFactory observations, KeyValueFormatter texts) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
 		this.methodCheck = methodCheck;
+		this.requestCheck = requestCheck;
 		this.observations = observations;
 		this.texts = texts;
 	}
@@ -68,11 +74,34 @@ final class LockedOperationParser {
 		Duration maxHold = written.isScheduled() ? atMost(name, lease, minHold, method)
 				: duration(annotation.maxHold(), written.attribute("maxHold"), false, method);
 		warnOfBareKey(key, annotation, method);
-		return new LockedOperation(key, lease,
-				duration(annotation.waitTime(), written.attribute("waitTime"), true, method), annotation.renew(),
-				annotation.onBusy(), fallback, annotation.onLost(), reason(annotation, method, named),
-				name.isEmpty() ? nameOf(method, named) : name, minHold, maxHold,
-				outage(annotation, method, named, fallback), this.observations, returnType);
+		StoreFailurePolicy outage = outage(annotation, method, named, fallback);
+		String reason = reason(annotation, method, named);
+		String shownName = name.isEmpty() ? nameOf(method, named) : name;
+		LockRequestBuilder template = LockRequest.builder("key")
+			.lease(lease)
+			.waitTime(duration(annotation.waitTime(), written.attribute("waitTime"), true, method))
+			.renew(annotation.renew())
+			.reason(reason)
+			.name(shownName)
+			.minHold(minHold)
+			.maxHold(maxHold)
+			.failOpen(outage.isFailOpen());
+		return new LockedOperation(key, checked(template, method), annotation.onBusy(), fallback, annotation.onLost(),
+				reason, shownName, outage, this.observations, returnType);
+	}
+
+	private LockRequest checked(LockRequestBuilder template, Method method) {
+		try {
+			LockRequest request = template.build();
+			this.requestCheck.accept(request);
+			return request;
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidLockedMethodException(method, "does not fit the configuration: " + ex.getMessage(),
+					DeclaredAnnotation.on(method).isScheduled() ? "Change its atMost or atLeast"
+							: "Change the annotation, dlock.command-timeout or dlock.max-hold",
+					ex);
+		}
 	}
 
 	/**

@@ -5,12 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.DistributedLocked;
-import io.dlock.LockRegistry;
 import io.dlock.aop.call.LockedOperation;
 import io.dlock.aop.call.ReturnKind;
 
@@ -29,11 +27,8 @@ final class LockedOperations {
 
 	private final LockedOperationParser parser;
 
-	private final Supplier<LockRegistry> registry;
-
-	LockedOperations(LockedOperationParser parser, Supplier<LockRegistry> registry) {
+	LockedOperations(LockedOperationParser parser) {
 		this.parser = parser;
-		this.registry = registry;
 	}
 
 	/**
@@ -115,17 +110,7 @@ final class LockedOperations {
 			throw new IllegalStateException(method + " is not annotated");
 		}
 		LockedAnnotations.checkUnique(method, targetClass);
-		LockedOperation operation = this.parser.parse(annotation, specific, targetClass);
-		try {
-			this.registry.get().validate(operation.request("key"));
-		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidLockedMethodException(specific, "does not fit the configuration: " + ex.getMessage(),
-					DeclaredAnnotation.on(specific).isScheduled() ? "Change its atMost or atLeast"
-							: "Change the annotation, dlock.command-timeout or dlock.max-hold",
-					ex);
-		}
-		return operation;
+		return this.parser.parse(annotation, specific, targetClass);
 	}
 
 }

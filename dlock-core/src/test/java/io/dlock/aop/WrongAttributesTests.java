@@ -166,6 +166,7 @@ class WrongAttributesTests {
 		environment.getPropertySources().addFirst(new MapPropertySource("test", Map.of("empty", "")));
 		return new LockedOperationParser(environment::resolveRequiredPlaceholders, () -> OnStoreFailure.THROW,
 				(method, type) -> {
+				}, (request) -> {
 				}, new CallObservationFactory(() -> LockObservationSettings.NONE),
 				new KeyValueFormatter(ArrayList::new));
 	}

@@ -65,8 +65,8 @@ class AsyncHandleTests {
 		LockRequest request = LockRequest.of("key");
 		LockHandle other = this.registry.acquireAsync(LockRequest.of("other")).join();
 		LockHandle handle = this.registry.acquireAsync(request, other).join();
-		assertThat(
-				catchThrowable(this.registry.acquireAsync(request.toBuilder().reentrant(false).build(), handle)::join))
+		assertThat(catchThrowable(
+				this.registry.acquireAsync(LockRequest.builder("key").reentrant(false).build(), handle)::join))
 			.as("not reentrant")
 			.isNotNull();
 		try (LeaseLockRegistry elsewhere = registry()) {

@@ -12,6 +12,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockInfo;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.LockRequestBuilder;
 import io.dlock.LockSettings;
 import io.dlock.store.LockStore;
 
@@ -35,7 +36,7 @@ class HoldLimitsIntegrationTests {
 
 	private final String key = "limits/" + UUID.randomUUID();
 
-	private LockRequest.Builder request() {
+	private LockRequestBuilder request() {
 		return LockRequest.builder(this.key).waitTime(Duration.ofSeconds(60));
 	}
 

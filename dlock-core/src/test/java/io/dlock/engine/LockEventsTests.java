@@ -28,6 +28,7 @@ import io.dlock.LockListener;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
+import io.dlock.LockRequestBuilder;
 import io.dlock.LockStoreException;
 import io.dlock.LossType;
 
@@ -41,7 +42,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 
 	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
-	private static LockRequest.Builder shortLease(String key) {
+	private static LockRequestBuilder shortLease(String key) {
 		return LockRequest.builder(key).lease(SHORT_LEASE).renew(false);
 	}
 

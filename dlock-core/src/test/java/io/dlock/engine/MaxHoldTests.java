@@ -24,7 +24,7 @@ class MaxHoldTests extends AbstractHandOffTests {
 
 	@Override
 	LockRequest request() {
-		return super.request().toBuilder().maxHold(MAX_HOLD).build();
+		return LockRequest.builder("key").waitTime(LockRequest.FOREVER).maxHold(MAX_HOLD).build();
 	}
 
 	/**

@@ -14,6 +14,7 @@ import io.dlock.LockInfo;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
+import io.dlock.LockRequestBuilder;
 import io.dlock.ReleaseMode;
 import io.dlock.store.StoreException;
 
@@ -29,7 +30,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 
 	private static final Duration LONG = Duration.ofMinutes(5);
 
-	private static LockRequest.Builder minHold(Duration minHold) {
+	private static LockRequestBuilder minHold(Duration minHold) {
 		return LockRequest.builder("key").lease(LEASE).waitTime(Duration.ZERO).minHold(minHold);
 	}
 
@@ -155,7 +156,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	void releaseAfterMinHoldFreesTheLock() throws Exception {
 		LockHandle handle = this.registry.acquire(minHold(Duration.ofMillis(1)).build());
 		CompletableFuture<LockHandle> waiter = this.registry
-			.acquireAsync(minHold(Duration.ofMillis(1)).build().toBuilder().waitTime(LEASE).build());
+			.acquireAsync(minHold(Duration.ofMillis(1)).waitTime(LEASE).build());
 		Awaitility.await().until(() -> waitersOf("key") == 1);
 		handle.release();
 		LockHandle next = waiter.get();

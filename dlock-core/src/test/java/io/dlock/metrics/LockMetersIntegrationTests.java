@@ -19,6 +19,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.LockRequestBuilder;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.engine.LeaseLockRegistry;
@@ -75,7 +76,7 @@ class LockMetersIntegrationTests {
 		return new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
 	}
 
-	private LockRequest.Builder request() {
+	private LockRequestBuilder request() {
 		return LockRequest.builder(this.key).name("orders").waitTime(Duration.ofSeconds(20));
 	}
 
@@ -121,7 +122,7 @@ class LockMetersIntegrationTests {
 		try (LocalServer server = own(type); Instance here = new Instance(server)) {
 			LockHandle handle = here.registry.acquireAsync(request().build()).join();
 			server.kill();
-			LockRequest.Builder impatient = LockRequest.builder("other").name("orders").waitTime(Duration.ZERO);
+			LockRequestBuilder impatient = LockRequest.builder("other").name("orders").waitTime(Duration.ZERO);
 			assertThatExceptionOfType(LockStoreException.class)
 				.isThrownBy(() -> here.registry.acquire(impatient.build()));
 			assertThatExceptionOfType(LockStoreException.class)

@@ -23,13 +23,16 @@ public final class ClassCycles implements SliceAssignment {
 		return SlicesRuleDefinition.slices().assignedFrom(new ClassCycles()).should().beFreeOfCycles();
 	}
 
+	/**
+	 * A builder belongs to the class that it builds.
+	 */
 	@Override
 	public SliceIdentifier getIdentifierOf(JavaClass type) {
 		JavaClass topLevel = type;
 		while (topLevel.getEnclosingClass().isPresent()) {
 			topLevel = topLevel.getEnclosingClass().get();
 		}
-		return SliceIdentifier.of(topLevel.getName());
+		return SliceIdentifier.of(topLevel.getName().replaceFirst("Builder$", ""));
 	}
 
 	@Override

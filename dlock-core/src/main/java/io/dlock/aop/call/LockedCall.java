@@ -48,7 +48,7 @@ class LockedCall implements LockedInvocation {
 		this.operation = operation;
 		this.invocation = invocation;
 		this.support = support;
-		this.request = operation.request(operation.key().evaluate(invocation.getArguments()));
+		this.request = operation.request(invocation.getArguments());
 	}
 
 	/**

@@ -1,7 +1,6 @@
 package io.dlock.aop.call;
 
 import java.lang.reflect.Method;
-import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,36 +17,27 @@ import io.dlock.observation.CallObservationFactory;
  * The settings of a {@link io.dlock.DistributedLocked} method, read and checked once.
  *
  * @param key the key
- * @param lease the lease, or {@code null} for the default
- * @param waitTime the wait time, or {@code null} for the default
- * @param renew whether to renew
+ * @param template the request for the lock, but for its key
  * @param onBusy the rule for a busy lock if there is no fallback
  * @param fallback the method to call when there is no lock, or {@code null}
  * @param onLost the rule for a lost lock
  * @param reason the reason for operators
  * @param name the name in events and metrics
- * @param minHold the shortest time the lock stays taken, or {@code null}
- * @param maxHold the longest time it is held, or {@code null} for the default
  * @param outage the rule for a failure of the store
  * @param observations starts the observations of calls
  * @param returnType the return type
  */
-public record LockedOperation(LockKey key, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
-		OnBusy onBusy, @Nullable Method fallback, OnLost onLost, String reason, String name, @Nullable Duration minHold,
-		@Nullable Duration maxHold, StoreFailurePolicy outage, CallObservationFactory observations,
+public record LockedOperation(LockKey key, LockRequest template, OnBusy onBusy, @Nullable Method fallback,
+		OnLost onLost, String reason, String name, StoreFailurePolicy outage, CallObservationFactory observations,
 		ReturnType returnType) {
 
-	public LockRequest request(String evaluatedKey) {
-		return LockRequest.builder(evaluatedKey)
-			.lease(this.lease)
-			.waitTime(this.waitTime)
-			.renew(this.renew)
-			.reason(this.reason)
-			.name(this.name)
-			.minHold(this.minHold)
-			.maxHold(this.maxHold)
-			.failOpen(this.outage.isFailOpen())
-			.build();
+	/**
+	 * The request of a call.
+	 * @param arguments the arguments of the method
+	 * @return the request
+	 */
+	LockRequest request(@Nullable Object[] arguments) {
+		return this.template.withKey(this.key.evaluate(arguments));
 	}
 
 	/**

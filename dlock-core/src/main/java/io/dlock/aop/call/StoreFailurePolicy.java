@@ -43,7 +43,7 @@ public final class StoreFailurePolicy {
 		this.nextWarning = new AtomicLong(nanoTime.getAsLong());
 	}
 
-	boolean isFailOpen() {
+	public boolean isFailOpen() {
 		return this.onStoreFailure == OnStoreFailure.PROCEED;
 	}
 

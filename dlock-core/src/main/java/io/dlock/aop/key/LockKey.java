@@ -32,12 +32,16 @@ public final class LockKey {
 
 	private final @Nullable SpelExpression expression;
 
+	/** The position of the argument that the expression consists of, if it is no more. */
+	private final @Nullable Integer argument;
+
 	private final String fixedKey;
 
 	private LockKey(KeyScope scope, String name, @Nullable SpelExpression expression, String fixedKey) {
 		this.scope = scope;
 		this.name = name;
 		this.expression = expression;
+		this.argument = (expression != null) ? argument(expression.getAST()) : null;
 		this.fixedKey = fixedKey;
 	}
 
@@ -91,8 +95,7 @@ public final class LockKey {
 	}
 
 	private boolean seesArgument(SpelNode node) {
-		if (node instanceof VariableReference variable
-				&& this.scope.position(variable.toStringAST().substring(1)) != null) {
+		if (argument(node) != null) {
 			return true;
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
@@ -101,6 +104,11 @@ public final class LockKey {
 			}
 		}
 		return false;
+	}
+
+	private @Nullable Integer argument(SpelNode node) {
+		return (node instanceof VariableReference variable) ? this.scope.position(variable.toStringAST().substring(1))
+				: null;
 	}
 
 	/**
@@ -124,7 +132,7 @@ public final class LockKey {
 
 	private String text(SpelExpression evaluated, @Nullable Object[] arguments) {
 		try {
-			return this.scope.texts().of(evaluated.getValue(new KeyEvaluationContext(this.scope, arguments)));
+			return this.scope.texts().of(value(evaluated, arguments));
 		}
 		catch (RefusedKeyException ex) {
 			throw new IllegalArgumentException("The key %s %s. %s%s".formatted(this, ex.problem(), ex.action(),
@@ -135,6 +143,14 @@ public final class LockKey {
 			throw new IllegalArgumentException(
 					"The key " + this + " could not be evaluated for this call: " + ex.getMessage(), ex);
 		}
+	}
+
+	/**
+	 * SpEL would describe the type of an argument at each call.
+	 */
+	private @Nullable Object value(SpelExpression evaluated, @Nullable Object[] arguments) {
+		return (this.argument != null && this.argument < arguments.length) ? arguments[this.argument]
+				: evaluated.getValue(new KeyEvaluationContext(this.scope, arguments));
 	}
 
 	@Override

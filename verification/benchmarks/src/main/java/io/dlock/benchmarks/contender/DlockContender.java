@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
+import io.dlock.LockRequestBuilder;
 import io.dlock.LockSettings;
 import io.dlock.ReleaseMode;
 import io.dlock.engine.LeaseLockRegistry;
@@ -56,7 +57,7 @@ public final class DlockContender implements Contender {
 
 	@Override
 	public ContenderLock open(String key) {
-		LockRequest.Builder request = LockRequest.builder(key);
+		LockRequestBuilder request = LockRequest.builder(key);
 		return new Held(this.registry, request.waitTime(LockRequest.FOREVER).build(),
 				request.waitTime(Duration.ZERO).build());
 	}

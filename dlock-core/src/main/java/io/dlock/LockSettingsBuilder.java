@@ -1,0 +1,139 @@
+package io.dlock;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Builds {@link LockSettings}.
+ *
+ * @since 0.1
+ */
+public final class LockSettingsBuilder {
+
+	Duration lease = Duration.ofSeconds(30);
+
+	Duration waitTime = Duration.ofSeconds(5);
+
+	@Nullable Duration commandTimeout;
+
+	Duration maxPollInterval = Duration.ofMillis(100);
+
+	Duration shutdownTimeout = Duration.ofSeconds(10);
+
+	Duration handOffMaxDuration = Duration.ofMillis(10);
+
+	ReleaseMode releaseMode = ReleaseMode.SYNC;
+
+	String instance = "pid-" + ProcessHandle.current().pid();
+
+	@Nullable Duration maxHold;
+
+	LockSettingsBuilder() {
+	}
+
+	/**
+	 * Set how long a lock is held without renewal if a request does not say.
+	 * @param lease a duration of at least {@value LockSettings#MIN_COMMANDS_PER_LEASE}
+	 * command timeouts
+	 * @return this builder
+	 */
+	public LockSettingsBuilder lease(Duration lease) {
+		this.lease = lease;
+		return this;
+	}
+
+	/**
+	 * Set how long to wait for a lock if a request does not say.
+	 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait without an
+	 * end
+	 * @return this builder
+	 */
+	public LockSettingsBuilder waitTime(Duration waitTime) {
+		this.waitTime = waitTime;
+		return this;
+	}
+
+	/**
+	 * Set how long one call to the store may take. Without a command timeout it follows
+	 * the lease, as {@link LockSettings#commandTimeoutFor} says.
+	 * @param commandTimeout at most a quarter of the lease, or {@code null}
+	 * @return this builder
+	 */
+	public LockSettingsBuilder commandTimeout(@Nullable Duration commandTimeout) {
+		this.commandTimeout = commandTimeout;
+		return this;
+	}
+
+	/**
+	 * Set the longest pause of a waiting process between two attempts.
+	 * @param maxPollInterval the interval
+	 * @return this builder
+	 */
+	public LockSettingsBuilder maxPollInterval(Duration maxPollInterval) {
+		this.maxPollInterval = maxPollInterval;
+		return this;
+	}
+
+	/**
+	 * Set how long a closing registry waits for running holders before it takes their
+	 * locks away.
+	 * @param shutdownTimeout the time, zero not to wait
+	 * @return this builder
+	 */
+	public LockSettingsBuilder shutdownTimeout(Duration shutdownTimeout) {
+		this.shutdownTimeout = shutdownTimeout;
+		return this;
+	}
+
+	/**
+	 * Set how long waiting threads of this process pass a lock to each other without
+	 * asking the store whether another process waits for it.
+	 * @param handOffMaxDuration the time, zero to ask each time
+	 * @return this builder
+	 */
+	public LockSettingsBuilder handOffMaxDuration(Duration handOffMaxDuration) {
+		this.handOffMaxDuration = handOffMaxDuration;
+		return this;
+	}
+
+	/**
+	 * Set whether a release waits for the store.
+	 * @param releaseMode the mode
+	 * @return this builder
+	 */
+	public LockSettingsBuilder releaseMode(ReleaseMode releaseMode) {
+		this.releaseMode = releaseMode;
+		return this;
+	}
+
+	/**
+	 * Set the name of this process that operators see.
+	 * @param instance the name, not blank
+	 * @return this builder
+	 */
+	public LockSettingsBuilder instance(String instance) {
+		this.instance = instance;
+		return this;
+	}
+
+	/**
+	 * Set the longest time for which a lock is held if a request does not say.
+	 * @param maxHold at least the lease, or {@code null} for no limit
+	 * @return this builder
+	 */
+	public LockSettingsBuilder maxHold(@Nullable Duration maxHold) {
+		this.maxHold = maxHold;
+		return this;
+	}
+
+	/**
+	 * Build the settings.
+	 * @return the settings
+	 * @throws IllegalArgumentException if a value is out of range
+	 */
+	public LockSettings build() {
+		return new LockSettings(this);
+	}
+
+}
