@@ -70,18 +70,17 @@ record Entry(String owner, long token, long until, String holder, String reason,
 		return this.waiting.stream().filter((waiting) -> !waiting.equals(mailbox)).toList();
 	}
 
+	@Nullable MailboxAddress first() {
+		return this.waiting.isEmpty() ? null : this.waiting.get(0);
+	}
+
 	/**
-	 * Reserve the lock for the first process of the queue, whose address is stored in
-	 * {@code turn}.
+	 * Reserve the lock for the first process of the queue.
 	 */
-	@Nullable Entry passOn(long now, @Nullable MailboxAddress[] turn) {
-		if (this.waiting.isEmpty()) {
-			return null;
-		}
-		MailboxAddress next = this.waiting.get(0);
-		turn[0] = next;
-		return new Entry(next.reservation(), this.token, now + next.patience().toNanos(), "", "", this.since,
-				this.waiting.subList(1, this.waiting.size()));
+	@Nullable Entry passOn(long now) {
+		MailboxAddress next = first();
+		return (next == null) ? null : new Entry(next.reservation(), this.token, now + next.patience().toNanos(), "",
+				"", this.since, this.waiting.subList(1, this.waiting.size()));
 	}
 
 }

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -64,7 +64,8 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 		Entry entry = this.entries.compute(storageKey, (key, before) -> {
 			Entry held = before;
 			if (held != null && held.owner().equals(command.releasing())) {
-				held = held.passOn(now, turn);
+				turn[0] = held.first();
+				held = held.passOn(now);
 			}
 			return acquire(command, held, now);
 		});
@@ -107,7 +108,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
-		if (!pass(storageKey, (held, now) -> held.owner().equals(mailbox.reservation()))) {
+		if (!pass(storageKey, (held) -> held.owner().equals(mailbox.reservation()))) {
 			this.entries.computeIfPresent(storageKey, (key, held) -> held.withWaiting(held.without(mailbox)));
 		}
 	}
@@ -115,16 +116,19 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	/**
 	 * End a hold, or reserve the lock for the first process of the queue.
 	 */
-	private boolean pass(String storageKey, BiPredicate<Entry, Long> meant) {
+	private boolean pass(String storageKey, Predicate<Entry> meant) {
 		long now = this.nanoTime.getAsLong();
-		boolean[] released = new boolean[1];
-		@Nullable MailboxAddress[] turn = new MailboxAddress[1];
-		this.entries.computeIfPresent(storageKey, (key, held) -> {
-			released[0] = meant.test(held, now);
-			return released[0] ? held.passOn(now, turn) : held;
-		});
-		tell(turn[0], storageKey);
-		return released[0];
+		while (true) {
+			Entry held = this.entries.get(storageKey);
+			if (held == null || !meant.test(held)) {
+				return false;
+			}
+			Entry next = held.passOn(now);
+			if ((next != null) ? this.entries.replace(storageKey, held, next) : this.entries.remove(storageKey, held)) {
+				tell(held.first(), storageKey);
+				return true;
+			}
+		}
 	}
 
 	@Override
@@ -145,7 +149,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	@Override
 	public boolean release(String key, String owner) {
-		return pass(StorageKey.of(key), (held, now) -> held.owner().equals(owner));
+		return pass(StorageKey.of(key), (held) -> held.owner().equals(owner));
 	}
 
 	@Override
@@ -186,7 +190,8 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	@Override
 	public boolean forceRelease(String storageKey, long token) {
-		return pass(storageKey, (held, now) -> held.isHeld(now) && held.token() == token);
+		long now = this.nanoTime.getAsLong();
+		return pass(storageKey, (held) -> held.isHeld(now) && held.token() == token);
 	}
 
 	@Override
