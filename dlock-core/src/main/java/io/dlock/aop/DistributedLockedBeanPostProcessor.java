@@ -2,11 +2,8 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -92,7 +89,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	private final transient KeyValueFormatter texts = new KeyValueFormatter(
 			() -> LockKeyConverters.in(this.beanFactory));
 
-	private final transient Set<ProxiedClass> told = ConcurrentHashMap.newKeySet();
+	private final transient ProxyWarnings warnings = new ProxyWarnings();
 
 	private AdviceMode mode = AdviceMode.PROXY;
 
@@ -116,11 +113,10 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * Set whether what is logged by a locked method shows its lock, by the entries
+	 * Set whether the log of a locked method shows its lock, by the entries
 	 * {@code dlock.token} (the fencing token) and {@code dlock.reason} (the reason, by
-	 * default the method) of SLF4J's {@code MDC}. In nested methods they are those of the
-	 * inner one, and afterwards those of the outer one again. The key is not shown,
-	 * because it may be personal. Without SLF4J there is no effect.
+	 * default the method) of SLF4J's {@code MDC}. The log of a nested method shows the
+	 * inner lock. The key is not shown, because it may be personal.
 	 * @param mdc {@code false} to leave the {@code MDC} alone, {@code true} by default
 	 */
 	public void setMdc(boolean mdc) {
@@ -137,10 +133,9 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * Set whether a transaction is rolled back instead of committed if its thread has
-	 * lost a lock that it holds, which is so by default. It works for all
-	 * {@code PlatformTransactionManager} beans that accept listeners, as those of Spring
-	 * do.
+	 * Set whether a transaction whose thread has lost a lock is rolled back instead of
+	 * committed, which is so by default. It works for all
+	 * {@code PlatformTransactionManager} beans that accept listeners.
 	 * @param commitCheck whether to check
 	 */
 	public void setCommitCheck(boolean commitCheck) {
@@ -238,8 +233,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * Transaction managers that were created before this, or belong to a parent context,
-	 * and other beans that were created before.
+	 * Beans that were created before this post-processor or belong to a parent context.
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
@@ -260,12 +254,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		Object advised = needsAdvice(bean, locked) ? advise(bean, beanName) : bean;
 		JdkProxyInterceptor.advise(bean, locked, this.interceptor, this.place);
 		if (this.mode == AdviceMode.PROXY && !locked.isEmpty()) {
-			if (!Proxy.isProxyClass(advised.getClass())) {
-				locked.forEach((method) -> ProxyMethodCheck.checkOverridable(method, AopUtils.getTargetClass(bean)));
-			}
-			if (this.told.add(new ProxiedClass(advised.getClass(), AopUtils.getTargetClass(bean)))) {
-				ProxyWarnings.proxied(advised, beanName, locked);
-			}
+			ProxyMethodCheck.checkOverridable(locked, advised.getClass(), AopUtils.getTargetClass(bean));
+			this.warnings.proxied(advised, beanName, locked);
 		}
 		return advised;
 	}
@@ -297,9 +287,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * In AspectJ mode no proxy is made. But if there is one already, that of
-	 * {@code @Transactional} above all, the lock comes to lie outside of it. And a proxy
-	 * that is a bean by two names is advised once.
+	 * In AspectJ mode no proxy is made, but the lock is added to one that exists, outside
+	 * of its transactions. A proxy that is a bean by two names is advised once.
 	 */
 	private boolean needsAdvice(Object bean, List<Method> locked) {
 		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean))

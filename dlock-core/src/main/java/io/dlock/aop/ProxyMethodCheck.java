@@ -2,8 +2,10 @@ package io.dlock.aop;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
@@ -20,13 +22,19 @@ final class ProxyMethodCheck implements MethodCheck {
 	}
 
 	/**
-	 * Refuse a method that the proxy of a class cannot intercept.
-	 * @param method the method
-	 * @param targetClass the class of the bean, of which the class of the proxy is a
-	 * subclass
-	 * @throws InvalidLockedMethodException if it cannot be overridden
+	 * Refuse methods that a proxy of their class cannot intercept.
+	 * @param locked the methods
+	 * @param proxyClass the class of the proxy
+	 * @param targetClass the class of the bean
+	 * @throws InvalidLockedMethodException if one cannot be overridden
 	 */
-	static void checkOverridable(Method method, Class<?> targetClass) {
+	static void checkOverridable(List<Method> locked, Class<?> proxyClass, Class<?> targetClass) {
+		if (!Proxy.isProxyClass(proxyClass)) {
+			locked.forEach((method) -> checkOverridable(method, targetClass));
+		}
+	}
+
+	private static void checkOverridable(Method method, Class<?> targetClass) {
 		int modifiers = method.getModifiers();
 		if (Modifier.isFinal(modifiers)) {
 			refuse(method, "final");

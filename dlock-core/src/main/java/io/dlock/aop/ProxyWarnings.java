@@ -3,6 +3,8 @@ package io.dlock.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 import org.apache.commons.logging.Log;
@@ -20,18 +22,21 @@ final class ProxyWarnings {
 
 	private static final Log logger = LogFactory.getLog(ProxyWarnings.class);
 
-	private ProxyWarnings() {
-	}
+	private final Set<ProxiedClass> proxied = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * The bean has a proxy, but callers of some methods may not have it.
+	 * The bean has a proxy, but callers of some methods may not have it. Each class is
+	 * told once.
 	 * @param bean the bean
 	 * @param beanName its name
 	 * @param locked its locked methods
 	 */
-	static void proxied(Object bean, String beanName, List<Method> locked) {
+	void proxied(Object bean, String beanName, List<Method> locked) {
+		Class<?> targetClass = AopUtils.getTargetClass(bean);
+		if (!this.proxied.add(new ProxiedClass(bean.getClass(), targetClass))) {
+			return;
+		}
 		if (Proxy.isProxyClass(bean.getClass())) {
-			Class<?> targetClass = AopUtils.getTargetClass(bean);
 			List<Class<?>> interfaces = List.of(bean.getClass().getInterfaces());
 			List<Method> hidden = locked.stream()
 				.filter((method) -> !ProxyMethodCheck.isOffered(method, targetClass, interfaces))

@@ -35,8 +35,6 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 
 	private final ReactiveAdapter adapter;
 
-	private final boolean single;
-
 	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.ACQUIRING);
 
 	private final DeferredSubscription source = new DeferredSubscription();
@@ -54,10 +52,10 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 	private ReactiveCall(AsyncCall call, ReactiveAdapter adapter, Subscriber<? super Object> subscriber) {
 		this.call = call;
 		this.adapter = adapter;
-		this.single = !adapter.isMultiValue();
 		CoreSubscriber<? super Object> core = Operators.toCoreSubscriber(subscriber);
 		// the loss of the lock may end it while a value is on its way
-		this.emitter = new ResultEmitter((call.isInterrupting() && !this.single) ? Operators.serialize(core) : core);
+		this.emitter = new ResultEmitter(
+				(call.isInterrupting() && adapter.isMultiValue()) ? Operators.serialize(core) : core);
 		this.context = core.currentContext();
 		call.observe(this.context.getOrDefault(CallObservation.CONTEXT_KEY, null));
 		this.observation = call.observation();
@@ -69,10 +67,6 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 
 	/**
 	 * Call the method, which runs when the result is subscribed to.
-	 * @param operation the settings of the method
-	 * @param invocation the call
-	 * @param support the services of all calls
-	 * @return the publisher for the caller
 	 */
 	static Object invoke(LockedOperation operation, MethodInvocation invocation, InvocationSupport support) {
 		ReactiveAdapter adapter = Objects.requireNonNull(operation.returnType().adapter());
@@ -176,11 +170,11 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 		if (this.phase.get() == Phase.ENDED) {
 			Operators.onDiscard(next, this.context);
 		}
-		else if (this.single) {
-			this.emitter.keep(next);
+		else if (this.adapter.isMultiValue()) {
+			pass(next);
 		}
 		else {
-			pass(next);
+			this.emitter.keep(next);
 		}
 	}
 
@@ -193,7 +187,6 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 			this.emitter.next(next);
 		}
 		catch (Throwable ex) {
-			// against the rules, or what Reactor lets through; no reason to keep the lock
 			try {
 				this.source.cancel();
 			}
@@ -234,6 +227,7 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 	/**
 	 * The subscriber has cancelled. While the method itself runs, it keeps its lock.
 	 */
+	@SuppressWarnings("FutureReturnValueIgnored") // the lease ends anyway
 	private void giveUp() {
 		if (this.phase.compareAndSet(Phase.ACQUIRING, Phase.ENDED)) {
 			CompletableFuture<LockHandle> waiting = this.acquired;
@@ -243,7 +237,10 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 			this.observation.cancelled();
 		}
 		else if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
-			release(this.handle);
+			LockHandle granted = this.handle;
+			if (granted != null) {
+				granted.releaseAsync();
+			}
 			this.observation.cancelled();
 			this.emitter.discard(this.context);
 		}
@@ -266,13 +263,6 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 		}
 		else if (failure != null) {
 			Operators.onErrorDropped(failure, this.context);
-		}
-	}
-
-	@SuppressWarnings("FutureReturnValueIgnored") // the lease ends anyway
-	private static void release(@Nullable LockHandle granted) {
-		if (granted != null) {
-			granted.releaseAsync();
 		}
 	}
 
