@@ -324,7 +324,7 @@ class BehindInterfacesTests {
 	}
 
 	@Test
-	void whatIsWrongWithAnInterfaceIsSaidRightly() {
+	void messageForInterfaceMethodFitsInterface() {
 		WrongKey lambda = (order) -> order;
 		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> bean(WrongKey.class, lambda))
 			.withStackTraceContaining("no variable #oder");

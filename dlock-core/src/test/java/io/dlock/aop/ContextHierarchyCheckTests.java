@@ -98,7 +98,7 @@ class ContextHierarchyCheckTests {
 	}
 
 	@Test
-	void childThatHasNothingToLockIsLeftAlone() {
+	void childWithoutLockedBeansStarts() {
 		postProcess(this.parent);
 		this.parent.register(Service.class);
 		this.child.register(Other.class);

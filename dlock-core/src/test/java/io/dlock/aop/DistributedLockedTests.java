@@ -163,7 +163,7 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void blankKeyIsAnErrorWithANameToo() {
+	void blankKeyIsRefusedDespiteName() {
 		Orders orders = bean(Orders.class);
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.pay(new Order(" ", UUID.randomUUID())))
 			.withMessageContaining("blank");
@@ -177,7 +177,7 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void r49WorkThatIsNotDoneIsFoundOutWhenTheDeclaredTypeDoesNotTell() {
+	void r49UnfinishedWorkIsFoundIfDeclaredTypeIsOpen() {
 		Orders orders = bean(Orders.class);
 		assertThat(orders.anything("text")).isEqualTo("text");
 		assertThatExceptionOfType(IllegalStateException.class)

@@ -210,7 +210,7 @@ class InvalidLockedMethodsTests {
 	}
 
 	@Test
-	void methodThatNoProxyCanInterceptHasAWayOut() {
+	void interfaceOrAspectJLocksMethodThatProxyCannotIntercept() {
 		assertThat(refusal(Private.class).action()).contains("overridable", "dlock.aop.mode=aspectj");
 	}
 

@@ -79,7 +79,7 @@ class InvalidScheduledLocksTests {
 
 	@ParameterizedTest
 	@MethodSource("methods")
-	void methodThatCanNotBeHonouredFailsTheStart(Class<?> type, String message) {
+	void unsupportedMethodFailsStart(Class<?> type, String message) {
 		assertThat(refusal(type, Map.of())).hasMessageContaining("@ScheduledLock on ").hasMessageContaining(message);
 	}
 

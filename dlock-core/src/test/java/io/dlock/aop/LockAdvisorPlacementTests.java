@@ -150,13 +150,13 @@ class LockAdvisorPlacementTests {
 	}
 
 	@Test
-	void c7WhatHasAnOrderIsOutsideTheLockAndWhatHasNoneIsInside() {
+	void c7OrderedAdviceIsOutsideLockAndUnorderedIsInside() {
 		start(Transactions.class).locked();
 		assertThat(SEEN).containsExactly("ten outside", "last outside", "none inside", "body inside");
 	}
 
 	@Test
-	void c7LockIsWhereItsOrderSays() {
+	void c7AdviceOrderPlacesLock() {
 		start((postProcessor) -> postProcessor.setAdviceOrder(11)).locked();
 		assertThat(SEEN).containsExactly("ten outside", "last inside", "none inside", "body inside");
 	}
@@ -168,7 +168,7 @@ class LockAdvisorPlacementTests {
 	}
 
 	@Test
-	void c7LockIsOutsideOfTheTransactionWhateverTheirOrders() {
+	void c7LockIsOutsideTransactionForAnyOrder() {
 		start(EarlyTransactions.class).transactional();
 		assertThat(SEEN).containsExactly("ten inside in transaction", "last inside in transaction",
 				"none inside in transaction", "body inside in transaction");
@@ -181,7 +181,7 @@ class LockAdvisorPlacementTests {
 	}
 
 	@Test
-	void orderOfAllThatHasNoneIsRefused() {
+	void lowestPrecedenceIsRefusedAsOrder() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> start((postProcessor) -> postProcessor.setAdviceOrder(Ordered.LOWEST_PRECEDENCE)))
 			.withMessageContaining("dlock.aop.order must be lower than 2147483647");

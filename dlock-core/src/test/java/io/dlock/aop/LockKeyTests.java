@@ -290,7 +290,7 @@ class LockKeyTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void c16VariableKeyWithoutANameIsWarnedOfOnce() {
+	void c16WarnsOnceOfVariableKeyWithoutName() {
 		Logger logger = (Logger) LoggerFactory.getLogger(LockedOperationParser.class);
 		ListAppender<ILoggingEvent> log = new ListAppender<>();
 		log.start();

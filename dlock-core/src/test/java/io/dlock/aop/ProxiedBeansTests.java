@@ -113,7 +113,7 @@ class ProxiedBeansTests {
 	}
 
 	@Test
-	void methodThatNoInterfaceHasIsWarnedOfIfTheProxyIsOneForInterfaces() {
+	void warnsOfMethodMissingInInterfacesOfProxy() {
 		start(false, (beans) -> beans.register(MoreThanItsInterface.class));
 		assertThat(warnings()).singleElement()
 			.asString()
@@ -226,7 +226,7 @@ class ProxiedBeansTests {
 	}
 
 	@Test
-	void beanThatIsMadeBeforeItCouldHaveAProxyIsWarnedOf() {
+	void warnsOfBeanCreatedBeforePostProcessor() {
 		start(EarlyBean.class);
 		assertThat(this.context.getBean(EarlyBean.class).run()).isEmpty();
 		assertThat(warnings()).singleElement()
@@ -235,7 +235,7 @@ class ProxiedBeansTests {
 	}
 
 	@Test
-	void objectThatIsRegisteredAsABeanIsWarnedOf() {
+	void warnsOfObjectRegisteredAsBean() {
 		start(true, (beans) -> beans.getBeanFactory().registerSingleton("registered", new Service()));
 		assertThat(warnings()).singleElement().asString().contains("Service.run", "'registered'");
 	}
@@ -267,7 +267,7 @@ class ProxiedBeansTests {
 	}
 
 	@Test
-	void nothingIsSaidOfOthers() {
+	void noWarningForOtherBeans() {
 		start(Service.class, Stages.class);
 		assertThat(warnings()).isEmpty();
 	}
@@ -279,7 +279,7 @@ class ProxiedBeansTests {
 	}
 
 	@Test
-	void proxyForMoreInterfacesThanThoseOfItsTargetIsWarnedOfIfItIsRegisteredAsABean() {
+	void warnsOfRegisteredProxyWithMoreInterfacesThanTarget() {
 		start(true, (beans) -> {
 			beans.getBeanFactory().registerSingleton("registered", proxyForApi());
 			beans.registerBean("processed", Object.class, ProxiedBeansTests::proxyForApi);
@@ -291,7 +291,7 @@ class ProxiedBeansTests {
 	}
 
 	@Test
-	void eachClassIsWarnedOfOnce() {
+	void warnsOncePerClass() {
 		start(false, (beans) -> beans.registerBean(MoreThanItsInterface.class,
 				(definition) -> definition.setScope("prototype")));
 		this.context.getBean(Api.class);

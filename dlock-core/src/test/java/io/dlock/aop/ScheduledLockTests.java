@@ -137,7 +137,7 @@ class ScheduledLockTests {
 	}
 
 	@Test
-	void twoInstancesRunAJobOnceHoweverQuickItIs() {
+	void quickJobRunsOnceOnTwoInstances() {
 		Jobs here = instance(Jobs.class).jobs();
 		Jobs there = instance(Jobs.class).jobs();
 		here.report();
@@ -150,7 +150,7 @@ class ScheduledLockTests {
 	}
 
 	@Test
-	void jobThatRunsElsewhereIsSkippedWithoutAWait() {
+	void jobRunningElsewhereIsSkippedAtOnce() {
 		Jobs here = instance(Jobs.class).jobs();
 		Jobs there = instance(Jobs.class).jobs();
 		CountDownLatch running = new CountDownLatch(1);
@@ -218,7 +218,7 @@ class ScheduledLockTests {
 	}
 
 	@Test
-	void jobThatTakesLongerLearnsOfItAndThrows() {
+	void jobExceedingAtMostLosesItsLock() {
 		Jobs here = instance(Jobs.class, new MemoryLockStore(), LockSettings.defaults()).jobs();
 		this.body = () -> {
 			LockHandle handle = LockHandle.current().orElseThrow();
@@ -245,7 +245,7 @@ class ScheduledLockTests {
 	 * A store without its table.
 	 */
 	@Test
-	void jobDoesNotRunWhenTheStoreFailsWhateverThePolicyIs() {
+	void jobDoesNotRunWhenStoreFailsUnderAnyPolicy() {
 		JdbcDataSource dataSource = new JdbcDataSource();
 		dataSource.setURL("jdbc:h2:mem:scheduled");
 		JdbcLockStore broken = new JdbcLockStore(dataSource,

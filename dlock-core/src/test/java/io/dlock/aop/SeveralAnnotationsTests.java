@@ -142,7 +142,7 @@ class SeveralAnnotationsTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void annotationsThatSayTheSameAreOne() {
+	void equalAnnotationsCountAsOne() {
 		assertThat(bean(TheSame.class).run()).containsExactly("order");
 	}
 

@@ -110,7 +110,7 @@ class LockMetersTests {
 	 * A counter that appears with its first loss shows no increase.
 	 */
 	@Test
-	void countersOfANameAreThereBeforeAnythingGoesWrong() {
+	void countersExistBeforeFirstFailure() {
 		meter();
 		this.registry.acquire(LockRequest.builder("key").name("a").build()).release();
 		for (String reason : List.of("expired", "refused", "forced", "max-hold", "shutdown")) {
@@ -143,7 +143,7 @@ class LockMetersTests {
 	}
 
 	@Test
-	void namesThatAreTooManyAreMeteredAsOtherAndWarnedOfOnce() {
+	void excessNamesAreMeteredAsOtherAndLoggedOnce() {
 		ListAppender<ILoggingEvent> log = new ListAppender<>();
 		log.start();
 		Logger logger = (Logger) LoggerFactory.getLogger(RegistryMeters.class);
@@ -166,7 +166,7 @@ class LockMetersTests {
 	}
 
 	@Test
-	void gaugesShowWhatIsHeldAndWaitedForNow() {
+	void gaugesShowHeldAndWaitingLocks() {
 		meter();
 		assertThat(sum("dlock.held")).isZero();
 		LockHandle held = this.registry.acquireAsync(named("key", "a")).join();
@@ -216,7 +216,7 @@ class LockMetersTests {
 	}
 
 	@Test
-	void longestHoldOfTheOthersIsOfOneOfThem() {
+	void longestHoldOfOtherNamesIsTheirMaximum() {
 		LockMeters counting = new LockMeters(Map::of, Map::of,
 				() -> Map.of("a", Duration.ofSeconds(3), "b", Duration.ofMillis(1500)));
 		counting.bindTo(this.meterRegistry);
@@ -244,7 +244,7 @@ class LockMetersTests {
 	}
 
 	@Test
-	void gaugesOfNamesThatAreTooManyAreOneTogether() {
+	void gaugesOfExcessNamesAreSummed() {
 		for (String name : List.of("", "none", "other", "a", "b")) {
 			this.counts.put(name, 1);
 		}
@@ -268,7 +268,7 @@ class LockMetersTests {
 	 * Reading a thousand gauges does not look a thousand times at ten thousand locks.
 	 */
 	@Test
-	void locksAreCountedOnceForAllGaugesThatAreReadTogether() {
+	void locksAreCountedOnceForGaugesReadTogether() {
 		AtomicInteger counted = new AtomicInteger();
 		LockMeters counting = new LockMeters(() -> {
 			counted.incrementAndGet();
@@ -299,7 +299,7 @@ class LockMetersTests {
 	}
 
 	@Test
-	void meterRegistryThatThrowsHarmsNoLockAndIsWarnedOfOnce() {
+	void throwingMeterRegistryAffectsNoLockAndIsLoggedOnce() {
 		ListAppender<ILoggingEvent> log = new ListAppender<>();
 		log.start();
 		Logger logger = (Logger) LoggerFactory.getLogger("io.dlock.engine.LockEvents");

@@ -153,7 +153,7 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void r57KeyIsOnTheSpanAsItIsToBeTold() {
+	void r57SpanShowsTransformedKey() {
 		this.shown = (key) -> "hidden";
 		this.work.run("key", () -> "done");
 		ended("success").hasHighCardinalityKeyValue("dlock.key", "hidden");
@@ -166,7 +166,7 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 	 * An event before the end would be counted under an outcome that is none.
 	 */
 	@Test
-	void outcomeIsThereWhenTheCallHasEnded() {
+	void outcomeIsKnownWhenCallEnds() {
 		this.work.run("key", () -> {
 			assertThat(current().getContextView().getLowCardinalityKeyValues())
 				.noneMatch((value) -> value.getKey().equals("outcome"));
@@ -182,7 +182,7 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void callIsPartOfWhatTheThreadDoes() {
+	void currentObservationOfThreadIsParent() {
 		try (Observation.Scope scope = this.parent.openScope()) {
 			this.work.run("key", () -> "done");
 			assertThat(current()).isSameAs(this.parent);
@@ -200,7 +200,7 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void busyLockIsAnOutcomeOfItsOwn() {
+	void busyLockHasItsOwnOutcome() {
 		holdElsewhere("orders:key");
 		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.work.run("key", () -> "done"));
 		ended("busy").hasError().doesNotHaveHighCardinalityKeyValueWithKey("dlock.token");
@@ -282,7 +282,7 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void eachSubscriptionIsObservedAndPartOfWhatTheSubscriberDoes() {
+	void eachSubscriptionIsObservedAsChildOfSubscriber() {
 		Mono<String> locked = this.work.mono("key", () -> Mono.deferContextual((context) -> Mono
 			.just(((Observation) context.get("micrometer.observation")).getContextView().getName())));
 		assertThat(this.observations).hasNumberOfObservationsWithNameEqualTo("dlock.call", 0);

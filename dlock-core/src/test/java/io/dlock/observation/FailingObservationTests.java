@@ -95,13 +95,13 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "start", "event", "open", "close", "stop" })
-	void handlerThatThrowsHarmsNoLockAndIsWarnedOfOnce(String when) {
+	void throwingHandlerAffectsNoLockAndIsLoggedOnce(String when) {
 		this.observations.observationConfig().observationHandler(new Failing(when));
 		callThemAll();
 	}
 
 	@Test
-	void conventionThatThrowsHarmsNoLockAndIsWarnedOfOnce() {
+	void throwingConventionAffectsNoLockAndIsLoggedOnce() {
 		this.observations = TestObservationRegistry.create();
 		this.convention = new DefaultLockCallObservationConvention() {
 
@@ -115,7 +115,7 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void conventionOfTheApplicationReplacesOurs() {
+	void customConventionReplacesDefault() {
 		TestObservationRegistry test = TestObservationRegistry.create();
 		this.observations = test;
 		this.convention = new DefaultLockCallObservationConvention() {

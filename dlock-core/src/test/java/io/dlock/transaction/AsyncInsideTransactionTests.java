@@ -253,7 +253,7 @@ public class AsyncInsideTransactionTests extends AbstractTransactionTests {
 	}
 
 	@Test
-	void r47CallWaitsForTheOneBeforeNoLongerThanItsWaitTime() {
+	void r47CallWaitsForEarlierCallWithinItsWaitTime() {
 		startWith(InsideTransaction.DEFER);
 		inTransaction(() -> {
 			CompletableFuture<String> first = begun(this.async.stage(() -> this.body));
@@ -408,7 +408,7 @@ public class AsyncInsideTransactionTests extends AbstractTransactionTests {
 	}
 
 	@Test
-	void r9LossIsToldByTheStageThoughTheTransactionGoesOn() {
+	void r9StageReportsLossWhileTransactionContinues() {
 		startWith(InsideTransaction.DEFER);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> inTransaction(() -> assertThat(catchThrowable(this.async.losingMeanwhile()::join))

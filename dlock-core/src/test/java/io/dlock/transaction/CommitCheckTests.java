@@ -73,7 +73,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 	}
 
 	@Test
-	void r48LossIsToldWhenTheMethodReturnsAndRollsBackEvenIfThatIsNotHeard() {
+	void r48LossRollsBackEvenIfItsExceptionIsCaught() {
 		Work work = start();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
 			insert();

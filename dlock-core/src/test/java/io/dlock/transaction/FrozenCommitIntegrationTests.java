@@ -52,7 +52,7 @@ class FrozenCommitIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void withoutTheRowTheFrozenHolderCommitsAfterItsSuccessorHasRead(Database database) throws Exception {
+	void withoutRowGuardFrozenHolderCommitsAfterSuccessorHasRead(Database database) throws Exception {
 		try (TransactionalInstance successor = instance(database)) {
 			successor.create(this.id);
 			try (CommitterProcess frozen = CommitterProcess.start(database, LEASE, this.id, Place.VALIDITY_CHECKED)) {
@@ -71,7 +71,7 @@ class FrozenCommitIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void withTheRowTheFrozenHolderCanNotCommitAfterASuccessorWasGranted(Database database) throws Exception {
+	void rowGuardKeepsFrozenHolderFromCommittingAfterSuccessor(Database database) throws Exception {
 		try (TransactionalInstance successor = instance(database)) {
 			successor.create(this.id);
 			try (CommitterProcess frozen = CommitterProcess.start(database, LEASE, this.id,
@@ -91,7 +91,7 @@ class FrozenCommitIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void withTheRowNoRequestIsGrantedBeforeTheFrozenHolderHasCommitted(Database database) throws Exception {
+	void rowGuardDelaysGrantsUntilFrozenHolderHasCommitted(Database database) throws Exception {
 		try (TransactionalInstance successor = instance(database)) {
 			successor.create(this.id);
 			try (CommitterProcess frozen = CommitterProcess.start(database, LEASE, this.id, Place.ROW_LOCKED)) {

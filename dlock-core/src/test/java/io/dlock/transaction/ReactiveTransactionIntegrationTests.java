@@ -361,7 +361,7 @@ class ReactiveTransactionIntegrationTests {
 	}
 
 	@Test
-	void managerThatDoesNotCheckIsWarnedOfAtTheStart() {
+	void warnsAtStartOfManagerWithoutCommitCheck() {
 		start(InsideTransaction.DEFER);
 		assertThat(warnings()).singleElement().asString().contains(LockCheckingTransactionManager.class.getName());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.counter.losing(this.id)::block)

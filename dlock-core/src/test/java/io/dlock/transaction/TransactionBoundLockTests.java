@@ -167,7 +167,7 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 	}
 
 	@Test
-	void lockIsNotKeptIfThereIsNoTransactionThough() {
+	void lockIsNotKeptWithoutActualTransaction() {
 		Work work = start();
 		transaction(TransactionDefinition.PROPAGATION_SUPPORTS).executeWithoutResult((status) -> {
 			assertThat(TransactionSynchronizationManager.isSynchronizationActive()).isTrue();
@@ -189,7 +189,7 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 	}
 
 	@Test
-	void thereIsOneWarningForEachMethod() {
+	void warnsOncePerMethod() {
 		Work work = start();
 		for (int i = 0; i < 3; i++) {
 			inTransaction(() -> work.run(() -> {
@@ -202,7 +202,7 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 	}
 
 	@Test
-	void transactionThatBeganInsideTheLockIsNoReasonToWarn() {
+	void noWarningForTransactionBegunInsideLock() {
 		Work work = start();
 		work.run(() -> inTransaction(() -> work.other(this::insert)));
 		work.runInTransaction(this::insert);
@@ -242,7 +242,7 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 	}
 
 	@Test
-	void registryIsUsedInsideATransactionAsOutsideOfIt() {
+	void registryBehavesAlikeInsideTransaction() {
 		start();
 		inTransaction(() -> {
 			this.registry.execute(LockRequest.of(KEY), (handle) -> isHeld());
@@ -284,7 +284,7 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 	}
 
 	@Test
-	void lockIsNotKeptIfTheTransactionCanNotBeToldOfIt() {
+	void lockIsNotKeptIfSynchronizationCannotBeRegistered() {
 		Work work = start();
 		TurboFilter broken = new TurboFilter() {
 

@@ -181,7 +181,7 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void databaseThatIsDownFailsTheGuardOnly() {
+	void unavailableDatabaseFailsOnlyTheGuard() {
 		ApplicationContextRunner down = this.memoryRunner.withBean(DataSource.class, Unreachable::new)
 			.withPropertyValues("dlock.jdbc.initialize-schema=always");
 		down.run((context) -> {

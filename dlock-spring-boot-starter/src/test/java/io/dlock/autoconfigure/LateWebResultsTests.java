@@ -161,7 +161,7 @@ class LateWebResultsTests {
 	}
 
 	@Test
-	void r49BodyOfUnknownTypeIsFoundOutWhenItIsThere() {
+	void r49BodyOfUnknownTypeIsCheckedWhenReturned() {
 		AtomicBoolean written = new AtomicBoolean();
 		StreamingResponseBody streaming = (output) -> written.set(true);
 		this.runner.withBean(Unknown.class).run((context) -> {

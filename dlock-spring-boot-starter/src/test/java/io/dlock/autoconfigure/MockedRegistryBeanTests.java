@@ -90,7 +90,7 @@ class MockedRegistryBeanTests {
 	}
 
 	@Test
-	void actuatorKnowsNothingOfAMock() {
+	void actuatorIgnoresMockedRegistry() {
 		assertThat(this.context.getBean(HealthIndicator.class).health()).satisfies((health) -> {
 			assertThat(health.getStatus()).isEqualTo(Status.UNKNOWN);
 			assertThat(health.getDetails()).containsKey("registry");

@@ -103,7 +103,7 @@ public class BusyAndLostTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void busyLockInsideTheBodyIsNotTakenForOurs() {
+	void busyLockInsideBodyIsNotMistakenForOwnLock() {
 		Busy busy = bean(Busy.class);
 		holdElsewhere("other");
 		assertThatExceptionOfType(LockBusyException.class)

@@ -50,7 +50,7 @@ public class HoldLimitsTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void scheduledMethodRunsOnceWhoeverIsLate() {
+	void scheduledMethodRunsOnceForAnyDelay() {
 		Limited limited = bean(Limited.class);
 		limited.nightly();
 		limited.nightly();

@@ -137,7 +137,7 @@ class InterruptibleMethodTests {
 	 * No thread could be started to tell of a loss.
 	 */
 	@Test
-	void listenerThatCanNotBeAddedLeavesNothingOnTheThread() throws Throwable {
+	void failedListenerRegistrationLeavesNothingOnThread() throws Throwable {
 		Handle handle = new Handle(new AtomicReference<>()) {
 
 			@Override

@@ -332,7 +332,7 @@ class LateResultsTests {
 
 	@ParameterizedTest
 	@MethodSource("late")
-	void r49ResultOfUnknownTypeIsFoundOutWhenItIsThere(Object late) {
+	void r49ResultOfUnknownTypeIsCheckedWhenReturned(Object late) {
 		Unknown bean = bean(Unknown.class);
 		assertThatIllegalStateException().isThrownBy(() -> bean.object(late))
 			.withMessageContaining("Unknown.object")
@@ -354,7 +354,7 @@ class LateResultsTests {
 
 	@ParameterizedTest
 	@MethodSource("late")
-	void r49ValueOfUnknownTypeIsFoundOutWhenItIsThere(Object late) {
+	void r49ValueOfUnknownTypeIsCheckedWhenEmitted(Object late) {
 		Unknown bean = bean(Unknown.class);
 		assertThatException().isThrownBy(() -> bean.stage(late).join())
 			.havingCause()

@@ -92,7 +92,7 @@ public class LockInTheLogTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void afterANestedMethodTheOuterOneIsShownAgain() {
+	void outerLockIsShownAgainAfterNestedMethod() {
 		MDC.put("dlock.token", "of another");
 		MDC.put("customer", "7");
 		this.orders.take("7", () -> {

@@ -54,7 +54,7 @@ class LockedMethodExecutorTests {
 	 */
 	@ParameterizedTest
 	@ValueSource(strings = { "capture", "restore", "clear" })
-	void bodyRunsOnceAlsoIfTheContextOfItsCallerCanNotBeHad(String when) throws Exception {
+	void bodyRunsOnceIfCallerContextCannotBeCaptured(String when) throws Exception {
 		ContextRegistry.getInstance().registerThreadLocalAccessor(new Failing(when));
 		try {
 			AtomicInteger runs = new AtomicInteger();

@@ -75,7 +75,7 @@ class MockedRegistryTests {
 	}
 
 	@Test
-	void mockThatIsNotToldAnythingIsNoLock() {
+	void unstubbedMockFailsCall() {
 		Service service = service(mock(LockRegistry.class, (method) -> null));
 		assertThatIllegalStateException().isThrownBy(() -> service.run("42"))
 			.withMessageContaining("'42'")
@@ -88,7 +88,7 @@ class MockedRegistryTests {
 	}
 
 	@Test
-	void mockThatIsToldWhatToReturnWorks() throws Exception {
+	void stubbedMockWorks() throws Exception {
 		LockHandle handle = mock(LockHandle.class, (method) -> method.equals("key") ? "42" : null);
 		Service service = service(mock(LockRegistry.class, (method) -> switch (method) {
 			case "acquire" -> handle;

@@ -310,7 +310,7 @@ public class PublisherResultTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void badKeyIsAnError() {
+	void invalidKeyFailsThePublisher() {
 		Mono<String> mono = this.work.mono(" ", () -> Mono.just("never"));
 		assertThatIllegalArgumentException().isThrownBy(mono::block);
 		assertThat(this.work.getSeen()).isEmpty();

@@ -231,7 +231,7 @@ public class StageResultTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void r49StageThatCanNotBeCancelledKeepsNoLock() {
+	void r49UncancellableStageKeepsNoLock() {
 		CompletionStage<String> stage = new CompletableFuture<String>().minimalCompletionStage();
 		CompletableFuture<String> result = this.work.stage("key", () -> stage).toCompletableFuture();
 		awaitBody();
@@ -281,7 +281,7 @@ public class StageResultTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void badKeyIsAFailedResult() {
+	void invalidKeyFailsTheFuture() {
 		CompletableFuture<String> result = this.work.future(" ");
 		assertThat(catchThrowable(result::join)).hasCauseInstanceOf(IllegalArgumentException.class);
 		assertThat(this.work.getRuns()).isZero();

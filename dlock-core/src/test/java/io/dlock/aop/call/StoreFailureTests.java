@@ -167,7 +167,7 @@ public class StoreFailureTests {
 	}
 
 	@Test
-	void failureIsThrownByDefaultAndNeverTakenForABusyLock() {
+	void storeFailureIsThrownByDefaultAndIsNotBusy() {
 		Work work = bean(Work.class);
 		dropTable();
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(work::byDefault);
@@ -200,7 +200,7 @@ public class StoreFailureTests {
 	}
 
 	@Test
-	void currentLockOfABodyWithoutItsLockIsThatOfTheMethodAroundIt() {
+	void currentLockOfUnlockedBodyIsThatOfOuterMethod() {
 		Work work = bean(Work.class);
 		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> work.around(() -> {
 			this.store.acquire(new AcquireCommand("work", "elsewhere", Duration.ofSeconds(30), "another instance", ""));
@@ -215,7 +215,7 @@ public class StoreFailureTests {
 	}
 
 	@Test
-	void failureInsideTheBodyIsNotTakenForOurs() {
+	void failureInsideBodyIsNotMistakenForOwnFailure() {
 		Work work = bean(Work.class);
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> work.proceeding(() -> {
 			dropTable();
@@ -248,7 +248,7 @@ public class StoreFailureTests {
 	}
 
 	@Test
-	void defaultCanBeChangedButNotForMethodsThatSayOtherwise() {
+	void annotationOverridesChangedDefault() {
 		this.postProcessor.setOnStoreFailure(OnStoreFailure.PROCEED);
 		Work work = bean(Work.class);
 		dropTable();

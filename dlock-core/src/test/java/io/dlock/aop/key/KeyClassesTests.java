@@ -37,7 +37,7 @@ class KeyClassesTests {
 	}
 
 	@Test
-	void classLoaderIsNotKeptByWhatIsSharedOfKeys() throws Exception {
+	void sharedKeyStateDoesNotRetainClassLoader() throws Exception {
 		WeakReference<ClassLoader> loader = key();
 		// as a context does that closes
 		ReflectionUtils.clearCache();

@@ -37,7 +37,7 @@ class ActuatorAutoConfigurationTests {
 	}
 
 	@Test
-	void endpointIsThereWhenItIsExposed() {
+	void exposedEndpointExists() {
 		this.runner.withPropertyValues("management.endpoints.web.exposure.include=dlocks")
 			.run((context) -> assertThat(context).hasSingleBean(DlocksEndpoint.class));
 	}

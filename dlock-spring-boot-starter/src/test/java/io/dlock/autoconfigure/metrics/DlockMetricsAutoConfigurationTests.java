@@ -173,7 +173,7 @@ class DlockMetricsAutoConfigurationTests {
 	@ParameterizedTest
 	@CsvSource({ ", hidden", "never, hidden", "when-authorized, hidden", "WHEN_AUTHORIZED, hidden", "always, orders:42",
 			"ALWAYS, orders:42" })
-	void keysAreOnSpansAsTheyAreAtTheEndpoint(@Nullable String showKeys, String expected) {
+	void spansShowKeysAsEndpointDoes(@Nullable String showKeys, String expected) {
 		TestObservationRegistry observations = TestObservationRegistry.create();
 		String[] properties = (showKeys != null) ? new String[] { "dlock.endpoint.show-keys=" + showKeys }
 				: new String[0];
@@ -192,7 +192,7 @@ class DlockMetricsAutoConfigurationTests {
 	 * their own.
 	 */
 	@Test
-	void nothingIsMeteredTwiceUnderOneName() {
+	void noMeterIsRegisteredTwice() {
 		SimpleMeterRegistry meters = new SimpleMeterRegistry();
 		ObservationRegistry observations = ObservationRegistry.create();
 		observations.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
