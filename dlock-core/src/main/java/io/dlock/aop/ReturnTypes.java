@@ -17,7 +17,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import org.springframework.util.ClassUtils;
 
-import io.dlock.aop.call.LateResults;
+import io.dlock.aop.call.PendingResults;
 import io.dlock.aop.call.ReturnKind;
 import io.dlock.aop.call.ReturnType;
 
@@ -58,7 +58,7 @@ final class ReturnTypes {
 		Class<?> type = returned.resolve(method.getReturnType());
 		boolean async = isAsync(method, targetClass);
 		checkInside(method, returned);
-		boolean openInside = LateResults.isOpenInside(returned);
+		boolean openInside = PendingResults.isOpenInside(returned);
 		if (type.isAssignableFrom(CompletableFuture.class)
 				&& (CompletionStage.class.isAssignableFrom(type) || (type == Future.class && async))) {
 			return new ReturnType(async ? ReturnKind.STAGE_OF_ASYNC : ReturnKind.STAGE,
@@ -75,20 +75,20 @@ final class ReturnTypes {
 			}
 			throw refusal(method, type.getName(), "Add reactor-core to the class path");
 		}
-		if (LateResults.isLate(type)) {
+		if (PendingResults.isPending(type)) {
 			throw refusal(method, type.getName(),
-					LateResults.instead(type, "Return a CompletableFuture or, with reactor-core, a Mono or Flux"));
+					PendingResults.instead(type, "Return a CompletableFuture or, with reactor-core, a Mono or Flux"));
 		}
 		return new ReturnType(ReturnKind.VALUE, SkippedResults.emptyValue(method.getReturnType()),
-				LateResults.isOpen(returned), null);
+				PendingResults.isOpen(returned), null);
 	}
 
 	private static void checkInside(Method method, ResolvableType returned) {
-		Class<?> late = LateResults.inside(returned);
-		if (late != null) {
-			throw refusal(method, "%s with a %s in it".formatted(returned, late.getSimpleName()), LateResults.instead(
-					late,
-					"Let a CompletableFuture or, with reactor-core, a Mono be the outermost type, with what is done in it"));
+		Class<?> pending = PendingResults.inside(returned);
+		if (pending != null) {
+			throw refusal(method, "%s with a %s in it".formatted(returned, pending.getSimpleName()), PendingResults
+				.instead(pending,
+						"Let a CompletableFuture or, with reactor-core, a Mono be the outermost type, with what is done in it"));
 		}
 	}
 
@@ -100,15 +100,15 @@ final class ReturnTypes {
 		MethodParameter parameter = new MethodParameter(method, -1);
 		Class<?> type = parameter.getParameterType();
 		boolean flow = type.getName().equals(FLOW);
-		if (!flow && LateResults.isLate(type)) {
+		if (!flow && PendingResults.isPending(type)) {
 			throw refusal(method, type.getName(),
-					LateResults.instead(type, "Let the function itself suspend until the work is done"));
+					PendingResults.instead(type, "Let the function itself suspend until the work is done"));
 		}
 		ResolvableType returned = ResolvableType.forMethodParameter(parameter);
 		checkInside(method, returned);
 		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance()
 			.getAdapter(flow ? Flux.class : Mono.class);
-		return new ReturnType(ReturnKind.PUBLISHER, null, LateResults.isOpen(returned), adapter);
+		return new ReturnType(ReturnKind.PUBLISHER, null, PendingResults.isOpen(returned), adapter);
 	}
 
 	/**

@@ -73,9 +73,8 @@ class AopArchitectureTests {
 	void internalPackagesShowOnlyTheirEntrance() {
 		assertThat(publicTypes("io.dlock.aop.key")).containsExactly("KeyValueFormatter", "LockKey", "LockKeyConverters",
 				"RefusedKeyException");
-		assertThat(publicTypes("io.dlock.aop.call")).containsExactly("LateResults", "LockedMethodExecutor",
-				"LockedMethodInvoker", "LockedOperation", "ProxyAdvice", "ReturnKind", "ReturnType",
-				"StoreFailurePolicy");
+		assertThat(publicTypes("io.dlock.aop.call")).containsExactly("LockedMethodExecutor", "LockedMethodInvoker",
+				"LockedOperation", "PendingResults", "ProxyAdvice", "ReturnKind", "ReturnType", "StoreFailurePolicy");
 		assertThat(publicTypes("io.dlock.aop.aspectj")).containsExactly("DistributedLockedAspect", "WovenMethods");
 		assertThat(publicTypes("io.dlock.aop")).containsExactly("DistributedLockedBeanPostProcessor",
 				"InvalidLockedMethodException");

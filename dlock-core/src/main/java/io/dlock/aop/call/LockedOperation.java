@@ -60,11 +60,11 @@ public record LockedOperation(LockKey key, LockRequest template, OnBusy onBusy, 
 		if (!this.returnType.open() || result == null) {
 			return null;
 		}
-		Object late = LateResults.find(result);
-		if (late == null) {
+		Object pending = PendingResults.find(result);
+		if (pending == null) {
 			return null;
 		}
-		String inside = (late != result) ? " with a %s in it".formatted(late.getClass().getName()) : "";
+		String inside = (pending != result) ? " with a %s in it".formatted(pending.getClass().getName()) : "";
 		return new IllegalStateException(
 				("@DistributedLocked method %s returned a %s%s: its lock is released, but its work may not be done. "
 						+ "Declare the type that is returned, for which the lock can be held until then, or which is refused at start-up")

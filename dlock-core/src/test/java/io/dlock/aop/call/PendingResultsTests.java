@@ -42,7 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Results whose work is done after the method has returned, by themselves or inside of
  * others. Those of a web server are in the tests of the starter.
  */
-class LateResultsTests {
+class PendingResultsTests {
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
 
@@ -386,10 +386,10 @@ class LateResultsTests {
 			}
 
 		};
-		assertThat(LateResults.find(Collections.unmodifiableList(lazy))).isNull();
-		assertThat(LateResults.find(List.of(Collections.synchronizedList(lazy)))).isNull();
+		assertThat(PendingResults.find(Collections.unmodifiableList(lazy))).isNull();
+		assertThat(PendingResults.find(List.of(Collections.synchronizedList(lazy)))).isNull();
 		Stream<String> late = Stream.of();
-		assertThat(LateResults.find(Collections.singletonList(late))).isSameAs(late);
+		assertThat(PendingResults.find(Collections.singletonList(late))).isSameAs(late);
 	}
 
 }

@@ -24,7 +24,6 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -34,7 +33,7 @@ import org.springframework.util.ReflectionUtils;
  * callbacks by which a web server writes a response, and values that are computed when
  * they are read. They may be inside of another result.
  */
-public final class LateResults {
+public final class PendingResults {
 
 	/** By name, because they are not on every class path. */
 	private static final Set<String> NAMES = Set.of("org.reactivestreams.Publisher",
@@ -65,16 +64,16 @@ public final class LateResults {
 	/** Deep enough for all but types that are defined by themselves. */
 	private static final int DEPTH = 6;
 
-	private static final ClassValue<Boolean> LATE = new ClassValue<>() {
+	private static final ClassValue<Boolean> PENDING = new ClassValue<>() {
 
 		@Override
 		protected Boolean computeValue(Class<?> type) {
-			return isLateType(type);
+			return isPendingType(type);
 		}
 
 	};
 
-	private LateResults() {
+	private PendingResults() {
 	}
 
 	/**
@@ -82,11 +81,11 @@ public final class LateResults {
 	 * @param type the type, declared or of an object
 	 * @return whether they do
 	 */
-	public static boolean isLate(Class<?> type) {
-		return LATE.get(type);
+	public static boolean isPending(Class<?> type) {
+		return PENDING.get(type);
 	}
 
-	private static boolean isLateType(Class<?> type) {
+	private static boolean isPendingType(Class<?> type) {
 		return isAsynchronous(type) || READ.stream().anyMatch((read) -> read.isAssignableFrom(type))
 				|| CALLED.contains(type) || isNamed(type, NAMES::contains) || isWrittenToBeCalled(type);
 	}
@@ -113,21 +112,21 @@ public final class LateResults {
 
 	/**
 	 * Say which type to return instead.
-	 * @param late a type that is late
+	 * @param pending a type that is pending
 	 * @param asynchronous the advice for an asynchronous type
 	 * @return a sentence without its end
 	 */
-	public static String instead(Class<?> late, String asynchronous) {
-		if (isNamed(late, (name) -> name.startsWith(SERVLET))) {
+	public static String instead(Class<?> pending, String asynchronous) {
+		if (isNamed(pending, (name) -> name.startsWith(SERVLET))) {
 			return "Take the lock where the response is written, with LockRegistry.execute";
 		}
-		return (CALLED.contains(late) || late.getName().startsWith("kotlin.")
-				|| READ.stream().anyMatch((read) -> read.isAssignableFrom(late)))
+		return (CALLED.contains(pending) || pending.getName().startsWith("kotlin.")
+				|| READ.stream().anyMatch((read) -> read.isAssignableFrom(pending)))
 						? "Return the value that it yields, or a List of values" : asynchronous;
 	}
 
 	/**
-	 * Find a late type inside of a type.
+	 * Find a pending type inside of a type.
 	 * @param type a declared type
 	 * @return the inner type, or {@code null}
 	 */
@@ -138,16 +137,16 @@ public final class LateResults {
 	private static @Nullable Class<?> inside(ResolvableType type, int depth) {
 		for (ResolvableType part : parts(type, depth)) {
 			Class<?> raw = part.resolve();
-			Class<?> late = (raw != null && isLate(raw)) ? raw : inside(part, depth - 1);
-			if (late != null) {
-				return late;
+			Class<?> pending = (raw != null && isPending(raw)) ? raw : inside(part, depth - 1);
+			if (pending != null) {
+				return pending;
 			}
 		}
 		return null;
 	}
 
 	/**
-	 * Whether only an object can tell whether something in it is late.
+	 * Whether only an object can tell whether something in it is pending.
 	 * @param type a declared type
 	 * @return whether it says nothing
 	 */
@@ -156,7 +155,7 @@ public final class LateResults {
 	}
 
 	/**
-	 * Whether only an object can tell whether it is late.
+	 * Whether only an object can tell whether it is pending.
 	 * @param type a declared type
 	 * @return whether it says nothing
 	 */
@@ -179,7 +178,7 @@ public final class LateResults {
 	}
 
 	/**
-	 * Find late work in a result whose type says nothing.
+	 * Find pending work in a result whose type says nothing.
 	 * @param result a result
 	 * @return the result or what is inside of it, or {@code null} if it is done as far as
 	 * can be seen
@@ -189,13 +188,13 @@ public final class LateResults {
 	}
 
 	private static @Nullable Object find(@Nullable Object result, int depth) {
-		if (result == null || depth == 0 || isLate(result.getClass())) {
+		if (result == null || depth == 0 || isPending(result.getClass())) {
 			return (depth > 0) ? result : null;
 		}
 		for (Object part : parts(result)) {
-			Object late = find(part, depth - 1);
-			if (late != null) {
-				return late;
+			Object pending = find(part, depth - 1);
+			if (pending != null) {
+				return pending;
 			}
 		}
 		return null;

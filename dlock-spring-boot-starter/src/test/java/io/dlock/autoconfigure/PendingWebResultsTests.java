@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Responses whose body is written after the controller has returned.
  */
-class LateWebResultsTests {
+class PendingWebResultsTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class))
