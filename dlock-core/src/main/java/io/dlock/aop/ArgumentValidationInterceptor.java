@@ -49,7 +49,7 @@ final class ArgumentValidationInterceptor implements MethodInterceptor {
 			validation.invoke(new Arguments(invocation));
 		}
 		catch (Valid ex) {
-			// the next step of the validation is the method
+			// validation has reached the method: the arguments are valid
 		}
 	}
 

@@ -54,7 +54,8 @@ record LockAdvisorPlacement(IntSupplier order, Supplier<TransactionIntegration> 
 		}
 		proxy.addAdvisor(place, lock);
 		if (Arrays.asList(advisors).subList(0, place).contains(ExposeInvocationInterceptor.ADVISOR)) {
-			// aspects inside the lock look for it on their thread, which may be another
+			// aspects inside the lock may run on another thread and need the invocation
+			// there
 			proxy.addAdvisor(place + 1, ExposeInvocationInterceptor.ADVISOR);
 		}
 		addValidation(proxy, lock);

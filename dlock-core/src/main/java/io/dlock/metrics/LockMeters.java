@@ -157,7 +157,7 @@ public final class LockMeters implements LockListener, MeterBinder {
 				meters.of(event.name()).record(event);
 			}
 			catch (RuntimeException ex) {
-				// the other registries count the event all the same
+				// a failing registry must not keep the event from the others
 				failure = ex;
 			}
 		}

@@ -42,7 +42,7 @@ final class ReactiveTransactionLocks implements TransactionSynchronization {
 			return null;
 		}
 		AtomicReference<@Nullable TransactionSynchronizationManager> found = new AtomicReference<>();
-		// answered at once, with an error if there is none
+		// completes at once, with an error if there is no transaction
 		TransactionSynchronizationManager.forCurrentTransaction()
 			.contextWrite(context)
 			.subscribe(found::set, (none) -> {

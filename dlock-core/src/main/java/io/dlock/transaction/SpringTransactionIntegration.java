@@ -53,7 +53,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 
 	private final OpenEntityManagerWarning openEntityManagerWarning = new OpenEntityManagerWarning();
 
-	/** Until all managers are known there is one. */
+	/** Set when all managers are known. */
 	private volatile boolean severalManagers;
 
 	private final Set<Method> warned = ConcurrentHashMap.newKeySet();

@@ -34,7 +34,7 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 		}
 		ThreadTransactionLocks created = new ThreadTransactionLocks();
 		TransactionSynchronizationManager.registerSynchronization(created);
-		// the one before may have been completed by another thread
+		// another thread may have completed the former transaction
 		TransactionSynchronizationManager.unbindResourceIfPossible(ThreadTransactionLocks.class);
 		created.resume();
 		return created.locks;
@@ -73,7 +73,7 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 	}
 
 	/**
-	 * After others as far as possible, which do their work under the lock.
+	 * Last, because other synchronizations do their work under the lock.
 	 */
 	@Override
 	public int getOrder() {

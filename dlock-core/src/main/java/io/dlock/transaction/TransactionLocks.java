@@ -19,7 +19,7 @@ import io.dlock.LockHandle;
  * run one after the other, as they would without the transaction; the second one shares
  * the lock, which the transaction would otherwise keep from it.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
+@SuppressWarnings("FutureReturnValueIgnored") // the future that is watched is kept
 final class TransactionLocks {
 
 	private static final Log logger = LogFactory.getLog(TransactionLocks.class);

@@ -8,8 +8,7 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * The transactions of managers without synchronization, which are not to be seen
- * otherwise.
+ * The transactions of managers without synchronization, which cannot be seen otherwise.
  */
 final class UnsynchronizedTransactionListener implements TransactionExecutionListener {
 

@@ -26,8 +26,8 @@ final class ProxiedInvocation implements ProxyMethodInvocation {
 	}
 
 	/**
-	 * The locked call that has come to a woven method now. If there is any doubt there is
-	 * none, because to lock twice does no harm.
+	 * The locked call that has come to a woven method now. A doubtful call is locked
+	 * again, which does no harm.
 	 * @param woven the call of the woven method
 	 * @return the same call of the proxy, or {@code null}
 	 */

@@ -15,7 +15,7 @@ import io.dlock.transaction.LockRetention;
 /**
  * A call of a locked method that waits for its lock without a thread.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
+@SuppressWarnings("FutureReturnValueIgnored") // the future that is watched is kept
 final class AsyncCall extends LockedCall {
 
 	private volatile LockRetention retention = LockRetention.NONE;
@@ -137,7 +137,7 @@ final class AsyncCall extends LockedCall {
 
 	private static CompletableFuture<@Nullable Void> release(LockHandle handle) {
 		CompletableFuture<@Nullable Void> released = handle.releaseAsync();
-		// that of a mock
+		// a mock without an answer returns null
 		return (released != null) ? released : CompletableFuture.completedFuture(null);
 	}
 

@@ -61,7 +61,7 @@ final class InterruptibleMethod {
 		try {
 			this.running = null;
 			if (this.interrupted) {
-				// it was meant for the body, whose caller gets a LockLostException
+				// the interrupt was for the method, whose caller gets a LockLostException
 				Thread.interrupted();
 			}
 		}

@@ -200,7 +200,7 @@ class LockedCall implements LockedInvocation {
 	private @Nullable Object call(Method fallback) throws Throwable {
 		Object target = this.invocation.getThis();
 		if (!fallback.getDeclaringClass().isInstance(target)) {
-			// the method is one of the proxy, whose target may be something else
+			// the proxy has the method, and its target may not
 			Object proxy = ProxyAdvice.proxy(this.invocation);
 			target = (proxy != null) ? proxy : target;
 		}

@@ -70,7 +70,7 @@ public final class LockedMethodExecutor {
 
 	/**
 	 * Make a task see what its creator sees: the class loader, and with Micrometer's
-	 * context propagation whatever takes part in that, traces above all.
+	 * context propagation all registered values, such as the trace.
 	 * @param task the task
 	 * @return the task for another thread
 	 */

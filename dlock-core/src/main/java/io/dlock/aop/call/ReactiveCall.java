@@ -26,7 +26,7 @@ import io.dlock.transaction.IgnoredLossKey;
  * returns, and releases the lock before it completes. A single value is kept back until
  * the lock is released.
  * <p>
- * Operators for resources do not do, because they lose a lock that is granted while the
+ * Reactor's operators for resources would lose a lock that is granted while the
  * subscriber cancels.
  */
 final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
@@ -101,14 +101,14 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 		if (this.emitter.isCancelled()) {
 			future.cancel(false);
 		}
-		// also when the lock is there at once: the thread of the method is no matter of
-		// luck
+		// also if the lock is granted at once, so that the method never runs on the
+		// thread of the subscriber
 		future.whenComplete((granted, failure) -> LockedMethodExecutor.executeOrRun(() -> answered(granted, failure)));
 	}
 
 	private void answered(@Nullable LockHandle granted, @Nullable Throwable failure) {
 		if (!this.phase.compareAndSet(Phase.ACQUIRING, Phase.ASSEMBLING)) {
-			// cancelled meanwhile
+			// the subscriber has cancelled
 			if (granted != null) {
 				this.call.giveBack(granted);
 			}
@@ -135,7 +135,7 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 			publisher.subscribe(this);
 		}
 		catch (Throwable ex) {
-			// against the rules, or what Reactor lets through; no reason to keep the lock
+			// publishers must not throw, but the lock must not leak if one does
 			end(ex);
 		}
 	}

@@ -22,7 +22,7 @@ import io.dlock.observation.CallObservation;
  * completes after the lock is released; a caller that completes it, by cancelling it or
  * by a timeout, ends the call.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what is watched is kept
+@SuppressWarnings("FutureReturnValueIgnored") // the future that is watched is kept
 final class StageCall {
 
 	private static final Log logger = LogFactory.getLog(StageCall.class);
@@ -40,7 +40,7 @@ final class StageCall {
 		call.observe(null);
 		CallObservation observation = call.observation();
 		if (observation != CallObservation.NONE) {
-			// when it is not settled here: the caller gave up, or there was no thread
+			// for a caller that gives up, and a body that finds no thread
 			this.result.whenComplete((value, failure) -> observation.end(failure));
 		}
 	}
@@ -182,7 +182,7 @@ final class StageCall {
 		}
 		catch (CancellationException ex) {
 			if (this.call.isInterrupting() && !handle.isValid()) {
-				// the release tells of the loss
+				// the release throws the LockLostException
 				return null;
 			}
 			throw ex;

@@ -53,7 +53,7 @@ final class KeyScope {
 			names.put("a" + i, i);
 		}
 		addNames(names, this.method);
-		// the key is written in the names of the method that has the annotation
+		// the key may use the parameter names of the annotated method
 		Method annotated = annotated();
 		if (!annotated.equals(this.method)) {
 			addNames(names, annotated);

@@ -21,7 +21,7 @@ import org.springframework.util.StringUtils;
  */
 public final class LockKey {
 
-	/** A compiled expression would concatenate by itself. */
+	/** A compiled expression would bypass {@link KeyOperand}. */
 	private static final SpelParserConfiguration INTERPRETED = new SpelParserConfiguration(SpelCompilerMode.OFF, null);
 
 	private static final SpelExpressionParser PARSER = new SpelExpressionParser(INTERPRETED);
