@@ -237,12 +237,20 @@ class LockKeyTests extends AbstractDistributedLockedTests {
 		@DistributedLocked("#from + '>' + #to")
 		String transfer(String from, String to);
 
+		@DistributedLocked(name = "received", key = "#to")
+		String receive(String from, String to);
+
 	}
 
 	static class Swapped implements Transfers {
 
 		@Override
 		public String transfer(String to, String from) {
+			return LockHandle.current().orElseThrow().key();
+		}
+
+		@Override
+		public String receive(String to, String from) {
 			return LockHandle.current().orElseThrow().key();
 		}
 
@@ -255,16 +263,25 @@ class LockKeyTests extends AbstractDistributedLockedTests {
 			return LockHandle.current().orElseThrow().key();
 		}
 
+		@Override
+		public String receive(String source, String target) {
+			return LockHandle.current().orElseThrow().key();
+		}
+
 	}
 
 	@Test
 	void c14KeyIsReadInTheNamesOfTheMethodThatHasTheAnnotation() {
-		assertThat(bean(Renamed.class).transfer("a", "b")).isEqualTo("a>b");
+		Transfers transfers = bean(Renamed.class);
+		assertThat(transfers.transfer("a", "b")).isEqualTo("a>b");
+		assertThat(transfers.receive("a", "b")).isEqualTo("received:b");
 	}
 
 	@Test
 	void c14SwappedNamesOfAnImplementationDoNotSwapTheKey() {
-		assertThat(bean(Swapped.class).transfer("a", "b")).isEqualTo("a>b");
+		Transfers transfers = bean(Swapped.class);
+		assertThat(transfers.transfer("a", "b")).isEqualTo("a>b");
+		assertThat(transfers.receive("a", "b")).isEqualTo("received:b");
 	}
 
 	// a key without a name
