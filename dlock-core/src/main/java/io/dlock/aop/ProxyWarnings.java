@@ -43,9 +43,8 @@ final class ProxyWarnings {
 				.toList();
 			if (!hidden.isEmpty()) {
 				logger
-					.warn(("@DistributedLocked on %s: bean '%s' has a proxy for its interfaces only, and they have no such method, "
-							+ "so that it can be called within its object only, without its lock. "
-							+ "Add it to an interface, set spring.aop.proxy-target-class=true, or dlock.aop.mode=aspectj")
+					.warn(("@DistributedLocked on %s: bean '%s' has a proxy for its interfaces only, which do not declare the method, "
+							+ "so that it runs without its lock. Declare it in an interface, set spring.aop.proxy-target-class=true, or dlock.aop.mode=aspectj")
 						.formatted(names(hidden), beanName));
 			}
 		}
@@ -67,9 +66,9 @@ final class ProxyWarnings {
 	static void notProxied(String beanName, List<Method> locked) {
 		if (!locked.isEmpty()) {
 			logger
-				.warn(("@DistributedLocked on %s: bean '%s' has no proxy, so that the method runs without its lock. Either the bean was made too early, "
-						+ "as one that post-processes beans or that such a bean depends on, or it was registered as an object. "
-						+ "Let the method be one of another bean, use the LockRegistry in it, or set dlock.aop.mode=aspectj")
+				.warn(("@DistributedLocked on %s: bean '%s' has no proxy, so that the method runs without its lock. The bean was created too early, "
+						+ "as a post-processor or a dependency of one, or it was registered as an object. "
+						+ "Move the method to another bean, use the LockRegistry in it, or set dlock.aop.mode=aspectj")
 					.formatted(names(locked), beanName));
 		}
 	}

@@ -88,7 +88,7 @@ final class ReturnTypes {
 		if (pending != null) {
 			throw refusal(method, "%s with a %s in it".formatted(returned, pending.getSimpleName()), PendingResults
 				.instead(pending,
-						"Let a CompletableFuture or, with reactor-core, a Mono be the outermost type, with what is done in it"));
+						"Let a CompletableFuture or, with reactor-core, a Mono be the outermost type, and the value its content"));
 		}
 	}
 

@@ -46,7 +46,7 @@ final class RegistryMeters {
 		}
 		if (this.warned.compareAndSet(false, true)) {
 			logger.warn(
-					"Locks have more than %d names, such as '%s'. Further ones are metered as '%s': a name is one of few, what is locked is the key"
+					"Locks have more than %d names, such as '%s'. Further names are metered as '%s'. Use few names, and put what varies into the key"
 						.formatted(MAX_NAMES, name, NamedCounts.OTHER_NAMES));
 		}
 		return this.byName.computeIfAbsent(NamedCounts.OTHER_NAMES, this::meters);

@@ -45,7 +45,7 @@ final class LockStoreSelector {
 			throw new FailureAnalyzedException(
 					"dlock has no store for its locks: the application has neither a RedisConnectionFactory nor a DataSource.",
 					"Add spring-boot-starter-data-redis or spring-boot-starter-jdbc and configure it. "
-							+ "For an application that only ever runs once, set dlock.backend=memory.");
+							+ "For an application of a single instance, set dlock.backend=memory.");
 		}
 		if (this.candidates.size() > 1) {
 			String found = this.candidates.stream().map(LockStoreCandidate::found).collect(Collectors.joining(" and "));
