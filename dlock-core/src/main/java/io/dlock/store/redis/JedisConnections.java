@@ -1,21 +1,18 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -65,8 +62,11 @@ final class JedisConnections extends RedisConnections {
 	ScriptConnection open() {
 		try {
 			RedisConnection connection = this.factory.getConnection();
-			return (connection.getNativeConnection() instanceof UnifiedJedis jedis)
-					? new PipeliningConnection(connection, jedis) : new SpringScriptConnection(connection);
+			if (!(connection.getNativeConnection() instanceof UnifiedJedis jedis)) {
+				return new SpringScriptConnection(connection);
+			}
+			return (connection instanceof RedisClusterConnection cluster)
+					? new JedisClusterScriptConnection(cluster, jedis) : new JedisScriptConnection(connection, jedis);
 		}
 		catch (RuntimeException ex) {
 			throw RedisErrors.notConnected(ex);
@@ -91,41 +91,6 @@ final class JedisConnections extends RedisConnections {
 	@Override
 	public void close() {
 		this.factory.destroy();
-	}
-
-	/**
-	 * Not by Spring Data's pipelining, which does not know Jedis' cluster pipelines.
-	 */
-	private static final class PipeliningConnection extends SpringScriptConnection {
-
-		private final UnifiedJedis jedis;
-
-		PipeliningConnection(RedisConnection connection, UnifiedJedis jedis) {
-			super(connection);
-			this.jedis = jedis;
-		}
-
-		@Override
-		public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
-			List<Response<Object>> responses = new ArrayList<>(runs.size());
-			try (AbstractPipeline pipeline = this.jedis.pipelined()) {
-				for (byte[][] run : runs) {
-					responses.add(cached ? pipeline.evalsha(script, 1, run) : pipeline.eval(script, 1, run));
-				}
-				pipeline.sync();
-			}
-			return responses.stream().map(PipeliningConnection::answer).toList();
-		}
-
-		private static Object answer(Response<Object> response) {
-			try {
-				return response.get();
-			}
-			catch (RuntimeException ex) {
-				return ex;
-			}
-		}
-
 	}
 
 }

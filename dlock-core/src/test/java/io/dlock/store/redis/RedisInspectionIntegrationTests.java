@@ -2,22 +2,15 @@ package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.IntStream;
 
-import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.ReturnType;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.store.AcquireResult.Granted;
@@ -41,7 +34,7 @@ class RedisInspectionIntegrationTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
-	private static RedisConnectionFactory lettuce(RedisServer server) {
+	private static LettuceConnectionFactory lettuce(RedisServer server) {
 		return LettuceFactories.create(server.host(), server.port());
 	}
 
@@ -76,7 +69,7 @@ class RedisInspectionIntegrationTests {
 	void r19EvictionIsWarnedOf() {
 		try (RedisServer server = RedisServer.start("--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lru");
 				RedisLockStore store = store(server)) {
-			RedisConnectionFactory factory = lettuce(server);
+			LettuceConnectionFactory factory = lettuce(server);
 			try (RedisConnection connection = factory.getConnection()) {
 				byte[] large = "x".repeat(100_000).getBytes(StandardCharsets.UTF_8);
 				for (int i = 0; i < 50; i++) {
@@ -84,7 +77,7 @@ class RedisInspectionIntegrationTests {
 				}
 			}
 			finally {
-				destroy(factory);
+				factory.destroy();
 			}
 			assertThat(store.inspection().diagnose().warnings())
 				.anySatisfy((warning) -> assertThat(warning).contains("keys have been evicted"));
@@ -115,12 +108,12 @@ class RedisInspectionIntegrationTests {
 				RedisLockStore store = store(master)) {
 			assertThat(replica.port()).isNotEqualTo(master.port());
 			Awaitility.await().untilAsserted(() -> {
-				RedisConnectionFactory factory = lettuce(master);
+				LettuceConnectionFactory factory = lettuce(master);
 				try (RedisConnection connection = factory.getConnection()) {
 					assertThat(connection.serverCommands().info("replication")).containsEntry("connected_slaves", "1");
 				}
 				finally {
-					destroy(factory);
+					factory.destroy();
 				}
 			});
 			assertThat(store.inspection().diagnose().warnings().toString().contains("min-replicas-to-write"))
@@ -131,7 +124,7 @@ class RedisInspectionIntegrationTests {
 	@Test
 	void r55LocksAreFoundAmongManyOtherKeys() {
 		try (RedisServer server = RedisServer.start(); RedisLockStore store = store(server)) {
-			RedisConnectionFactory factory = lettuce(server);
+			LettuceConnectionFactory factory = lettuce(server);
 			try (RedisConnection connection = factory.getConnection()) {
 				connection.scriptingCommands().eval("""
 						for i = 1, 20000 do redis.call('SET', 'other:' .. i, 'x') end
@@ -142,7 +135,7 @@ class RedisInspectionIntegrationTests {
 						""".getBytes(StandardCharsets.UTF_8), ReturnType.INTEGER, 0);
 			}
 			finally {
-				destroy(factory);
+				factory.destroy();
 			}
 			take(store, "a", "b", "c");
 			StoredLocks locks = store.inspection().list(100);
@@ -157,13 +150,13 @@ class RedisInspectionIntegrationTests {
 		try (RedisServer server = RedisServer.start();
 				RedisLockStore store = new RedisLockStore(lettuce(server),
 						RedisLockStoreSettings.defaults().withCommandTimeout(Duration.ofMillis(200)))) {
-			RedisConnectionFactory factory = lettuce(server);
+			LettuceConnectionFactory factory = lettuce(server);
 			try (RedisConnection connection = factory.getConnection()) {
 				connection.execute("DEBUG", "POPULATE".getBytes(StandardCharsets.UTF_8),
 						"3000000".getBytes(StandardCharsets.UTF_8));
 			}
 			finally {
-				destroy(factory);
+				factory.destroy();
 			}
 			Patience.connected(store);
 			try (MachineWatch machine = MachineWatch.start()) {
@@ -177,92 +170,6 @@ class RedisInspectionIntegrationTests {
 		for (String key : keys) {
 			assertThat(store.acquire(new AcquireCommand(key, "owner", LEASE, "holder", "")))
 				.isInstanceOf(Granted.class);
-		}
-	}
-
-	/**
-	 * Two masters, each with half of the slots.
-	 */
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void r55AllNodesOfAClusterAreLookedAt(boolean jedis) {
-		String[] nodeSettings = { "--cluster-enabled", "yes", "--appendonly", "yes" };
-		try (RedisServer first = RedisServer.start(nodeSettings);
-				RedisServer second = RedisServer.start(nodeSettings)) {
-			addSlots(first, 0, 8192);
-			addSlots(second, 8192, 16384);
-			onServer(first, "CLUSTER", "MEET", second.host(), Integer.toString(second.port()));
-			awaitCluster(first);
-			awaitCluster(second);
-			RedisClusterConfiguration configuration = new RedisClusterConfiguration(
-					List.of(first.host() + ":" + first.port()));
-			RedisConnectionFactory factory = jedis ? started(new JedisConnectionFactory(configuration))
-					: LettuceFactories.create(configuration);
-			try (RedisLockStore store = new RedisLockStore(factory,
-					RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
-				String[] keys = IntStream.range(0, 30).mapToObj((i) -> "key" + i).toArray(String[]::new);
-				Awaitility.await().ignoreExceptions().untilAsserted(() -> take(store, keys));
-				StoredLocks locks = store.inspection().list(100);
-				assertThat(locks.locks()).extracting(StoredLock::storageKey).containsExactlyInAnyOrder(keys);
-				assertThat(locks.complete()).isTrue();
-				StoredLock lock = locks.locks().get(0);
-				assertThat(store.inspection().forceRelease(lock.storageKey(), lock.token())).isTrue();
-				assertThat(store.inspection().list(100).locks()).hasSize(29);
-				StoreFacts facts = store.inspection().diagnose();
-				assertThat(facts.server()).endsWith("2 nodes");
-				assertThat(facts.role()).isEqualTo("master");
-			}
-			finally {
-				destroy(factory);
-			}
-		}
-	}
-
-	private static void awaitCluster(RedisServer server) {
-		RedisConnectionFactory factory = lettuce(server);
-		try (RedisConnection connection = factory.getConnection()) {
-			Awaitility.await()
-				.untilAsserted(() -> assertThat(connection.execute("CLUSTER", "INFO".getBytes(StandardCharsets.UTF_8)))
-					.asInstanceOf(InstanceOfAssertFactories.BYTE_ARRAY)
-					.asString(StandardCharsets.UTF_8)
-					.contains("cluster_state:ok", "cluster_known_nodes:2"));
-		}
-		finally {
-			destroy(factory);
-		}
-	}
-
-	private static RedisConnectionFactory started(JedisConnectionFactory factory) {
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
-	}
-
-	private static void addSlots(RedisServer server, int from, int to) {
-		List<String> arguments = new ArrayList<>(List.of("ADDSLOTS"));
-		IntStream.range(from, to).mapToObj(Integer::toString).forEach(arguments::add);
-		onServer(server, "CLUSTER", arguments.toArray(String[]::new));
-	}
-
-	private static void onServer(RedisServer server, String command, String... arguments) {
-		RedisConnectionFactory factory = lettuce(server);
-		try (RedisConnection connection = factory.getConnection()) {
-			byte[][] bytes = IntStream.range(0, arguments.length)
-				.mapToObj((i) -> arguments[i].getBytes(StandardCharsets.UTF_8))
-				.toArray(byte[][]::new);
-			connection.execute(command, bytes);
-		}
-		finally {
-			destroy(factory);
-		}
-	}
-
-	private static void destroy(RedisConnectionFactory factory) {
-		if (factory instanceof LettuceConnectionFactory lettuce) {
-			lettuce.destroy();
-		}
-		if (factory instanceof JedisConnectionFactory jedis) {
-			jedis.destroy();
 		}
 	}
 

@@ -1,0 +1,89 @@
+package io.dlock.store.redis;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisClusterNode;
+import org.springframework.data.redis.connection.ReturnType;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
+
+/**
+ * Runs many scripts on the nodes of a cluster. A pipeline of Jedis follows no
+ * redirection, never looks for the new master of a slot, and fails as a whole when it
+ * cannot connect to one of the nodes. A single command does all that better.
+ */
+final class JedisClusterScriptConnection extends JedisScriptConnection {
+
+	private final RedisClusterConnection cluster;
+
+	/** The nodes that take no connection, each with the failure. */
+	private final Map<RedisClusterNode, RuntimeException> down = new HashMap<>();
+
+	JedisClusterScriptConnection(RedisClusterConnection cluster, UnifiedJedis jedis) {
+		super(cluster, jedis);
+		this.cluster = cluster;
+	}
+
+	/**
+	 * A run that is redirected is repeated alone. Of those without an answer one is
+	 * repeated, which takes several timeouts but finds a new master for the next call.
+	 */
+	@Override
+	public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
+		List<Object> answers = new ArrayList<>(super.runAll(script, cached, runs));
+		boolean searched = false;
+		for (int i = 0; i < runs.size(); i++) {
+			Object answer = answers.get(i);
+			boolean redirected = answer instanceof JedisRedirectionException;
+			boolean silent = answer instanceof RuntimeException ex && RedisErrors.serverCode(ex) == null;
+			if (redirected || (silent && !searched)) {
+				answers.set(i, runAlone(script, cached, runs.get(i)));
+				searched |= silent;
+			}
+		}
+		return answers;
+	}
+
+	private Object runAlone(byte[] script, boolean cached, byte[][] run) {
+		try {
+			return RedisAnswers.required(run(script, cached, ReturnType.INTEGER, 1, run));
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
+	}
+
+	/**
+	 * A node that takes no connection is tried only once.
+	 */
+	@Override
+	Supplier<Object> append(AbstractPipeline pipeline, byte[] script, boolean cached, byte[][] run) {
+		int slot = ClusterSlotHashUtil.calculateSlot(run[0]);
+		for (Map.Entry<RedisClusterNode, RuntimeException> node : this.down.entrySet()) {
+			if (node.getKey().servesSlot(slot)) {
+				return failing(node.getValue());
+			}
+		}
+		try {
+			return super.append(pipeline, script, cached, run);
+		}
+		catch (RuntimeException ex) {
+			this.down.put(this.cluster.clusterGetNodeForSlot(slot), ex);
+			return failing(ex);
+		}
+	}
+
+	private static Supplier<Object> failing(RuntimeException failure) {
+		return () -> {
+			throw failure;
+		};
+	}
+
+}

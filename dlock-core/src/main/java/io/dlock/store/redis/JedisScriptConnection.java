@@ -1,0 +1,49 @@
+package io.dlock.store.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Runs many scripts in one round trip, by the pipelines of Jedis: Spring Data does not
+ * know those of a cluster.
+ */
+class JedisScriptConnection extends SpringScriptConnection {
+
+	private final UnifiedJedis jedis;
+
+	JedisScriptConnection(RedisConnection connection, UnifiedJedis jedis) {
+		super(connection);
+		this.jedis = jedis;
+	}
+
+	@Override
+	public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
+		List<Supplier<Object>> answers = new ArrayList<>(runs.size());
+		try (AbstractPipeline pipeline = this.jedis.pipelined()) {
+			for (byte[][] run : runs) {
+				answers.add(append(pipeline, script, cached, run));
+			}
+			pipeline.sync();
+		}
+		return answers.stream().map(JedisScriptConnection::answer).toList();
+	}
+
+	Supplier<Object> append(AbstractPipeline pipeline, byte[] script, boolean cached, byte[][] run) {
+		return cached ? pipeline.evalsha(script, 1, run) : pipeline.eval(script, 1, run);
+	}
+
+	private static Object answer(Supplier<Object> answer) {
+		try {
+			return answer.get();
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
+	}
+
+}

@@ -1,0 +1,231 @@
+package io.dlock.store.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreFacts;
+import io.dlock.store.StoredLock;
+import io.dlock.store.StoredLocks;
+import io.dlock.test.LettuceFactories;
+import io.dlock.test.Patience;
+import io.dlock.test.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A Redis Cluster of two masters, each with half of the slots.
+ */
+@Timeout(240)
+class RedisClusterIntegrationTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(100);
+
+	private static final String[] NODE = { "--cluster-enabled", "yes", "--cluster-require-full-coverage", "no",
+			"--appendonly", "yes" };
+
+	private final List<String> keys = IntStream.range(0, 30).mapToObj((i) -> "key" + i).toList();
+
+	private final RedisServer first = RedisServer.start(NODE);
+
+	private final RedisServer second = RedisServer.start(NODE);
+
+	@BeforeEach
+	void formCluster() {
+		addSlots(this.first, 0, 8192);
+		addSlots(this.second, 8192, 16384);
+		call(this.first, "CLUSTER", "MEET", this.second.host(), Integer.toString(this.second.port()));
+		Awaitility.await().untilAsserted(() -> {
+			assertThat(call(this.first, "CLUSTER", "INFO")).contains("cluster_state:ok", "cluster_known_nodes:2");
+			assertThat(call(this.second, "CLUSTER", "INFO")).contains("cluster_state:ok", "cluster_known_nodes:2");
+		});
+	}
+
+	@AfterEach
+	void stop() {
+		this.first.close();
+		this.second.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void r55AllNodesAreLookedAt(Client client) {
+		try (Clustered clustered = new Clustered(client, Patience.COMMAND)) {
+			RedisLockStore store = clustered.store();
+			acquireAll(store);
+			StoredLocks locks = store.inspection().list(100);
+			assertThat(locks.locks()).extracting(StoredLock::storageKey).containsExactlyInAnyOrderElementsOf(this.keys);
+			assertThat(locks.complete()).isTrue();
+			StoredLock lock = locks.locks().get(0);
+			assertThat(store.inspection().forceRelease(lock.storageKey(), lock.token())).isTrue();
+			assertThat(store.inspection().list(100).locks()).hasSize(29);
+			StoreFacts facts = store.inspection().diagnose();
+			assertThat(facts.server()).endsWith("2 nodes");
+			assertThat(facts.role()).isEqualTo("master");
+		}
+	}
+
+	/**
+	 * A process that only renews learns of the move by its renewals.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void r30RenewalsFollowSlotsThatHaveMoved(Client client) {
+		try (Clustered clustered = new Clustered(client, Patience.COMMAND)) {
+			acquireAll(clustered.store());
+			this.keys.stream()
+				.filter(RedisClusterIntegrationTests::isOnFirst)
+				.map(RedisClusterIntegrationTests::slot)
+				.distinct()
+				.forEach(this::move);
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(clustered.store().renew(renewals())).containsOnly(RenewResult.RENEWED));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void nodeThatIsDownKeepsNoLeaseOfAnotherFromItsRenewal(Client client) {
+		try (Clustered clustered = new Clustered(client, Duration.ofSeconds(2))) {
+			acquireAll(clustered.store());
+			this.second.kill();
+			for (int i = 0; i < 3; i++) {
+				assertThat(clustered.store().renew(renewals())).containsExactlyElementsOf(expected());
+			}
+		}
+	}
+
+	private List<RenewResult> expected() {
+		return this.keys.stream().map((key) -> isOnFirst(key) ? RenewResult.RENEWED : RenewResult.UNKNOWN).toList();
+	}
+
+	private void acquireAll(RedisLockStore store) {
+		Awaitility.await().ignoreExceptions().untilAsserted(() -> {
+			for (String key : this.keys) {
+				assertThat(store.acquire(new AcquireCommand(key, "owner", LEASE, "holder", "")))
+					.isInstanceOf(Granted.class);
+			}
+		});
+	}
+
+	private List<RenewCommand> renewals() {
+		return this.keys.stream().map((key) -> new RenewCommand(key, "owner", LEASE)).toList();
+	}
+
+	private static boolean isOnFirst(String key) {
+		return slot(key) < 8192;
+	}
+
+	private static int slot(String key) {
+		return ClusterSlotHashUtil.calculateSlot(RedisKeys.of("dlock", key).lock());
+	}
+
+	/**
+	 * Move a slot from the first node to the second.
+	 */
+	private void move(int slot) {
+		String number = Integer.toString(slot);
+		String from = call(this.first, "CLUSTER", "MYID");
+		String to = call(this.second, "CLUSTER", "MYID");
+		call(this.second, "CLUSTER", "SETSLOT", number, "IMPORTING", from);
+		call(this.first, "CLUSTER", "SETSLOT", number, "MIGRATING", to);
+		String migrateAll = """
+				for _, key in ipairs(redis.call('CLUSTER', 'GETKEYSINSLOT', ARGV[1], 100)) do
+					redis.call('MIGRATE', ARGV[2], ARGV[3], key, 0, 5000)
+				end
+				""";
+		call(this.first, "EVAL", migrateAll, "0", number, this.second.host(), Integer.toString(this.second.port()));
+		call(this.second, "CLUSTER", "SETSLOT", number, "NODE", to);
+		call(this.first, "CLUSTER", "SETSLOT", number, "NODE", to);
+	}
+
+	private static void addSlots(RedisServer server, int from, int to) {
+		call(server, "CLUSTER",
+				Stream.concat(Stream.of("ADDSLOTS"), IntStream.range(from, to).mapToObj(Integer::toString))
+					.toArray(String[]::new));
+	}
+
+	private static String call(RedisServer server, String command, String... arguments) {
+		LettuceConnectionFactory factory = LettuceFactories.create(server.host(), server.port());
+		try (RedisConnection connection = factory.getConnection()) {
+			Object answer = connection.execute(command,
+					Arrays.stream(arguments)
+						.map((argument) -> argument.getBytes(StandardCharsets.UTF_8))
+						.toArray(byte[][]::new));
+			return (answer instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8)
+					: String.valueOf(answer);
+		}
+		finally {
+			factory.destroy();
+		}
+	}
+
+	private enum Client {
+
+		LETTUCE, JEDIS
+
+	}
+
+	/**
+	 * A store with the factory of its application.
+	 */
+	private final class Clustered implements AutoCloseable {
+
+		private final RedisConnectionFactory application;
+
+		private final RedisLockStore store;
+
+		Clustered(Client client, Duration commandTimeout) {
+			RedisServer server = RedisClusterIntegrationTests.this.first;
+			RedisClusterConfiguration configuration = new RedisClusterConfiguration(
+					List.of(server.host() + ":" + server.port()));
+			this.application = (client == Client.JEDIS) ? jedis(configuration) : LettuceFactories.create(configuration);
+			this.store = new RedisLockStore(this.application,
+					RedisLockStoreSettings.defaults().withCommandTimeout(commandTimeout));
+		}
+
+		private static JedisConnectionFactory jedis(RedisClusterConfiguration configuration) {
+			JedisConnectionFactory factory = new JedisConnectionFactory(configuration);
+			factory.afterPropertiesSet();
+			factory.start();
+			return factory;
+		}
+
+		RedisLockStore store() {
+			return this.store;
+		}
+
+		@Override
+		public void close() {
+			this.store.close();
+			if (this.application instanceof JedisConnectionFactory jedis) {
+				jedis.destroy();
+			}
+			if (this.application instanceof LettuceConnectionFactory lettuce) {
+				lettuce.destroy();
+			}
+		}
+
+	}
+
+}
