@@ -11,7 +11,6 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -24,7 +23,8 @@ final class JedisConnections extends RedisConnections {
 
 	private final String description;
 
-	private JedisConnections(JedisConnectionFactory factory, String description) {
+	private JedisConnections(JedisConnectionFactory factory, Duration commandTimeout, String description) {
+		super(commandTimeout);
 		this.factory = factory;
 		this.description = description;
 	}
@@ -42,19 +42,19 @@ final class JedisConnections extends RedisConnections {
 		return connections;
 	}
 
-	private static JedisConnections create(JedisConnectionFactory jedis, JedisClientConfiguration client) {
+	private static JedisConnections create(JedisConnectionFactory jedis, JedisLockClientConfiguration client) {
 		RedisClusterConfiguration cluster = jedis.getClusterConfiguration();
 		if (cluster != null) {
-			return new JedisConnections(new JedisConnectionFactory(cluster, client),
+			return new JedisConnections(new JedisConnectionFactory(cluster, client), client.commandTimeout(),
 					"Jedis, cluster " + cluster.getClusterNodes());
 		}
 		RedisSentinelConfiguration sentinel = jedis.getSentinelConfiguration();
 		if (sentinel != null) {
-			return new JedisConnections(new JedisConnectionFactory(sentinel, client),
+			return new JedisConnections(new JedisConnectionFactory(sentinel, client), client.commandTimeout(),
 					"Jedis, sentinel " + sentinel.getSentinels());
 		}
 		RedisStandaloneConfiguration server = Objects.requireNonNull(jedis.getStandaloneConfiguration());
-		return new JedisConnections(new JedisConnectionFactory(server, client),
+		return new JedisConnections(new JedisConnectionFactory(server, client), client.commandTimeout(),
 				"Jedis, " + server.getHostName() + ":" + server.getPort());
 	}
 
@@ -69,7 +69,7 @@ final class JedisConnections extends RedisConnections {
 					? new JedisClusterScriptConnection(cluster, jedis) : new JedisScriptConnection(connection, jedis);
 		}
 		catch (RuntimeException ex) {
-			throw RedisErrors.notConnected(ex);
+			throw notConnected(ex);
 		}
 	}
 

@@ -59,6 +59,7 @@ final class LettuceConnections extends RedisConnections {
 
 	private LettuceConnections(DedicatedFactory factory, ClientResources resources, Duration commandTimeout,
 			String description) {
+		super(commandTimeout);
 		this.factory = factory;
 		this.resources = resources;
 		this.commandTimeout = commandTimeout;

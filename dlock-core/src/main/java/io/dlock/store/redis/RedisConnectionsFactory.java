@@ -42,7 +42,7 @@ final class RedisConnectionsFactory {
 		if (connections == null) {
 			logger.warn("Locks use the application's own Redis connections (" + factory.getClass().getName()
 					+ "): make sure that their command timeout is at most " + commandTimeout.toMillis() + " ms");
-			connections = new SharedConnections(factory);
+			connections = new SharedConnections(factory, commandTimeout);
 		}
 		return connections;
 	}

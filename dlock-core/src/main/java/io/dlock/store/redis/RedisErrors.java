@@ -1,6 +1,7 @@
 package io.dlock.store.redis;
 
 import java.net.ConnectException;
+import java.util.NoSuchElementException;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -74,6 +75,13 @@ final class RedisErrors {
 		}
 		Matcher matcher = SERVER_CODE.matcher(message);
 		return matcher.matches() ? matcher.group(1) : null;
+	}
+
+	/**
+	 * Whether no connection of a pool became free. All clients use the same pool.
+	 */
+	static boolean isPoolExhausted(Throwable ex) {
+		return root(ex) instanceof NoSuchElementException;
 	}
 
 	static boolean isOfAReplica(String code) {

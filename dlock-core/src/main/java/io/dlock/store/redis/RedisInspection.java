@@ -216,7 +216,7 @@ final class RedisInspection implements StoreInspection {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			throw RedisErrors.translate(operation, ex);
+			throw this.connections.failure(operation, ex);
 		}
 	}
 

@@ -200,7 +200,7 @@ public final class RedisLockStore implements LockStore {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			throw RedisErrors.translate("release", ex);
+			throw this.connections.failure("release", ex);
 		}
 	}
 
@@ -246,7 +246,7 @@ public final class RedisLockStore implements LockStore {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			StoreException failure = RedisErrors.translate(operation, ex);
+			StoreException failure = this.connections.failure(operation, ex);
 			this.connections.failed(failure);
 			throw failure;
 		}

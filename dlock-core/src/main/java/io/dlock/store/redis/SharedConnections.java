@@ -1,5 +1,7 @@
 package io.dlock.store.redis;
 
+import java.time.Duration;
+
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -11,7 +13,8 @@ final class SharedConnections extends RedisConnections {
 
 	private final RedisConnectionFactory factory;
 
-	SharedConnections(RedisConnectionFactory factory) {
+	SharedConnections(RedisConnectionFactory factory, Duration commandTimeout) {
+		super(commandTimeout);
 		this.factory = factory;
 	}
 
