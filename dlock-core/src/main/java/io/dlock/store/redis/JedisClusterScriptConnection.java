@@ -16,8 +16,7 @@ import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
  * Runs many scripts on the nodes of a cluster. A pipeline of Jedis follows no
- * redirection, never looks for the new master of a slot, and fails as a whole when it
- * cannot connect to one of the nodes. A single command does all that better.
+ * redirection, and fails as a whole when it cannot connect to one of the nodes.
  */
 final class JedisClusterScriptConnection extends JedisScriptConnection {
 
@@ -31,21 +30,12 @@ final class JedisClusterScriptConnection extends JedisScriptConnection {
 		this.cluster = cluster;
 	}
 
-	/**
-	 * A run that is redirected is repeated alone. Of those without an answer one is
-	 * repeated, which takes several timeouts but finds a new master for the next call.
-	 */
 	@Override
 	public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
 		List<Object> answers = new ArrayList<>(super.runAll(script, cached, runs));
-		boolean searched = false;
 		for (int i = 0; i < runs.size(); i++) {
-			Object answer = answers.get(i);
-			boolean redirected = answer instanceof JedisRedirectionException;
-			boolean silent = answer instanceof RuntimeException ex && RedisErrors.serverCode(ex) == null;
-			if (redirected || (silent && !searched)) {
+			if (answers.get(i) instanceof JedisRedirectionException) {
 				answers.set(i, runAlone(script, cached, runs.get(i)));
-				searched |= silent;
 			}
 		}
 		return answers;

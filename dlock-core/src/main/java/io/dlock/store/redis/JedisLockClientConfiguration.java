@@ -13,6 +13,7 @@ import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomi
 import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.builders.ClusterClientBuilder;
 
 /**
  * The application's client configuration, but with the timeouts of the lock and a bounded
@@ -21,6 +22,9 @@ import redis.clients.jedis.ConnectionPoolConfig;
  */
 record JedisLockClientConfiguration(JedisClientConfiguration application, Duration commandTimeout,
 		AtomicBoolean forSentinels) implements JedisClientConfiguration {
+
+	/** How often the nodes of a cluster are looked up: the default lease has ten. */
+	private static final int TIMEOUTS_PER_TOPOLOGY = 5;
 
 	@Override
 	public boolean isUseSsl() {
@@ -61,7 +65,13 @@ record JedisLockClientConfiguration(JedisClientConfiguration application, Durati
 
 	@Override
 	public Optional<JedisClientBuilderCustomizer> getClientCustomizer() {
-		return this.application.getClientCustomizer();
+		return Optional.of((builder) -> {
+			if (builder instanceof ClusterClientBuilder<?> cluster) {
+				// a process that only renews would never learn of a new master
+				cluster.topologyRefreshPeriod(this.commandTimeout.multipliedBy(TIMEOUTS_PER_TOPOLOGY));
+			}
+			this.application.getClientCustomizer().ifPresent((customizer) -> customizer.customize(builder));
+		});
 	}
 
 	@Override

@@ -52,8 +52,8 @@ class RedisClusterIntegrationTests {
 
 	@BeforeEach
 	void formCluster() {
-		addSlots(this.first, 0, 8192);
-		addSlots(this.second, 8192, 16384);
+		slots(this.first, "ADDSLOTS", 0, 8192);
+		slots(this.second, "ADDSLOTS", 8192, 16384);
 		call(this.first, "CLUSTER", "MEET", this.second.host(), Integer.toString(this.second.port()));
 		Awaitility.await().untilAsserted(() -> {
 			assertThat(call(this.first, "CLUSTER", "INFO")).contains("cluster_state:ok", "cluster_known_nodes:2");
@@ -100,6 +100,23 @@ class RedisClusterIntegrationTests {
 				.forEach(this::move);
 			Awaitility.await()
 				.untilAsserted(() -> assertThat(clustered.store().renew(renewals())).containsOnly(RenewResult.RENEWED));
+		}
+	}
+
+	/**
+	 * The new master does not know the locks, since it has not been a replica.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void r30RenewalsFindTheNewMasterOfSlots(Client client) {
+		try (Clustered clustered = new Clustered(client, Duration.ofSeconds(2))) {
+			acquireAll(clustered.store());
+			this.second.kill();
+			slots(this.first, "DELSLOTS", 8192, 16384);
+			slots(this.first, "ADDSLOTS", 8192, 16384);
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(clustered.store().renew(renewals())).contains(RenewResult.REFUSED)
+					.doesNotContain(RenewResult.UNKNOWN));
 		}
 	}
 
@@ -159,10 +176,9 @@ class RedisClusterIntegrationTests {
 		call(this.first, "CLUSTER", "SETSLOT", number, "NODE", to);
 	}
 
-	private static void addSlots(RedisServer server, int from, int to) {
-		call(server, "CLUSTER",
-				Stream.concat(Stream.of("ADDSLOTS"), IntStream.range(from, to).mapToObj(Integer::toString))
-					.toArray(String[]::new));
+	private static void slots(RedisServer server, String change, int from, int to) {
+		call(server, "CLUSTER", Stream.concat(Stream.of(change), IntStream.range(from, to).mapToObj(Integer::toString))
+			.toArray(String[]::new));
 	}
 
 	private static String call(RedisServer server, String command, String... arguments) {
