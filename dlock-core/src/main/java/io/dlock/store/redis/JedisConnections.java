@@ -7,10 +7,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -21,12 +23,9 @@ final class JedisConnections extends RedisConnections {
 
 	private final JedisConnectionFactory factory;
 
-	private final String description;
-
 	private JedisConnections(JedisConnectionFactory factory, Duration commandTimeout, String description) {
-		super(commandTimeout);
+		super(factory, commandTimeout, description);
 		this.factory = factory;
-		this.description = description;
 	}
 
 	static @Nullable RedisConnections like(RedisConnectionFactory factory, Duration commandTimeout) {
@@ -35,27 +34,31 @@ final class JedisConnections extends RedisConnections {
 		}
 		JedisLockClientConfiguration client = new JedisLockClientConfiguration(jedis.getClientConfiguration(),
 				commandTimeout, new AtomicBoolean());
-		JedisConnections connections = create(jedis, client);
-		connections.factory.afterPropertiesSet();
+		RedisConfiguration configuration = configuration(jedis);
+		JedisConnectionFactory dedicated = create(configuration, client);
+		dedicated.afterPropertiesSet();
 		client.forSentinels().set(true);
-		connections.factory.start();
-		return connections;
+		dedicated.start();
+		return new JedisConnections(dedicated, commandTimeout, "Jedis, " + describe(configuration));
 	}
 
-	private static JedisConnections create(JedisConnectionFactory jedis, JedisLockClientConfiguration client) {
-		RedisClusterConfiguration cluster = jedis.getClusterConfiguration();
+	private static RedisConfiguration configuration(JedisConnectionFactory jedis) {
+		RedisConfiguration cluster = jedis.getClusterConfiguration();
+		RedisConfiguration sentinel = jedis.getSentinelConfiguration();
 		if (cluster != null) {
-			return new JedisConnections(new JedisConnectionFactory(cluster, client), client.commandTimeout(),
-					"Jedis, cluster " + cluster.getClusterNodes());
+			return cluster;
 		}
-		RedisSentinelConfiguration sentinel = jedis.getSentinelConfiguration();
-		if (sentinel != null) {
-			return new JedisConnections(new JedisConnectionFactory(sentinel, client), client.commandTimeout(),
-					"Jedis, sentinel " + sentinel.getSentinels());
+		return (sentinel != null) ? sentinel : Objects.requireNonNull(jedis.getStandaloneConfiguration());
+	}
+
+	private static JedisConnectionFactory create(RedisConfiguration configuration, JedisClientConfiguration client) {
+		if (configuration instanceof RedisClusterConfiguration cluster) {
+			return new JedisConnectionFactory(cluster, client);
 		}
-		RedisStandaloneConfiguration server = Objects.requireNonNull(jedis.getStandaloneConfiguration());
-		return new JedisConnections(new JedisConnectionFactory(server, client), client.commandTimeout(),
-				"Jedis, " + server.getHostName() + ":" + server.getPort());
+		if (configuration instanceof RedisSentinelConfiguration sentinel) {
+			return new JedisConnectionFactory(sentinel, client);
+		}
+		return new JedisConnectionFactory((RedisStandaloneConfiguration) configuration, client);
 	}
 
 	@Override
@@ -74,18 +77,8 @@ final class JedisConnections extends RedisConnections {
 	}
 
 	@Override
-	RedisConnectionFactory factory() {
-		return this.factory;
-	}
-
-	@Override
 	boolean isCluster() {
 		return this.factory.isRedisClusterAware();
-	}
-
-	@Override
-	String description() {
-		return this.description;
 	}
 
 	@Override

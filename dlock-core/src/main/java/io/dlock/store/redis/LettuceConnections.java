@@ -19,10 +19,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -47,8 +45,6 @@ final class LettuceConnections extends RedisConnections {
 
 	private final Duration commandTimeout;
 
-	private final String description;
-
 	private final ReentrantLock opening = new ReentrantLock();
 
 	/** Changed under the lock for opening. */
@@ -59,11 +55,10 @@ final class LettuceConnections extends RedisConnections {
 
 	private LettuceConnections(DedicatedFactory factory, ClientResources resources, Duration commandTimeout,
 			String description) {
-		super(commandTimeout);
+		super(factory, commandTimeout, description);
 		this.factory = factory;
 		this.resources = resources;
 		this.commandTimeout = commandTimeout;
-		this.description = description;
 	}
 
 	static @Nullable RedisConnections like(RedisConnectionFactory factory, Duration commandTimeout) {
@@ -111,19 +106,6 @@ final class LettuceConnections extends RedisConnections {
 			.eventExecutorGroup(resources.eventExecutorGroup())
 			.timer(resources.timer())
 			.commandLatencyRecorder(resources.commandLatencyRecorder());
-	}
-
-	private static String describe(RedisConfiguration configuration) {
-		if (configuration instanceof RedisClusterConfiguration cluster) {
-			return "cluster " + cluster.getClusterNodes();
-		}
-		if (configuration instanceof RedisSentinelConfiguration sentinel) {
-			return "sentinel " + sentinel.getSentinels();
-		}
-		if (configuration instanceof RedisConfiguration.WithHostAndPort server) {
-			return server.getHostName() + ":" + server.getPort();
-		}
-		return configuration.getClass().getSimpleName();
 	}
 
 	@Override
@@ -207,7 +189,7 @@ final class LettuceConnections extends RedisConnections {
 	 * new connection would meet it as well, and the old one carries renewals.
 	 */
 	@Override
-	void failed(StoreException failure) {
+	void failed(RuntimeException failure) {
 		String code = RedisErrors.serverCode(failure);
 		if (code != null) {
 			answered();
@@ -219,18 +201,8 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	@Override
-	RedisConnectionFactory factory() {
-		return this.factory;
-	}
-
-	@Override
 	boolean isCluster() {
 		return this.factory.isClusterAware();
-	}
-
-	@Override
-	String description() {
-		return this.description;
 	}
 
 	@Override

@@ -1,8 +1,12 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
+import java.util.function.Function;
 
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
@@ -16,12 +20,31 @@ abstract class RedisConnections implements AutoCloseable {
 	/** The number of beats that are due before a subscription counts as dead. */
 	static final int BEATS_IN_SILENCE = 3;
 
+	private final RedisConnectionFactory factory;
+
 	private final Duration commandTimeout;
+
+	private final String description;
 
 	private volatile long answered = System.nanoTime();
 
-	RedisConnections(Duration commandTimeout) {
+	RedisConnections(RedisConnectionFactory factory, Duration commandTimeout, String description) {
+		this.factory = factory;
 		this.commandTimeout = commandTimeout;
+		this.description = description;
+	}
+
+	static String describe(RedisConfiguration configuration) {
+		if (configuration instanceof RedisClusterConfiguration cluster) {
+			return "cluster " + cluster.getClusterNodes();
+		}
+		if (configuration instanceof RedisSentinelConfiguration sentinel) {
+			return "sentinel " + sentinel.getSentinels();
+		}
+		if (configuration instanceof RedisConfiguration.WithHostAndPort server) {
+			return server.getHostName() + ":" + server.getPort();
+		}
+		return configuration.getClass().getSimpleName();
 	}
 
 	/**
@@ -34,13 +57,53 @@ abstract class RedisConnections implements AutoCloseable {
 	}
 
 	/**
+	 * Run a command and note whether the server answers it.
+	 * @param <T> the type of the answer
+	 * @param operation the name of the command, for messages
+	 * @param command the command
+	 * @return its answer
+	 */
+	final <T> T execute(String operation, Function<ScriptConnection, T> command) {
+		return run(operation, (connection) -> {
+			try {
+				T answer = command.apply(connection);
+				answered();
+				return answer;
+			}
+			catch (RuntimeException ex) {
+				failed(ex);
+				throw ex;
+			}
+		});
+	}
+
+	/**
+	 * Run a command whose failure does not count as a failure of the connection.
+	 * @param <T> the type of the answer
+	 * @param operation the name of the command, for messages
+	 * @param command the command
+	 * @return its answer
+	 */
+	final <T> T run(String operation, Function<ScriptConnection, T> command) {
+		try (ScriptConnection connection = open()) {
+			return command.apply(connection);
+		}
+		catch (StoreException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw RedisErrors.isPoolExhausted(ex) ? noConnectionIsFree(ex) : RedisErrors.translate(operation, ex);
+		}
+	}
+
+	/**
 	 * Open a connection.
 	 * @return the connection, to be closed by the caller
 	 * @throws StoreException if there is none; nothing was sent then
 	 */
 	ScriptConnection open() {
 		try {
-			return new SpringScriptConnection(factory().getConnection());
+			return new SpringScriptConnection(this.factory.getConnection());
 		}
 		catch (RuntimeException ex) {
 			throw notConnected(ex);
@@ -52,16 +115,6 @@ abstract class RedisConnections implements AutoCloseable {
 	 */
 	void answered() {
 		this.answered = System.nanoTime();
-	}
-
-	/**
-	 * The failure of an operation.
-	 * @param operation the name of the operation
-	 * @param ex the exception of the client
-	 * @return the failure
-	 */
-	final StoreException failure(String operation, RuntimeException ex) {
-		return RedisErrors.isPoolExhausted(ex) ? noConnectionIsFree(ex) : RedisErrors.translate(operation, ex);
 	}
 
 	final StoreException notConnected(RuntimeException ex) {
@@ -85,12 +138,14 @@ abstract class RedisConnections implements AutoCloseable {
 
 	/**
 	 * A command failed.
-	 * @param failure how
+	 * @param failure the exception of the client
 	 */
-	void failed(StoreException failure) {
+	void failed(RuntimeException failure) {
 	}
 
-	abstract RedisConnectionFactory factory();
+	final RedisConnectionFactory factory() {
+		return this.factory;
+	}
 
 	/**
 	 * Whether there are several nodes, each with some of the locks.
@@ -98,7 +153,9 @@ abstract class RedisConnections implements AutoCloseable {
 	 */
 	abstract boolean isCluster();
 
-	abstract String description();
+	final String description() {
+		return this.description;
+	}
 
 	@Override
 	public abstract void close();

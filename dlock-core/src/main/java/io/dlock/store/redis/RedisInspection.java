@@ -4,11 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
@@ -35,7 +35,7 @@ final class RedisInspection implements StoreInspection {
 	 */
 	private static final int KEYS_AT_ONCE = 1000;
 
-	/** The number of values that the script for a list answers for each lock. */
+	/** The number of values that a script answers for each lock. */
 	private static final int VALUES_OF_A_LOCK = 7;
 
 	private final RedisConnections connections;
@@ -85,8 +85,8 @@ final class RedisInspection implements StoreInspection {
 	 * Take one step. The server may show the same lock twice.
 	 */
 	private String addSome(byte[] key, String cursor, Map<String, StoredLock> found) {
-		List<?> page = ask("list", (connection) -> RedisLockScripts.LIST.list(connection, 1, key, bytes(cursor),
-				RedisKeys.allLocks(this.prefix), bytes(Integer.toString(KEYS_AT_ONCE))));
+		List<?> page = this.connections.run("list", (connection) -> RedisLockScripts.LIST.list(connection, key,
+				bytes(cursor), RedisKeys.allLocks(this.prefix), bytes(Integer.toString(KEYS_AT_ONCE))));
 		String next = RedisAnswers.text(page.get(0));
 		if (next.isEmpty()) {
 			throw new StoreException(Effect.NONE, true,
@@ -94,40 +94,37 @@ final class RedisInspection implements StoreInspection {
 							+ RedisAnswers.text(page.get(1)) + ")",
 					null);
 		}
-		Object now = page.get(1);
-		for (int i = 2; i < page.size(); i += VALUES_OF_A_LOCK) {
-			List<?> lock = page.subList(i, i + VALUES_OF_A_LOCK);
-			String storageKey = RedisKeys.storageKey(RedisAnswers.text(lock.get(0)));
-			found.put(storageKey, lock(storageKey,
-					List.of(lock.get(1), lock.get(2), lock.get(3), lock.get(4), lock.get(5), now, lock.get(6))));
-		}
+		locks(page.subList(1, page.size())).forEach((lock) -> found.put(lock.storageKey(), lock));
 		return next;
 	}
 
 	@Override
 	public Optional<StoredLock> findStored(String storageKey) {
 		byte[] lock = RedisKeys.ofStorageKey(this.prefix, storageKey).lock();
-		return found(storageKey, ask("find", (connection) -> RedisLockScripts.FIND.list(connection, 1, lock)));
+		List<?> answer = this.connections.run("find", (connection) -> RedisLockScripts.FIND.list(connection, lock));
+		return locks(answer).stream().findFirst();
 	}
 
 	/**
-	 * Read the answer of the script that finds a lock.
-	 * @param storageKey the storage key
-	 * @param answer holder, reason, since, token, whether it is kept, now and the rest of
-	 * the lease, or nothing
-	 * @return the lock, if there is one
+	 * Read the answer of a script.
+	 * @param answer the time of the server and the values of the locks
+	 * @return the locks
 	 */
-	static Optional<StoredLock> found(String storageKey, List<?> answer) {
-		return answer.isEmpty() ? Optional.empty() : Optional.of(lock(storageKey, answer));
+	private static List<StoredLock> locks(List<?> answer) {
+		Instant now = instant(answer.get(0));
+		List<StoredLock> locks = new ArrayList<>();
+		for (int i = 1; i < answer.size(); i += VALUES_OF_A_LOCK) {
+			locks.add(lock(answer.subList(i, i + VALUES_OF_A_LOCK), now));
+		}
+		return locks;
 	}
 
-	private static StoredLock lock(String storageKey, List<?> values) {
-		Instant since = instant(values.get(2));
-		Instant now = instant(values.get(5));
-		Instant until = now.plusMillis(RedisAnswers.number(values.get(6)));
-		return new StoredLock(storageKey, RedisAnswers.text(values.get(0)), RedisAnswers.text(values.get(1)), since,
-				until, RedisAnswers.number(values.get(3)), Duration.between(since, now),
-				RedisAnswers.number(values.get(4)) == 1);
+	private static StoredLock lock(List<?> values, Instant now) {
+		Instant since = instant(values.get(3));
+		return new StoredLock(RedisKeys.storageKey(RedisAnswers.text(values.get(0))), RedisAnswers.text(values.get(1)),
+				RedisAnswers.text(values.get(2)), since, now.plusMillis(RedisAnswers.number(values.get(6))),
+				RedisAnswers.number(values.get(4)), Duration.between(since, now),
+				RedisAnswers.number(values.get(5)) == 1);
 	}
 
 	private static Instant instant(Object micros) {
@@ -137,8 +134,8 @@ final class RedisInspection implements StoreInspection {
 	@Override
 	public boolean forceRelease(String storageKey, long token) {
 		byte[] lock = RedisKeys.ofStorageKey(this.prefix, storageKey).lock();
-		return ask("release by force", (connection) -> RedisLockScripts.FORCE_RELEASE.number(connection, 1, lock,
-				bytes(Long.toString(token)))) == 1;
+		return this.connections.run("release by force", (connection) -> RedisLockScripts.FORCE_RELEASE
+			.number(connection, lock, bytes(Long.toString(token)))) == 1;
 	}
 
 	@Override
@@ -170,7 +167,7 @@ final class RedisInspection implements StoreInspection {
 	}
 
 	private StoreFacts diagnose(byte[] key) {
-		List<?> info = ask("diagnose", (connection) -> RedisLockScripts.INFO.list(connection, 1, key));
+		List<?> info = this.connections.run("diagnose", (connection) -> RedisLockScripts.INFO.list(connection, key));
 		String text = RedisAnswers.text(info.get(1));
 		return (RedisAnswers.number(info.get(0)) == 1) ? new RedisInfo(text).facts()
 				: new StoreFacts("Redis", null,
@@ -190,7 +187,7 @@ final class RedisInspection implements StoreInspection {
 			return nodes(cluster.clusterGetNodes());
 		}
 		catch (RuntimeException ex) {
-			throw RedisErrors.notConnected(ex);
+			throw this.connections.notConnected(ex);
 		}
 	}
 
@@ -206,18 +203,6 @@ final class RedisInspection implements StoreInspection {
 				.ifPresent((key) -> nodes.put(node.asString(), key));
 		}
 		return nodes;
-	}
-
-	private <T> T ask(String operation, Function<ScriptConnection, T> command) {
-		try (ScriptConnection connection = this.connections.open()) {
-			return command.apply(connection);
-		}
-		catch (StoreException ex) {
-			throw ex;
-		}
-		catch (RuntimeException ex) {
-			throw this.connections.failure(operation, ex);
-		}
 	}
 
 	private static byte[] bytes(String value) {

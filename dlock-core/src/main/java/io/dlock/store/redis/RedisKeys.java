@@ -11,8 +11,11 @@ import io.dlock.store.StorageKey;
  * The Redis keys of a lock: {@code dlock:{b017}:lock:<key>} and
  * {@code dlock:{b017}:fence}. The bucket is the hash tag, so that a lock and its fence
  * share a Cluster slot, and there are never more fences than buckets.
+ *
+ * @param bucket the beginning of all names of the bucket
+ * @param storageKey the storage key
  */
-final class RedisKeys {
+record RedisKeys(String bucket, String storageKey) {
 
 	static final int BUCKETS = 1024;
 
@@ -22,21 +25,12 @@ final class RedisKeys {
 
 	private static final String LOCK = "}:lock:";
 
-	private final byte[] lock;
-
-	private final byte[] fence;
-
-	private RedisKeys(byte[] lock, byte[] fence) {
-		this.lock = lock;
-		this.fence = fence;
-	}
-
 	byte[] lock() {
-		return this.lock;
+		return ascii(this.bucket + "lock:" + this.storageKey);
 	}
 
 	byte[] fence() {
-		return this.fence;
+		return ascii(this.bucket + "fence");
 	}
 
 	static RedisKeys of(String prefix, String key) {
@@ -44,9 +38,13 @@ final class RedisKeys {
 	}
 
 	static RedisKeys ofStorageKey(String prefix, String storageKey) {
-		String bucket = prefix + ":{" + bucket(storageKey) + "}:";
-		return new RedisKeys((bucket + "lock:" + storageKey).getBytes(StandardCharsets.US_ASCII),
-				(bucket + "fence").getBytes(StandardCharsets.US_ASCII));
+		CRC32 crc = new CRC32();
+		crc.update(ascii(storageKey));
+		return new RedisKeys(bucket(prefix, (int) (crc.getValue() % BUCKETS)), storageKey);
+	}
+
+	private static String bucket(String prefix, int bucket) {
+		return prefix + ":{" + BUCKET_NAMES[bucket] + "}:";
 	}
 
 	/**
@@ -56,7 +54,7 @@ final class RedisKeys {
 	 * @return its name
 	 */
 	static byte[] fence(String prefix, int bucket) {
-		return (prefix + ":{" + BUCKET_NAMES[bucket] + "}:fence").getBytes(StandardCharsets.US_ASCII);
+		return ascii(bucket(prefix, bucket) + "fence");
 	}
 
 	/**
@@ -65,7 +63,7 @@ final class RedisKeys {
 	 * @return the pattern
 	 */
 	static byte[] allLocks(String prefix) {
-		return (prefix + ":{b*}:lock:*").getBytes(StandardCharsets.US_ASCII);
+		return ascii(prefix + ":{b*}:lock:*");
 	}
 
 	/**
@@ -77,10 +75,8 @@ final class RedisKeys {
 		return lock.substring(lock.indexOf(LOCK) + LOCK.length());
 	}
 
-	private static String bucket(String storageKey) {
-		CRC32 crc = new CRC32();
-		crc.update(storageKey.getBytes(StandardCharsets.US_ASCII));
-		return BUCKET_NAMES[(int) (crc.getValue() % BUCKETS)];
+	private static byte[] ascii(String text) {
+		return text.getBytes(StandardCharsets.US_ASCII);
 	}
 
 }

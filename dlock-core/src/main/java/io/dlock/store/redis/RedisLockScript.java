@@ -18,21 +18,32 @@ import org.springframework.data.redis.connection.ReturnType;
  */
 final class RedisLockScript {
 
+	private final int keys;
+
 	private final byte[] text;
 
 	private final byte[] digest;
 
+	/**
+	 * Create a script with one key.
+	 * @param text its text
+	 */
 	RedisLockScript(String text) {
+		this(1, text);
+	}
+
+	RedisLockScript(int keys, String text) {
+		this.keys = keys;
 		this.text = text.getBytes(StandardCharsets.UTF_8);
 		this.digest = sha1(this.text).getBytes(StandardCharsets.US_ASCII);
 	}
 
-	List<?> list(ScriptConnection connection, int keys, byte[]... keysAndArgs) {
-		return RedisAnswers.required((List<?>) run(connection, ReturnType.MULTI, keys, keysAndArgs));
+	List<?> list(ScriptConnection connection, byte[]... keysAndArgs) {
+		return RedisAnswers.required((List<?>) run(connection, ReturnType.MULTI, keysAndArgs));
 	}
 
-	long number(ScriptConnection connection, int keys, byte[]... keysAndArgs) {
-		return RedisAnswers.required((Long) run(connection, ReturnType.INTEGER, keys, keysAndArgs));
+	long number(ScriptConnection connection, byte[]... keysAndArgs) {
+		return RedisAnswers.required((Long) run(connection, ReturnType.INTEGER, keysAndArgs));
 	}
 
 	/**
@@ -47,15 +58,15 @@ final class RedisLockScript {
 		return connection.send(this.digest, onFailure, keyAndArgs);
 	}
 
-	private @Nullable Object run(ScriptConnection connection, ReturnType returnType, int keys, byte[]... keysAndArgs) {
+	private @Nullable Object run(ScriptConnection connection, ReturnType returnType, byte[]... keysAndArgs) {
 		try {
-			return connection.run(this.digest, true, returnType, keys, keysAndArgs);
+			return connection.run(this.digest, true, returnType, this.keys, keysAndArgs);
 		}
 		catch (RuntimeException ex) {
 			if (!"NOSCRIPT".equals(RedisErrors.serverCode(ex))) {
 				throw ex;
 			}
-			return connection.run(this.text, false, returnType, keys, keysAndArgs);
+			return connection.run(this.text, false, returnType, this.keys, keysAndArgs);
 		}
 	}
 

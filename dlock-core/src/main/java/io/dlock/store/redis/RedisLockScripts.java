@@ -67,7 +67,7 @@ final class RedisLockScripts {
 	 * microseconds. One command reads and writes the fence: the server spends most of the
 	 * script's time on its commands.
 	 */
-	static final RedisLockScript ACQUIRE = new RedisLockScript(LENGTHEN + PASS + WITHOUT + """
+	static final RedisLockScript ACQUIRE = new RedisLockScript(2, LENGTHEN + PASS + WITHOUT + """
 			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
 			local owner = held[1]
 			local waiting = held[2] or ''
@@ -155,19 +155,33 @@ final class RedisLockScripts {
 			""");
 
 	/**
-	 * Answers {holder, reason, since in µs, token, 1 if kept, now in µs, remaining ms},
-	 * or nothing.
+	 * Returns the time in µs, and appends a lock to an answer: name, holder, reason,
+	 * since in µs, token, 1 if kept, remaining ms.
 	 */
-	static final RedisLockScript FIND = new RedisLockScript("""
-			local lock = redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token', 'owner')
-			if not lock[4] then
-				return {}
+	private static final String DESCRIBE = """
+			local function now()
+				local time = redis.call('TIME')
+				return string.format('%.0f', time[1] * 1000000 + time[2])
 			end
-			local time = redis.call('TIME')
-			lock[5] = string.sub(lock[5], 1, 1) == '~' and 1 or 0
-			lock[6] = string.format('%.0f', time[1] * 1000000 + time[2])
-			lock[7] = string.format('%.0f', redis.call('PTTL', KEYS[1]))
-			return lock
+			local function append(answer, name)
+				local lock = redis.call('HMGET', name, 'holder', 'reason', 'since', 'token', 'owner')
+				if lock[4] then
+					local kept = string.sub(lock[5], 1, 1) == '~' and 1 or 0
+					local remaining = string.format('%.0f', redis.call('PTTL', name))
+					for _, value in ipairs({name, lock[1], lock[2], lock[3], lock[4], kept, remaining}) do
+						answer[#answer + 1] = value
+					end
+				end
+			end
+			""";
+
+	/**
+	 * Answers {now in µs} and the lock, if there is one.
+	 */
+	static final RedisLockScript FIND = new RedisLockScript(DESCRIBE + """
+			local answer = {now()}
+			append(answer, KEYS[1])
+			return answer
 			""");
 
 	/**
@@ -184,28 +198,19 @@ final class RedisLockScripts {
 
 	/**
 	 * KEYS[1] selects the node of a cluster. ARGV: cursor, pattern, number of keys to
-	 * look at. Answers {next cursor, now in µs} and for each lock {name, holder, reason,
-	 * since in µs, token, 1 if kept, remaining ms} in the same list, or {'', error} if
-	 * the user has no right to scan.
+	 * look at. Answers {next cursor, now in µs} and the locks, or {'', error} if the user
+	 * has no right to scan.
 	 */
-	static final RedisLockScript LIST = new RedisLockScript("""
+	static final RedisLockScript LIST = new RedisLockScript(DESCRIBE + """
 			local page = redis.pcall('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3], 'TYPE', 'hash')
 			if page.err then
 				return {'', page.err}
 			end
-			local time = redis.call('TIME')
-			local locks = {page[1], string.format('%.0f', time[1] * 1000000 + time[2])}
+			local answer = {page[1], now()}
 			for _, name in ipairs(page[2]) do
-				local lock = redis.call('HMGET', name, 'holder', 'reason', 'since', 'token', 'owner')
-				if lock[4] then
-					local kept = string.sub(lock[5], 1, 1) == '~' and 1 or 0
-					local remaining = string.format('%.0f', redis.call('PTTL', name))
-					for _, value in ipairs({name, lock[1], lock[2], lock[3], lock[4], kept, remaining}) do
-						locks[#locks + 1] = value
-					end
-				end
+				append(answer, name)
 			end
-			return locks
+			return answer
 			""");
 
 	/**

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
-import java.util.function.Function;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -68,8 +67,8 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		List<?> answer = execute("acquire",
-				(connection) -> RedisLockScripts.ACQUIRE.list(connection, 2, acquireArguments(command)));
+		List<?> answer = this.connections.execute("acquire",
+				(connection) -> RedisLockScripts.ACQUIRE.list(connection, acquireArguments(command)));
 		if (RedisAnswers.number(answer.get(0)) == 1) {
 			return new AcquireResult.Granted(RedisAnswers.number(answer.get(1)));
 		}
@@ -101,8 +100,8 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
 		RedisKeys keys = RedisKeys.ofStorageKey(this.prefix, storageKey);
-		execute("leave",
-				(connection) -> RedisLockScripts.LEAVE.number(connection, 1, keys.lock(), bytes(mailbox.value())));
+		this.connections.execute("leave",
+				(connection) -> RedisLockScripts.LEAVE.number(connection, keys.lock(), bytes(mailbox.value())));
 	}
 
 	@Override
@@ -133,12 +132,12 @@ public final class RedisLockStore implements LockStore {
 	private List<RenewResult> renewTogether(List<RenewCommand> leases) {
 		try {
 			List<byte[][]> runs = leases.stream().map(this::renewal).toList();
-			List<Object> answers = execute("renew",
+			List<Object> answers = this.connections.execute("renew",
 					(connection) -> atLeastOneAnswer(RedisLockScripts.RENEW.numbers(connection, runs)));
 			answers.stream()
 				.filter((answer) -> answer instanceof RuntimeException)
 				.findFirst()
-				.ifPresent((ex) -> this.connections.failed(RedisErrors.translate("renew", (RuntimeException) ex)));
+				.ifPresent((ex) -> this.connections.failed((RuntimeException) ex));
 			return answers.stream().map(RedisLockStore::renewed).toList();
 		}
 		catch (StoreException ex) {
@@ -178,38 +177,27 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public boolean release(String key, String owner, Runnable onSent) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
-		return execute("release", (connection) -> RedisLockScripts.RELEASE.number(connection.reporting(onSent), 1,
-				keys.lock(), bytes(owner))) == 1;
+		return this.connections.execute("release", (connection) -> RedisLockScripts.RELEASE
+			.number(connection.reporting(onSent), keys.lock(), bytes(owner))) == 1;
 	}
 
 	@Override
 	public boolean keep(String key, String owner, Duration rest) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
-		return execute("keep", (connection) -> RedisLockScripts.KEEP.number(connection, 1, keys.lock(), bytes(owner),
-				millis(rest))) == 1;
+		return this.connections.execute("keep",
+				(connection) -> RedisLockScripts.KEEP.number(connection, keys.lock(), bytes(owner), millis(rest))) == 1;
 	}
 
 	@Override
 	public boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
-		try (ScriptConnection connection = this.connections.open()) {
-			return RedisLockScripts.RELEASE.send(connection,
-					(failure) -> onFailure.accept(RedisErrors.translate("release", failure)),
-					RedisKeys.of(this.prefix, key).lock(), bytes(owner));
-		}
-		catch (StoreException ex) {
-			throw ex;
-		}
-		catch (RuntimeException ex) {
-			throw this.connections.failure("release", ex);
-		}
+		RedisKeys keys = RedisKeys.of(this.prefix, key);
+		return this.connections.run("release", (connection) -> RedisLockScripts.RELEASE.send(connection,
+				(failure) -> onFailure.accept(RedisErrors.translate("release", failure)), keys.lock(), bytes(owner)));
 	}
 
 	@Override
 	public Optional<StoredLock> find(String key) {
-		String storageKey = StorageKey.of(key);
-		List<?> lock = execute("find", (connection) -> RedisLockScripts.FIND.list(connection, 1,
-				RedisKeys.ofStorageKey(this.prefix, storageKey).lock()));
-		return RedisInspection.found(storageKey, lock);
+		return this.inspection.findStored(StorageKey.of(key));
 	}
 
 	@Override
@@ -234,22 +222,6 @@ public final class RedisLockStore implements LockStore {
 	public void close() {
 		this.mailboxes.close();
 		this.connections.close();
-	}
-
-	private <T> T execute(String operation, Function<ScriptConnection, T> command) {
-		try (ScriptConnection connection = this.connections.open()) {
-			T answer = command.apply(connection);
-			this.connections.answered();
-			return answer;
-		}
-		catch (StoreException ex) {
-			throw ex;
-		}
-		catch (RuntimeException ex) {
-			StoreException failure = this.connections.failure(operation, ex);
-			this.connections.failed(failure);
-			throw failure;
-		}
 	}
 
 	private static byte[] bytes(String value) {

@@ -11,28 +11,15 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 final class SharedConnections extends RedisConnections {
 
-	private final RedisConnectionFactory factory;
-
 	SharedConnections(RedisConnectionFactory factory, Duration commandTimeout) {
-		super(commandTimeout);
-		this.factory = factory;
-	}
-
-	@Override
-	RedisConnectionFactory factory() {
-		return this.factory;
+		super(factory, commandTimeout, factory.getClass().getSimpleName());
 	}
 
 	@Override
 	boolean isCluster() {
-		try (RedisConnection connection = this.factory.getConnection()) {
+		try (RedisConnection connection = factory().getConnection()) {
 			return connection instanceof RedisClusterConnection;
 		}
-	}
-
-	@Override
-	String description() {
-		return this.factory.getClass().getSimpleName();
 	}
 
 	@Override
