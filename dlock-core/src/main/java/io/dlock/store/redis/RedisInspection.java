@@ -180,11 +180,13 @@ final class RedisInspection implements StoreInspection {
 	 * cluster, any key will do.
 	 */
 	private Map<String, byte[]> nodes() {
-		if (!this.connections.isCluster()) {
-			return Map.of("", RedisKeys.fence(this.prefix, 0));
-		}
-		try (RedisClusterConnection cluster = this.connections.factory().getClusterConnection()) {
-			return nodes(cluster.clusterGetNodes());
+		try {
+			if (!this.connections.isCluster()) {
+				return Map.of("", RedisKeys.fence(this.prefix, 0));
+			}
+			try (RedisClusterConnection cluster = this.connections.factory().getClusterConnection()) {
+				return nodes(cluster.clusterGetNodes());
+			}
 		}
 		catch (RuntimeException ex) {
 			throw this.connections.notConnected(ex);
