@@ -7,10 +7,8 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -19,7 +17,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.RedisOperations;
@@ -275,40 +272,6 @@ class FencedValuesIntegrationTests {
 		}
 		this.values.set(this.key, "second", TOKEN + 1);
 		refused(TOKEN, TOKEN + 1);
-	}
-
-	@Test
-	void clusterFencesKeysOfAllSlots() throws Exception {
-		try (RedisServer node = RedisServer.start("--cluster-enabled", "yes")) {
-			LettuceConnectionFactory direct = LettuceFactories.create(node.host(), node.port());
-			try (RedisConnection connection = direct.getConnection()) {
-				List<byte[]> addSlots = new ArrayList<>(List.of("ADDSLOTS".getBytes()));
-				IntStream.range(0, 16384).forEach((slot) -> addSlots.add(Integer.toString(slot).getBytes()));
-				connection.execute("CLUSTER", addSlots.toArray(byte[][]::new));
-			}
-			finally {
-				direct.destroy();
-			}
-			LettuceConnectionFactory cluster = LettuceFactories
-				.create(new RedisClusterConfiguration(List.of(node.host() + ":" + node.port())));
-			try {
-				FencedValues clustered = new FencedValues(cluster);
-				Awaitility.await().ignoreExceptions().until(() -> {
-					clustered.set("warm-up", "value", TOKEN);
-					return true;
-				});
-				for (int i = 0; i < 50; i++) {
-					String name = "key" + i;
-					clustered.set(name, "value", TOKEN + 1);
-					assertThatExceptionOfType(StaleTokenException.class)
-						.isThrownBy(() -> clustered.set(name, "stale", TOKEN));
-					assertThat(clustered.get(name)).contains("value");
-				}
-			}
-			finally {
-				cluster.destroy();
-			}
-		}
 	}
 
 }
