@@ -32,7 +32,7 @@ final class StoreQueueMembership implements AutoCloseable {
 	private static final Duration LISTENING_PATIENCE = Duration.ofMillis(50);
 
 	/** How many of its poll intervals a lock is kept for a process that only polls. */
-	private static final int POLLS_PER_PATIENCE = 2;
+	private static final int POLLS_PER_RESERVATION = 2;
 
 	private static final Duration RETRY_PAUSE = Duration.ofSeconds(5);
 
@@ -59,9 +59,9 @@ final class StoreQueueMembership implements AutoCloseable {
 		this.store = store;
 		this.threads = threads;
 		this.queues = queues;
-		Duration patience = maxPollInterval.multipliedBy(POLLS_PER_PATIENCE);
-		this.pollingAddress = (patience.compareTo(MailboxAddress.MAX_PATIENCE) <= 0) ? MailboxAddress.create(patience)
-				: null;
+		Duration reservationTime = maxPollInterval.multipliedBy(POLLS_PER_RESERVATION);
+		this.pollingAddress = (reservationTime.compareTo(MailboxAddress.MAX_RESERVATION_TIME) <= 0)
+				? MailboxAddress.create(reservationTime) : null;
 	}
 
 	/**
@@ -122,7 +122,7 @@ final class StoreQueueMembership implements AutoCloseable {
 			}
 			catch (RuntimeException ex) {
 				logger.debug("Could not leave the queue of lock '" + storageKey + "', which is passed over in "
-						+ queuedAt.patience().toMillis() + " ms", ex);
+						+ queuedAt.reservationTime().toMillis() + " ms", ex);
 			}
 		}, 0);
 	}

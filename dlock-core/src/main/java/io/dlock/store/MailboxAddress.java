@@ -28,7 +28,7 @@ public record MailboxAddress(String value) {
 	/**
 	 * The longest reservation.
 	 */
-	public static final Duration MAX_PATIENCE = Duration.ofMillis(9999);
+	public static final Duration MAX_RESERVATION_TIME = Duration.ofMillis(9999);
 
 	private static final Pattern FORMAT = Pattern.compile("[0-9]{4}[0-9a-z]{12}");
 
@@ -45,13 +45,13 @@ public record MailboxAddress(String value) {
 
 	/**
 	 * Create a random address.
-	 * @param patience how long to reserve a lock for this process; between 1 ms and 9.999
-	 * s
+	 * @param reservationTime how long to reserve a lock for this process; between 1 ms
+	 * and 9.999 s
 	 * @return the address
 	 */
-	public static MailboxAddress create(Duration patience) {
+	public static MailboxAddress create(Duration reservationTime) {
 		StringBuilder address = new StringBuilder(LENGTH);
-		long millis = Math.max(1, Math.min(MAX_PATIENCE.toMillis(), patience.toMillis()));
+		long millis = Math.max(1, Math.min(MAX_RESERVATION_TIME.toMillis(), reservationTime.toMillis()));
 		address.append(String.format(Locale.ROOT, "%04d", millis));
 		while (address.length() < LENGTH) {
 			address.append(Character.forDigit(RANDOM.nextInt(RADIX), RADIX));
@@ -63,7 +63,7 @@ public record MailboxAddress(String value) {
 	 * The duration of a reservation for this process.
 	 * @return the duration
 	 */
-	public Duration patience() {
+	public Duration reservationTime() {
 		return Duration.ofMillis(Integer.parseInt(this.value.substring(0, 4)));
 	}
 
@@ -71,7 +71,7 @@ public record MailboxAddress(String value) {
 	 * The owner of a lock that is reserved for this process. No acquire uses it.
 	 * @return the owner
 	 */
-	public String reservation() {
+	public String reservationOwner() {
 		return '>' + this.value;
 	}
 

@@ -16,15 +16,16 @@ class MailboxAddressTests {
 	void addressContainsTheDurationOfTheReservation() {
 		MailboxAddress address = MailboxAddress.create(Duration.ofMillis(50));
 		assertThat(address.value()).matches("0050[0-9a-z]{12}").hasSize(MailboxAddress.LENGTH);
-		assertThat(address.patience()).isEqualTo(Duration.ofMillis(50));
-		assertThat(address.reservation()).isEqualTo(">" + address.value());
+		assertThat(address.reservationTime()).isEqualTo(Duration.ofMillis(50));
+		assertThat(address.reservationOwner()).isEqualTo(">" + address.value());
 		assertThat(MailboxAddress.create(Duration.ofMillis(50))).isNotEqualTo(address);
 	}
 
 	@Test
 	void patienceIsBounded() {
-		assertThat(MailboxAddress.create(Duration.ZERO).patience()).isEqualTo(Duration.ofMillis(1));
-		assertThat(MailboxAddress.create(Duration.ofDays(1)).patience()).isEqualTo(MailboxAddress.MAX_PATIENCE);
+		assertThat(MailboxAddress.create(Duration.ZERO).reservationTime()).isEqualTo(Duration.ofMillis(1));
+		assertThat(MailboxAddress.create(Duration.ofDays(1)).reservationTime())
+			.isEqualTo(MailboxAddress.MAX_RESERVATION_TIME);
 	}
 
 	@ParameterizedTest

@@ -109,7 +109,7 @@ public final class JdbcLockStore implements LockStore {
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
 		this.mailboxes.forget(mailbox, storageKey);
-		this.connections.execute("leave", (dialect, connection) -> {
+		this.connections.execute("leave the queue", (dialect, connection) -> {
 			new LockQueue(dialect, connection).leave(storageKey, mailbox);
 			return true;
 		});

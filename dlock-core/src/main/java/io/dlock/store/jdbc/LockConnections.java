@@ -74,7 +74,7 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	private <T> T execute(LockDatabase current, Place place, boolean renewal, String operation, Work<T> work) {
-		try (AutoCommitConnection connection = connect(current, renewal, System.nanoTime())) {
+		try (AutoCommitConnection connection = connect(current, renewal)) {
 			return run(current, place, connection.get(), operation, work);
 		}
 	}
@@ -179,7 +179,8 @@ final class LockConnections implements AutoCloseable {
 		return this.settings.commandTimeout().dividedBy(2);
 	}
 
-	private AutoCommitConnection connect(LockDatabase current, boolean renewal, long begin) {
+	private AutoCommitConnection connect(LockDatabase current, boolean renewal) {
+		long begin = System.nanoTime();
 		Connection connection;
 		try {
 			connection = current.dataSource().getConnection();

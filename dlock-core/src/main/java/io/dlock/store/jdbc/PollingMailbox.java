@@ -115,9 +115,9 @@ final class PollingMailbox implements Mailbox, Runnable {
 	private void look(List<String> keys) {
 		for (int from = 0; from < keys.size() && !this.closed; from += KEYS_AT_ONCE) {
 			List<String> some = keys.subList(from, Math.min(keys.size(), from + KEYS_AT_ONCE));
-			List<String> turns = this.connections.execute("look",
+			List<String> available = this.connections.execute("look for available locks",
 					(dialect, connection) -> new LockQueue(dialect, connection).available(some, this.address));
-			for (String key : turns) {
+			for (String key : available) {
 				this.awaited.remove(key);
 				this.onLockAvailable.accept(key);
 			}

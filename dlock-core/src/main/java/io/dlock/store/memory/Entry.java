@@ -70,17 +70,17 @@ record Entry(String owner, long token, long until, String holder, String reason,
 		return this.waiting.stream().filter((waiting) -> !waiting.equals(mailbox)).toList();
 	}
 
-	@Nullable MailboxAddress first() {
-		return this.waiting.isEmpty() ? null : this.waiting.get(0);
-	}
-
 	/**
 	 * Reserve the lock for the first process of the queue.
+	 * @return the reservation, or {@code null} if no process waits
 	 */
 	@Nullable Entry passOn(long now) {
-		MailboxAddress next = first();
-		return (next == null) ? null : new Entry(next.reservation(), this.token, now + next.patience().toNanos(), "",
-				"", this.since, this.waiting.subList(1, this.waiting.size()));
+		if (this.waiting.isEmpty()) {
+			return null;
+		}
+		MailboxAddress next = this.waiting.get(0);
+		return new Entry(next.reservationOwner(), this.token, now + next.reservationTime().toNanos(), "", "",
+				this.since, this.waiting.subList(1, this.waiting.size()));
 	}
 
 }

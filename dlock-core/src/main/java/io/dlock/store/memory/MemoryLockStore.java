@@ -33,7 +33,8 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
-	private final Map<MailboxAddress, Consumer<String>> mailboxes = new ConcurrentHashMap<>();
+	/** The mailboxes by the owner of a reservation for them. */
+	private final Map<String, Consumer<String>> mailboxes = new ConcurrentHashMap<>();
 
 	private final LongSupplier nanoTime;
 
@@ -60,21 +61,20 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	public AcquireResult acquire(AcquireCommand command) {
 		long now = this.nanoTime.getAsLong();
 		String storageKey = StorageKey.of(command.key());
-		@Nullable MailboxAddress[] turn = new MailboxAddress[1];
-		Entry entry = this.entries.compute(storageKey, (key, before) -> {
-			Entry held = before;
-			if (held != null && held.owner().equals(command.releasing())) {
-				turn[0] = held.first();
-				held = held.passOn(now);
-			}
-			return acquire(command, held, now);
-		});
-		tell(turn[0], storageKey);
+		Entry entry = this.entries.compute(storageKey,
+				(key, held) -> acquire(command, afterRelease(command, held, now), now));
 		if (entry.owner().equals(command.owner())) {
 			return new AcquireResult.Granted(entry.token());
 		}
+		if (command.releasing() != null) {
+			notifyReserved(entry, storageKey);
+		}
 		return new AcquireResult.Refused(Duration.ofNanos(Math.max(0, entry.until() - now)),
 				(entry.isReservation() || entry.isKept()) ? null : entry.holder());
+	}
+
+	private static @Nullable Entry afterRelease(AcquireCommand command, @Nullable Entry held, long now) {
+		return (held != null && held.owner().equals(command.releasing())) ? held.passOn(now) : held;
 	}
 
 	private Entry acquire(AcquireCommand command, @Nullable Entry held, long now) {
@@ -84,7 +84,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 			return held.until(Math.max(held.until(), until));
 		}
 		boolean free = held == null || held.isOver(now)
-				|| (mailbox != null && held.owner().equals(mailbox.reservation()));
+				|| (mailbox != null && held.owner().equals(mailbox.reservationOwner()));
 		if (held != null && !free) {
 			return (mailbox != null && command.queueing()) ? held.queue(mailbox) : held;
 		}
@@ -93,8 +93,8 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 				waiting);
 	}
 
-	private void tell(@Nullable MailboxAddress address, String storageKey) {
-		Consumer<String> mailbox = (address != null) ? this.mailboxes.get(address) : null;
+	private void notifyReserved(Entry entry, String storageKey) {
+		Consumer<String> mailbox = this.mailboxes.get(entry.owner());
 		if (mailbox != null) {
 			mailbox.accept(storageKey);
 		}
@@ -102,13 +102,13 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	@Override
 	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
-		this.mailboxes.put(address, onLockAvailable);
-		return () -> this.mailboxes.remove(address);
+		this.mailboxes.put(address.reservationOwner(), onLockAvailable);
+		return () -> this.mailboxes.remove(address.reservationOwner());
 	}
 
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
-		if (!pass(storageKey, (held) -> held.owner().equals(mailbox.reservation()))) {
+		if (!pass(storageKey, (held) -> held.owner().equals(mailbox.reservationOwner()))) {
 			this.entries.computeIfPresent(storageKey, (key, held) -> held.withWaiting(held.without(mailbox)));
 		}
 	}
@@ -124,8 +124,11 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 				return false;
 			}
 			Entry next = held.passOn(now);
-			if ((next != null) ? this.entries.replace(storageKey, held, next) : this.entries.remove(storageKey, held)) {
-				tell(held.first(), storageKey);
+			if (next == null && this.entries.remove(storageKey, held)) {
+				return true;
+			}
+			if (next != null && this.entries.replace(storageKey, held, next)) {
+				notifyReserved(next, storageKey);
 				return true;
 			}
 		}

@@ -100,7 +100,7 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
 		RedisKeys keys = RedisKeys.ofStorageKey(this.prefix, storageKey);
-		this.connections.execute("leave",
+		this.connections.execute("leave the queue",
 				(connection) -> RedisLockScripts.LEAVE.number(connection, keys.lock(), bytes(mailbox.value())));
 	}
 

@@ -90,8 +90,8 @@ class JedisPoolIntegrationTests {
 		JedisConnectionFactory application = new JedisConnectionFactory(
 				new RedisStandaloneConfiguration("127.0.0.1", this.proxy.port()),
 				JedisClientConfiguration.builder().usePooling().poolConfig(pool).build());
-		return Patience.connected(new RedisLockStore(application,
-				RedisLockStoreSettings.defaults().withCommandTimeout(commandTimeout)));
+		return Patience.connected(
+				new RedisLockStore(application, RedisLockStoreSettings.defaults().withCommandTimeout(commandTimeout)));
 	}
 
 }

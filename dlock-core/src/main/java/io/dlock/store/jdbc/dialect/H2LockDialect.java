@@ -59,7 +59,7 @@ final class H2LockDialect extends LockDialect {
 	 * default.
 	 */
 	@Override
-	void limit(PreparedStatement statement, Duration timeout) {
+	void limitTime(PreparedStatement statement, Duration timeout) {
 	}
 
 	/**

@@ -82,7 +82,7 @@ final class H2LockSql {
 
 	private static final String FIND = LIST + " AND lock_key = ?";
 
-	private static final String LOOK = """
+	private static final String AVAILABLE = """
 			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= %2$s) AND lock_key IN""";
 
 	private static final String SWEEP = """
@@ -114,7 +114,7 @@ final class H2LockSql {
 			case LEAVE -> LEAVE;
 			case LIST -> LIST;
 			case FIND -> FIND;
-			case LOOK -> LOOK;
+			case AVAILABLE -> AVAILABLE;
 			case SWEEP -> SWEEP;
 			case HOLD -> HOLD;
 		};

@@ -242,7 +242,7 @@ public abstract class LockDialect {
 	public final boolean hold(Connection connection, String storageKey, String owner, Duration timeout)
 			throws SQLException {
 		try (PreparedStatement statement = prepare(connection, LockStatement.HOLD)) {
-			limit(statement, timeout);
+			limitTime(statement, timeout);
 			statement.setString(1, storageKey);
 			statement.setString(2, owner);
 			try (ResultSet row = statement.executeQuery()) {
@@ -254,7 +254,7 @@ public abstract class LockDialect {
 	/**
 	 * Limit the time of a statement on a connection of the caller.
 	 */
-	void limit(PreparedStatement statement, Duration timeout) throws SQLException {
+	void limitTime(PreparedStatement statement, Duration timeout) throws SQLException {
 		statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
 	}
 
@@ -275,7 +275,7 @@ public abstract class LockDialect {
 	/**
 	 * The end of a query that answers a limited number of rows.
 	 */
-	String first(int rows) {
+	String limitRows(int rows) {
 		return " FETCH FIRST " + rows + " ROWS ONLY";
 	}
 

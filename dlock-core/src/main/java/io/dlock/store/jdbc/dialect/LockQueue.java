@@ -42,7 +42,7 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 	 * @throws SQLException if there is no answer
 	 */
 	public void leave(String storageKey, MailboxAddress mailbox) throws SQLException {
-		if (this.dialect.release(this.connection, storageKey, mailbox.reservation())) {
+		if (this.dialect.release(this.connection, storageKey, mailbox.reservationOwner())) {
 			return;
 		}
 		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.LEAVE)) {
@@ -61,10 +61,10 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 	 */
 	public List<String> available(List<String> storageKeys, MailboxAddress mailbox) throws SQLException {
 		String keys = String.join(", ", Collections.nCopies(storageKeys.size(), "?"));
-		String look = this.dialect.sql(LockStatement.LOOK) + " (" + keys + ")";
-		try (PreparedStatement statement = this.connection.prepareStatement(look)) {
+		String query = this.dialect.sql(LockStatement.AVAILABLE) + " (" + keys + ")";
+		try (PreparedStatement statement = this.connection.prepareStatement(query)) {
 			int index = 1;
-			statement.setString(index++, mailbox.reservation());
+			statement.setString(index++, mailbox.reservationOwner());
 			for (String key : storageKeys) {
 				statement.setString(index++, key);
 			}

@@ -76,7 +76,7 @@ final class LockSqlParameters {
 	 */
 	static String reservation(AcquireCommand command) {
 		MailboxAddress mailbox = command.mailbox();
-		return (mailbox != null) ? mailbox.reservation() : NONE;
+		return (mailbox != null) ? mailbox.reservationOwner() : NONE;
 	}
 
 	static String releasing(AcquireCommand command) {

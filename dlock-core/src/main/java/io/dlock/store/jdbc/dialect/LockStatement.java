@@ -63,7 +63,7 @@ enum LockStatement {
 	 * Answers the keys that are free or reserved. Binds the owner of the reservation;
 	 * ends where the keys follow in parentheses.
 	 */
-	LOOK,
+	AVAILABLE,
 
 	/**
 	 * Removes some rows. Binds retention µs.

@@ -186,7 +186,7 @@ final class MySqlLockDialect extends LockDialect {
 	}
 
 	@Override
-	String first(int rows) {
+	String limitRows(int rows) {
 		return " LIMIT " + rows;
 	}
 

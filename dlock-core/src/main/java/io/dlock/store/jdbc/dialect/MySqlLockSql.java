@@ -126,7 +126,7 @@ final class MySqlLockSql {
 
 	private static final String FIND = LIST + " AND lock_key = ?";
 
-	private static final String LOOK = """
+	private static final String AVAILABLE = """
 			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN""";
 
 	private static final String SWEEP = """
@@ -158,7 +158,7 @@ final class MySqlLockSql {
 			case LEAVE -> LEAVE;
 			case LIST -> LIST;
 			case FIND -> FIND;
-			case LOOK -> LOOK;
+			case AVAILABLE -> AVAILABLE;
 			case SWEEP -> SWEEP;
 			case HOLD -> HOLD;
 		};

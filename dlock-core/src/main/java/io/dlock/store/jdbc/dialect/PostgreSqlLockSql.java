@@ -117,7 +117,7 @@ final class PostgreSqlLockSql {
 
 	private static final String FIND = LIST + " AND lock_key = ?";
 
-	private static final String LOOK = """
+	private static final String AVAILABLE = """
 			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN""";
 
 	private static final String SWEEP = """
@@ -151,7 +151,7 @@ final class PostgreSqlLockSql {
 			case LEAVE -> LEAVE;
 			case LIST -> LIST;
 			case FIND -> FIND;
-			case LOOK -> LOOK;
+			case AVAILABLE -> AVAILABLE;
 			case SWEEP -> SWEEP;
 			case HOLD -> HOLD;
 		};

@@ -30,7 +30,7 @@ public record StoredLockQueries(LockDialect dialect, Connection connection) {
 	 */
 	public StoredLocks list(int limit) throws SQLException {
 		List<StoredLock> found = new ArrayList<>();
-		String list = this.dialect.sql(LockStatement.LIST) + this.dialect.first(limit + 1);
+		String list = this.dialect.sql(LockStatement.LIST) + this.dialect.limitRows(limit + 1);
 		try (PreparedStatement statement = this.connection.prepareStatement(list);
 				ResultSet row = statement.executeQuery()) {
 			while (row.next()) {
