@@ -22,7 +22,7 @@ class MailboxAddressTests {
 	}
 
 	@Test
-	void patienceIsBounded() {
+	void reservationTimeIsBounded() {
 		assertThat(MailboxAddress.create(Duration.ZERO).reservationTime()).isEqualTo(Duration.ofMillis(1));
 		assertThat(MailboxAddress.create(Duration.ofDays(1)).reservationTime())
 			.isEqualTo(MailboxAddress.MAX_RESERVATION_TIME);

@@ -213,7 +213,7 @@ public final class JdbcLockStore implements LockStore {
 
 	/**
 	 * Whether the times of a lock come back without fractions, which happens by chance
-	 * once in a million.
+	 * once in a million; two checks in a row exclude that.
 	 */
 	private boolean losesFractions() {
 		String owner = UUID.randomUUID().toString();

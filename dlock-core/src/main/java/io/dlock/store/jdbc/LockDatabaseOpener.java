@@ -115,7 +115,7 @@ final class LockDatabaseOpener implements AutoCloseable {
 		try {
 			LockDatabase latest = this.opened;
 			boolean same = latest != null && latest.dataSource() == current.dataSource();
-			if (same && !this.closed && LockPools.isEmpty(current.dataSource())
+			if (same && !this.closed && LockPools.size(current.dataSource()) == 0
 					&& System.nanoTime() - this.poolOpened > this.settings.commandTimeout().multipliedBy(2).toNanos()) {
 				this.opened = withNewPool(current);
 				this.poolOpened = System.nanoTime();

@@ -145,16 +145,6 @@ final class LockPools {
 	}
 
 	/**
-	 * Whether a pool has no connection, used or not.
-	 * @param dataSource the pool
-	 * @return whether it has none
-	 */
-	static boolean isEmpty(DataSource dataSource) {
-		HikariPoolMXBean connections = connectionsOf(hikari(dataSource));
-		return connections != null && connections.getTotalConnections() == 0;
-	}
-
-	/**
 	 * The number of connections of a pool, used or not.
 	 * @param dataSource the pool, or any other data source
 	 * @return the number, or zero if it is not known

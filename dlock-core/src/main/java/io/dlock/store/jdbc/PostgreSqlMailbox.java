@@ -6,6 +6,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -45,7 +46,8 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 
 	private final String channel;
 
-	private final Sender sender;
+	/** Sends a message to a channel, as releases do. */
+	private final BiConsumer<String, String> sender;
 
 	private final Consumer<String> onLockAvailable;
 
@@ -55,8 +57,8 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 
 	private volatile boolean closed;
 
-	private PostgreSqlMailbox(HikariDataSource dataSource, Duration timeout, String channel, Sender sender,
-			Consumer<String> onLockAvailable) {
+	private PostgreSqlMailbox(HikariDataSource dataSource, Duration timeout, String channel,
+			BiConsumer<String, String> sender, Consumer<String> onLockAvailable) {
 		this.dataSource = dataSource;
 		this.timeout = timeout;
 		this.channel = channel;
@@ -90,8 +92,8 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 	 * not arrive
 	 * @throws SQLException if there is no connection
 	 */
-	static @Nullable Mailbox open(HikariDataSource dataSource, Duration timeout, String channel, Sender sender,
-			Consumer<String> onLockAvailable) throws SQLException {
+	static @Nullable Mailbox open(HikariDataSource dataSource, Duration timeout, String channel,
+			BiConsumer<String, String> sender, Consumer<String> onLockAvailable) throws SQLException {
 		PostgreSqlMailbox mailbox = new PostgreSqlMailbox(dataSource, timeout, channel, sender, onLockAvailable);
 		boolean listening = false;
 		try {
@@ -137,7 +139,7 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 	 */
 	private boolean probe(PGConnection opened) throws SQLException {
 		String probe = PROBE + UUID.randomUUID();
-		this.sender.send(this.channel, probe);
+		this.sender.accept(this.channel, probe);
 		long start = System.nanoTime();
 		long left = PROBE_WAIT.toMillis();
 		while (left > 0) {
@@ -230,16 +232,6 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 			}
 		}
 		LockPools.close(this.dataSource);
-	}
-
-	/**
-	 * Sends a message as releases do.
-	 */
-	@FunctionalInterface
-	interface Sender {
-
-		void send(String channel, String payload);
-
 	}
 
 }

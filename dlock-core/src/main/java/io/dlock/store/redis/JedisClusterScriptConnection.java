@@ -9,7 +9,6 @@ import java.util.function.Supplier;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
-import org.springframework.data.redis.connection.ReturnType;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
@@ -35,19 +34,10 @@ final class JedisClusterScriptConnection extends JedisScriptConnection {
 		List<Object> answers = new ArrayList<>(super.runAll(script, cached, runs));
 		for (int i = 0; i < runs.size(); i++) {
 			if (answers.get(i) instanceof JedisRedirectionException) {
-				answers.set(i, runAlone(script, cached, runs.get(i)));
+				answers.set(i, runOne(script, cached, runs.get(i)));
 			}
 		}
 		return answers;
-	}
-
-	private Object runAlone(byte[] script, boolean cached, byte[][] run) {
-		try {
-			return RedisAnswers.required(run(script, cached, ReturnType.INTEGER, 1, run));
-		}
-		catch (RuntimeException ex) {
-			return ex;
-		}
 	}
 
 	/**

@@ -55,10 +55,9 @@ final class JedisConnections extends RedisConnections {
 		if (configuration instanceof RedisClusterConfiguration cluster) {
 			return new JedisConnectionFactory(cluster, client);
 		}
-		if (configuration instanceof RedisSentinelConfiguration sentinel) {
-			return new JedisConnectionFactory(sentinel, client);
-		}
-		return new JedisConnectionFactory((RedisStandaloneConfiguration) configuration, client);
+		return (configuration instanceof RedisSentinelConfiguration sentinel)
+				? new JedisConnectionFactory(sentinel, client)
+				: new JedisConnectionFactory((RedisStandaloneConfiguration) configuration, client);
 	}
 
 	@Override

@@ -52,15 +52,12 @@ record JedisLockClientConfiguration(JedisClientConfiguration application, Durati
 			// a sentinel has nothing to say between two failovers
 			return this.application.getClientConfigCustomizer();
 		}
-		// only a subscription reads without the read timeout
-		JedisClientConfigBuilderCustomizer silence = (builder) -> builder.blockingSocketTimeoutMillis(
-				Math.toIntExact(RedisConnections.longestSilence(this.commandTimeout).toMillis()));
-		return Optional.of(this.application.getClientConfigCustomizer()
-			.<JedisClientConfigBuilderCustomizer>map((customizer) -> (builder) -> {
-				customizer.customize(builder);
-				silence.customize(builder);
-			})
-			.orElse(silence));
+		return Optional.of((builder) -> {
+			this.application.getClientConfigCustomizer().ifPresent((customizer) -> customizer.customize(builder));
+			// only a subscription reads without the read timeout
+			builder.blockingSocketTimeoutMillis(
+					Math.toIntExact(RedisConnections.longestSilence(this.commandTimeout).toMillis()));
+		});
 	}
 
 	@Override

@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.resource.ClientResources;
@@ -74,7 +73,7 @@ final class LettuceConnections extends RedisConnections {
 		LettuceClientConfiguration application = lettuce.getClientConfiguration();
 		ClientResources resources = resources(application, commandTimeout);
 		DedicatedFactory dedicated = new DedicatedFactory(redisConfiguration,
-				new LettuceLockClientConfiguration(application, resources, commandTimeout));
+				LettuceLockClientConfiguration.like(application, resources, commandTimeout));
 		dedicated.setShareNativeConnection(true);
 		dedicated.setValidateConnection(false);
 		dedicated.afterPropertiesSet();
@@ -88,10 +87,9 @@ final class LettuceConnections extends RedisConnections {
 	 * outage of the locks.
 	 */
 	private static ClientResources resources(LettuceClientConfiguration application, Duration commandTimeout) {
-		Supplier<Delay> delay = () -> Delay.exponential(Duration.ofMillis(1), commandTimeout, 2, TimeUnit.MILLISECONDS);
 		ClientResources shared = application.getClientResources().orElse(null);
 		ClientResources.Builder builder = (shared != null) ? sharing(shared) : ClientResources.builder();
-		return builder.reconnectDelay(delay.get())
+		return builder.reconnectDelay(Delay.exponential(Duration.ofMillis(1), commandTimeout, 2, TimeUnit.MILLISECONDS))
 			.nettyCustomizer(new LettuceChannels((shared != null) ? shared.nettyCustomizer() : null,
 					RedisConnections.longestSilence(commandTimeout)))
 			.build();

@@ -1,91 +1,49 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
-import java.util.Optional;
 
 import io.lettuce.core.ClientOptions;
-import io.lettuce.core.ReadFrom;
-import io.lettuce.core.SocketOptions;
-import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.resource.ClientResources;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
-import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceSslClientConfigurationBuilder;
 
 /**
- * The application's client configuration (TLS, credentials, client resources), but with
- * the timeouts of the lock.
+ * The application's client configuration (TLS, credentials), but with the client
+ * resources and the timeouts of the lock.
  */
-record LettuceLockClientConfiguration(LettuceClientConfiguration application, ClientResources resources,
-		Duration commandTimeout) implements LettuceClientConfiguration {
+final class LettuceLockClientConfiguration {
 
-	@Override
-	public boolean isUseSsl() {
-		return this.application.isUseSsl();
+	private LettuceLockClientConfiguration() {
 	}
 
-	@Override
-	@SuppressWarnings("deprecation")
-	public boolean isVerifyPeer() {
-		return this.application.isVerifyPeer();
+	static LettuceClientConfiguration like(LettuceClientConfiguration application, ClientResources resources,
+			Duration commandTimeout) {
+		LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder()
+			.clientResources(resources)
+			.clientOptions(options(application, commandTimeout))
+			.clientName(application.getClientName().map((name) -> name + "-dlock").orElse("dlock"))
+			.commandTimeout(commandTimeout)
+			.shutdownTimeout(application.getShutdownTimeout())
+			.shutdownQuietPeriod(application.getShutdownQuietPeriod());
+		application.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
+		if (application.isUseSsl()) {
+			LettuceSslClientConfigurationBuilder ssl = builder.useSsl().verifyPeer(application.getVerifyMode());
+			return (application.isStartTls() ? ssl.startTls() : ssl).build();
+		}
+		return builder.build();
 	}
 
-	@Override
-	public SslVerifyMode getVerifyMode() {
-		return this.application.getVerifyMode();
-	}
-
-	@Override
-	public boolean isStartTls() {
-		return this.application.isStartTls();
-	}
-
-	@Override
-	public Optional<ClientResources> getClientResources() {
-		return Optional.of(this.resources);
-	}
-
-	@Override
-	public Optional<ClientOptions> getClientOptions() {
-		ClientOptions options = this.application.getClientOptions().orElseGet(ClusterClientOptions::create);
-		SocketOptions socketOptions = options.getSocketOptions().mutate().connectTimeout(this.commandTimeout).build();
-		return Optional.of(options.mutate()
+	private static ClientOptions options(LettuceClientConfiguration application, Duration commandTimeout) {
+		ClientOptions options = application.getClientOptions().orElseGet(ClusterClientOptions::create);
+		return options.mutate()
 			.autoReconnect(true)
 			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
 			.timeoutOptions(TimeoutOptions.create())
-			.socketOptions(socketOptions)
-			.build());
-	}
-
-	@Override
-	public Optional<String> getClientName() {
-		return Optional.of(this.application.getClientName().map((name) -> name + "-dlock").orElse("dlock"));
-	}
-
-	@Override
-	public Optional<ReadFrom> getReadFrom() {
-		return Optional.empty();
-	}
-
-	@Override
-	public Optional<RedisCredentialsProviderFactory> getRedisCredentialsProviderFactory() {
-		return this.application.getRedisCredentialsProviderFactory();
-	}
-
-	@Override
-	public Duration getCommandTimeout() {
-		return this.commandTimeout;
-	}
-
-	@Override
-	public Duration getShutdownTimeout() {
-		return this.application.getShutdownTimeout();
-	}
-
-	@Override
-	public Duration getShutdownQuietPeriod() {
-		return this.application.getShutdownQuietPeriod();
+			.socketOptions(options.getSocketOptions().mutate().connectTimeout(commandTimeout).build())
+			.build();
 	}
 
 }

@@ -33,19 +33,28 @@ class SpringScriptConnection implements ScriptConnection {
 	public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
 		List<Object> answers = new ArrayList<>(runs.size());
 		for (byte[][] run : runs) {
-			try {
-				answers.add(RedisAnswers.required(run(script, cached, ReturnType.INTEGER, 1, run)));
-			}
-			catch (RuntimeException ex) {
-				answers.add(ex);
-				if (RedisErrors.serverCode(ex) == null) {
-					// it fails for the others as well: do not spend a timeout on each
-					answers.addAll(Collections.nCopies(runs.size() - answers.size(), ex));
-					return answers;
-				}
+			Object answer = runOne(script, cached, run);
+			answers.add(answer);
+			if (answer instanceof RuntimeException ex && RedisErrors.serverCode(ex) == null) {
+				// it fails for the others as well: do not spend a timeout on each
+				answers.addAll(Collections.nCopies(runs.size() - answers.size(), ex));
+				break;
 			}
 		}
 		return answers;
+	}
+
+	/**
+	 * Run a script with one key.
+	 * @return its answer, or the exception
+	 */
+	final Object runOne(byte[] script, boolean cached, byte[][] run) {
+		try {
+			return RedisAnswers.required(run(script, cached, ReturnType.INTEGER, 1, run));
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
 	}
 
 	@Override

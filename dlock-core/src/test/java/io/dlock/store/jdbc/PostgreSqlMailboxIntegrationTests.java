@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -69,7 +70,7 @@ class PostgreSqlMailboxIntegrationTests {
 		this.database.sql("SELECT pg_notify(?, ?)::text").param(channel).param(payload).query(String.class).list();
 	}
 
-	private @Nullable Mailbox open(HikariDataSource own, PostgreSqlMailbox.Sender sender) throws SQLException {
+	private @Nullable Mailbox open(HikariDataSource own, BiConsumer<String, String> sender) throws SQLException {
 		return PostgreSqlMailbox.open(configure(own, this.server.jdbcUrl()), Patience.COMMAND, this.channel, sender,
 				this.turns::add);
 	}

@@ -2,8 +2,6 @@ package io.dlock.store.jdbc.dialect;
 
 import java.time.Duration;
 
-import io.dlock.store.RenewResult;
-
 /**
  * A lease to start anew.
  *
@@ -45,21 +43,6 @@ public record DueLease(Holding holding, long micros) {
 	 * @param owner the owner
 	 */
 	public record Holding(String key, String owner) {
-
-	}
-
-	/**
-	 * Takes the answers of a dialect. Leases without one could not be decided at once.
-	 */
-	@FunctionalInterface
-	public interface Answers {
-
-		/**
-		 * Take an answer.
-		 * @param holding the key and its owner
-		 * @param result the answer
-		 */
-		void answer(Holding holding, RenewResult result);
 
 	}
 

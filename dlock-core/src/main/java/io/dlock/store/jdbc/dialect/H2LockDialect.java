@@ -8,12 +8,13 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BiConsumer;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.dialect.DueLease.Answers;
+import io.dlock.store.jdbc.dialect.DueLease.Holding;
 
 /**
  * H2, for development and tests. Two first-ever acquires of a key may collide on the
@@ -97,9 +98,10 @@ final class H2LockDialect extends LockDialect {
 	}
 
 	@Override
-	public void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
+	public void renew(Connection connection, List<DueLease> due, BiConsumer<Holding, RenewResult> answers)
+			throws SQLException {
 		for (DueLease lease : due) {
-			answers.answer(lease.holding(), renew(connection, lease) ? RenewResult.RENEWED : RenewResult.REFUSED);
+			answers.accept(lease.holding(), renew(connection, lease) ? RenewResult.RENEWED : RenewResult.REFUSED);
 		}
 	}
 

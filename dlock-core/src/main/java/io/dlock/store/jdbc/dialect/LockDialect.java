@@ -10,14 +10,16 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.dialect.DueLease.Answers;
+import io.dlock.store.jdbc.dialect.DueLease.Holding;
 
 /**
  * The operations of the locks on one kind of database. Each decision is one statement
@@ -175,7 +177,8 @@ public abstract class LockDialect {
 	 * @param answers takes the answers
 	 * @throws SQLException if there are none
 	 */
-	public abstract void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException;
+	public abstract void renew(Connection connection, List<DueLease> due, BiConsumer<Holding, RenewResult> answers)
+			throws SQLException;
 
 	/**
 	 * Renew a lease, after a wait for its row if necessary.

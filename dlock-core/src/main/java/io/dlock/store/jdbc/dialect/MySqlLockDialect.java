@@ -11,6 +11,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -20,7 +21,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.dialect.DueLease.Answers;
+import io.dlock.store.jdbc.dialect.DueLease.Holding;
 
 /**
  * MySQL and MariaDB. The update count does not tell a refusal from a grant: with the
@@ -152,7 +153,8 @@ final class MySqlLockDialect extends LockDialect {
 	}
 
 	@Override
-	public void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
+	public void renew(Connection connection, List<DueLease> due, BiConsumer<Holding, RenewResult> answers)
+			throws SQLException {
 		String json = due.stream().map(MySqlLockDialect::json).collect(Collectors.joining(",", "[", "]"));
 		try (Statement statement = connection.createStatement()) {
 			statement.execute(MySqlLockSql.RENEWAL_BEGINS);
@@ -169,12 +171,12 @@ final class MySqlLockDialect extends LockDialect {
 					DueLease held = due.get(row.getInt(1) - 1);
 					refused.remove(held);
 					if (row.getBoolean(2)) {
-						answers.answer(held.holding(), RenewResult.RENEWED);
+						answers.accept(held.holding(), RenewResult.RENEWED);
 					}
 				}
 			}
 		}
-		refused.forEach((lease) -> answers.answer(lease.holding(), RenewResult.REFUSED));
+		refused.forEach((lease) -> answers.accept(lease.holding(), RenewResult.REFUSED));
 	}
 
 	/**

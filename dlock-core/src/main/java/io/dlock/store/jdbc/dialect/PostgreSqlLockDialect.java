@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
@@ -23,7 +24,7 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.dialect.DueLease.Answers;
+import io.dlock.store.jdbc.dialect.DueLease.Holding;
 
 /**
  * PostgreSQL.
@@ -155,14 +156,15 @@ final class PostgreSqlLockDialect extends LockDialect {
 	}
 
 	@Override
-	public void renew(Connection connection, List<DueLease> due, Answers answers) throws SQLException {
+	public void renew(Connection connection, List<DueLease> due, BiConsumer<Holding, RenewResult> answers)
+			throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.renewMany)) {
 			statement.setArray(1, array(connection, "text", due.stream().map(DueLease::key)));
 			statement.setArray(2, array(connection, "text", due.stream().map(DueLease::owner)));
 			statement.setArray(3, array(connection, "bigint", due.stream().map(DueLease::micros)));
 			try (ResultSet row = statement.executeQuery()) {
 				while (row.next()) {
-					answers.answer(due.get(row.getInt(1) - 1).holding(),
+					answers.accept(due.get(row.getInt(1) - 1).holding(),
 							row.getBoolean(2) ? RenewResult.RENEWED : RenewResult.REFUSED);
 				}
 			}
