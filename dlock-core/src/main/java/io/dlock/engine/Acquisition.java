@@ -206,11 +206,10 @@ final class Acquisition {
 	 */
 	LockException giveUpUnanswered() {
 		String message = "No answer within " + deadline().elapsed().toMillis() + " ms";
-		return storeFailed(
-				(this.owner == null && this.store.isStoreAnswering())
-						? new StoreCongestedException(
-								message + ": the store was not asked, because too many requests wait", null)
-						: new StoreException(Effect.UNKNOWN, false, message, null));
+		return (this.owner == null && this.store.isStoreAnswering())
+				? new LockCongestedException(this.context.key(), "acquire",
+						message + ": the store was not asked, because too many requests wait. " + consequence(), null)
+				: new LockStoreException(this.context.key(), "acquire", message + ". " + consequence(), null);
 	}
 
 	private LockStoreException storeFailed(StoreException failed) {

@@ -43,6 +43,9 @@ final class AsyncAcquisition {
 	/** The thread that moves the request from waiting to trying owns it. */
 	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.TRYING);
 
+	/** A worker has begun with the request. */
+	private volatile boolean begun;
+
 	/** A signal has come since the last look. */
 	private volatile boolean signalled;
 
@@ -79,20 +82,34 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * A request that does not wait asks once, and has the time of a call for that.
+	 * Each request has the time of a call, also one that does not wait, and asks once.
 	 */
 	private void setLimit() {
 		Deadline deadline = this.acquisition.deadline();
 		if (!deadline.isUnlimited()) {
-			long waitNanos = deadline.remainingNanos();
-			Duration tryPatience = (this.commandTimeout.compareTo(TRY_PATIENCE) > 0) ? this.commandTimeout
-					: TRY_PATIENCE;
-			Duration patience = (waitNanos > 0) ? PATIENCE : tryPatience;
-			this.limit = this.threads.schedule(() -> this.threads.callbackEventually(this::expire),
-					Math.max(0, waitNanos) + patience.toNanos());
-			if (this.future.isDone()) {
-				cancel(this.limit);
+			long wait = Math.max(0, deadline.remainingNanos());
+			long tryPatience = Math.max(TRY_PATIENCE.toNanos(), this.commandTimeout.toNanos());
+			long patience = (wait > 0) ? PATIENCE.toNanos() : tryPatience;
+			setLimit(Math.max(wait, patience), wait + patience);
+		}
+	}
+
+	/**
+	 * End the request, at once if it still waits for a worker, and otherwise if the store
+	 * does not answer in time.
+	 */
+	private void setLimit(long nanos, long nanosWithPatience) {
+		this.limit = this.threads.schedule(() -> {
+			long patience = nanosWithPatience - nanos;
+			if (this.begun && patience > 0) {
+				setLimit(patience, patience);
 			}
+			else {
+				this.threads.callbackOfTimer(this::expire);
+			}
+		}, nanos);
+		if (this.future.isDone()) {
+			cancel(this.limit);
 		}
 	}
 
@@ -181,6 +198,7 @@ final class AsyncAcquisition {
 		if (current == null || !this.phase.compareAndSet(Phase.WAITING, Phase.TRYING)) {
 			return;
 		}
+		this.begun = true;
 		this.signalled = false;
 		cancel(this.alarm);
 		try {

@@ -64,6 +64,8 @@ final class EngineThreads implements AutoCloseable {
 
 	private final ThreadPoolExecutor events;
 
+	private final BurstQueue expired;
+
 	EngineThreads() {
 		this(Thread::new);
 	}
@@ -78,6 +80,7 @@ final class EngineThreads implements AutoCloseable {
 		this.releases = pool("dlock-release", RELEASERS);
 		this.callbacks = growing("dlock-callback", CALLBACKS);
 		this.events = pool("dlock-events", 1);
+		this.expired = new BurstQueue(this::schedule, (work) -> offer(this.callbacks, work), CALLBACKS);
 	}
 
 	private ThreadPoolExecutor pool(String name, int size) {
@@ -178,13 +181,7 @@ final class EngineThreads implements AutoCloseable {
 	 * caller has to do the work
 	 */
 	boolean releaseSoon(Runnable work) {
-		try {
-			return execute(this.releases, work);
-		}
-		catch (OutOfMemoryError ex) {
-			logger.debug("No thread could be started to release a lock", ex);
-			return false;
-		}
+		return offer(this.releases, work);
 	}
 
 	/**
@@ -193,26 +190,18 @@ final class EngineThreads implements AutoCloseable {
 	 * @param work completes the future
 	 */
 	void callback(Runnable work) {
-		boolean accepted;
-		try {
-			accepted = execute(this.callbacks, work);
-		}
-		catch (OutOfMemoryError ex) {
-			logger.debug("No thread could be started to complete a future", ex);
-			accepted = false;
-		}
-		if (!accepted) {
+		if (!offer(this.callbacks, work)) {
 			guarded(work).run();
 		}
 	}
 
 	/**
-	 * As {@link #callback} for the timer, which must not complete a future itself: the
-	 * attempt is repeated until there is a thread.
-	 * @param work completes the future
+	 * As {@link #callback} for the timer, which must not complete a future itself: it is
+	 * completed as soon as there is a thread.
+	 * @param work completes the future of a request whose time is over
 	 */
-	void callbackEventually(Runnable work) {
-		later(this.callbacks, work, 0);
+	void callbackOfTimer(Runnable work) {
+		this.expired.add(guarded(work));
 	}
 
 	/**
@@ -289,6 +278,16 @@ final class EngineThreads implements AutoCloseable {
 
 	boolean hasManyEvents() {
 		return this.events.getQueue().size() >= MAX_EVENTS;
+	}
+
+	private static boolean offer(ThreadPoolExecutor pool, Runnable work) {
+		try {
+			return execute(pool, work);
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("No thread could be started, the caller does the work or tries again", ex);
+			return false;
+		}
 	}
 
 	private static boolean execute(ThreadPoolExecutor pool, Runnable work) {

@@ -78,6 +78,23 @@ class AsyncDeadlineTests {
 	}
 
 	/**
+	 * Only a request whose call is under way waits a little longer for its answer.
+	 */
+	@Test
+	void requestWithoutWorkerEndsBeforeThatWithACallUnderWay() {
+		this.store.holdAcquires(this.done);
+		for (int i = 1; i < EngineThreads.WORKERS; i++) {
+			acquire("busy " + i, Duration.ofSeconds(100));
+		}
+		long end = System.nanoTime() + Duration.ofSeconds(2).toNanos();
+		CompletableFuture<LockHandle> asked = acquire("asked", Duration.ofNanos(end - System.nanoTime()));
+		Awaitility.await().until(() -> this.store.acquires.get() == EngineThreads.WORKERS);
+		CompletableFuture<LockHandle> waiting = acquire("waiting", Duration.ofNanos(end - System.nanoTime()));
+		assertThat(asked.handle((handle, ex) -> waiting.isDone())).succeedsWithin(Duration.ofSeconds(30))
+			.isEqualTo(true);
+	}
+
+	/**
 	 * A method with {@code onStoreFailure = PROCEED} must not run without its lock.
 	 */
 	@Test
