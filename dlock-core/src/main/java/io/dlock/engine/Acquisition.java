@@ -10,6 +10,8 @@ import io.dlock.LockCongestedException;
 import io.dlock.LockException;
 import io.dlock.LockStoreException;
 import io.dlock.engine.MachineClock.Moment;
+import io.dlock.engine.QueuedRequest.QueueAnswer;
+import io.dlock.engine.Revoker.UnansweredRequests;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
@@ -123,7 +125,7 @@ final class Acquisition {
 	 */
 	private @Nullable Hold giveBack(QueuedRequest queued, Moment sent, StoreException reason) {
 		abandon();
-		this.owner = OwnerIds.next();
+		this.owner = Lease.newOwner();
 		failed(reason, sent);
 		this.queues.answer(queued, answer());
 		return null;
@@ -141,7 +143,7 @@ final class Acquisition {
 	private String owner() {
 		String current = this.owner;
 		if (current == null) {
-			current = OwnerIds.next();
+			current = Lease.newOwner();
 			this.owner = current;
 		}
 		return current;

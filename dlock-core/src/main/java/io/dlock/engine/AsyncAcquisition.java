@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockException;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistryClosedException;
+import io.dlock.engine.QueuedRequest.QueueAnswer;
 
 /**
  * Acquires a lock without a waiting thread: a worker calls the store, the timer resumes

@@ -9,6 +9,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockException;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockStoreException;
+import io.dlock.engine.QueuedRequest.QueueAnswer;
 
 /**
  * Acquires a lock on the calling thread, which waits in the local queue and parks between

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockLostException;
+import io.dlock.LossType;
 import io.dlock.engine.MachineClock.Moment;
 
 /**
@@ -139,7 +140,7 @@ final class Hold {
 		if (current == null || current.maxHoldNanosLeft() > 0) {
 			return true;
 		}
-		lose(current.maxHoldExceeded());
+		lose(new Loss(LossType.MAX_HOLD, current.maxHoldExceeded()));
 		return false;
 	}
 
@@ -275,6 +276,16 @@ final class Hold {
 	interface LossListener {
 
 		void onLoss(Hold hold, Loss loss);
+
+	}
+
+	/**
+	 * The cause of a loss.
+	 *
+	 * @param type the type, for metrics
+	 * @param reason the reason, for messages
+	 */
+	record Loss(LossType type, String reason) {
 
 	}
 

@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockEvent;
 import io.dlock.LockRequest;
-import io.dlock.LossType;
 import io.dlock.engine.MachineClock.Moment;
 
 /**
@@ -65,12 +64,11 @@ final class HoldDetails {
 	}
 
 	/**
-	 * The loss of a holder that exceeds the {@code maxHold}.
-	 * @return the loss
+	 * The reason of a loss if the {@code maxHold} is exceeded.
+	 * @return the reason, for messages
 	 */
-	Loss maxHoldExceeded() {
-		return new Loss(LossType.MAX_HOLD,
-				"it was held for its maxHold of " + ((this.maxHold != null) ? this.maxHold.toMillis() : 0) + " ms");
+	String maxHoldExceeded() {
+		return "it was held for its maxHold of " + ((this.maxHold != null) ? this.maxHold.toMillis() : 0) + " ms";
 	}
 
 	/**

@@ -1,11 +1,16 @@
 package io.dlock.engine;
 
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.HexFormat;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LossType;
+import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.Hold.Loss;
 import io.dlock.engine.MachineClock.Moment;
+import io.dlock.engine.Revoker.UnansweredRequests;
 
 /**
  * A lock that the store has granted to this process for a time. The lease belongs to one
@@ -18,6 +23,8 @@ import io.dlock.engine.MachineClock.Moment;
  * the local deadline is over before the store can give the lock away.
  */
 final class Lease {
+
+	private static final SecureRandom RANDOM = new SecureRandom();
 
 	private static final int DRIFT_DIVISOR = 100;
 
@@ -76,6 +83,17 @@ final class Lease {
 		this.lastSent = grant.sent();
 		this.unanswered = grant.unanswered();
 		this.holder = Hold.first(this, grant.context());
+	}
+
+	/**
+	 * Create an owner of 128 random bits, which permits the release of a lock: it does
+	 * not contain a host, process or thread.
+	 * @return the owner
+	 */
+	static String newOwner() {
+		byte[] bits = new byte[16];
+		RANDOM.nextBytes(bits);
+		return HexFormat.of().formatHex(bits);
 	}
 
 	MachineClock clock() {

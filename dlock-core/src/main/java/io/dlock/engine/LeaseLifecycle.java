@@ -8,6 +8,7 @@ import org.apache.commons.logging.LogFactory;
 
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.engine.Hold.Loss;
 import io.dlock.store.StorageKey;
 
 /**

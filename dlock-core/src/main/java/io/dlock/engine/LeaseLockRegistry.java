@@ -21,6 +21,7 @@ import io.dlock.LockSettings;
 import io.dlock.LossType;
 import io.dlock.console.LockConsole;
 import io.dlock.console.LockCounts;
+import io.dlock.engine.Hold.Loss;
 import io.dlock.store.LockStore;
 
 /**

@@ -17,6 +17,7 @@ import org.apache.commons.logging.LogFactory;
 
 import io.dlock.LockHandle;
 import io.dlock.LossType;
+import io.dlock.engine.Hold.Loss;
 import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.RenewCommand;

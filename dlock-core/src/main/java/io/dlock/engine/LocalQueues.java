@@ -10,6 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockRegistryClosedException;
+import io.dlock.engine.LocalQueue.Departure;
+import io.dlock.engine.QueuedRequest.QueueAnswer;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 
@@ -28,7 +30,7 @@ final class LocalQueues {
 	/** By storage key, which messages of the store contain. */
 	private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
 
-	private final UnusedLeases unusedLeases;
+	private final StoreReleaser releaser;
 
 	private final long maxHandOffNanos;
 
@@ -37,11 +39,11 @@ final class LocalQueues {
 	/**
 	 * Create the queues.
 	 * @param maxHandOffNanos how long after its grant a lease may be passed on
-	 * @param unusedLeases ends leases that are not passed on
+	 * @param releaser ends leases that are not passed on
 	 */
-	LocalQueues(long maxHandOffNanos, UnusedLeases unusedLeases) {
+	LocalQueues(long maxHandOffNanos, StoreReleaser releaser) {
 		this.maxHandOffNanos = maxHandOffNanos;
-		this.unusedLeases = unusedLeases;
+		this.releaser = releaser;
 	}
 
 	/**
@@ -109,7 +111,7 @@ final class LocalQueues {
 		});
 		finish(departure);
 		if (departure.lease != null && departure.successor == null) {
-			this.unusedLeases.giveBack(departure.lease, queued.isAsynchronous(), () -> remove(queued));
+			this.releaser.giveBack(departure.lease, queued.isAsynchronous(), () -> remove(queued));
 		}
 	}
 
@@ -143,7 +145,7 @@ final class LocalQueues {
 
 	private void finish(Departure departure) {
 		if (departure.lease != null && !departure.passedOn) {
-			this.unusedLeases.end(departure.lease);
+			this.releaser.end(departure.lease);
 		}
 		departure.answered.forEach(QueuedRequest::signal);
 		if (departure.successor != null) {
@@ -162,7 +164,7 @@ final class LocalQueues {
 		Hold hold = queued.claim();
 		Lease tooLate = queued.predecessor();
 		if (offered && hold == null && tooLate != null) {
-			this.unusedLeases.end(tooLate);
+			this.releaser.end(tooLate);
 			answer(queued, null);
 		}
 		return hold;

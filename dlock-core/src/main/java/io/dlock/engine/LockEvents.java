@@ -17,6 +17,7 @@ import io.dlock.LockEvent;
 import io.dlock.LockListener;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
+import io.dlock.engine.Hold.Loss;
 import io.dlock.store.RenewResult;
 
 /**

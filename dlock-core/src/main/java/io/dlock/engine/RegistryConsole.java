@@ -21,9 +21,10 @@ import io.dlock.console.LocalLocks;
 import io.dlock.console.LockConsole;
 import io.dlock.console.LockList;
 import io.dlock.console.StoreReport;
+import io.dlock.engine.Hold.Loss;
 import io.dlock.store.AcquireResult;
-import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreFacts;
@@ -246,7 +247,7 @@ final class RegistryConsole implements LockConsole {
 	 * store has decided.
 	 */
 	private void takeAndRelease() {
-		String owner = OwnerIds.next();
+		String owner = Lease.newOwner();
 		Duration lease = this.settings.commandTimeout().multipliedBy(4);
 		AcquireResult result = this.store.acquire(new AcquireCommand(CHECKED_KEY, owner, lease,
 				this.settings.instance() + " [health check]", "health check"));

@@ -13,6 +13,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.engine.MachineClock.Moment;
 import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
 
@@ -253,6 +254,21 @@ final class Revoker {
 		@Override
 		public int compareTo(Revocation other) {
 			return Long.signum(this.due - other.due);
+		}
+
+	}
+
+	/**
+	 * Requests of one owner that the store has not answered, and may or may not have
+	 * executed.
+	 *
+	 * @param requests the number of requests
+	 * @param lastSent the time at which the last of them was sent
+	 */
+	record UnansweredRequests(int requests, Moment lastSent) {
+
+		static UnansweredRequests add(@Nullable UnansweredRequests before, Moment sent) {
+			return new UnansweredRequests((before != null) ? before.requests + 1 : 1, sent);
 		}
 
 	}

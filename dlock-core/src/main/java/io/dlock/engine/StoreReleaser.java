@@ -3,6 +3,7 @@ package io.dlock.engine;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.dlock.engine.Revoker.UnansweredRequests;
 import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
 
@@ -10,7 +11,7 @@ import io.dlock.store.StorageKey;
  * Ends leases and releases them in the store. A release that fails is repeated by the
  * {@link Revoker}.
  */
-final class StoreReleaser implements UnusedLeases {
+final class StoreReleaser {
 
 	private static final Log logger = LogFactory.getLog(StoreReleaser.class);
 
@@ -30,11 +31,12 @@ final class StoreReleaser implements UnusedLeases {
 	}
 
 	/**
+	 * Stop renewing and watching a lease that is not passed on.
+	 * <p>
 	 * A request of this lease that was never answered must not take effect later. (One
 	 * request more than those: the lease itself may be what the first revocation finds.)
 	 */
-	@Override
-	public void end(Lease lease) {
+	void end(Lease lease) {
 		UnansweredRequests unanswered = lease.unanswered();
 		if (unanswered != null) {
 			this.revoker.revoke(lease.key(), lease.owner(),
@@ -96,8 +98,13 @@ final class StoreReleaser implements UnusedLeases {
 		}
 	}
 
-	@Override
-	public void giveBack(Lease lease, boolean inBackground, Runnable then) {
+	/**
+	 * Release a lease in the store that no request takes over.
+	 * @param lease the lease, which has ended
+	 * @param inBackground whether the calling thread must not wait for the store
+	 * @param then the action after the release
+	 */
+	void giveBack(Lease lease, boolean inBackground, Runnable then) {
 		if (!inBackground) {
 			releaseUninterruptibly(lease, StoreReleaser::nothing, then);
 		}

@@ -60,7 +60,7 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 	void r17EveryAttemptHasAnOwnerOfItsOwn() {
 		List<String> owners = new ArrayList<>();
 		for (int i = 0; i < 100; i++) {
-			owners.add(OwnerIds.next());
+			owners.add(Lease.newOwner());
 		}
 		assertThat(owners).doesNotHaveDuplicates().allMatch((owner) -> owner.matches("[0-9a-f]{32}"));
 		LockHandle first = this.registry.acquire("key");

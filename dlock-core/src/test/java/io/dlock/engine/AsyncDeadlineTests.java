@@ -20,6 +20,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
+import io.dlock.engine.AcquireContext.LeaseTerms;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

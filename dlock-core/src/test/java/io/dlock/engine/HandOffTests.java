@@ -15,6 +15,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LossType;
+import io.dlock.engine.Hold.Loss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -5,6 +5,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.LossType;
+import io.dlock.engine.Hold.Loss;
 
 /**
  * All interleavings of the operations of threads on one hold, compared with {@link Model}

@@ -5,6 +5,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.LossType;
+import io.dlock.engine.Hold.Loss;
 
 /**
  * All interleavings of a lease that is passed on from hold to hold while it is lost and

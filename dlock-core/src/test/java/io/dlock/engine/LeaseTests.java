@@ -7,6 +7,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.LossType;
+import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.Hold.Loss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

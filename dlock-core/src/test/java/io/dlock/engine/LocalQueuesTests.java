@@ -6,13 +6,15 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.engine.AcquireContext.LeaseTerms;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class LocalQueuesTests {
 
 	private static final LeaseTerms TERMS = new LeaseTerms(Duration.ofSeconds(10), true);
 
-	private final LocalQueues queues = new LocalQueues(Duration.ofMillis(10).toNanos(), new NoUnusedLeases());
+	private final LocalQueues queues = new LocalQueues(Duration.ofMillis(10).toNanos(), TestContexts.releaser());
 
 	private final List<String> signals = new ArrayList<>();
 

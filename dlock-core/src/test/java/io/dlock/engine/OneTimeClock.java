@@ -2,6 +2,8 @@ package io.dlock.engine;
 
 import java.time.Duration;
 
+import io.dlock.engine.AcquireContext.LeaseTerms;
+
 /**
  * A clock that stands still until the lease is over, so that a model checker tries every
  * moment for that.

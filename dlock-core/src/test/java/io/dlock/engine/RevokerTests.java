@@ -6,6 +6,7 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.engine.Revoker.UnansweredRequests;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.MemoryLockStore;
 

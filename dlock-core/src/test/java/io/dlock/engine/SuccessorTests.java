@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
 import io.dlock.LossType;
+import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.Hold.Loss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

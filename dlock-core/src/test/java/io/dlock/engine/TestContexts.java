@@ -1,10 +1,14 @@
 package io.dlock.engine;
 
+import java.time.Duration;
+
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.store.memory.MemoryLockStore;
 
 /**
- * Creates calls that wait in a queue without a thread.
+ * Creates calls that wait in a queue without a thread, and the releaser of a queue.
  */
 final class TestContexts {
 
@@ -14,6 +18,17 @@ final class TestContexts {
 	static AcquireContext of(String key, LeaseTerms terms) {
 		LockRequest request = LockRequest.builder(key).lease(terms.lease()).renew(terms.renewed()).build();
 		return new AcquireContext(request, LockRequest.FOREVER, LockSettings.defaults(), MachineClock.SYSTEM);
+	}
+
+	/**
+	 * Create a releaser of leases that no store knows.
+	 */
+	static StoreReleaser releaser() {
+		MemoryLockStore store = new MemoryLockStore();
+		EngineThreads threads = new EngineThreads();
+		return new StoreReleaser(store,
+				new LeaseRenewer(store, MachineClock.SYSTEM, threads, new LockEvents(threads)),
+				new Revoker(store, MachineClock.SYSTEM, threads, Duration.ofSeconds(1)), threads);
 	}
 
 }
