@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.test.ClassCycles;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -80,6 +81,15 @@ class ArchitectureTests {
 			.dependOnClassesThat()
 			.resideInAnyPackage("io.dlock.store.redis..", "io.dlock.store.jdbc..", "io.dlock.store.memory..",
 					"io.dlock.aop..")
+			.check(CLASSES);
+	}
+
+	@Test
+	void clocksAndThreadsKnowNothingOfLocks() {
+		noClasses().that()
+			.resideInAPackage("io.dlock.engine.concurrent")
+			.should()
+			.dependOnClassesThat(resideInAPackage("io.dlock..").and(not(resideInAPackage("io.dlock.engine.concurrent"))))
 			.check(CLASSES);
 	}
 
@@ -180,7 +190,7 @@ class ArchitectureTests {
 		noClasses().that()
 			.resideInAPackage("io.dlock.engine..")
 			.and()
-			.doNotHaveFullyQualifiedName("io.dlock.engine.MachineClock$1")
+			.doNotHaveFullyQualifiedName("io.dlock.engine.concurrent.MachineClock$1")
 			.should()
 			.callMethod(System.class, "nanoTime")
 			.orShould()

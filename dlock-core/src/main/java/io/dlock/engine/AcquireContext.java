@@ -5,6 +5,8 @@ import java.util.regex.Pattern;
 
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.store.StorageKey;
 
 /**

@@ -11,6 +11,8 @@ import io.dlock.LockException;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.engine.QueuedRequest.QueueAnswer;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.EngineThreads;
 
 /**
  * Acquires a lock without a waiting thread: a worker calls the store, the timer resumes

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockLostException;
 import io.dlock.LossType;
-import io.dlock.engine.MachineClock.Moment;
+import io.dlock.engine.concurrent.MachineClock.Moment;
 
 /**
  * A lock that is held, by the handles of one thread, as long as its {@link Lease} is

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockEvent;
 import io.dlock.LockRequest;
-import io.dlock.engine.MachineClock.Moment;
+import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.MachineClock.Moment;
 
 /**
  * The details of a hold that has a {@code minHold} or {@code maxHold}, or whose events

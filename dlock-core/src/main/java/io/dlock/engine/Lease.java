@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LossType;
 import io.dlock.engine.AcquireContext.LeaseTerms;
 import io.dlock.engine.Hold.Loss;
-import io.dlock.engine.MachineClock.Moment;
 import io.dlock.engine.Revoker.UnansweredRequests;
+import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.MachineClock.Moment;
 
 /**
  * A lock that the store has granted to this process for a time. The lease belongs to one

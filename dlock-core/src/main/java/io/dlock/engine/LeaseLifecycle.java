@@ -9,6 +9,8 @@ import org.apache.commons.logging.LogFactory;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.store.StorageKey;
 
 /**

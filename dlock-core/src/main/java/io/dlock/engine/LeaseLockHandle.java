@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.StorageKey;
 
 /**

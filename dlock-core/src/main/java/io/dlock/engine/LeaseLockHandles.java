@@ -6,6 +6,8 @@ import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.EngineThreads;
 
 /**
  * Creates the handles of a registry and finds those of the calling thread.

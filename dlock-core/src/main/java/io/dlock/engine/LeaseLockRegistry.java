@@ -22,6 +22,9 @@ import io.dlock.LossType;
 import io.dlock.console.LockConsole;
 import io.dlock.console.LockCounts;
 import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.store.LockStore;
 
 /**

@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockEvent;
 import io.dlock.ReleaseMode;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.EngineThreads;
 
 /**
  * Releases locks: to the next request of this process, or else in the store.

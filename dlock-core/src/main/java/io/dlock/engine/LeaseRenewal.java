@@ -9,7 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockHandle;
-import io.dlock.engine.MachineClock.Moment;
+import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.engine.concurrent.SharedAlarm;
 import io.dlock.store.RenewResult;
 
 /**
@@ -56,11 +57,11 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 
 	/**
 	 * The time until a renewal is due or the hold ends.
-	 * @return nanoseconds from now, or {@link LeaseAlarm#NEVER}
+	 * @return nanoseconds from now, or {@link SharedAlarm#NEVER}
 	 */
 	synchronized long nanosUntilDue() {
 		if (this.ended) {
-			return LeaseAlarm.NEVER;
+			return SharedAlarm.NEVER;
 		}
 		long due = Math.max(0, this.lease.holder().validNanosLeft());
 		if (this.lease.isRenewed() && !this.renewing) {

@@ -18,7 +18,11 @@ import org.apache.commons.logging.LogFactory;
 import io.dlock.LockHandle;
 import io.dlock.LossType;
 import io.dlock.engine.Hold.Loss;
-import io.dlock.engine.MachineClock.Moment;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.engine.concurrent.SharedAlarm;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
@@ -61,7 +65,7 @@ final class LeaseRenewer {
 
 	private final Queue<LeaseRenewal> due = new PriorityBlockingQueue<>();
 
-	private final LeaseAlarm alarm;
+	private final SharedAlarm alarm;
 
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
@@ -70,7 +74,7 @@ final class LeaseRenewer {
 		this.clock = clock;
 		this.threads = threads;
 		this.events = events;
-		this.alarm = new LeaseAlarm(threads::schedule, clock, this::checkAll);
+		this.alarm = new SharedAlarm(threads::schedule, clock, this::checkAll);
 	}
 
 	/**
@@ -91,7 +95,7 @@ final class LeaseRenewer {
 	 * Check all leases. A failure of one does not concern the others.
 	 */
 	void checkAll() {
-		long next = LeaseAlarm.NEVER;
+		long next = SharedAlarm.NEVER;
 		for (LeaseRenewal renewal : this.renewals.values()) {
 			try {
 				next = Math.min(next, check(renewal));
@@ -112,7 +116,7 @@ final class LeaseRenewer {
 		Lease lease = renewal.lease();
 		if (lease.isOver()) {
 			lose(lease, lease.expiry());
-			return LeaseAlarm.NEVER;
+			return SharedAlarm.NEVER;
 		}
 		// declares the current hold lost if its maxHold is over
 		lease.holder().isValid();

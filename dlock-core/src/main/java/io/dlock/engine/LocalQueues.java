@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.engine.LocalQueue.Departure;
 import io.dlock.engine.QueuedRequest.QueueAnswer;
+import io.dlock.engine.concurrent.Deadline;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 

@@ -7,6 +7,8 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.MachineClock;
 
 /**
  * The entrance of requests: a nested handle for a holder, and otherwise an acquisition.

@@ -18,6 +18,8 @@ import io.dlock.LockListener;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.RenewResult;
 
 /**

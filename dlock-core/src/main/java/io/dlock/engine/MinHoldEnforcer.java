@@ -7,6 +7,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.dlock.engine.Revoker.UnansweredRequests;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;

@@ -22,6 +22,8 @@ import io.dlock.console.LockConsole;
 import io.dlock.console.LockList;
 import io.dlock.console.StoreReport;
 import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;

@@ -13,7 +13,12 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.MachineClock.Moment;
+import io.dlock.engine.concurrent.Backoff;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.engine.concurrent.SharedAlarm;
 import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
 
@@ -47,7 +52,7 @@ final class Revoker {
 
 	private final MachineClock clock;
 
-	private final LeaseAlarm alarm;
+	private final SharedAlarm alarm;
 
 	private final Duration maxPause;
 
@@ -76,11 +81,11 @@ final class Revoker {
 	 * @param thread runs the rounds, one after the other
 	 * @param commandTimeout the command timeout of the store
 	 */
-	Revoker(LockStore store, MachineClock clock, LeaseAlarm.Scheduler scheduler, Consumer<Runnable> thread,
+	Revoker(LockStore store, MachineClock clock, SharedAlarm.Scheduler scheduler, Consumer<Runnable> thread,
 			Duration commandTimeout) {
 		this.store = store;
 		this.clock = clock;
-		this.alarm = new LeaseAlarm(scheduler, clock, () -> thread.accept(this::round));
+		this.alarm = new SharedAlarm(scheduler, clock, () -> thread.accept(this::round));
 		Duration pause = commandTimeout.dividedBy(PAUSES_PER_TIMEOUT);
 		this.maxPause = (pause.compareTo(MAX_PAUSE) < 0) ? pause : MAX_PAUSE;
 		this.nextRound = clock.nanoTime();
@@ -108,7 +113,7 @@ final class Revoker {
 
 	private long nanosUntilRepetition(long now) {
 		Revocation next = this.answered.peek();
-		return (next != null) ? Math.max(next.due() - now, this.nextRepetition - now) : LeaseAlarm.NEVER;
+		return (next != null) ? Math.max(next.due() - now, this.nextRepetition - now) : SharedAlarm.NEVER;
 	}
 
 	private void round() {

@@ -2,7 +2,8 @@ package io.dlock.engine;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.MachineClock.Moment;
+import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;

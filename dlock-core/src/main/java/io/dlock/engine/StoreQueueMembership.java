@@ -7,6 +7,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.LockStore;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;

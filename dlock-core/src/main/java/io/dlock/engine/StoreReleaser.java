@@ -4,6 +4,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.dlock.engine.Revoker.UnansweredRequests;
+import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
 

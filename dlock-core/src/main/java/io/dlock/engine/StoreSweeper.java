@@ -5,6 +5,7 @@ import java.time.Duration;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.LockStore;
 import io.dlock.store.StoreException;
 

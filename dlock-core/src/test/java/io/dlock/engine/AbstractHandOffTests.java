@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -22,6 +22,8 @@ import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.LockStore.AcquireCommand;
 
 import static org.assertj.core.api.Assertions.assertThat;

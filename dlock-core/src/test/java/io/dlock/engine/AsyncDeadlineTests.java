@@ -21,6 +21,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.concurrent.EngineThreads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -12,6 +12,7 @@ import io.dlock.LockCongestedException;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.StoreCongestedException;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 

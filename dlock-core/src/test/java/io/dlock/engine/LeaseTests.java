@@ -9,6 +9,8 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LossType;
 import io.dlock.engine.AcquireContext.LeaseTerms;
 import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.TurnedClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

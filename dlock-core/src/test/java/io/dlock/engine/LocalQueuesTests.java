@@ -7,6 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.concurrent.TurnedClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -12,6 +12,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.StoreException;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.Timing;

@@ -3,6 +3,7 @@ package io.dlock.engine;
 import java.time.Duration;
 
 import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.concurrent.MachineClock;
 
 /**
  * A clock that stands still until the lease is over, so that a model checker tries every

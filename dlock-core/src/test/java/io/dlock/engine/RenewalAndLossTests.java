@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.TurnedClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

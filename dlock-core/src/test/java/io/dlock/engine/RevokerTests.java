@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.engine.Revoker.UnansweredRequests;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.MemoryLockStore;
 

@@ -13,6 +13,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.StoreException;
 
 import static org.assertj.core.api.Assertions.assertThat;

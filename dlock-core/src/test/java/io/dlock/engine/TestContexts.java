@@ -5,6 +5,8 @@ import java.time.Duration;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.store.memory.MemoryLockStore;
 
 /**

@@ -21,6 +21,8 @@ import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.MachineClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -17,6 +17,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.TurnedClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.concurrent;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * The end of a wait, on the monotonic clock.
  */
-final class Deadline {
+public final class Deadline {
 
 	/** 146 years, far from overflow. */
 	private static final long UNLIMITED_NANOS = Long.MAX_VALUE / 2;
@@ -23,15 +23,15 @@ final class Deadline {
 		this.limit = limit;
 	}
 
-	static Deadline after(MachineClock clock, Duration wait) {
+	public static Deadline after(MachineClock clock, Duration wait) {
 		return new Deadline(clock, Math.min(UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(wait)));
 	}
 
-	long remainingNanos() {
+	public long remainingNanos() {
 		return this.limit - (this.clock.nanoTime() - this.start);
 	}
 
-	boolean isOver() {
+	public boolean isOver() {
 		return remainingNanos() <= 0;
 	}
 
@@ -39,15 +39,15 @@ final class Deadline {
 	 * Whether there is no time to wait at all.
 	 * @return whether the wait time is zero
 	 */
-	boolean isImmediate() {
+	public boolean isImmediate() {
 		return this.limit == 0;
 	}
 
-	boolean isUnlimited() {
+	public boolean isUnlimited() {
 		return this.limit == UNLIMITED_NANOS;
 	}
 
-	Duration elapsed() {
+	public Duration elapsed() {
 		return Duration.ofNanos(this.clock.nanoTime() - this.start);
 	}
 

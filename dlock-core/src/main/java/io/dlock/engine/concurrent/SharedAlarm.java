@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.concurrent;
 
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -7,13 +7,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One alarm for all leases. Most locks are released long before a renewal is due: an
- * alarm for each lease would wake the timer needlessly, and cost more than the rest of an
- * acquisition.
+ * One alarm for many deadlines, as those of all leases. Most locks are released long
+ * before a renewal is due: an alarm for each lease would wake the timer needlessly, and
+ * cost more than the rest of an acquisition.
  */
-final class LeaseAlarm {
+public final class SharedAlarm {
 
-	static final long NEVER = Long.MAX_VALUE;
+	public static final long NEVER = Long.MAX_VALUE;
 
 	/** The shortest pause between two alarms. */
 	private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -38,7 +38,7 @@ final class LeaseAlarm {
 	 * @param clock the clock
 	 * @param onAlarm the action
 	 */
-	LeaseAlarm(Scheduler scheduler, MachineClock clock, Runnable onAlarm) {
+	public SharedAlarm(Scheduler scheduler, MachineClock clock, Runnable onAlarm) {
 		this.scheduler = scheduler;
 		this.clock = clock;
 		this.onAlarm = onAlarm;
@@ -48,7 +48,7 @@ final class LeaseAlarm {
 	 * Ring after this time or earlier.
 	 * @param nanos nanoseconds from now, or {@link #NEVER}
 	 */
-	void wakeIn(long nanos) {
+	public void wakeIn(long nanos) {
 		if (nanos == NEVER) {
 			return;
 		}
@@ -100,7 +100,7 @@ final class LeaseAlarm {
 	 * Runs a short task after a delay.
 	 */
 	@FunctionalInterface
-	interface Scheduler {
+	public interface Scheduler {
 
 		@Nullable Future<?> schedule(Runnable task, long delayNanos);
 

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.concurrent;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;

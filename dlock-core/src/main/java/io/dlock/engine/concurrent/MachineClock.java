@@ -1,9 +1,9 @@
-package io.dlock.engine;
+package io.dlock.engine.concurrent;
 
 /**
  * The clocks of this machine. They are read only here, so that tests can turn them.
  */
-interface MachineClock {
+public interface MachineClock {
 
 	/**
 	 * The real clocks.

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.concurrent;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-class LeaseAlarmTests {
+class SharedAlarmTests {
 
 	private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
@@ -19,13 +19,13 @@ class LeaseAlarmTests {
 
 	private int rings;
 
-	private LeaseAlarm alarm(LeaseAlarm.Scheduler scheduler) {
-		return new LeaseAlarm(scheduler, this.clock, () -> this.rings++);
+	private SharedAlarm alarm(SharedAlarm.Scheduler scheduler) {
+		return new SharedAlarm(scheduler, this.clock, () -> this.rings++);
 	}
 
 	@Test
 	void alarmIsScheduledOnceForTheEarliest() {
-		LeaseAlarm alarm = alarm((task, delay) -> {
+		SharedAlarm alarm = alarm((task, delay) -> {
 			this.scheduled.add(task);
 			return null;
 		});
@@ -42,7 +42,7 @@ class LeaseAlarmTests {
 	 */
 	@Test
 	void r27AlarmRingingBeforeItIsSetCanBeSetAgain() {
-		LeaseAlarm alarm = alarm((task, delay) -> {
+		SharedAlarm alarm = alarm((task, delay) -> {
 			task.run();
 			return null;
 		});
@@ -54,7 +54,7 @@ class LeaseAlarmTests {
 
 	@Test
 	void unscheduledAlarmCanBeSetAgain() {
-		LeaseAlarm alarm = alarm((task, delay) -> {
+		SharedAlarm alarm = alarm((task, delay) -> {
 			this.scheduled.add(task);
 			if (this.scheduled.size() == 1) {
 				throw new IllegalStateException("no thread");

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.concurrent;
 
 import java.time.Duration;
 import java.util.List;
@@ -24,17 +24,17 @@ import org.jspecify.annotations.Nullable;
  * the store nor runs code of the application, so that neither can delay a deadline;
  * renewals and revocations have a thread each that no other task can occupy.
  */
-final class EngineThreads implements AutoCloseable {
+public final class EngineThreads implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(EngineThreads.class);
 
 	/** Each of them may wait for the answer of the store. */
-	static final int WORKERS = 32;
+	public static final int WORKERS = 32;
 
 	private static final int RELEASERS = 4;
 
 	/** Each of them may be blocked by code of the application. */
-	static final int CALLBACKS = 256;
+	public static final int CALLBACKS = 256;
 
 	/**
 	 * Tasks of a stopping registry under way at once, in addition to that of its own
@@ -66,11 +66,11 @@ final class EngineThreads implements AutoCloseable {
 
 	private final BurstQueue expired;
 
-	EngineThreads() {
+	public EngineThreads() {
 		this(Thread::new);
 	}
 
-	EngineThreads(ThreadFactory factory) {
+	public EngineThreads(ThreadFactory factory) {
 		this.factory = factory;
 		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
 		this.timer.setRemoveOnCancelPolicy(true);
@@ -120,7 +120,7 @@ final class EngineThreads implements AutoCloseable {
 	 * @param delayNanos the delay
 	 * @return the scheduled task, or {@code null} if the registry is closed
 	 */
-	@Nullable Future<?> schedule(Runnable task, long delayNanos) {
+	public @Nullable Future<?> schedule(Runnable task, long delayNanos) {
 		try {
 			return this.timer.schedule(guarded(task), delayNanos, TimeUnit.NANOSECONDS);
 		}
@@ -134,11 +134,11 @@ final class EngineThreads implements AutoCloseable {
 	 * @param work the work
 	 * @param delayNanos the delay
 	 */
-	void workLater(Runnable work, long delayNanos) {
+	public void workLater(Runnable work, long delayNanos) {
 		later(this.workers, work, delayNanos);
 	}
 
-	void revocationLater(Runnable work, long delayNanos) {
+	public void revocationLater(Runnable work, long delayNanos) {
 		later(this.revocations, work, delayNanos);
 	}
 
@@ -160,7 +160,7 @@ final class EngineThreads implements AutoCloseable {
 		}
 	}
 
-	void renewal(Runnable work) {
+	public void renewal(Runnable work) {
 		execute(this.renewals, work);
 	}
 
@@ -170,7 +170,7 @@ final class EngineThreads implements AutoCloseable {
 	 * @return {@code false} if the registry is closed
 	 * @throws OutOfMemoryError if there is no thread and none could be started
 	 */
-	boolean work(Runnable work) {
+	public boolean work(Runnable work) {
 		return execute(this.workers, work);
 	}
 
@@ -180,7 +180,7 @@ final class EngineThreads implements AutoCloseable {
 	 * @return {@code false} if there is no thread or the registry is closed, so that the
 	 * caller has to do the work
 	 */
-	boolean releaseSoon(Runnable work) {
+	public boolean releaseSoon(Runnable work) {
 		return offer(this.releases, work);
 	}
 
@@ -189,7 +189,7 @@ final class EngineThreads implements AutoCloseable {
 	 * if there is no thread or the registry is closed.
 	 * @param work completes the future
 	 */
-	void callback(Runnable work) {
+	public void callback(Runnable work) {
 		if (!offer(this.callbacks, work)) {
 			guarded(work).run();
 		}
@@ -200,7 +200,7 @@ final class EngineThreads implements AutoCloseable {
 	 * completed as soon as there is a thread.
 	 * @param work completes the future of a request whose time is over
 	 */
-	void callbackOfTimer(Runnable work) {
+	public void callbackOfTimer(Runnable work) {
 		this.expired.add(guarded(work));
 	}
 
@@ -208,7 +208,7 @@ final class EngineThreads implements AutoCloseable {
 	 * Tell a listener that a lock is lost. A failure does not concern the lock.
 	 * @param work calls the listener
 	 */
-	void listener(Runnable work) {
+	public void listener(Runnable work) {
 		tell(this.callbacks, work);
 	}
 
@@ -217,7 +217,7 @@ final class EngineThreads implements AutoCloseable {
 	 * @param tasks the tasks
 	 * @param limit when to stop waiting for the workers
 	 */
-	void inParallel(List<Runnable> tasks, Deadline limit) {
+	public void inParallel(List<Runnable> tasks, Deadline limit) {
 		Queue<Runnable> queue = new ConcurrentLinkedQueue<>(tasks);
 		CountDownLatch done = new CountDownLatch(tasks.size());
 		Runnable worker = () -> {
@@ -245,7 +245,7 @@ final class EngineThreads implements AutoCloseable {
 	 * @param work calls the listeners
 	 * @return {@code false} if the event is not published
 	 */
-	boolean event(Runnable work) {
+	public boolean event(Runnable work) {
 		return tell(this.events, work);
 	}
 
@@ -263,7 +263,7 @@ final class EngineThreads implements AutoCloseable {
 	 * Wait for a short time until the events so far have been published.
 	 * @param limit how long to wait
 	 */
-	void awaitEvents(Duration limit) {
+	public void awaitEvents(Duration limit) {
 		CountDownLatch told = new CountDownLatch(1);
 		try {
 			if (this.events.getPoolSize() > 0 && event(told::countDown)
@@ -276,7 +276,7 @@ final class EngineThreads implements AutoCloseable {
 		}
 	}
 
-	boolean hasManyEvents() {
+	public boolean hasManyEvents() {
 		return this.events.getQueue().size() >= MAX_EVENTS;
 	}
 
@@ -331,7 +331,7 @@ final class EngineThreads implements AutoCloseable {
 		};
 	}
 
-	boolean isTerminated() {
+	public boolean isTerminated() {
 		return pools().allMatch(ThreadPoolExecutor::isTerminated);
 	}
 

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.concurrent;
 
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * Pauses that double up to a limit. Each is shortened by up to half at random, so that
  * waiters do not stay in step.
  */
-final class Backoff {
+public final class Backoff {
 
 	private static final long FIRST_NANOS = Duration.ofMillis(2).toNanos();
 
@@ -15,7 +15,7 @@ final class Backoff {
 
 	private long next;
 
-	Backoff(Duration limit) {
+	public Backoff(Duration limit) {
 		this.limit = limit.toNanos();
 		this.next = Math.min(FIRST_NANOS, this.limit);
 	}
@@ -24,11 +24,11 @@ final class Backoff {
 	 * The pause of a request that is signalled when the lock is available.
 	 * @return the limit, shortened at random
 	 */
-	long longestNanos() {
+	public long longestNanos() {
 		return shortened(this.limit);
 	}
 
-	long nextNanos() {
+	public long nextNanos() {
 		long current = this.next;
 		this.next = Math.min(this.limit, current * 2);
 		return shortened(current);

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.concurrent;
 
 import java.time.Duration;
 import java.util.Queue;
@@ -15,7 +15,7 @@ final class BurstQueue {
 
 	private static final long PAUSE_NANOS = Duration.ofMillis(10).toNanos();
 
-	private final LeaseAlarm.Scheduler timer;
+	private final SharedAlarm.Scheduler timer;
 
 	private final Predicate<Runnable> pool;
 
@@ -34,7 +34,7 @@ final class BurstQueue {
 	 * @param pool starts a thread; {@code false} if there is none at the moment
 	 * @param maxThreads the number of threads
 	 */
-	BurstQueue(LeaseAlarm.Scheduler timer, Predicate<Runnable> pool, int maxThreads) {
+	BurstQueue(SharedAlarm.Scheduler timer, Predicate<Runnable> pool, int maxThreads) {
 		this.timer = timer;
 		this.pool = pool;
 		this.maxThreads = maxThreads;

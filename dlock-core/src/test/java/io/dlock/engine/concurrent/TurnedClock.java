@@ -1,18 +1,18 @@
-package io.dlock.engine;
+package io.dlock.engine.concurrent;
 
 import java.time.Duration;
 
 /**
  * A clock that a test turns.
  */
-final class TurnedClock implements MachineClock {
+public final class TurnedClock implements MachineClock {
 
 	private volatile long nanos = Long.MAX_VALUE - Duration.ofSeconds(5).toNanos();
 
 	private volatile long wallMillis = 1_800_000_000_000L;
 
 	/** Runs whenever the engine reads the time. */
-	volatile Runnable onReading = () -> {
+	public volatile Runnable onReading = () -> {
 	};
 
 	@Override
@@ -29,7 +29,7 @@ final class TurnedClock implements MachineClock {
 	/**
 	 * Let time pass on both clocks.
 	 */
-	void pass(Duration time) {
+	public void pass(Duration time) {
 		this.nanos += time.toNanos();
 		this.wallMillis += time.toMillis();
 	}
@@ -37,14 +37,14 @@ final class TurnedClock implements MachineClock {
 	/**
 	 * Step the wall clock only.
 	 */
-	void stepWall(Duration step) {
+	public void stepWall(Duration step) {
 		this.wallMillis += step.toMillis();
 	}
 
 	/**
 	 * Slow down the monotonic clock, as the suspension of a virtual machine does.
 	 */
-	void passOnTheWallOnly(Duration time) {
+	public void passOnTheWallOnly(Duration time) {
 		this.wallMillis += time.toMillis();
 	}
 
