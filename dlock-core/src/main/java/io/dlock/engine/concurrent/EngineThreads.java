@@ -6,13 +6,11 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
@@ -48,21 +46,19 @@ public final class EngineThreads implements AutoCloseable {
 	/** The pause before another attempt to start a thread. */
 	private static final long PAUSE_WITHOUT_THREAD = TimeUnit.MILLISECONDS.toNanos(100);
 
-	private final ThreadFactory factory;
-
 	private final ScheduledThreadPoolExecutor timer;
 
-	private final ThreadPoolExecutor renewals;
+	private final DaemonPool renewals;
 
-	private final ThreadPoolExecutor workers;
+	private final DaemonPool workers;
 
-	private final ThreadPoolExecutor revocations;
+	private final DaemonPool revocations;
 
-	private final ThreadPoolExecutor releases;
+	private final DaemonPool releases;
 
-	private final ThreadPoolExecutor callbacks;
+	private final DaemonPool callbacks;
 
-	private final ThreadPoolExecutor events;
+	private final DaemonPool events;
 
 	private final BurstQueue expired;
 
@@ -71,47 +67,15 @@ public final class EngineThreads implements AutoCloseable {
 	}
 
 	public EngineThreads(ThreadFactory factory) {
-		this.factory = factory;
-		this.timer = new ScheduledThreadPoolExecutor(1, daemons("dlock-timer"));
+		this.timer = new ScheduledThreadPoolExecutor(1, DaemonPool.daemons(factory, "dlock-timer"));
 		this.timer.setRemoveOnCancelPolicy(true);
-		this.renewals = lasting("dlock-renewal");
-		this.workers = growing("dlock-worker", WORKERS);
-		this.revocations = lasting("dlock-revoker");
-		this.releases = pool("dlock-release", RELEASERS);
-		this.callbacks = growing("dlock-callback", CALLBACKS);
-		this.events = pool("dlock-events", 1);
-		this.expired = new BurstQueue(this::schedule, (work) -> offer(this.callbacks, work), CALLBACKS);
-	}
-
-	private ThreadPoolExecutor pool(String name, int size) {
-		ThreadPoolExecutor pool = new ThreadPoolExecutor(size, size, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
-				daemons(name));
-		pool.allowCoreThreadTimeOut(true);
-		return pool;
-	}
-
-	private ThreadPoolExecutor growing(String name, int size) {
-		GrowingQueue queue = new GrowingQueue();
-		ThreadPoolExecutor pool = new ThreadPoolExecutor(1, size, 2, TimeUnit.SECONDS, queue, daemons(name), queue);
-		pool.allowCoreThreadTimeOut(true);
-		return pool;
-	}
-
-	/**
-	 * One thread that does not end: later the machine may not be able to start another.
-	 */
-	private ThreadPoolExecutor lasting(String name) {
-		return new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons(name));
-	}
-
-	private ThreadFactory daemons(String name) {
-		AtomicInteger count = new AtomicInteger();
-		return (task) -> {
-			Thread thread = this.factory.newThread(task);
-			thread.setName(name + "-" + count.incrementAndGet());
-			thread.setDaemon(true);
-			return thread;
-		};
+		this.renewals = DaemonPool.lasting(factory, "dlock-renewal");
+		this.workers = DaemonPool.growing(factory, "dlock-worker", WORKERS);
+		this.revocations = DaemonPool.lasting(factory, "dlock-revoker");
+		this.releases = DaemonPool.fixed(factory, "dlock-release", RELEASERS);
+		this.callbacks = DaemonPool.growing(factory, "dlock-callback", CALLBACKS);
+		this.events = DaemonPool.fixed(factory, "dlock-events", 1);
+		this.expired = new BurstQueue(this::schedule, this.callbacks::offer, CALLBACKS);
 	}
 
 	/**
@@ -122,7 +86,7 @@ public final class EngineThreads implements AutoCloseable {
 	 */
 	public @Nullable Future<?> schedule(Runnable task, long delayNanos) {
 		try {
-			return this.timer.schedule(guarded(task), delayNanos, TimeUnit.NANOSECONDS);
+			return this.timer.schedule(DaemonPool.guarded(task), delayNanos, TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			return null;
@@ -142,7 +106,7 @@ public final class EngineThreads implements AutoCloseable {
 		later(this.revocations, work, delayNanos);
 	}
 
-	private void later(ThreadPoolExecutor pool, Runnable work, long delayNanos) {
+	private void later(DaemonPool pool, Runnable work, long delayNanos) {
 		boolean accepted = (delayNanos > 0) ? schedule(() -> later(pool, work, 0), delayNanos) != null
 				: executeEventually(pool, work);
 		if (!accepted) {
@@ -150,9 +114,9 @@ public final class EngineThreads implements AutoCloseable {
 		}
 	}
 
-	private boolean executeEventually(ThreadPoolExecutor pool, Runnable work) {
+	private boolean executeEventually(DaemonPool pool, Runnable work) {
 		try {
-			return execute(pool, work);
+			return pool.tryExecute(work);
 		}
 		catch (OutOfMemoryError ex) {
 			logger.debug("No thread could be started, will try again", ex);
@@ -161,7 +125,7 @@ public final class EngineThreads implements AutoCloseable {
 	}
 
 	public void renewal(Runnable work) {
-		execute(this.renewals, work);
+		this.renewals.tryExecute(work);
 	}
 
 	/**
@@ -171,7 +135,7 @@ public final class EngineThreads implements AutoCloseable {
 	 * @throws OutOfMemoryError if there is no thread and none could be started
 	 */
 	public boolean work(Runnable work) {
-		return execute(this.workers, work);
+		return this.workers.tryExecute(work);
 	}
 
 	/**
@@ -181,7 +145,7 @@ public final class EngineThreads implements AutoCloseable {
 	 * caller has to do the work
 	 */
 	public boolean releaseSoon(Runnable work) {
-		return offer(this.releases, work);
+		return this.releases.offer(work);
 	}
 
 	/**
@@ -190,8 +154,8 @@ public final class EngineThreads implements AutoCloseable {
 	 * @param work completes the future
 	 */
 	public void callback(Runnable work) {
-		if (!offer(this.callbacks, work)) {
-			guarded(work).run();
+		if (!this.callbacks.offer(work)) {
+			DaemonPool.guarded(work).run();
 		}
 	}
 
@@ -201,7 +165,7 @@ public final class EngineThreads implements AutoCloseable {
 	 * @param work completes the future of a request whose time is over
 	 */
 	public void callbackOfTimer(Runnable work) {
-		this.expired.add(guarded(work));
+		this.expired.add(DaemonPool.guarded(work));
 	}
 
 	/**
@@ -222,7 +186,7 @@ public final class EngineThreads implements AutoCloseable {
 		CountDownLatch done = new CountDownLatch(tasks.size());
 		Runnable worker = () -> {
 			for (Runnable task = queue.poll(); task != null; task = queue.poll()) {
-				guarded(task).run();
+				DaemonPool.guarded(task).run();
 				done.countDown();
 			}
 		};
@@ -249,9 +213,9 @@ public final class EngineThreads implements AutoCloseable {
 		return tell(this.events, work);
 	}
 
-	private static boolean tell(ThreadPoolExecutor pool, Runnable work) {
+	private static boolean tell(DaemonPool pool, Runnable work) {
 		try {
-			return execute(pool, work);
+			return pool.tryExecute(work);
 		}
 		catch (OutOfMemoryError ex) {
 			logger.warn("No thread could be started to tell listeners what happened to a lock", ex);
@@ -278,57 +242,6 @@ public final class EngineThreads implements AutoCloseable {
 
 	public boolean hasManyEvents() {
 		return this.events.getQueue().size() >= MAX_EVENTS;
-	}
-
-	private static boolean offer(ThreadPoolExecutor pool, Runnable work) {
-		try {
-			return execute(pool, work);
-		}
-		catch (OutOfMemoryError ex) {
-			logger.debug("No thread could be started, the caller does the work or tries again", ex);
-			return false;
-		}
-	}
-
-	private static boolean execute(ThreadPoolExecutor pool, Runnable work) {
-		Runnable task = guarded(work);
-		try {
-			pool.execute(task);
-			return true;
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The lock registry is closed", ex);
-			return false;
-		}
-		catch (OutOfMemoryError ex) {
-			if (leaveToOthers(pool, task)) {
-				return true;
-			}
-			throw ex;
-		}
-	}
-
-	/**
-	 * A pool fails if it cannot start another thread, although one that it has can run
-	 * the task as well. A thread checks the queue once more before it ends.
-	 */
-	private static boolean leaveToOthers(ThreadPoolExecutor pool, Runnable task) {
-		pool.getQueue().add(task);
-		return pool.getPoolSize() > 0 || !pool.getQueue().remove(task);
-	}
-
-	/**
-	 * A failure of one task must not end the others.
-	 */
-	private static Runnable guarded(Runnable task) {
-		return () -> {
-			try {
-				task.run();
-			}
-			catch (Throwable ex) {
-				logger.warn("A background task of the lock registry failed", ex);
-			}
-		};
 	}
 
 	public boolean isTerminated() {
