@@ -89,7 +89,8 @@ class ArchitectureTests {
 		noClasses().that()
 			.resideInAPackage("io.dlock.engine.concurrent")
 			.should()
-			.dependOnClassesThat(resideInAPackage("io.dlock..").and(not(resideInAPackage("io.dlock.engine.concurrent"))))
+			.dependOnClassesThat(
+					resideInAPackage("io.dlock..").and(not(resideInAPackage("io.dlock.engine.concurrent"))))
 			.check(CLASSES);
 	}
 

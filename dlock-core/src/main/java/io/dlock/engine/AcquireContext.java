@@ -98,8 +98,8 @@ final class AcquireContext {
 	}
 
 	/**
-	 * The lease that a request asks for. A lease is passed on to requests with equal terms
-	 * only.
+	 * The lease that a request asks for. A lease is passed on to requests with equal
+	 * terms only.
 	 *
 	 * @param lease the length of the lease
 	 * @param renewed whether the lease is renewed

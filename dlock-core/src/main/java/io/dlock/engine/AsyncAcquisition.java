@@ -11,7 +11,6 @@ import io.dlock.LockException;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.engine.QueuedRequest.QueueAnswer;
-import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 
 /**
@@ -20,12 +19,6 @@ import io.dlock.engine.concurrent.EngineThreads;
  * if the workers or the store are blocked; a call under way then leaves the queue itself.
  */
 final class AsyncAcquisition {
-
-	/** The time beyond the wait time in which the store may answer the last call. */
-	private static final Duration PATIENCE = Duration.ofMillis(100);
-
-	/** The least time for the only call of a request that does not wait. */
-	private static final Duration TRY_PATIENCE = Duration.ofSeconds(1);
 
 	private static final long PAUSE_WITHOUT_THREAD = Duration.ofMillis(100).toNanos();
 
@@ -41,13 +34,12 @@ final class AsyncAcquisition {
 
 	private final Duration commandTimeout;
 
+	private final AsyncLimit limit;
+
 	private final CompletableFuture<LockHandle> future = new CompletableFuture<>();
 
 	/** The thread that moves the request from waiting to trying owns it. */
 	private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.TRYING);
-
-	/** A worker has begun with the request. */
-	private volatile boolean begun;
 
 	/** A signal has come since the last look. */
 	private volatile boolean signalled;
@@ -56,8 +48,6 @@ final class AsyncAcquisition {
 
 	private volatile @Nullable Future<?> alarm;
 
-	private volatile @Nullable Future<?> limit;
-
 	AsyncAcquisition(Acquisition acquisition, LocalQueues queues, LeaseLockHandles handles, LockEvents events,
 			EngineThreads threads, Duration commandTimeout) {
 		this.acquisition = acquisition;
@@ -65,6 +55,7 @@ final class AsyncAcquisition {
 		this.handles = handles;
 		this.events = events;
 		this.threads = threads;
+		this.limit = new AsyncLimit(threads, this::expire);
 		this.commandTimeout = commandTimeout;
 	}
 
@@ -75,45 +66,13 @@ final class AsyncAcquisition {
 		this.phase.set(Phase.WAITING);
 		this.future.whenComplete((handle, ex) -> onCompletion());
 		try {
-			setLimit();
+			this.limit.set(this.acquisition.deadline(), this.commandTimeout);
 			work();
 		}
 		catch (OutOfMemoryError ex) {
 			giveUp(ex);
 		}
 		return this.future;
-	}
-
-	/**
-	 * Each request has the time of a call, also one that does not wait, and asks once.
-	 */
-	private void setLimit() {
-		Deadline deadline = this.acquisition.deadline();
-		if (!deadline.isUnlimited()) {
-			long wait = Math.max(0, deadline.remainingNanos());
-			long tryPatience = Math.max(TRY_PATIENCE.toNanos(), this.commandTimeout.toNanos());
-			long patience = (wait > 0) ? PATIENCE.toNanos() : tryPatience;
-			setLimit(Math.max(wait, patience), wait + patience);
-		}
-	}
-
-	/**
-	 * End the request, at once if it still waits for a worker, and otherwise if the store
-	 * does not answer in time.
-	 */
-	private void setLimit(long nanos, long nanosWithPatience) {
-		this.limit = this.threads.schedule(() -> {
-			long patience = nanosWithPatience - nanos;
-			if (this.begun && patience > 0) {
-				setLimit(patience, patience);
-			}
-			else {
-				this.threads.callbackOfTimer(this::expire);
-			}
-		}, nanos);
-		if (this.future.isDone()) {
-			cancel(this.limit);
-		}
 	}
 
 	/**
@@ -190,7 +149,7 @@ final class AsyncAcquisition {
 	 */
 	private void onCompletion() {
 		cancel(this.alarm);
-		cancel(this.limit);
+		this.limit.cancel();
 		if (end() == Phase.WAITING) {
 			leave();
 		}
@@ -201,7 +160,7 @@ final class AsyncAcquisition {
 		if (current == null || !this.phase.compareAndSet(Phase.WAITING, Phase.TRYING)) {
 			return;
 		}
-		this.begun = true;
+		this.limit.begin();
 		this.signalled = false;
 		cancel(this.alarm);
 		try {

@@ -1,7 +1,6 @@
 package io.dlock.engine;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -18,10 +17,8 @@ import io.dlock.LockRegistry;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
-import io.dlock.LossType;
 import io.dlock.console.LockConsole;
 import io.dlock.console.LockCounts;
-import io.dlock.engine.Hold.Loss;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
@@ -52,9 +49,6 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	public static final int PHASE = Integer.MAX_VALUE / 4;
 
-	private static final Loss SHUTDOWN = new Loss(LossType.SHUTDOWN, "the application shut down while it was held");
-
-	/** Listeners may be destroyed next. */
 	private static final Duration EVENTS_AT_STOP = Duration.ofSeconds(1);
 
 	private final LockSettings settings;
@@ -256,8 +250,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	@Override
 	public void stop() {
 		this.running = false;
-		List<Lease> held = this.renewer.leases();
-		spendShutdownTime((limit) -> this.renewer.awaitEnd(held, limit));
+		spendShutdownTime(this.renewer::awaitEndOfLeases);
 	}
 
 	/**
@@ -270,20 +263,6 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		wait.accept(this.grace);
 		Duration left = this.grace.minusNanos(this.clock.nanoTime() - begin);
 		this.grace = left.isNegative() ? Duration.ZERO : left;
-	}
-
-	/**
-	 * Holders are told first: a lock that is being released must not look held. If the
-	 * store is down the leases end by themselves.
-	 */
-	private void takeAway(List<Lease> leases) {
-		List<Lease> lost = leases.stream().filter((lease) -> this.renewer.lose(lease, SHUTDOWN)).toList();
-		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
-		this.threads.inParallel(
-				lost.stream().<Runnable>map((lease) -> () -> this.releaser.takeAway(lease, limit)).toList(), limit);
-		// waiting requests leave, and give back the leases that were left to them
-		this.queues.awaitNone(limit);
-		this.revoker.flush(limit);
 	}
 
 	/**
@@ -304,7 +283,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	private void end() {
 		boolean interrupted = Thread.interrupted();
 		try {
-			takeAway(this.renewer.leases());
+			Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
+			this.releaser.takeAway(this.renewer.leases(), limit);
+			// waiting requests leave, and give back the leases that were left to them
+			this.queues.awaitNone(limit);
+			this.revoker.flush(limit);
 			this.threads.awaitEvents(EVENTS_AT_STOP);
 		}
 		finally {

@@ -1,11 +1,14 @@
 package io.dlock.engine;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockEvent;
+import io.dlock.LossType;
 import io.dlock.ReleaseMode;
+import io.dlock.engine.Hold.Loss;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 
@@ -13,6 +16,8 @@ import io.dlock.engine.concurrent.EngineThreads;
  * Releases locks: to the next request of this process, or else in the store.
  */
 final class LeaseReleaser {
+
+	private static final Loss SHUTDOWN = new Loss(LossType.SHUTDOWN, "the application shut down while it was held");
 
 	private final LocalQueues queues;
 
@@ -133,12 +138,19 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Release a lock that was declared lost because the registry stops.
-	 * @param lease the lease
+	 * Take locks away because the registry stops. Holders are told first: a lock that is
+	 * being released must not look held.
+	 * @param leases the leases
 	 * @param limit the end of the time for calls to the store; other locks end with their
 	 * leases
 	 */
-	void takeAway(Lease lease, Deadline limit) {
+	void takeAway(List<Lease> leases, Deadline limit) {
+		List<Lease> lost = leases.stream().filter((lease) -> this.renewer.lose(lease, SHUTDOWN)).toList();
+		this.threads.inParallel(lost.stream().<Runnable>map((lease) -> () -> releaseLost(lease, limit)).toList(),
+				limit);
+	}
+
+	private void releaseLost(Lease lease, Deadline limit) {
 		Hold hold = lease.holder();
 		if (hold.minHoldNanosLeft() > 0) {
 			if (!limit.isOver()) {

@@ -284,11 +284,11 @@ final class LeaseRenewer {
 	}
 
 	/**
-	 * Wait until all of these leases have ended.
-	 * @param leases the leases
+	 * Wait until all leases of this moment have ended.
 	 * @param limit how long to wait
 	 */
-	void awaitEnd(List<Lease> leases, Duration limit) {
+	void awaitEndOfLeases(Duration limit) {
+		List<Lease> leases = leases();
 		Deadline end = Deadline.after(MachineClock.SYSTEM, limit);
 		while (!Collections.disjoint(leases, this.renewals.keySet()) && !end.isOver()
 				&& !Thread.currentThread().isInterrupted()) {

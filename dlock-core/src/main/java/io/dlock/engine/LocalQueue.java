@@ -221,10 +221,6 @@ final class LocalQueue {
 		return this.awaited;
 	}
 
-	int waiters() {
-		return (this.others != null) ? this.others.size() : 0;
-	}
-
 	boolean isEmpty() {
 		return this.first == null;
 	}
@@ -243,8 +239,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The effects of a request that leaves its queue, which are carried out after the lock of
-	 * the queue has been released.
+	 * The effects of a request that leaves its queue, which are carried out after the
+	 * lock of the queue has been released.
 	 */
 	static final class Departure {
 
@@ -257,8 +253,8 @@ final class LocalQueue {
 		boolean passedOn;
 
 		/**
-		 * The lease comes first: a request that finds itself the first without one would call
-		 * the store.
+		 * The lease comes first: a request that finds itself the first without one would
+		 * call the store.
 		 */
 		void settle(LocalQueue queue, long maxHandOffNanos) {
 			if (this.successor == null) {
@@ -268,6 +264,16 @@ final class LocalQueue {
 				this.passedOn = this.successor.takeOver(this.lease, maxHandOffNanos);
 			}
 			queue.makeFirst(this.successor);
+		}
+
+		void finish(StoreReleaser releaser) {
+			if (this.lease != null && !this.passedOn) {
+				releaser.end(this.lease);
+			}
+			this.answered.forEach(QueuedRequest::signal);
+			if (this.successor != null) {
+				this.successor.signal();
+			}
 		}
 
 	}

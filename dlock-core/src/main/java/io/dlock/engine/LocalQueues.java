@@ -14,7 +14,6 @@ import io.dlock.engine.LocalQueue.Departure;
 import io.dlock.engine.QueuedRequest.QueueAnswer;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.store.MailboxAddress;
-import io.dlock.store.StorageKey;
 
 /**
  * One queue for each key that is held or waited for in this process, first come first
@@ -33,15 +32,11 @@ final class LocalQueues {
 
 	private final StoreReleaser releaser;
 
+	/** How long after its grant a lease may be passed on. */
 	private final long maxHandOffNanos;
 
 	private volatile boolean open = true;
 
-	/**
-	 * Create the queues.
-	 * @param maxHandOffNanos how long after its grant a lease may be passed on
-	 * @param releaser ends leases that are not passed on
-	 */
 	LocalQueues(long maxHandOffNanos, StoreReleaser releaser) {
 		this.maxHandOffNanos = maxHandOffNanos;
 		this.releaser = releaser;
@@ -67,7 +62,6 @@ final class LocalQueues {
 	/**
 	 * Remove the request that holds a lock, which is lost or released. Only the first
 	 * call counts.
-	 * @param hold the lock
 	 */
 	void leave(Hold hold) {
 		LocalQueue queue = this.queues.get(hold.context().storageKey());
@@ -79,7 +73,6 @@ final class LocalQueues {
 
 	/**
 	 * Remove a request. Only the first call counts.
-	 * @param queued the request
 	 */
 	void leave(QueuedRequest queued) {
 		if (queued.end()) {
@@ -110,15 +103,14 @@ final class LocalQueues {
 			queued.leftStoreQueue(queue.isEmpty() ? queue.queuedAt() : null);
 			return queue.isEmpty() ? null : queue;
 		});
-		finish(departure);
+		departure.finish(this.releaser);
 		if (departure.lease != null && departure.successor == null) {
 			this.releaser.giveBack(departure.lease, queued.isAsynchronous(), () -> remove(queued));
 		}
 	}
 
 	/**
-	 * Pass a lock on to the next request, if there is one.
-	 * @param hold the lock, whose release has begun
+	 * Pass a lock whose release has begun on to the next request, if there is one.
 	 * @return {@code false} if no request waits; the holder keeps its place then
 	 */
 	boolean pass(Hold hold) {
@@ -140,24 +132,13 @@ final class LocalQueues {
 			}
 			return queue;
 		});
-		finish(departure);
+		departure.finish(this.releaser);
 		return departure.successor != null;
-	}
-
-	private void finish(Departure departure) {
-		if (departure.lease != null && !departure.passedOn) {
-			this.releaser.end(departure.lease);
-		}
-		departure.answered.forEach(QueuedRequest::signal);
-		if (departure.successor != null) {
-			departure.successor.signal();
-		}
 	}
 
 	/**
 	 * Claim the lease that is on offer to the first of a queue. The next call to the
 	 * store gives up a lease that was offered too late.
-	 * @param queued the first of the queue
 	 * @return the hold, or {@code null} if there is no offer or it came too late
 	 */
 	@Nullable Hold claim(QueuedRequest queued) {
@@ -172,8 +153,8 @@ final class LocalQueues {
 	}
 
 	/**
-	 * Note that the first of a queue holds the lock.
-	 * @param queued the first, which keeps its place until the lock is released
+	 * Note that the first of a queue holds the lock. It keeps its place until the lock is
+	 * released.
 	 */
 	void granted(QueuedRequest queued) {
 		queued.granted();
@@ -206,8 +187,7 @@ final class LocalQueues {
 	}
 
 	/**
-	 * The latest answer that the first of a queue has from the store.
-	 * @param queued a request of the queue
+	 * The latest answer that the first of the queue of a request has from the store.
 	 * @return the answer, or {@code null} as long as there is none
 	 */
 	@Nullable QueueAnswer latestAnswer(QueuedRequest queued) {
@@ -233,7 +213,6 @@ final class LocalQueues {
 
 	/**
 	 * The place of this process in the queue of the store.
-	 * @param first the first of the local queue
 	 * @return the address, or {@code null} if the store has not queued this process
 	 */
 	@Nullable MailboxAddress queuedAt(QueuedRequest first) {
@@ -250,7 +229,6 @@ final class LocalQueues {
 
 	/**
 	 * Wake the first of a queue because the store has signalled an available lock.
-	 * @param storageKey the storage key
 	 * @return {@code false} if no request of this process waits for the key
 	 */
 	boolean onLockAvailable(String storageKey) {
@@ -287,7 +265,6 @@ final class LocalQueues {
 	/**
 	 * The requests that wait for a lock, key by key. Each queue is locked only as long as
 	 * it is copied.
-	 * @return the requests
 	 */
 	List<QueuedRequest> waiting() {
 		return requests().stream().filter(QueuedRequest::isWaiting).toList();
@@ -306,7 +283,6 @@ final class LocalQueues {
 
 	/**
 	 * Wait until no request holds or waits any more, for a short time at shutdown.
-	 * @param limit when to stop waiting
 	 */
 	void awaitNone(Deadline limit) {
 		long pause = TimeUnit.MILLISECONDS.toNanos(1);
@@ -317,20 +293,6 @@ final class LocalQueues {
 
 	int size() {
 		return this.queues.size();
-	}
-
-	/**
-	 * The number of requests that wait behind the first.
-	 * @param key the key
-	 * @return the number of requests of this process
-	 */
-	int waiters(String key) {
-		int[] waiters = new int[1];
-		this.queues.computeIfPresent(StorageKey.of(key), (k, queue) -> {
-			waiters[0] = queue.waiters();
-			return queue;
-		});
-		return waiters[0];
 	}
 
 }

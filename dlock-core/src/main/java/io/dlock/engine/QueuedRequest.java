@@ -251,8 +251,9 @@ final class QueuedRequest {
 	}
 
 	/**
-	 * The knowledge of a local queue about its lock, which the first of the queue has from
-	 * the store: the lock has a holder, in this process or elsewhere, or the store failed.
+	 * The knowledge of a local queue about its lock, which the first of the queue has
+	 * from the store: the lock has a holder, in this process or elsewhere, or the store
+	 * failed.
 	 *
 	 * @param here the call of this process that holds the lock, or {@code null}
 	 * @param elsewhere the holder that the store named, or {@code null}

@@ -61,12 +61,12 @@ abstract class AbstractHandOffTests {
 	 * Acquire on another thread, which then drops its handle.
 	 */
 	CompletableFuture<LockHandle> waiter(LockRequest request) {
-		int before = this.registry.queues().waiters("key");
+		int before = TestContexts.waiters(this.registry, "key");
 		CompletableFuture<LockHandle> waiter = this.registry.acquireAsync(request);
 		Awaitility.await()
 			.pollDelay(Duration.ZERO)
 			.pollInterval(Duration.ofMillis(1))
-			.until(() -> this.registry.queues().waiters("key") == before + 1);
+			.until(() -> TestContexts.waiters(this.registry, "key") == before + 1);
 		return waiter;
 	}
 

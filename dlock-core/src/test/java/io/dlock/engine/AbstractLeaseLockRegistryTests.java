@@ -97,7 +97,7 @@ abstract class AbstractLeaseLockRegistryTests {
 	}
 
 	int waitersOf(String key) {
-		return this.registry.queues().waiters(key);
+		return TestContexts.waiters(this.registry, key);
 	}
 
 	static void awaitQuietly(CyclicBarrier barrier) {

@@ -169,7 +169,7 @@ class AsyncDeadlineTests {
 		}
 		LockHandle held = acquire("key", Duration.ZERO).get();
 		CompletableFuture<LockHandle> next = acquire("key", Duration.ofSeconds(30));
-		Awaitility.await().until(() -> this.registry.queues().waiters("key") == 1);
+		Awaitility.await().until(() -> TestContexts.waiters(this.registry, "key") == 1);
 		held.release();
 		assertThat(next).succeedsWithin(Duration.ofSeconds(30)).satisfies(LockHandle::release);
 		this.done.countDown();

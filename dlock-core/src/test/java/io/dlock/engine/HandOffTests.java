@@ -101,7 +101,7 @@ class HandOffTests extends AbstractHandOffTests {
 				this.settings.toBuilder().handOffMaxDuration(Duration.ofHours(1)).build(), this.clock)) {
 			LockHandle first = eager.acquireAsync(request).get();
 			CompletableFuture<LockHandle> second = eager.acquireAsync(request);
-			Awaitility.await().until(() -> eager.queues().waiters("key") == 1);
+			Awaitility.await().until(() -> TestContexts.waiters(eager, "key") == 1);
 			this.clock.pass(held);
 			first.release();
 			second.get().release();
@@ -202,7 +202,7 @@ class HandOffTests extends AbstractHandOffTests {
 			Awaitility.await()
 				.pollDelay(Duration.ZERO)
 				.pollInterval(Duration.ofNanos(100_000))
-				.until(() -> this.registry.queues().waiters("key") == 1);
+				.until(() -> TestContexts.waiters(this.registry, "key") == 1);
 			current.release();
 		}
 		next.get().release();

@@ -82,7 +82,7 @@ class MaxHoldTests extends AbstractHandOffTests {
 				this.settings.toBuilder().handOffMaxDuration(Duration.ofSeconds(30)).build(), this.clock);
 		LockHandle first = patient.acquire(request());
 		CompletableFuture<LockHandle> waiter = patient.acquireAsync(request());
-		Awaitility.await().until(() -> patient.queues().waiters("key") == 1);
+		Awaitility.await().until(() -> TestContexts.waiters(patient, "key") == 1);
 		for (int i = 0; i < 6; i++) {
 			passAndRenew(patient, Duration.ofSeconds(4));
 		}

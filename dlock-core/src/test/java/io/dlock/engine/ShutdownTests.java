@@ -64,7 +64,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		running.await();
 		CompletableFuture<LockHandle> waiter = inOtherThread(
 				() -> patient.acquire(request("key", LEASE, LockRequest.FOREVER)));
-		Awaitility.await().until(() -> patient.queues().waiters("key") == 1);
+		Awaitility.await().until(() -> TestContexts.waiters(patient, "key") == 1);
 		CompletableFuture<Void> closing = inOtherThread(() -> {
 			patient.close();
 			return null;

@@ -175,7 +175,7 @@ class SuccessorTests extends AbstractHandOffTests {
 			}
 		});
 		thread.start();
-		Awaitility.await().until(() -> this.registry.queues().waiters("key") == 1);
+		Awaitility.await().until(() -> TestContexts.waiters(this.registry, "key") == 1);
 		CompletableFuture<LockHandle> next = waiter();
 		thread.interrupt();
 		assertThat(interrupted.get()).isInstanceOf(LockInterruptedException.class);

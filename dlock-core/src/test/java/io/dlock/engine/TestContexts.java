@@ -28,9 +28,19 @@ final class TestContexts {
 	static StoreReleaser releaser() {
 		MemoryLockStore store = new MemoryLockStore();
 		EngineThreads threads = new EngineThreads();
-		return new StoreReleaser(store,
-				new LeaseRenewer(store, MachineClock.SYSTEM, threads, new LockEvents(threads)),
+		return new StoreReleaser(store, new LeaseRenewer(store, MachineClock.SYSTEM, threads, new LockEvents(threads)),
 				new Revoker(store, MachineClock.SYSTEM, threads, Duration.ofSeconds(1)), threads);
+	}
+
+	/**
+	 * Count the requests that wait behind the first.
+	 */
+	static int waiters(LeaseLockRegistry registry, String key) {
+		return (int) registry.queues()
+			.waiting()
+			.stream()
+			.filter((queued) -> queued.context().key().equals(key) && !queued.isFirst() && !queued.isExpired())
+			.count();
 	}
 
 }

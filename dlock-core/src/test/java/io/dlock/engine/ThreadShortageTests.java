@@ -117,7 +117,7 @@ class ThreadShortageTests {
 		for (int i = 0; i < 5000; i++) {
 			requests.add(this.registry.acquireAsync(request).thenAccept(LockHandle::release));
 		}
-		Awaitility.await().until(() -> this.registry.queues().waiters("key") == 5000);
+		Awaitility.await().until(() -> TestContexts.waiters(this.registry, "key") == 5000);
 		CountDownLatch busy = new CountDownLatch(1);
 		for (int i = 0; i < EngineThreads.WORKERS; i++) {
 			this.registry.threads().work(() -> AbstractLeaseLockRegistryTests.awaitQuietly(busy));

@@ -151,7 +151,7 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 			LockHandle held = turned.acquireAsync(LockRequest.of("key")).join();
 			CompletableFuture<LockHandle> late = inOtherThread(
 					() -> turned.acquire(request("key", LEASE, Duration.ofSeconds(3))));
-			Awaitility.await().until(() -> turned.queues().waiters("key") == 1);
+			Awaitility.await().until(() -> TestContexts.waiters(turned, "key") == 1);
 			clock.pass(Duration.ofSeconds(4));
 			held.release();
 			assertThat(isFreeInStore("key")).as("right after the release").isTrue();
@@ -168,7 +168,7 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 			LockHandle held = turned.acquireAsync(LockRequest.of("key")).join();
 			CompletableFuture<LockHandle> late = inOtherThread(
 					() -> turned.acquire(request("key", LEASE, Duration.ofSeconds(3))));
-			Awaitility.await().until(() -> turned.queues().waiters("key") == 1);
+			Awaitility.await().until(() -> TestContexts.waiters(turned, "key") == 1);
 			CompletableFuture<LockHandle> next = turned.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
 			clock.pass(Duration.ofSeconds(4));
 			held.release();

@@ -107,20 +107,11 @@ public final class EngineThreads implements AutoCloseable {
 	}
 
 	private void later(DaemonPool pool, Runnable work, long delayNanos) {
-		boolean accepted = (delayNanos > 0) ? schedule(() -> later(pool, work, 0), delayNanos) != null
-				: executeEventually(pool, work);
-		if (!accepted) {
-			logger.debug("The lock registry is closed");
-		}
-	}
-
-	private boolean executeEventually(DaemonPool pool, Runnable work) {
-		try {
-			return pool.tryExecute(work);
-		}
-		catch (OutOfMemoryError ex) {
-			logger.debug("No thread could be started, will try again", ex);
-			return schedule(() -> later(pool, work, 0), PAUSE_WITHOUT_THREAD) != null;
+		if (delayNanos > 0 || !pool.offer(work)) {
+			long pause = (delayNanos > 0) ? delayNanos : PAUSE_WITHOUT_THREAD;
+			if (schedule(() -> later(pool, work, 0), pause) == null) {
+				logger.debug("The lock registry is closed");
+			}
 		}
 	}
 

@@ -1,0 +1,83 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.Future;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.EngineThreads;
+
+/**
+ * Ends an asynchronous request by the timer: at its deadline if it still waits for a
+ * worker, and otherwise if the store does not answer in time. Each request has the time
+ * of a call, also one that does not wait, and asks once.
+ */
+final class AsyncLimit {
+
+	/** The time beyond the wait time in which the store may answer the last call. */
+	private static final Duration PATIENCE = Duration.ofMillis(100);
+
+	/** The least time for the only call of a request that does not wait. */
+	private static final Duration TRY_PATIENCE = Duration.ofSeconds(1);
+
+	private final EngineThreads threads;
+
+	private final Runnable onEnd;
+
+	private volatile boolean begun;
+
+	private volatile boolean cancelled;
+
+	private volatile @Nullable Future<?> scheduled;
+
+	/**
+	 * Create a limit that is not set yet.
+	 * @param threads the timer, and the threads for code of the application
+	 * @param onEnd ends the request
+	 */
+	AsyncLimit(EngineThreads threads, Runnable onEnd) {
+		this.threads = threads;
+		this.onEnd = onEnd;
+	}
+
+	void set(Deadline deadline, Duration commandTimeout) {
+		if (!deadline.isUnlimited()) {
+			long wait = Math.max(0, deadline.remainingNanos());
+			long tryPatience = Math.max(TRY_PATIENCE.toNanos(), commandTimeout.toNanos());
+			long patience = (wait > 0) ? PATIENCE.toNanos() : tryPatience;
+			schedule(Math.max(wait, patience), wait + patience);
+		}
+	}
+
+	private void schedule(long nanos, long nanosWithPatience) {
+		this.scheduled = this.threads.schedule(() -> {
+			long patience = nanosWithPatience - nanos;
+			if (this.begun && patience > 0) {
+				schedule(patience, patience);
+			}
+			else {
+				this.threads.callbackOfTimer(this.onEnd);
+			}
+		}, nanos);
+		if (this.cancelled) {
+			cancel();
+		}
+	}
+
+	/**
+	 * Note that a worker has begun with the request.
+	 */
+	void begin() {
+		this.begun = true;
+	}
+
+	void cancel() {
+		this.cancelled = true;
+		Future<?> current = this.scheduled;
+		if (current != null) {
+			current.cancel(false);
+		}
+	}
+
+}
