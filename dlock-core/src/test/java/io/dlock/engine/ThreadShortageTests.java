@@ -172,8 +172,9 @@ class ThreadShortageTests {
 		this.noThreads = true;
 		LockRequest request = LockRequest.builder("key").waitTime(Duration.ZERO).build();
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(request));
+		Awaitility.await().until(() -> this.refused.get() > 0);
 		this.noThreads = false;
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+		Awaitility.await().until(() -> this.store.releases.get() > 0 && this.store.memory.find("key").isEmpty());
 	}
 
 }
