@@ -49,6 +49,10 @@ final class TransactionBoundHandle implements LockHandle {
 		return this.handle;
 	}
 
+	boolean isReleased() {
+		return this.released.get();
+	}
+
 	/**
 	 * The method is done. Of a loss it is told now, as if it were released.
 	 */

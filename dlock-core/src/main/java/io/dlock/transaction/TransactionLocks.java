@@ -110,6 +110,13 @@ final class TransactionLocks {
 		return this.shared.get(key);
 	}
 
+	/**
+	 * Whether a method runs under a lock, which not only the transaction keeps.
+	 */
+	private synchronized boolean isHeldByMethod(@Nullable LockHandle lock) {
+		return lock != null && this.kept.stream().noneMatch((bound) -> bound.handle() == lock && bound.isReleased());
+	}
+
 	synchronized List<LockHandle> handles() {
 		return this.kept.stream().map(TransactionBoundHandle::handle).toList();
 	}
@@ -183,13 +190,13 @@ final class TransactionLocks {
 					this.ended.complete(null);
 				}
 			});
-			if (outer != null || this.before.isDone()) {
+			if (isHeldByMethod(outer) || this.before.isDone()) {
 				ask((outer != null) ? outer : shared(this.key), registry, acquired);
 				return acquired;
 			}
 			CompletableFuture<LockHandle> waiting = ask(null, registry, acquired);
 			this.before.thenRun(() -> {
-				LockHandle kept = shared(this.key);
+				LockHandle kept = (outer != null) ? outer : shared(this.key);
 				if (kept != null && !acquired.isDone() && waiting.cancel(false)) {
 					ask(kept, registry, acquired);
 				}

@@ -270,6 +270,20 @@ public class AsyncInsideTransactionTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void r47CallsAfterASynchronousMethodExcludeEachOther() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.work.run(this::insert);
+			CompletableFuture<String> first = this.async.stage(() -> this.body);
+			assertThat(catchThrowable(this.async.stageUnlessBusy()::join)).hasCauseInstanceOf(LockBusyException.class);
+			this.body.complete("done");
+			assertThat(first.join()).isEqualTo("done");
+			assertThat(this.async.stageUnlessBusy().join()).isEqualTo("done");
+		});
+		nothingIsLeft();
+	}
+
+	@Test
 	void r47SynchronousMethodSharesTheLockThatTheTransactionKeeps() {
 		startWith(InsideTransaction.DEFER);
 		inTransaction(() -> {
