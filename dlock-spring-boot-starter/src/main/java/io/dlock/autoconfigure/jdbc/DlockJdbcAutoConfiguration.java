@@ -45,14 +45,17 @@ public final class DlockJdbcAutoConfiguration {
 	@ConditionalOnMissingBean(LockRegistry.class)
 	LockStoreCandidate jdbcLockStoreCandidate(ObjectProvider<DataSource> dataSource,
 			@DlockDataSource ObjectProvider<DataSource> lockDataSource, DlockProperties properties,
-			DlockJdbcProperties jdbcProperties, ObjectProvider<LockTableInitializer> tableInitializer) {
+			DlockJdbcProperties jdbcProperties, ResourceLoader resourceLoader,
+			ObjectProvider<LockTableInitializer> tableInitializer) {
+		TableInitializer script = new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE,
+				jdbcProperties.getTable(), jdbcProperties, properties.startupRetry(), resourceLoader);
 		return new LockStoreCandidate(DlockBackend.JDBC, "a DataSource", DataSource.class, () -> {
 			DataSource dedicated = lockDataSource.getIfAvailable();
 			int poolSize = (dedicated != null) ? 0 : jdbcProperties.getPoolSize();
 			DataSource chosen = choose(dedicated, dataSource);
 			LockStore store = new JdbcLockStore(chosen, new JdbcLockStoreSettings(jdbcProperties.getTable(),
 					properties.effectiveCommandTimeout(), poolSize, jdbcProperties.getRetention()));
-			tableInitializer.getObject().initialize(chosen);
+			tableInitializer.getIfAvailable(() -> script::initialize).initialize(chosen);
 			return store;
 		});
 	}
@@ -66,15 +69,6 @@ public final class DlockJdbcAutoConfiguration {
 		return chosen;
 	}
 
-	@Bean
-	@Lazy
-	@ConditionalOnMissingBean
-	LockTableInitializer dlockLockTableInitializer(DlockProperties properties, DlockJdbcProperties jdbcProperties,
-			ResourceLoader resourceLoader) {
-		return new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE, jdbcProperties.getTable(),
-				jdbcProperties, properties.startupRetry(), resourceLoader)::initialize;
-	}
-
 	/**
 	 * Lazy: an application without fenced writes gets neither a connection nor a table.
 	 */
@@ -82,21 +76,15 @@ public final class DlockJdbcAutoConfiguration {
 	@Lazy
 	@ConditionalOnSingleCandidate(DataSource.class)
 	@ConditionalOnMissingBean
-	FencingGuard dlockFencingGuard(DataSource dataSource, DlockJdbcProperties jdbcProperties,
-			FenceTableInitializer tableInitializer) {
+	FencingGuard dlockFencingGuard(DataSource dataSource, DlockProperties properties,
+			DlockJdbcProperties jdbcProperties, ResourceLoader resourceLoader,
+			ObjectProvider<FenceTableInitializer> tableInitializer) {
+		TableInitializer script = new TableInitializer("fence", FencingGuard.DEFAULT_TABLE,
+				jdbcProperties.getFenceTable(), jdbcProperties.ofFence(), properties.startupRetry(), resourceLoader);
 		FencingGuard guard = DlockConfigurationErrors
 			.analyzed(() -> new FencingGuard(dataSource, jdbcProperties.getFenceTable()));
-		tableInitializer.initialize(dataSource);
+		tableInitializer.getIfAvailable(() -> script::initialize).initialize(dataSource);
 		return guard;
-	}
-
-	@Bean
-	@Lazy
-	@ConditionalOnMissingBean
-	FenceTableInitializer dlockFenceTableInitializer(DlockProperties properties, DlockJdbcProperties jdbcProperties,
-			ResourceLoader resourceLoader) {
-		return new TableInitializer("fence", FencingGuard.DEFAULT_TABLE, jdbcProperties.getFenceTable(),
-				jdbcProperties.ofFence(), properties.startupRetry(), resourceLoader)::initialize;
 	}
 
 }

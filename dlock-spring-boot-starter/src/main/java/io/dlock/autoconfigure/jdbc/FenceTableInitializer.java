@@ -4,8 +4,8 @@ import javax.sql.DataSource;
 
 /**
  * Creates the fence table before the first {@link io.dlock.fencing.jdbc.FencingGuard} is
- * handed out. Define a bean of this type to replace the auto-configured one, which runs
- * the script of dlock if {@code dlock.jdbc.initialize-schema} asks for it.
+ * handed out. Define a bean of this type to replace the default, which runs the script of
+ * dlock if {@code dlock.jdbc.initialize-schema} asks for it.
  *
  * @since 0.1
  */

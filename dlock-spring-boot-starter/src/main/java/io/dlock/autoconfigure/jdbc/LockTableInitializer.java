@@ -4,7 +4,7 @@ import javax.sql.DataSource;
 
 /**
  * Creates the lock table before the locks use a database for the first time. Define a
- * bean of this type to replace the auto-configured one, which runs the script that
+ * bean of this type to replace the default, which runs the script that
  * {@code dlock.jdbc.schema} names if {@code dlock.jdbc.initialize-schema} asks for it.
  *
  * @since 0.1

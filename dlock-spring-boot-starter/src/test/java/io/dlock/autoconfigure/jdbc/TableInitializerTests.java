@@ -59,6 +59,19 @@ class TableInitializerTests {
 	}
 
 	@Test
+	void childContextCreatesTheTableOfItsOwnProperties() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class))
+			.withPropertyValues("dlock.backend=memory")
+			.run((parent) -> this.runner.withParent(parent)
+				.withPropertyValues("dlock.jdbc.fence-table=fence_of_child")
+				.run((child) -> {
+					child.getBean(FencingGuard.class);
+					assertThat(tables(child.getBean(DataSource.class))).containsExactly("fence_of_child");
+				}));
+	}
+
+	@Test
 	void initializerIsNotUsedIfTheLocksAreElsewhere() {
 		this.runner.withBean(LockTableInitializer.class, () -> this.initialized::add)
 			.withPropertyValues("dlock.backend=memory")
