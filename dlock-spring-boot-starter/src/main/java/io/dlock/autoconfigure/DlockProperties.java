@@ -4,10 +4,8 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.AdviceMode;
-import org.springframework.core.env.Environment;
 
 import io.dlock.LockSettings;
 import io.dlock.OnStoreFailure;
@@ -57,15 +55,6 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue HandOff handOff, @DefaultValue Events events, @DefaultValue Transaction transaction) {
 
 	private static final Duration MAX_START_TIMEOUT = Duration.ofMinutes(60);
-
-	/**
-	 * Bind the properties before there is a bean of them.
-	 * @param environment the properties
-	 * @return the same as the bean
-	 */
-	static DlockProperties bind(Environment environment) {
-		return Binder.get(environment).bindOrCreate("dlock", DlockProperties.class);
-	}
 
 	/**
 	 * The command timeout that is in effect.

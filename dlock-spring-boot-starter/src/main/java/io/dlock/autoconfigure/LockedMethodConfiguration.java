@@ -8,6 +8,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.Bean;
@@ -19,6 +20,8 @@ import org.springframework.util.ClassUtils;
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.autoconfigure.DlockProperties.Aop;
+import io.dlock.autoconfigure.DlockProperties.Transaction;
 import io.dlock.observation.LockObservationSettings;
 import io.dlock.transaction.CommitGuard;
 
@@ -35,7 +38,8 @@ class LockedMethodConfiguration {
 	/**
 	 * Each context has its own, also below another context that has one: it sees the
 	 * beans of its own context only. It is created before the beans of properties, and
-	 * binds them itself.
+	 * binds what it needs itself. It cannot bind durations, because the converters of the
+	 * application do not exist yet.
 	 */
 	@Bean
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
@@ -43,21 +47,24 @@ class LockedMethodConfiguration {
 	static DistributedLockedBeanPostProcessor distributedLockedBeanPostProcessor(ObjectProvider<LockRegistry> registry,
 			ObjectProvider<CommitGuard> commitGuard, ObjectProvider<LockObservationSettings> observations,
 			Environment environment) {
-		DlockProperties properties = DlockProperties.bind(environment);
-		CommitCheck commitCheck = properties.transaction().commitCheck();
+		Binder properties = Binder.get(environment);
+		Transaction transaction = properties.bindOrCreate("dlock.transaction", Transaction.class);
+		Aop aop = properties.bindOrCreate("dlock.aop", Aop.class);
+		CommitCheck commitCheck = transaction.commitCheck();
 		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(registry::getObject);
-		postProcessor.setInsideTransaction(properties.transaction().inside());
+		postProcessor.setInsideTransaction(transaction.inside());
 		postProcessor.setCommitCheck(commitCheck != CommitCheck.OFF);
 		if (commitCheck == CommitCheck.ROW) {
 			postProcessor.setCommitGuard(commitGuard::getObject);
 		}
 		postProcessor
 			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
-		postProcessor.setMode(checked(properties.aop().mode()));
-		DlockConfigurationErrors.analyzed(() -> postProcessor.setAdviceOrder(properties.aop().order()));
-		postProcessor.setOnStoreFailure(checked(properties.onStoreFailure()));
+		postProcessor.setMode(checked(aop.mode()));
+		DlockConfigurationErrors.analyzed(() -> postProcessor.setAdviceOrder(aop.order()));
+		postProcessor.setOnStoreFailure(
+				checked(properties.bind("dlock.on-store-failure", OnStoreFailure.class).orElse(OnStoreFailure.THROW)));
 		postProcessor.setObservations(observations::getObject);
-		postProcessor.setMdc(properties.mdc());
+		postProcessor.setMdc(properties.bind("dlock.mdc", Boolean.class).orElse(true));
 		return postProcessor;
 	}
 

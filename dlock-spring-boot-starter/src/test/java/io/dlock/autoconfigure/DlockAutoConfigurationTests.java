@@ -13,6 +13,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -24,6 +26,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.convert.converter.Converter;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -298,6 +301,14 @@ class DlockAutoConfigurationTests {
 
 	// durations
 
+	@Test
+	void durationsAreReadWithTheConvertersOfTheApplication() {
+		this.runner.withUserConfiguration(WeeksConfiguration.class)
+			.withPropertyValues("dlock.backend=memory", "dlock.lease=2 weeks")
+			.run((context) -> assertThat(context.getBean(LeaseLockRegistry.class).settings().lease())
+				.isEqualTo(Duration.ofDays(14)));
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "dlock.lease=30, has no unit", "dlock.waitTime=5, has no unit", "DLOCK.COMMAND-TIMEOUT=100, no unit",
 			"dlock.lease=0s, must be positive", "dlock.lease=-5s, must be positive", "dlock.max-hold=60, has no unit",
@@ -511,6 +522,19 @@ class DlockAutoConfigurationTests {
 					}
 				}
 			});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class WeeksConfiguration {
+
+		@Bean
+		@ConfigurationPropertiesBinding
+		static Converter<String, Duration> weeks() {
+			return (text) -> text.endsWith(" weeks")
+					? Duration.ofDays(7 * Long.parseLong(text.substring(0, text.indexOf(' '))))
+					: DurationStyle.detectAndParse(text);
+		}
+
 	}
 
 }
