@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Keeps the leases. A store decides which owner holds a key; waiting, renewal, validity
  * and reentrancy belong to the engine.
  * <p>
- * The contract, which {@code LockStoreContractTests} checks on every store:
+ * The contract, which the suite of {@code dlock-store-test} checks on every store:
  * <ul>
  * <li>Every decision is atomic and is taken by the store's own clock. No time of the
  * calling machine is sent or compared.</li>

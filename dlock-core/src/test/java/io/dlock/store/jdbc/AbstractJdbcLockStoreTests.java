@@ -31,10 +31,10 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.dlock.store.AbstractLockStoreTests;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
-import io.dlock.store.InspectionContractTests;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
@@ -48,9 +48,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The contract on a real database, and what goes wrong with databases only.
+ * Situations that only databases have.
  */
-abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
+abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
 
 	static final Duration LEASE = Duration.ofSeconds(60);
 
@@ -112,16 +112,6 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 	@AfterEach
 	void closePools() {
 		this.pools.forEach(HikariDataSource::close);
-	}
-
-	@Override
-	protected void loseEverything() throws SQLException {
-		execute("DELETE FROM dlock_lock");
-	}
-
-	@Override
-	protected void setLastToken(long token) throws SQLException {
-		execute("UPDATE dlock_lock SET token = " + token + " WHERE lock_key = '" + key() + "'");
 	}
 
 	final void execute(String sql) throws SQLException {
@@ -414,7 +404,7 @@ abstract class AbstractJdbcLockStoreTests extends InspectionContractTests {
 
 	@Test
 	void sweepRemovesRowsAfterTheRetentionOnly() throws SQLException {
-		loseEverything();
+		execute("DELETE FROM dlock_lock");
 		acquire("a", LEASE);
 		store().acquire(new AcquireCommand(key() + "/free", "a", LEASE, "holder", ""));
 		store().release(key() + "/free", "a");

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * The contract on MariaDB, for both drivers and both meanings of an update count.
+ * MariaDB, for both drivers and both meanings of an update count.
  */
 abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTests {
 

@@ -5,31 +5,11 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
 
-import io.dlock.store.InspectionContractTests;
-import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class MemoryLockStoreTests extends InspectionContractTests {
-
-	private MemoryLockStore memory;
-
-	@Override
-	protected LockStore createStore() {
-		this.memory = new MemoryLockStore();
-		return this.memory;
-	}
-
-	@Override
-	protected void loseEverything() {
-		this.memory.clear();
-	}
-
-	@Override
-	protected void setLastToken(long token) {
-		this.memory.setLastToken(token);
-	}
+class MemoryLockStoreTests {
 
 	@Test
 	void clockOfATestLetsALeaseRunOut() {

@@ -28,9 +28,9 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 
+import io.dlock.store.AbstractLockStoreTests;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
-import io.dlock.store.InspectionContractTests;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
@@ -51,9 +51,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
- * The contract on a real Redis behind a proxy, for every client.
+ * Redis behind a proxy, for every client.
  */
-abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
+abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 
 	/**
 	 * The timeout of stores in tests in which it runs out.
@@ -124,20 +124,8 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 
 	@AfterEach
 	void stopProxy() {
-		onServer((connection) -> connection.keyCommands().del(RedisKeys.of("dlock", key()).fence()));
 		this.proxy.close();
 		destroy(this.application);
-	}
-
-	@Override
-	protected void loseEverything() {
-		onServer((connection) -> connection.serverCommands().flushAll());
-	}
-
-	@Override
-	protected void setLastToken(long token) {
-		onServer((connection) -> connection.stringCommands()
-			.set(RedisKeys.of("dlock", key()).fence(), Long.toString(token).getBytes()));
 	}
 
 	final void onServer(Consumer<RedisConnection> command) {
@@ -431,7 +419,7 @@ abstract class AbstractRedisLockStoreTests extends InspectionContractTests {
 
 	@Test
 	void r13ReleasedLocksLeaveNothingButABoundedNumberOfFences() {
-		loseEverything();
+		onServer((connection) -> connection.serverCommands().flushAll());
 		for (int i = 0; i < 3000; i++) {
 			store().acquire(new AcquireCommand(key() + i, "owner", LEASE, "holder", ""));
 			store().release(key() + i, "owner");

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * R54: the contract as a Redis user that may do what {@code docs/operations.md} says and
+ * R54: the store as a Redis user that may do what {@code docs/operations.md} says and
  * nothing else.
  */
 class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests {

@@ -1,58 +1,38 @@
-package io.dlock.store;
+package io.dlock.store.test;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
-import io.dlock.store.AcquireResult.Refused;
-import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The renewal of leases, for every store.
+ * Each lease of a batch is decided by itself and answered at its place.
  */
-public abstract class RenewalContractTests extends LockStoreContractTests {
+abstract class RenewBatchContract extends ContractPart {
 
-	private static final Duration LEASE = Duration.ofSeconds(60);
-
-	@Test
-	void renewalKeepsTheLockBeyondItsLease() {
-		Duration lease = Duration.ofSeconds(2);
-		acquire("a", lease);
-		Instant end = Instant.now().plus(lease).plusMillis(500);
-		Awaitility.await().pollInterval(Duration.ofMillis(50)).until(() -> {
-			assertThat(renew("a", lease)).isEqualTo(RenewResult.RENEWED);
-			assertThat(acquire("b", LEASE)).isInstanceOf(Refused.class);
-			return Instant.now().isAfter(end);
-		});
+	RenewBatchContract(LockStoreContract contract) {
+		super(contract);
 	}
 
 	@Test
-	void r6RenewalNeverShortens() {
+	void batchOfRenewalsAnswersInOrder() {
 		acquire("a", LEASE);
-		assertThat(renew("a", Duration.ofMillis(10))).isEqualTo(RenewResult.RENEWED);
-		assertThat(acquire("b", LEASE)).isInstanceOfSatisfying(Refused.class,
-				(refused) -> assertThat(refused.remaining()).isGreaterThan(Duration.ofSeconds(10)));
-	}
-
-	@Test
-	void r16RenewalByAnotherOwnerChangesNothing() {
-		acquire("a", LEASE);
-		assertThat(renew("b", Duration.ofHours(1))).isEqualTo(RenewResult.REFUSED);
-		assertThat(acquire("c", LEASE)).isInstanceOfSatisfying(Refused.class,
-				(refused) -> assertThat(refused.remaining()).isLessThanOrEqualTo(LEASE));
+		String other = key() + "/other";
+		acquire(other, "b", LEASE);
+		assertThat(store()
+			.renew(List.of(renewal("a", LEASE), renewal("stranger", LEASE), new RenewCommand(other, "b", LEASE))))
+			.containsExactly(RenewResult.RENEWED, RenewResult.REFUSED, RenewResult.RENEWED);
+		assertThat(store().renew(List.of())).isEmpty();
 	}
 
 	@Test
@@ -63,31 +43,12 @@ public abstract class RenewalContractTests extends LockStoreContractTests {
 	}
 
 	@Test
-	void b3RenewalAfterReleaseIsRefusedAndRevivesNothing() {
+	void longerOfTwoRenewalsOfOneLeaseCounts() {
 		acquire("a", LEASE);
-		store().release(key(), "a");
-		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);
-		assertThat(store().find(key())).isEmpty();
-		assertThat(acquire("b", LEASE)).isInstanceOf(Granted.class);
-	}
-
-	@Test
-	void renewalOfALeaseThatIsOverRevivesNothing() {
-		acquire("a", Duration.ofMillis(50));
-		Awaitility.await().until(() -> store().find(key()).isEmpty());
-		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);
-		assertThat(acquire("b", LEASE)).isInstanceOf(Granted.class);
-	}
-
-	@Test
-	void batchOfRenewalsAnswersInOrder() {
-		acquire("a", LEASE);
-		String other = key() + "/other";
-		store().acquire(new AcquireCommand(other, "b", LEASE, "holder b", ""));
-		assertThat(store()
-			.renew(List.of(renewal("a", LEASE), renewal("stranger", LEASE), new RenewCommand(other, "b", LEASE))))
-			.containsExactly(RenewResult.RENEWED, RenewResult.REFUSED, RenewResult.RENEWED);
-		assertThat(store().renew(List.of())).isEmpty();
+		RenewCommand longer = renewal("a", Duration.ofHours(1));
+		assertThat(store().renew(List.of(renewal("a", LEASE), longer, renewal("a", LEASE))))
+			.containsOnly(RenewResult.RENEWED);
+		assertThat(remaining()).isGreaterThan(Duration.ofMinutes(59));
 	}
 
 	@Test
@@ -100,8 +61,8 @@ public abstract class RenewalContractTests extends LockStoreContractTests {
 		acquire(keys.get(3), "released", LEASE);
 		store().release(keys.get(3), "released");
 		acquire(keys.get(5), "\"}]\\'", LEASE);
-		Awaitility.await().until(() -> acquire(keys.get(2), "successor", LEASE) instanceof Granted);
-		Awaitility.await().until(() -> store().find(keys.get(1)).isEmpty());
+		await().until(() -> acquire(keys.get(2), "successor", LEASE) instanceof Granted);
+		await().until(() -> store().find(keys.get(1)).isEmpty());
 		List<RenewCommand> batch = new ArrayList<>();
 		List.of("held", "over", "taken over", "released", "unknown")
 			.forEach((owner) -> batch.add(new RenewCommand(keys.get(batch.size()), owner, Duration.ofHours(1))));
@@ -149,25 +110,18 @@ public abstract class RenewalContractTests extends LockStoreContractTests {
 	}
 
 	@Test
-	void longerOfTwoRenewalsOfOneLeaseCounts() {
-		acquire("a", LEASE);
-		RenewCommand longer = renewal("a", Duration.ofHours(1));
-		assertThat(store().renew(List.of(renewal("a", LEASE), longer, renewal("a", LEASE))))
-			.containsOnly(RenewResult.RENEWED);
-		assertThat(remaining(key())).isGreaterThan(Duration.ofMinutes(59));
-	}
-
-	@Test
-	void manyLeasesAreRenewedAndAnsweredInOrder() {
+	void manyLeasesAreRenewedAndAnsweredInOrder() throws Exception {
+		List<Callable<AcquireResult>> acquisitions = new ArrayList<>();
 		List<RenewCommand> batch = new ArrayList<>();
 		List<RenewResult> expected = new ArrayList<>();
 		for (int i = 0; i < 2500; i++) {
 			String each = key() + "/" + i;
 			boolean held = i % 7 != 0;
-			acquire(each, "a", LEASE);
+			acquisitions.add(() -> acquire(each, "a", LEASE));
 			batch.add(new RenewCommand(each, held ? "a" : "b", Duration.ofMinutes(2)));
 			expected.add(held ? RenewResult.RENEWED : RenewResult.REFUSED);
 		}
+		inThreads(8, acquisitions).forEach(ContractPart::granted);
 		assertThat(store().renew(batch)).isEqualTo(expected);
 		assertThat(remaining(key() + "/2499")).as("not held by b").isLessThanOrEqualTo(LEASE);
 		assertThat(remaining(key() + "/2498")).isGreaterThan(LEASE);
@@ -188,25 +142,10 @@ public abstract class RenewalContractTests extends LockStoreContractTests {
 		Collections.reverse(descending);
 		List<Callable<List<RenewResult>>> calls = List.of(() -> store().renew(ascending),
 				() -> store().renew(descending));
-		ExecutorService threads = Executors.newFixedThreadPool(2);
-		try {
-			for (int round = 0; round < 20; round++) {
-				for (Future<List<RenewResult>> results : threads.invokeAll(calls)) {
-					assertThat(results.get()).containsOnly(RenewResult.RENEWED);
-				}
-			}
+		for (int round = 0; round < 20; round++) {
+			assertThat(inThreads(2, calls))
+				.allSatisfy((results) -> assertThat(results).containsOnly(RenewResult.RENEWED));
 		}
-		finally {
-			threads.shutdownNow();
-		}
-	}
-
-	private Duration remaining(String key) {
-		return ((Refused) acquire(key, "a stranger", LEASE)).remaining();
-	}
-
-	private AcquireResult acquire(String key, String owner, Duration lease) {
-		return store().acquire(new AcquireCommand(key, owner, lease, "holder " + owner, ""));
 	}
 
 }

@@ -1,0 +1,107 @@
+package io.dlock.store.test;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * {@link io.dlock.store.LockStore#acquire} grants a key to one owner at a time, and
+ * {@link io.dlock.store.LockStore#find} tells which.
+ */
+abstract class AcquireContract extends ContractPart {
+
+	AcquireContract(LockStoreContract contract) {
+		super(contract);
+	}
+
+	@Test
+	void freeKeyIsGranted() {
+		granted(acquire("a", LEASE));
+	}
+
+	@Test
+	void r40HeldKeyIsRefusedAndTheAnswerTellsTheHolder() {
+		acquire("a", LEASE);
+		AcquireResult result = acquire("b", LEASE);
+		assertThat(result).isInstanceOfSatisfying(Refused.class, (refused) -> {
+			assertThat(refused.remaining()).isBetween(LONG, LEASE);
+			assertThat(refused.holder()).isEqualTo("holder a");
+		});
+	}
+
+	@Test
+	void r23b9AcquireIsIdempotentByOwnerWithTheSameToken() {
+		long token = granted(acquire("a", LEASE));
+		assertThat(granted(acquire("a", LEASE))).isEqualTo(token);
+		assertThat(release("a")).isTrue();
+		assertThat(acquire("b", LEASE)).as("one release undoes a replayed acquire (B9)").isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void r23RepeatedAcquireStartsTheLeaseAnew() {
+		acquire("a", SHORT);
+		acquire("a", LEASE);
+		assertThat(remaining()).isGreaterThan(LONG);
+	}
+
+	/**
+	 * A request whose answer was lost may be repeated, or arrive, when the lease was
+	 * renewed.
+	 */
+	@Test
+	void r6RepeatedAcquireNeverShortensTheLease() {
+		long token = granted(acquire("a", SHORT));
+		renew("a", LEASE);
+		assertThat(granted(acquire("a", SHORT))).isEqualTo(token);
+		assertThat(remaining()).isGreaterThan(LONG);
+	}
+
+	@Test
+	void leaseOfANewOwnerIsItsOwnHoweverLongTheOneBeforeWas() {
+		acquire("a", Duration.ofHours(1));
+		granted(ask("b", null, "a"));
+		assertThat(remaining()).isBetween(LONG, LEASE);
+		release("b");
+		acquire("d", Duration.ofHours(1));
+		release("d");
+		acquire("e", LEASE);
+		assertThat(remaining()).isBetween(LONG, LEASE);
+	}
+
+	@Test
+	void b11b12b13LeaseThatIsOverIsGrantedToTheNextAndItsHolderChangesNothing() {
+		long first = granted(acquire("a", SHORT));
+		long second = await().until(() -> {
+			return (acquire("b", LEASE) instanceof Granted granted) ? granted.token() : 0L;
+		}, (token) -> token > 0);
+		assertThat(second).isGreaterThan(first);
+		assertThat(release("a")).as("B11, B12: a stale holder frees nothing").isFalse();
+		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);
+		refused(acquire("c", LEASE));
+	}
+
+	@Test
+	void findReturnsHolderReasonAndTimes() {
+		assertThat(find()).isEmpty();
+		long token = granted(acquire("a", LEASE));
+		assertThat(find()).hasValueSatisfying((lock) -> {
+			assertThat(lock.holder()).isEqualTo("holder a");
+			assertThat(lock.reason()).isEqualTo(REASON);
+			assertThat(lock.token()).isEqualTo(token);
+			assertThat(Duration.between(lock.since(), lock.until())).isBetween(LEASE.minusSeconds(1),
+					LEASE.plusSeconds(1));
+			assertThat(lock.storageKey()).isEqualTo(StorageKey.of(key()));
+		});
+		release("a");
+		assertThat(find()).isEmpty();
+	}
+
+}

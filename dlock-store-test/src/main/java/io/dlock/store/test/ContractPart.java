@@ -1,0 +1,175 @@
+package io.dlock.store.test;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreInspection;
+import io.dlock.store.StoredLock;
+import io.dlock.store.test.LockStoreContract.Feature;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * A part of the contract, with the commands that its tests send to the store.
+ */
+abstract class ContractPart {
+
+	/** Does not run out in a test. */
+	static final Duration LEASE = Duration.ofSeconds(60);
+
+	/** Less than {@link #LEASE}, and more than a busy machine takes. */
+	static final Duration LONG = Duration.ofSeconds(10);
+
+	/** Runs out in a test. */
+	static final Duration SHORT = Duration.ofMillis(300);
+
+	static final String REASON = "because ä 🔒 '; --";
+
+	private final LockStoreContract contract;
+
+	private final Set<Feature> required;
+
+	ContractPart(LockStoreContract contract, Feature... required) {
+		this.contract = contract;
+		this.required = Set.of(required);
+	}
+
+	@BeforeEach
+	void requireFeatures() {
+		this.required.forEach(this::require);
+	}
+
+	final LockStoreContract contract() {
+		return this.contract;
+	}
+
+	final LockStore store() {
+		return this.contract.store();
+	}
+
+	final String key() {
+		return this.contract.key();
+	}
+
+	final boolean has(Feature feature) {
+		return this.contract.features().contains(feature);
+	}
+
+	final void require(Feature feature) {
+		assumeTrue(has(feature), () -> "The store has no feature " + feature);
+	}
+
+	/**
+	 * Wait with a limit that a busy machine does not reach.
+	 */
+	static ConditionFactory await() {
+		return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(10));
+	}
+
+	final AcquireResult acquire(String owner, Duration lease) {
+		return acquire(key(), owner, lease);
+	}
+
+	final AcquireResult acquire(String key, String owner, Duration lease) {
+		return store().acquire(new AcquireCommand(key, owner, lease, "holder " + owner, REASON));
+	}
+
+	/**
+	 * Acquire the key, or join its queue with that address.
+	 */
+	final AcquireResult ask(String owner, @Nullable MailboxAddress mailbox) {
+		return ask(owner, mailbox, null);
+	}
+
+	final AcquireResult ask(String owner, @Nullable MailboxAddress mailbox, @Nullable String releasing) {
+		return ask(key(), owner, mailbox, mailbox != null, releasing);
+	}
+
+	final AcquireResult ask(String key, String owner, @Nullable MailboxAddress mailbox, boolean queueing,
+			@Nullable String releasing) {
+		return store()
+			.acquire(new AcquireCommand(key, owner, LEASE, "holder " + owner, REASON, mailbox, queueing, releasing));
+	}
+
+	final StoreInspection inspection() {
+		return Objects.requireNonNull(store().inspection());
+	}
+
+	final boolean release(String owner) {
+		return store().release(key(), owner);
+	}
+
+	final RenewResult renew(String owner, Duration lease) {
+		return store().renew(List.of(renewal(owner, lease))).get(0);
+	}
+
+	final RenewCommand renewal(String owner, Duration lease) {
+		return new RenewCommand(key(), owner, lease);
+	}
+
+	final Optional<StoredLock> find() {
+		return store().find(key());
+	}
+
+	/**
+	 * The rest of the lease that another owner has.
+	 */
+	final Duration remaining() {
+		return remaining(key());
+	}
+
+	final Duration remaining(String key) {
+		return refused(acquire(key, "a stranger", LEASE)).remaining();
+	}
+
+	/**
+	 * Make the calls in several threads.
+	 * @return the results in the order of the calls
+	 */
+	static <T> List<T> inThreads(int count, List<Callable<T>> calls) throws Exception {
+		ExecutorService threads = Executors.newFixedThreadPool(count);
+		try {
+			List<T> results = new ArrayList<>();
+			for (Future<T> result : threads.invokeAll(calls)) {
+				results.add(result.get());
+			}
+			return results;
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+	static long granted(AcquireResult result) {
+		assertThat(result).isInstanceOf(Granted.class);
+		return ((Granted) result).token();
+	}
+
+	static Refused refused(AcquireResult result) {
+		assertThat(result).isInstanceOf(Refused.class);
+		return (Refused) result;
+	}
+
+}

@@ -1,0 +1,59 @@
+package io.dlock.store.test;
+
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.StorageKey;
+import io.dlock.store.test.LockStoreContract.Feature;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The first process of a queue is told of its reservation.
+ */
+abstract class MailboxContract extends ContractPart {
+
+	private final MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
+
+	private final MailboxAddress second = MailboxAddress.create(Duration.ofSeconds(9));
+
+	MailboxContract(LockStoreContract contract) {
+		super(contract, Feature.QUEUE, Feature.MAILBOX);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "plain", "with spaces and %", "größer/日本 {tag}" })
+	void mailboxReceivesTheStorageKey(String name) {
+		Queue<String> calls = new ConcurrentLinkedQueue<>();
+		String waitedFor = key() + name;
+		try (Mailbox mailbox = store().openMailbox(this.first, calls::add)) {
+			assertThat(mailbox).isNotNull();
+			acquire(waitedFor, "a", LEASE);
+			ask(waitedFor, "b", this.first, true, null);
+			assertThat(calls).isEmpty();
+			store().release(waitedFor, "a");
+			await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(waitedFor)));
+			store().leave(StorageKey.of(waitedFor), this.first);
+		}
+	}
+
+	@Test
+	void exchangeNotifiesTheHeadOfTheQueue() {
+		Queue<String> calls = new ConcurrentLinkedQueue<>();
+		try (Mailbox mailbox = store().openMailbox(this.first, calls::add)) {
+			assertThat(mailbox).isNotNull();
+			granted(ask("a", null));
+			refused(ask("b", this.first));
+			refused(ask("a2", this.second, "a"));
+			await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(key())));
+		}
+	}
+
+}

@@ -1,0 +1,215 @@
+package io.dlock.store.test;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
+import io.dlock.store.test.LockStoreContract.Feature;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A store queues the processes that wait, reserves a released lock for the first of them,
+ * and passes it on in one step.
+ */
+abstract class QueueContract extends ContractPart {
+
+	/** Over soon, but not before the next command. */
+	private static final Duration SOON = Duration.ofSeconds(2);
+
+	private final MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
+
+	private final MailboxAddress second = MailboxAddress.create(Duration.ofSeconds(9));
+
+	QueueContract(LockStoreContract contract) {
+		super(contract, Feature.QUEUE);
+	}
+
+	@Test
+	void releasedLockIsReservedForTheHeadOfTheQueue() {
+		long token = granted(ask("a", null));
+		refused(ask("b", this.first));
+		assertThat(release("a")).isTrue();
+		Refused barging = refused(ask("c", null));
+		assertThat(barging.remaining()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(9));
+		assertThat(barging.holder()).as("no holder").isNull();
+		assertThat(granted(ask("b", this.first))).isGreaterThan(token);
+		refused(ask("c", null));
+	}
+
+	@Test
+	void reservedLockIsShownAsFree() {
+		ask("a", null);
+		ask("b", this.first);
+		release("a");
+		assertThat(find()).isEmpty();
+		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);
+		granted(ask("b", this.first));
+		assertThat(find()).hasValueSatisfying((lock) -> assertThat(lock.holder()).isEqualTo("holder b"));
+	}
+
+	@Test
+	void queueIsServedInTheOrderOfArrival() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		refused(ask("c", this.second));
+		refused(ask("b", this.first));
+		release("a");
+		refused(ask("c", this.second));
+		granted(ask("b", this.first));
+		assertThat(release("b")).isTrue();
+		refused(ask("b again", this.first));
+		granted(ask("c", this.second));
+		release("c");
+		refused(ask("d", null));
+		granted(ask("b again", this.first));
+		release("b again");
+		granted(ask("d", null));
+	}
+
+	@Test
+	void repeatedAcquireQueuesOnce() {
+		ask("a", null);
+		for (int i = 0; i < 3; i++) {
+			refused(ask("b", this.first));
+		}
+		store().leave(StorageKey.of(key()), this.first);
+		release("a");
+		granted(ask("c", null));
+	}
+
+	@Test
+	void deadProcessInTheQueueCostsItsReservationOnly() {
+		MailboxAddress dead = MailboxAddress.create(SOON);
+		ask("a", null);
+		refused(ask("b", dead));
+		release("a");
+		assertThat(refused(ask("c", null)).remaining()).isLessThanOrEqualTo(SOON);
+		await().until(() -> ask("c", null) instanceof Granted);
+		release("c");
+		granted(ask("d", null));
+	}
+
+	@Test
+	void processOutsideTheQueueGetsNoReservation() {
+		ask("a", null);
+		refused(ask("b", null));
+		release("a");
+		granted(ask("c", null));
+	}
+
+	@Test
+	void reservedLockIsGrantedEvenAfterTheWait() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		release("a");
+		granted(ask(key(), "b2", this.first, false, null));
+	}
+
+	@Test
+	void addressAloneDoesNotQueue() {
+		ask("a", null);
+		refused(ask(key(), "b", this.first, false, null));
+		release("a");
+		granted(ask("c", null));
+	}
+
+	@Test
+	void grantRemovesTheProcessFromTheQueue() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		release("a");
+		granted(ask("b", this.first));
+		release("b");
+		granted(ask("c", null));
+	}
+
+	@Test
+	void grantOfAnExpiredLockRemovesTheProcessFromTheQueue() {
+		acquire("a", Duration.ofSeconds(1));
+		refused(ask("b", this.first));
+		await().until(() -> ask("b", this.first) instanceof Granted);
+		release("b");
+		granted(ask("c", null));
+	}
+
+	@Test
+	void processThatLeftTheQueueGetsNoReservation() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		refused(ask("c", this.second));
+		store().leave(StorageKey.of(key()), this.first);
+		release("a");
+		granted(ask("c", this.second));
+	}
+
+	@Test
+	void leavingPassesTheReservationOn() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		refused(ask("c", this.second));
+		release("a");
+		store().leave(StorageKey.of(key()), this.first);
+		refused(ask("d", null));
+		store().leave(StorageKey.of(key()), this.second);
+		granted(ask("d", null));
+	}
+
+	@Test
+	void leavingAHeldOrUnknownKeyChangesNothing() {
+		store().leave(StorageKey.of(key()), this.first);
+		ask("a", this.first);
+		store().leave(StorageKey.of(key()), this.first);
+		refused(ask("b", null));
+		assertThat(release("a")).isTrue();
+	}
+
+	@Test
+	void lockThatIsGivenUpGoesToTheQueueFirst() {
+		granted(ask("a", null));
+		refused(ask("b", this.first));
+		refused(ask("a2", this.second, "a"));
+		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);
+		granted(ask("b", this.first));
+		release("b");
+		refused(ask("c", null));
+		granted(ask("a2", this.second));
+	}
+
+	@Test
+	void processThatWaitsItselfGetsTheLockItGivesUp() {
+		granted(ask("a", null));
+		refused(ask("b", this.first));
+		granted(ask("b", this.first, "a"));
+	}
+
+	@Test
+	void expiredLockIsGrantedToAnyProcessAndTheQueueRemains() {
+		acquire("a", SOON);
+		refused(ask("b", this.first));
+		await().until(() -> ask("c", null) instanceof Granted);
+		refused(ask("b", this.first));
+		release("c");
+		granted(ask("b", this.first));
+	}
+
+	@Test
+	void queueIsBounded() {
+		ask("a", null);
+		List<MailboxAddress> crowd = new ArrayList<>();
+		for (int i = 0; i < 400; i++) {
+			crowd.add(MailboxAddress.create(Duration.ofMillis(1)));
+		}
+		crowd.forEach((mailbox) -> refused(ask("owner of " + mailbox.value(), mailbox)));
+		assertThat(release("a")).isTrue();
+		await().until(() -> ask("b", null) instanceof Granted);
+	}
+
+}

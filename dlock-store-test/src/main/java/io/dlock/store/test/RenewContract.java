@@ -1,0 +1,65 @@
+package io.dlock.store.test;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.RenewResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * {@link io.dlock.store.LockStore#renew} prolongs the lease of its owner and changes
+ * nothing else.
+ */
+abstract class RenewContract extends ContractPart {
+
+	RenewContract(LockStoreContract contract) {
+		super(contract);
+	}
+
+	@Test
+	void renewalKeepsTheLockBeyondItsLease() {
+		Duration lease = Duration.ofSeconds(2);
+		acquire("a", lease);
+		Instant end = Instant.now().plus(lease).plusMillis(500);
+		await().until(() -> {
+			assertThat(renew("a", lease)).isEqualTo(RenewResult.RENEWED);
+			refused(acquire("b", LEASE));
+			return Instant.now().isAfter(end);
+		});
+	}
+
+	@Test
+	void r6RenewalNeverShortens() {
+		acquire("a", LEASE);
+		assertThat(renew("a", Duration.ofMillis(10))).isEqualTo(RenewResult.RENEWED);
+		assertThat(remaining()).isGreaterThan(LONG);
+	}
+
+	@Test
+	void r16RenewalByAnotherOwnerChangesNothing() {
+		acquire("a", LEASE);
+		assertThat(renew("b", Duration.ofHours(1))).isEqualTo(RenewResult.REFUSED);
+		assertThat(remaining()).isLessThanOrEqualTo(LEASE);
+	}
+
+	@Test
+	void b3RenewalAfterReleaseIsRefusedAndRevivesNothing() {
+		acquire("a", LEASE);
+		release("a");
+		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);
+		assertThat(find()).isEmpty();
+		granted(acquire("b", LEASE));
+	}
+
+	@Test
+	void renewalOfALeaseThatIsOverRevivesNothing() {
+		acquire("a", Duration.ofMillis(50));
+		await().until(() -> find().isEmpty());
+		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);
+		granted(acquire("b", LEASE));
+	}
+
+}

@@ -1,0 +1,32 @@
+package com.example.locks;
+
+import java.util.Set;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.test.LockStoreContract;
+
+class MinimalLockStoreTests extends LockStoreContract {
+
+	private final MinimalLockStore store = new MinimalLockStore();
+
+	@Override
+	protected LockStore createStore() {
+		return this.store;
+	}
+
+	@Override
+	protected void loseEverything() {
+		this.store.clear();
+	}
+
+	@Override
+	protected void setLastToken(long token) {
+		this.store.setLastToken(key(), token);
+	}
+
+	@Override
+	protected Set<Feature> features() {
+		return Set.of();
+	}
+
+}

@@ -1,0 +1,9 @@
+package io.dlock.store.jdbc;
+
+class ConnectorJAffectedRowsLockStoreContractIntegrationTests extends AbstractMariaDbLockStoreContractTests {
+
+	ConnectorJAffectedRowsLockStoreContractIntegrationTests() {
+		super(SERVER.mysqlUrl(), true);
+	}
+
+}

@@ -1,0 +1,9 @@
+package io.dlock.store.jdbc;
+
+class MariaDbDriverAffectedRowsLockStoreContractIntegrationTests extends AbstractMariaDbLockStoreContractTests {
+
+	MariaDbDriverAffectedRowsLockStoreContractIntegrationTests() {
+		super(SERVER.mariaDbUrl(), true);
+	}
+
+}

@@ -1,0 +1,9 @@
+package io.dlock.store.jdbc;
+
+class MariaDbDriverFoundRowsLockStoreContractIntegrationTests extends AbstractMariaDbLockStoreContractTests {
+
+	MariaDbDriverFoundRowsLockStoreContractIntegrationTests() {
+		super(SERVER.mariaDbUrl(), false);
+	}
+
+}

@@ -1,0 +1,25 @@
+package io.dlock.store.memory;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.test.LockStoreContract;
+
+class MemoryLockStoreContractTests extends LockStoreContract {
+
+	private final MemoryLockStore memory = new MemoryLockStore();
+
+	@Override
+	protected LockStore createStore() {
+		return this.memory;
+	}
+
+	@Override
+	protected void loseEverything() {
+		this.memory.clear();
+	}
+
+	@Override
+	protected void setLastToken(long token) {
+		this.memory.setLastToken(token);
+	}
+
+}

@@ -1,0 +1,71 @@
+package io.dlock.store.redis;
+
+import java.util.function.Consumer;
+
+import org.junit.jupiter.api.AfterEach;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.test.LockStoreContract;
+import io.dlock.test.LettuceFactories;
+import io.dlock.test.Patience;
+import io.dlock.test.RedisServer;
+
+/**
+ * The contract on Redis.
+ */
+abstract class AbstractRedisLockStoreContractTests extends LockStoreContract {
+
+	private final RedisServer server = RedisServer.shared();
+
+	private final LettuceConnectionFactory administrator = LettuceFactories.create(this.server.host(),
+			this.server.port());
+
+	private RedisConnectionFactory application;
+
+	/**
+	 * Create the factory that the application has.
+	 */
+	abstract RedisConnectionFactory createConnectionFactory(RedisStandaloneConfiguration server);
+
+	abstract void destroy(RedisConnectionFactory factory);
+
+	@Override
+	protected LockStore createStore() {
+		this.application = createConnectionFactory(
+				new RedisStandaloneConfiguration(this.server.host(), this.server.port()));
+		return new RedisLockStore(this.application,
+				RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
+	}
+
+	@Override
+	protected void loseEverything() {
+		onServer((connection) -> connection.serverCommands().flushAll());
+	}
+
+	@Override
+	protected void setLastToken(long token) {
+		onServer((connection) -> connection.stringCommands()
+			.set(RedisKeys.of("dlock", key()).fence(), Long.toString(token).getBytes()));
+	}
+
+	final void onServer(Consumer<RedisConnection> command) {
+		try (RedisConnection connection = this.administrator.getConnection()) {
+			command.accept(connection);
+		}
+	}
+
+	/**
+	 * Locks of a bucket share a fence, and that of a test may be in the future.
+	 */
+	@AfterEach
+	void deleteFenceAndDisconnect() {
+		onServer((connection) -> connection.keyCommands().del(RedisKeys.of("dlock", key()).fence()));
+		this.administrator.destroy();
+		destroy(this.application);
+	}
+
+}
