@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
 
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.dlock.torture.judge.Evidence;
@@ -16,10 +15,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
- * A short campaign: every kind of fault that has to be survived, once.
+ * A short campaign: every kind of fault that has to be survived, once. Each store has a
+ * class, so that they run beside each other.
  */
 @Timeout(170)
-class SmokeIntegrationTests {
+abstract class AbstractSmokeTests {
 
 	/**
 	 * The time that tests of other modules, or other builds, may cost that run beside it:
@@ -27,21 +27,7 @@ class SmokeIntegrationTests {
 	 */
 	private static final Duration BUSY_MACHINE = Duration.ofMillis(500);
 
-	@Test
-	void redisSurvivesEveryKindOfFault() throws Exception {
-		Set<String> faults = survive("--store=redis", "--duration=0", "--seed=11");
-		assertThat(faults).contains("F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12", "F13",
-				"F22", "F27", "F28", "F28b", "F29", "F30", "F33", "F34");
-	}
-
-	@Test
-	void postgresSurvivesEveryKindOfFault() throws Exception {
-		Set<String> faults = survive("--store=postgres", "--duration=0", "--seed=11");
-		assertThat(faults).contains("F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12", "F13",
-				"F24", "F25", "F27", "F28", "F28b", "F29", "F30", "F32", "F33", "F34");
-	}
-
-	private static Set<String> survive(String... args) throws Exception {
+	static Set<String> survive(String... args) throws Exception {
 		Campaign.Run run = Campaign.run(CampaignOptions.parse(args));
 		Verdict verdict = Judge.judge(run.directory(), BUSY_MACHINE);
 		String report = Report.text(run.directory(), verdict);
