@@ -54,8 +54,8 @@ public class HoldModelTests {
 			.actorsPerThread(2)
 			.actorsBefore(1)
 			.actorsAfter(2)
-			.iterations(25)
-			.invocationsPerIteration(500)
+			.iterations(15)
+			.invocationsPerIteration(200)
 			.check(HoldModelTests.class);
 	}
 

@@ -30,7 +30,7 @@ class InterruptibleMethodTests {
 	private static final int MOST_ROUNDS = 100_000;
 
 	/** A busy machine makes fewer rounds. */
-	private static final long NANOS = TimeUnit.SECONDS.toNanos(10);
+	private static final long NANOS = TimeUnit.SECONDS.toNanos(3);
 
 	/**
 	 * Each round, this thread runs a body of some nanoseconds to milliseconds and another
