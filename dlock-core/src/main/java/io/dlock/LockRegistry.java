@@ -1,6 +1,7 @@
 package io.dlock;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
@@ -117,6 +118,71 @@ public interface LockRegistry {
 	default CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
 		return acquireAsync(request);
 	}
+
+	/**
+	 * Acquire several locks, all or none. The registry asks for them in one order,
+	 * whatever the order of the collection, so that callers with overlapping sets cannot
+	 * wait for each other. A lock that is granted is renewed while the caller waits for
+	 * the next. If one stays busy, the others are released again, for which the caller
+	 * does not wait.
+	 * <p>
+	 * A thread that holds one of the keys gets a nested handle of it, as with
+	 * {@link #acquire(LockRequest)}. Acquire all keys in one call: a thread that holds a
+	 * key and asks for a lower one can wait for another thread that does the opposite,
+	 * until the wait time of one of them is over. A warning says so once.
+	 * @param template the settings of each lock, and the wait time for all together; its
+	 * key is not locked
+	 * @param keys the keys, at least one and at most {@value LockSet#MAX_KEYS};
+	 * duplicates count once
+	 * @return the held locks, to be closed by the caller
+	 * @throws LockBusyException if a lock was not free within the wait time; its key is
+	 * that of the exception
+	 * @throws LockLostException if a lock was lost while the caller waited for the next;
+	 * the others are released again
+	 * @throws IllegalArgumentException if there is no key or too many, or one is null or
+	 * blank
+	 * @see #acquire(LockRequest) the other exceptions
+	 */
+	LockSet acquireAll(LockRequest template, Collection<String> keys);
+
+	/**
+	 * Acquire several locks with the default lease and wait time.
+	 * @param keys the keys
+	 * @return the held locks, to be closed by the caller
+	 * @see #acquireAll(LockRequest, Collection)
+	 */
+	default LockSet acquireAll(Collection<String> keys) {
+		return acquireAll(LockRequest.of("all"), keys);
+	}
+
+	/**
+	 * As {@link #acquireAll(LockRequest, Collection)}, but a busy lock is an empty result
+	 * instead of an exception.
+	 * @param template the settings of each lock, and the wait time for all together; its
+	 * key is not locked
+	 * @param keys the keys
+	 * @return the held locks, or empty if one was not free within the wait time
+	 */
+	default Optional<LockSet> tryAcquireAll(LockRequest template, Collection<String> keys) {
+		try {
+			return Optional.of(acquireAll(template, keys));
+		}
+		catch (LockBusyException ex) {
+			return Optional.empty();
+		}
+	}
+
+	/**
+	 * Acquire several locks without blocking the calling thread, as
+	 * {@link #acquireAsync(LockRequest)} acquires one. The locks belong to no thread.
+	 * @param template the settings of each lock, and the wait time for all together; its
+	 * key is not locked
+	 * @param keys the keys
+	 * @return a future that completes with the locks, or exceptionally with the exception
+	 * that {@link #acquireAll(LockRequest, Collection)} would have thrown. Cancelling it
+	 * gives up the request, and releases the locks that were granted up to then
+	 */
+	CompletableFuture<LockSet> acquireAllAsync(LockRequest template, Collection<String> keys);
 
 	/**
 	 * Run an action under a lock.

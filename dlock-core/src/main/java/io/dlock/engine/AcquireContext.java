@@ -32,11 +32,11 @@ final class AcquireContext {
 
 	private final Thread requester = Thread.currentThread();
 
-	AcquireContext(LockRequest request, Duration waitTime, LockSettings settings, MachineClock clock) {
+	AcquireContext(LockRequest request, Deadline deadline, LockSettings settings) {
 		this.request = request;
 		this.storageKey = StorageKey.of(request.key());
 		this.terms = new LeaseTerms(settings.leaseOf(request), request.renew());
-		this.deadline = Deadline.after(clock, waitTime);
+		this.deadline = deadline;
 		this.instance = settings.instance();
 	}
 

@@ -182,11 +182,26 @@ final class LeaseLockHandle implements LockHandle {
 	}
 
 	/**
-	 * Release a lock whose handle is not given out.
+	 * Release a lock whose handle is not given out. The {@code minHold} stands if other
+	 * handles keep the lock.
 	 */
 	void releaseUnused() {
-		this.hold.waiveMinHold();
-		release();
+		if (end() && this.hold.drop()) {
+			this.hold.waiveMinHold();
+			this.releaser.release(this.hold);
+		}
+	}
+
+	/**
+	 * As {@link #releaseUnused()}, without waiting for the store.
+	 */
+	@SuppressWarnings("FutureReturnValueIgnored") // a lock that is lost is not used
+													// either
+	void releaseUnusedSoon() {
+		if (end() && this.hold.drop()) {
+			this.hold.waiveMinHold();
+			this.releaser.releaseAsync(this.hold);
+		}
 	}
 
 	/**

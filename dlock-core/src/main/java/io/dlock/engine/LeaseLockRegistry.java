@@ -1,7 +1,7 @@
 package io.dlock.engine;
 
 import java.time.Duration;
-import java.util.Map;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
@@ -16,6 +16,7 @@ import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.LockSettings;
 import io.dlock.console.LockConsole;
 import io.dlock.console.LockCounts;
@@ -73,6 +74,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final LockAcquirer acquirer;
 
+	private final LockSetAcquirer setAcquirer;
+
 	private final RegistryCounts counts;
 
 	private final RegistryConsole console;
@@ -113,6 +116,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 				new StoreAcquirer(store, this.queues, this.membership, clock, settings.commandTimeout().toNanos()),
 				new LeaseLifecycle(settings, clock, this.queues, this.renewer, this.events, threads), this.revoker,
 				this.handles, this.events, threads);
+		this.setAcquirer = new LockSetAcquirer(this.acquirer);
 		this.counts = new RegistryCounts(this.renewer, this.queues);
 		this.console = new RegistryConsole(store, settings, clock, this.queues, this.renewer);
 		new StoreSweeper(store, threads).start();
@@ -169,6 +173,16 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	@Override
 	public CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
 		return this.acquirer.acquireAsync(request, outer);
+	}
+
+	@Override
+	public LockSet acquireAll(LockRequest template, Collection<String> keys) {
+		return this.setAcquirer.acquire(template, keys);
+	}
+
+	@Override
+	public CompletableFuture<LockSet> acquireAllAsync(LockRequest template, Collection<String> keys) {
+		return this.setAcquirer.acquireAsync(template, keys);
 	}
 
 	@Override

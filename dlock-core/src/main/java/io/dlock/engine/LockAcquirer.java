@@ -7,6 +7,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 
@@ -47,8 +48,17 @@ final class LockAcquirer {
 		this.threads = threads;
 	}
 
+	/**
+	 * The end of the wait of a request that begins to wait now.
+	 * @param request the request
+	 * @return the deadline
+	 */
+	Deadline deadline(LockRequest request) {
+		return Deadline.after(this.clock, this.settings.waitTimeOf(request));
+	}
+
 	LeaseLockHandle acquire(LockRequest request) {
-		return acquire(request, this.settings.waitTimeOf(request), true);
+		return acquire(request, deadline(request), true);
 	}
 
 	/**
@@ -59,10 +69,21 @@ final class LockAcquirer {
 	 * @return the handle, bound to the calling thread
 	 */
 	LeaseLockHandle acquire(LockRequest request, Duration waitTime, boolean interruptible) {
+		return acquire(request, Deadline.after(this.clock, waitTime), interruptible);
+	}
+
+	/**
+	 * Acquire a lock on the calling thread.
+	 * @param request the request
+	 * @param deadline the end of the wait; a request that is late asks once
+	 * @param interruptible whether an interrupt ends the wait, or is kept for later
+	 * @return the handle, bound to the calling thread
+	 */
+	LeaseLockHandle acquire(LockRequest request, Deadline deadline, boolean interruptible) {
 		this.settings.validate(request);
 		LeaseLockHandle handle = this.handles.nested(request);
 		if (handle == null) {
-			handle = new BlockingAcquisition(acquisition(request, waitTime), interruptible, this.queues, this.handles,
+			handle = new BlockingAcquisition(acquisition(request, deadline), interruptible, this.queues, this.handles,
 					this.events, this.settings.commandTimeout())
 				.run();
 		}
@@ -70,9 +91,19 @@ final class LockAcquirer {
 	}
 
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
+		return acquireAsync(request, deadline(request));
+	}
+
+	/**
+	 * Acquire a lock without a thread.
+	 * @param request the request
+	 * @param deadline the end of the wait; a request that is late asks once
+	 * @return the handle to come
+	 */
+	CompletableFuture<LockHandle> acquireAsync(LockRequest request, Deadline deadline) {
 		this.settings.validate(request);
-		return new AsyncAcquisition(acquisition(request, this.settings.waitTimeOf(request)), this.queues, this.handles,
-				this.events, this.threads, this.settings.commandTimeout())
+		return new AsyncAcquisition(acquisition(request, deadline), this.queues, this.handles, this.events,
+				this.threads, this.settings.commandTimeout())
 			.start();
 	}
 
@@ -87,10 +118,9 @@ final class LockAcquirer {
 		}
 	}
 
-	private Acquisition acquisition(LockRequest request, Duration waitTime) {
-		AcquireContext context = new AcquireContext(request, waitTime, this.settings, this.clock);
-		return new Acquisition(context, this.queues, this.store, this.leases, this.revoker, this.clock,
-				this.settings.maxPollInterval());
+	private Acquisition acquisition(LockRequest request, Deadline deadline) {
+		return new Acquisition(new AcquireContext(request, deadline, this.settings), this.queues, this.store,
+				this.leases, this.revoker, this.clock, this.settings.maxPollInterval());
 	}
 
 }

@@ -6,6 +6,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.store.memory.MemoryLockStore;
 
@@ -19,7 +20,8 @@ final class TestContexts {
 
 	static AcquireContext of(String key, LeaseTerms terms) {
 		LockRequest request = LockRequest.builder(key).lease(terms.lease()).renew(terms.renewed()).build();
-		return new AcquireContext(request, LockRequest.FOREVER, LockSettings.defaults(), MachineClock.SYSTEM);
+		return new AcquireContext(request, Deadline.after(MachineClock.SYSTEM, LockRequest.FOREVER),
+				LockSettings.defaults());
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.dlock.aop.call;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
@@ -17,6 +18,7 @@ import io.dlock.LockInfo;
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.LockSettings;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.aop.PostProcessors;
@@ -77,6 +79,16 @@ public class CancelledAcquisitionTests {
 		@Override
 		public Optional<LockHandle> tryAcquire(LockRequest request) {
 			return this.registry.tryAcquire(request);
+		}
+
+		@Override
+		public LockSet acquireAll(LockRequest template, Collection<String> keys) {
+			return this.registry.acquireAll(template, keys);
+		}
+
+		@Override
+		public CompletableFuture<LockSet> acquireAllAsync(LockRequest template, Collection<String> keys) {
+			return this.registry.acquireAllAsync(template, keys);
 		}
 
 		@Override

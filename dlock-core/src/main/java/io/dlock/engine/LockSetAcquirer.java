@@ -1,0 +1,205 @@
+package io.dlock.engine;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockContext;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+import io.dlock.LockSet;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.store.StorageKey;
+
+/**
+ * Acquires several locks, all or none. All callers ask for them in one order, that of the
+ * storage keys, so that they cannot wait for each other in a circle.
+ */
+final class LockSetAcquirer {
+
+	private static final Log logger = LogFactory.getLog(LockSetAcquirer.class);
+
+	private final LockAcquirer acquirer;
+
+	private final AtomicBoolean disorderTold = new AtomicBoolean();
+
+	LockSetAcquirer(LockAcquirer acquirer) {
+		this.acquirer = acquirer;
+	}
+
+	LockSet acquire(LockRequest template, Collection<String> keys) {
+		List<LockRequest> requests = requests(template, keys);
+		Deadline deadline = this.acquirer.deadline(template);
+		List<LeaseLockHandle> granted = new ArrayList<>(requests.size());
+		try {
+			for (LockRequest request : requests) {
+				granted.add(this.acquirer.acquire(request, deadline, true));
+			}
+			granted.forEach(LockHandle::assertHeld);
+			return LockSet.of(granted);
+		}
+		catch (Throwable ex) {
+			giveBack(granted);
+			throw ex;
+		}
+	}
+
+	CompletableFuture<LockSet> acquireAsync(LockRequest template, Collection<String> keys) {
+		List<LockRequest> requests = requests(template, keys);
+		return new AsyncSet(requests, this.acquirer, this.acquirer.deadline(template)).start();
+	}
+
+	/**
+	 * Release the locks of a set that is not complete, together and without waiting: the
+	 * wait of the caller is over.
+	 * @param granted the locks
+	 */
+	static void giveBack(List<LeaseLockHandle> granted) {
+		granted.forEach(LeaseLockHandle::releaseUnusedSoon);
+	}
+
+	private List<LockRequest> requests(LockRequest template, Collection<String> keys) {
+		List<LockRequest> requests = keys.stream()
+			.map(template::withKey)
+			.distinct()
+			.sorted(Comparator.comparing((request) -> StorageKey.of(request.key())))
+			.toList();
+		if (requests.isEmpty() || requests.size() > LockSet.MAX_KEYS) {
+			throw new IllegalArgumentException("'keys' must have 1 to %d keys but has %d: %s"
+				.formatted(LockSet.MAX_KEYS, requests.size(), requests.isEmpty()
+						? "a set without a lock protects nothing" : "lock what they have in common instead"));
+		}
+		warnOfDisorder(requests);
+		return requests;
+	}
+
+	/**
+	 * A thread that holds a higher key already may wait for a caller that waits for that
+	 * key.
+	 */
+	private void warnOfDisorder(List<LockRequest> requests) {
+		for (LockHandle held : LockContext.all()) {
+			LockRequest lower = lowerThan(held, requests);
+			if (lower != null && this.disorderTold.compareAndSet(false, true)) {
+				logger.warn(
+						("Lock '%s' is requested by a thread that holds '%s': callers that lock them in the other order"
+								+ " wait for each other until their wait time is over. Lock all keys in one call. "
+								+ "This is logged once")
+							.formatted(StorageKey.of(lower.key()), StorageKey.of(held.key())));
+			}
+		}
+	}
+
+	private static @Nullable LockRequest lowerThan(LockHandle held, List<LockRequest> requests) {
+		String key = StorageKey.of(held.key());
+		for (LockRequest request : requests) {
+			int order = StorageKey.of(request.key()).compareTo(key);
+			if (order != 0) {
+				return (order < 0) ? request : null;
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Acquires several locks one after the other, without a waiting thread.
+	 */
+	@SuppressWarnings("FutureReturnValueIgnored") // the one that a caller cancels is kept
+	private static final class AsyncSet {
+
+		private final List<LockRequest> requests;
+
+		private final LockAcquirer acquirer;
+
+		private final Deadline deadline;
+
+		private final CompletableFuture<LockSet> future = new CompletableFuture<>();
+
+		/** Used by one thread after the other. */
+		private final List<LeaseLockHandle> granted = new ArrayList<>();
+
+		private volatile @Nullable CompletableFuture<LockHandle> current;
+
+		private AsyncSet(List<LockRequest> requests, LockAcquirer acquirer, Deadline deadline) {
+			this.requests = requests;
+			this.acquirer = acquirer;
+			this.deadline = deadline;
+		}
+
+		CompletableFuture<LockSet> start() {
+			this.future.whenComplete((set, failure) -> cancelCurrent());
+			acquireNext();
+			return this.future;
+		}
+
+		private void acquireNext() {
+			CompletableFuture<LockHandle> next = this.acquirer.acquireAsync(this.requests.get(this.granted.size()),
+					this.deadline);
+			this.current = next;
+			if (this.future.isDone()) {
+				next.cancel(false);
+			}
+			next.whenComplete(this::answered);
+		}
+
+		private void cancelCurrent() {
+			CompletableFuture<LockHandle> waiting = this.current;
+			if (waiting != null) {
+				waiting.cancel(false);
+			}
+		}
+
+		private void answered(@Nullable LockHandle handle, @Nullable Throwable failure) {
+			if (handle != null) {
+				this.granted.add((LeaseLockHandle) handle);
+			}
+			if (failure != null || this.future.isDone()) {
+				end(failure);
+			}
+			else if (this.granted.size() < this.requests.size()) {
+				proceed();
+			}
+			else {
+				complete();
+			}
+		}
+
+		private void complete() {
+			try {
+				this.granted.forEach(LockHandle::assertHeld);
+				if (!this.future.complete(LockSet.of(this.granted))) {
+					end(null);
+				}
+			}
+			catch (LockLostException ex) {
+				end(ex);
+			}
+		}
+
+		private void proceed() {
+			try {
+				acquireNext();
+			}
+			catch (Throwable ex) {
+				end(ex);
+			}
+		}
+
+		private void end(@Nullable Throwable failure) {
+			Throwable reason = (failure != null) ? failure : new CancellationException();
+			giveBack(this.granted);
+			this.future.completeExceptionally(reason);
+		}
+
+	}
+
+}

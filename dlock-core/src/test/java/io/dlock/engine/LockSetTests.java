@@ -1,0 +1,342 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockHandle;
+import io.dlock.LockInterruptedException;
+import io.dlock.LockLostException;
+import io.dlock.LockRequest;
+import io.dlock.LockSet;
+import io.dlock.LockStoreException;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.test.Patience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Several locks, all or none.
+ */
+class LockSetTests extends AbstractLeaseLockRegistryTests {
+
+	private final LockRequest waiting = request("set", LEASE, Duration.ofSeconds(30));
+
+	private final LockRequest immediate = noWait("set");
+
+	private boolean isAsked(String key) {
+		AcquireCommand asked = this.store.asked;
+		return asked != null && asked.key().equals(key);
+	}
+
+	@Test
+	void keysAreLockedInTheOrderOfTheirStorageKeysAndOnce() {
+		try (LockSet set = this.registry.acquireAll(List.of("b", "ä", "a", "b", "B"))) {
+			assertThat(set.keys()).containsExactly("ä", "B", "a", "b");
+			assertThat(set.isValid()).isTrue();
+			assertThat(set.remaining()).isPositive();
+			set.assertHeld();
+			assertThat(this.store.acquires).hasValue(4);
+		}
+		assertThat(List.of("b", "ä", "a", "B")).allMatch(this::isFreeInStore);
+	}
+
+	@Test
+	void eachLockHasATokenOfItsOwn() {
+		try (LockSet set = this.registry.acquireAll(List.of("a", "b"))) {
+			assertThat(set.handle("a").token()).isPositive().isNotEqualTo(set.handle("b").token());
+			assertThat(set.handle("a")).isSameAs(set.handles().get(0));
+			assertThatIllegalArgumentException().isThrownBy(() -> set.handle("c"))
+				.withMessage("'c' is not a key of this set, which has LockSet[a, b]");
+		}
+	}
+
+	@Test
+	void templateIsNotLocked() {
+		try (LockSet set = this.registry.acquireAll(this.immediate, List.of("a"))) {
+			assertThat(set.keys()).containsExactly("a");
+			assertThat(isFreeInStore("set")).isTrue();
+		}
+	}
+
+	@Test
+	void keysAreChecked() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.acquireAll(List.of()))
+			.withMessageContaining("'keys' must have 1 to 64 keys but has 0");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.registry.acquireAll(IntStream.range(0, 65).mapToObj(Integer::toString).toList()))
+			.withMessageContaining("'keys' must have 1 to 64 keys but has 65");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.acquireAll(Arrays.asList("a", null)))
+			.withMessageContaining("'key' must not be null");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.acquireAllAsync(this.immediate, List.of()))
+			.withMessageContaining("'keys' must have 1 to 64 keys but has 0");
+		assertThat(this.store.acquires).hasValue(0);
+	}
+
+	@Test
+	void busyLockLeavesNoOtherTaken() {
+		holdElsewhere("b", LEASE);
+		assertThatExceptionOfType(LockBusyException.class)
+			.isThrownBy(() -> this.registry.acquireAll(this.immediate, List.of("c", "b", "a")))
+			.satisfies((ex) -> assertThat(ex.key()).isEqualTo("b"));
+		assertThat(this.registry.tryAcquireAll(this.immediate, List.of("c", "b", "a"))).isEmpty();
+		Awaitility.await().until(() -> isFreeInStore("a"));
+		Awaitility.await().until(() -> isFreeInStore("c"));
+	}
+
+	@Test
+	void failedStoreLeavesNoOtherTaken() {
+		this.store.afterAcquire = () -> this.store.lostAcquireReplies
+			.set(Objects.requireNonNull(this.store.asked).key().equals("b") ? 1 : 0);
+		assertThatExceptionOfType(LockStoreException.class)
+			.isThrownBy(() -> this.registry.acquireAll(this.immediate, List.of("a", "b")));
+		Awaitility.await().until(() -> isFreeInStore("a"));
+		Awaitility.await().until(() -> isFreeInStore("b"));
+	}
+
+	@Test
+	void interruptedWaitLeavesNoOtherTaken() throws Exception {
+		holdElsewhere("b", LEASE);
+		Thread caller = Thread.currentThread();
+		CompletableFuture<Void> interrupt = inOtherThread(() -> {
+			Awaitility.await().until(() -> isAsked("b"));
+			caller.interrupt();
+			return null;
+		});
+		assertThatExceptionOfType(LockInterruptedException.class)
+			.isThrownBy(() -> this.registry.acquireAll(this.waiting, List.of("a", "b")));
+		assertThat(Thread.interrupted()).isTrue();
+		interrupt.join();
+		Awaitility.await().until(() -> isFreeInStore("a"));
+	}
+
+	@Test
+	void oneWaitTimeCountsForAll() {
+		holdElsewhere("a", Duration.ofSeconds(1));
+		holdElsewhere("b", LEASE);
+		assertThatExceptionOfType(LockBusyException.class)
+			.isThrownBy(
+					() -> this.registry.acquireAll(request("set", LEASE, Duration.ofMillis(1500)), List.of("a", "b")))
+			.satisfies((ex) -> assertThat(ex.waited()).isBetween(Duration.ofMillis(1500), LEASE.dividedBy(2)));
+	}
+
+	@Test
+	void lockOfTheSetIsNestedInOneThatTheThreadHolds() {
+		LockHandle outer = this.registry.acquire("a");
+		LockSet set = this.registry.acquireAll(this.immediate, List.of("a", "b"));
+		assertThat(set.handle("a").token()).isEqualTo(outer.token());
+		this.registry.acquire(noWait("b")).release();
+		set.release();
+		assertThat(outer.isValid()).isTrue();
+		assertThat(isFreeInStore("b")).isTrue();
+		outer.release();
+	}
+
+	@Test
+	void minHoldOfAnOuterLockOutlastsASetThatIsGivenBack() {
+		LockHandle outer = this.registry
+			.acquire(LockRequest.builder("a").lease(LEASE).minHold(LEASE.dividedBy(2)).build());
+		holdElsewhere("b", LEASE);
+		assertThat(this.registry.tryAcquireAll(this.immediate, List.of("a", "b"))).isEmpty();
+		outer.release();
+		assertThat(isFreeInStore("a")).isFalse();
+	}
+
+	@Test
+	void minHoldOfASetThatIsGivenBackIsWaived() {
+		holdElsewhere("b", LEASE);
+		LockRequest template = LockRequest.builder("set")
+			.lease(LEASE)
+			.waitTime(Duration.ZERO)
+			.minHold(LEASE.dividedBy(2))
+			.build();
+		assertThat(this.registry.tryAcquireAll(template, List.of("a", "b"))).isEmpty();
+		Awaitility.await().until(() -> isFreeInStore("a"));
+	}
+
+	@Test
+	void oneLostLockIsTheLossOfTheSet() {
+		LockSet set = this.registry.acquireAll(request("set", SHORT_LEASE, Duration.ZERO), List.of("a", "b", "c"));
+		List<String> lost = new CopyOnWriteArrayList<>();
+		set.onLost((handle) -> lost.add(handle.key()));
+		this.store.memory.inspection().forceRelease("b", set.handle("b").token() / 1024);
+		Awaitility.await().untilAsserted(() -> assertThat(lost).containsExactly("b"));
+		assertThat(set.isValid()).isFalse();
+		assertThat(set.remaining()).isZero();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(set::assertHeld);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(set::release)
+			.satisfies((ex) -> assertThat(ex.key()).isEqualTo("b"));
+		assertThat(isFreeInStore("a")).isTrue();
+		assertThat(isFreeInStore("c")).isTrue();
+		set.release();
+		assertThatIllegalStateException().isThrownBy(() -> set.handle("a").assertHeld());
+	}
+
+	@Test
+	void lossOfSeveralLocksIsToldOnce() {
+		LockRequest brief = LockRequest.builder("set").lease(Duration.ofMillis(200)).renew(false).build();
+		LockSet set = this.registry.acquireAll(brief, List.of("a", "b"));
+		List<String> lost = new CopyOnWriteArrayList<>();
+		set.onLost((handle) -> lost.add(handle.key()));
+		Awaitility.await().until(() -> !set.handle("a").isValid() && !set.handle("b").isValid());
+		Awaitility.await().untilAsserted(() -> assertThat(lost).hasSize(1));
+		assertThat(set.releaseAsync()).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockLostException.class)
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).hasSize(1));
+		assertThat(lost).hasSize(1);
+	}
+
+	@Test
+	void heldLocksAreRenewedWhileTheCallerWaitsForTheNext() throws Exception {
+		holdElsewhere("b", LEASE);
+		CompletableFuture<Void> waiter = inOtherThread(() -> {
+			try (LockSet set = this.registry.acquireAll(request("set", SHORT_LEASE, Duration.ofSeconds(60)),
+					List.of("a", "b"))) {
+				assertThat(set.isValid()).isTrue();
+			}
+			return null;
+		});
+		Awaitility.await().until(() -> this.store.renewals.get() > 1);
+		assertThat(isFreeInStore("a")).isFalse();
+		this.store.memory.release("b", "elsewhere");
+		waiter.get(Patience.EVENTUALLY.toMillis(), TimeUnit.MILLISECONDS);
+	}
+
+	@Test
+	void lockThatIsLostWhileTheCallerWaitsForTheNextIsToldAndTheNextGivenBack() {
+		holdElsewhere("b", LEASE);
+		CompletableFuture<LockSet> waiter = inOtherThread(
+				() -> this.registry.acquireAll(this.waiting, List.of("a", "b")));
+		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(this.waiting, List.of("A", "b"));
+		Awaitility.await().until(() -> isAsked("b") && !isFreeInStore("a") && !isFreeInStore("A"));
+		for (String key : List.of("a", "A")) {
+			this.store.memory.inspection().forceRelease(key, this.store.memory.find(key).orElseThrow().token());
+		}
+		this.registry.renewer().leases().forEach((lease) -> lease.lose(lease.expiry()));
+		this.store.memory.release("b", "elsewhere");
+		assertThat(waiter).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockLostException.class);
+		assertThat(future).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockLostException.class);
+		Awaitility.await().until(() -> isFreeInStore("b"));
+	}
+
+	@Test
+	void callersWithOverlappingSetsDoNotWaitForEachOther() throws Exception {
+		List<String> keys = List.of("a", "b", "c", "d");
+		CyclicBarrier barrier = new CyclicBarrier(4);
+		List<CompletableFuture<Integer>> callers = new ArrayList<>();
+		int[] balance = new int[1];
+		for (int i = 0; i < 4; i++) {
+			callers.add(inOtherThread(() -> {
+				awaitQuietly(barrier);
+				int done = 0;
+				for (int n = 0; n < 500; n++) {
+					List<String> some = new ArrayList<>(keys);
+					Collections.shuffle(some, ThreadLocalRandom.current());
+					try (LockSet set = this.registry.acquireAll(this.waiting, some.subList(0, 3))) {
+						balance[0]++;
+						set.assertHeld();
+						done++;
+					}
+				}
+				return done;
+			}));
+		}
+		for (CompletableFuture<Integer> caller : callers) {
+			assertThat(caller.get(Patience.EVENTUALLY.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(500);
+		}
+		// any two sets of three out of four keys overlap
+		assertThat(balance[0]).isEqualTo(2000);
+	}
+
+	@Test
+	void futureCompletesWithLocksThatBelongToNoThread() throws Exception {
+		LockSet set = this.registry.acquireAllAsync(this.waiting, List.of("b", "a")).get();
+		assertThat(set.keys()).containsExactly("a", "b");
+		assertThat(LockHandle.current()).isEmpty();
+		assertThat(set.releaseAsync()).succeedsWithin(Patience.EVENTUALLY);
+		assertThat(isFreeInStore("a")).isTrue();
+		assertThat(isFreeInStore("b")).isTrue();
+	}
+
+	@Test
+	void futureFailsIfALockStaysBusy() {
+		holdElsewhere("b", LEASE);
+		assertThat(this.registry.acquireAllAsync(this.immediate, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBusyException.class);
+		Awaitility.await().until(() -> isFreeInStore("a"));
+	}
+
+	@Test
+	void cancelledFutureLeavesNoLockTaken() {
+		holdElsewhere("b", LEASE);
+		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(this.waiting, List.of("a", "b", "c"));
+		Awaitility.await().until(() -> isAsked("b"));
+		assertThat(isFreeInStore("a")).isFalse();
+		future.cancel(false);
+		Awaitility.await().until(() -> isFreeInStore("a"));
+		Awaitility.await().until(() -> this.registry.queues().size() == 0);
+	}
+
+	@Test
+	void closedRegistryEndsTheWaitForASet() {
+		holdElsewhere("b", LEASE);
+		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(this.waiting, List.of("a", "b"));
+		Awaitility.await().until(() -> isAsked("b"));
+		this.registry.close();
+		assertThat(future).failsWithin(Patience.EVENTUALLY);
+		Awaitility.await().until(() -> isFreeInStore("a"));
+	}
+
+	@Test
+	void lowerKeyInsideAHoldWarnsOnce() {
+		Logger logger = (Logger) LoggerFactory.getLogger(LockSetAcquirer.class);
+		ListAppender<ILoggingEvent> log = new ListAppender<>();
+		log.start();
+		logger.addAppender(log);
+		LockHandle outer = this.registry.acquire("b");
+		try {
+			this.registry.acquireAll(this.immediate, List.of("b", "c")).release();
+			assertThat(log.list).isEmpty();
+			this.registry.acquireAll(this.immediate, List.of("a", "b")).release();
+			this.registry.acquireAll(this.immediate, List.of("a", "c")).release();
+			assertThat(log.list).singleElement()
+				.asString()
+				.contains("Lock 'a' is requested by a thread that holds 'b'");
+		}
+		finally {
+			outer.release();
+			logger.detachAppender(log);
+		}
+	}
+
+}
