@@ -101,8 +101,9 @@ public final class Campaign implements AutoCloseable {
 		List<ClientProcess> clients = startClients(store, links, startResource(), shim);
 		Map<String, Long> quiet = FinalChecks.quiet(store::figures, this.options.lease());
 		this.checks.figures("ready", quiet);
-		Before ready = new Before(isOurs() ? FinalChecks.withMailboxes(quiet, clients.size()) : quiet, keys(),
-				isPoolSlow() ? Set.of("connections") : Set.of());
+		Before ready = new Before(isOurs()
+				? FinalChecks.withMailboxes(quiet, clients.size(), this.options.store().idleConnections()) : quiet,
+				keys(), isPoolSlow() ? Set.of("connections") : Set.of());
 		open(MachineWatch.start(this.directory.resolve("machine.txt")));
 		clients.forEach((client) -> client.tell("GO"));
 		Bed bed = new Bed(store, clients.subList(0, this.options.clients()),
@@ -163,9 +164,11 @@ public final class Campaign implements AutoCloseable {
 			arguments.addAll(List.of("--seed=" + this.options.seed(), "--lease=" + this.options.lease().toMillis(),
 					"--threads=" + this.options.threads(), "--keys=" + this.options.keys(), "--resource=" + port,
 					"--contender=" + this.options.contender()));
-			arguments.addAll((i < this.options.clients())
-					? List.of("--futures=" + this.options.futures(), "--pollers=" + this.options.pollers())
-					: List.of("--kept=" + this.options.kept()));
+			arguments.addAll(
+					(i < this.options.clients())
+							? List.of("--futures=" + this.options.futures(), "--pollers=" + this.options.pollers(),
+									"--transfers=" + this.options.transfers())
+							: List.of("--kept=" + this.options.kept()));
 			clients.add(open(new ClientProcess(i, this.directory, ClientProcess.MAIN, arguments, clock(shim, i))));
 		}
 		clients.forEach(ClientProcess::start);

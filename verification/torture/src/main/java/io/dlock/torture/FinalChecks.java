@@ -68,16 +68,17 @@ final class FinalChecks {
 
 	/**
 	 * A process owns one mailbox, on a connection of its own. On a busy machine it may
-	 * open when the warm-up is over.
+	 * open when the warm-up is over, and a pool may not have all of its connections yet.
 	 * @param figures the figures of the store
 	 * @param processes the number of processes
+	 * @param connections the connections that a process of a database has when it is idle
 	 * @return the figures when each of them has a mailbox
 	 */
-	static Map<String, Long> withMailboxes(Map<String, Long> figures, int processes) {
+	static Map<String, Long> withMailboxes(Map<String, Long> figures, int processes, int connections) {
 		long missing = Math.max(0, processes - figures.getOrDefault(CHANNELS, (long) processes));
 		Map<String, Long> all = new TreeMap<>(figures);
 		all.computeIfPresent(CHANNELS, (name, open) -> open + missing);
-		all.computeIfPresent("connections", (name, open) -> open + missing);
+		all.computeIfPresent("connections", (name, open) -> Math.max(open + missing, (long) processes * connections));
 		return all;
 	}
 

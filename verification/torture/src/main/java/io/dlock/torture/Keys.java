@@ -21,6 +21,12 @@ public final class Keys {
 	/** The number of the first key of those that no call waits for. */
 	static final int FIRST_POLLED = 50_000;
 
+	/** The number of accounts, of which a transfer locks some together. */
+	public static final int ACCOUNTS = 6;
+
+	/** The number of the first account. */
+	static final int FIRST_ACCOUNT = 40_000;
+
 	/** The number of the first private key. */
 	static final int FIRST_PRIVATE = 100_000;
 
@@ -49,8 +55,21 @@ public final class Keys {
 		return key >= FIRST_POLLED && key < FIRST_PRIVATE;
 	}
 
+	/**
+	 * A key that is locked together with others.
+	 * @param number the number of the account
+	 * @return the number of the key
+	 */
+	public static int account(int number) {
+		return FIRST_ACCOUNT + number;
+	}
+
+	public static boolean isAccount(int key) {
+		return key >= FIRST_ACCOUNT && key < FIRST_POLLED;
+	}
+
 	public static boolean isShared(int key) {
-		return key < FIRST_POLLED;
+		return key < FIRST_ACCOUNT;
 	}
 
 	/**

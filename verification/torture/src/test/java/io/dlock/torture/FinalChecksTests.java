@@ -24,11 +24,12 @@ class FinalChecksTests {
 
 	@Test
 	void i11MailboxThatOpensAfterTheWarmUpIsNoLeak() {
-		assertThat(FinalChecks.withMailboxes(Map.of("channels", 2L, "connections", 5L, "locks", 0L), 3))
+		assertThat(FinalChecks.withMailboxes(Map.of("channels", 2L, "connections", 5L, "locks", 0L), 3, 0))
 			.isEqualTo(Map.of("channels", 3L, "connections", 6L, "locks", 0L));
-		assertThat(FinalChecks.withMailboxes(Map.of("channels", 3L, "connections", 6L), 3))
+		assertThat(FinalChecks.withMailboxes(Map.of("channels", 3L, "connections", 6L), 3, 0))
 			.isEqualTo(Map.of("channels", 3L, "connections", 6L));
-		assertThat(FinalChecks.withMailboxes(Map.of("connections", 6L), 3)).isEqualTo(Map.of("connections", 6L));
+		assertThat(FinalChecks.withMailboxes(Map.of("connections", 6L), 3, 0)).isEqualTo(Map.of("connections", 6L));
+		assertThat(FinalChecks.withMailboxes(Map.of("connections", 17L), 3, 6)).isEqualTo(Map.of("connections", 18L));
 	}
 
 	@Test

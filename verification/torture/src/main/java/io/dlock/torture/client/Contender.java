@@ -1,5 +1,6 @@
 package io.dlock.torture.client;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -22,6 +23,15 @@ interface Contender extends AutoCloseable {
 	 */
 	default CompletableFuture<Outcome> acquireAsync(LockCall call) {
 		throw new UnsupportedOperationException("There are no futures");
+	}
+
+	/**
+	 * Acquire several locks, all or none.
+	 * @param calls the calls, which differ in their keys only
+	 * @return the outcome
+	 */
+	default Outcome acquireAll(List<LockCall> calls) {
+		throw new UnsupportedOperationException("There are no locks on several keys");
 	}
 
 	/**

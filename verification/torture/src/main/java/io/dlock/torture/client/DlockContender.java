@@ -1,8 +1,10 @@
 package io.dlock.torture.client;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -14,6 +16,7 @@ import io.dlock.LockInterruptedException;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.engine.LeaseLockRegistry;
@@ -100,6 +103,23 @@ final class DlockContender implements Contender {
 			.handle((handle, failure) -> (failure == null) ? new Outcome.Granted(new Held(handle)) : failed(failure));
 	}
 
+	@Override
+	public Outcome acquireAll(List<LockCall> calls) {
+		LockRequest template = request(calls.get(0));
+		List<String> keys = calls.stream().map(LockCall::key).toList();
+		try {
+			LockSet set = calls.get(0).async() ? this.registry.acquireAllAsync(template, keys).join()
+					: this.registry.acquireAll(template, keys);
+			return new Outcome.AllGranted(keys.stream().<Holding>map((key) -> new Held(set.handle(key))).toList());
+		}
+		catch (CompletionException ex) {
+			return failed((ex.getCause() != null) ? ex.getCause() : ex);
+		}
+		catch (RuntimeException ex) {
+			return failed(ex);
+		}
+	}
+
 	private static LockRequest request(LockCall call) {
 		return LockRequest.builder(call.key())
 			.lease(call.lease())
@@ -132,7 +152,7 @@ final class DlockContender implements Contender {
 		if (failure instanceof LockBusyException) {
 			return Outcome.NotGranted.of(Event.REFUSED, failure);
 		}
-		if (failure instanceof LockStoreException) {
+		if (failure instanceof LockStoreException || failure instanceof LockLostException) {
 			return Outcome.NotGranted.of(Event.UNKNOWN, failure);
 		}
 		if (failure instanceof LockInterruptedException) {

@@ -1,5 +1,7 @@
 package io.dlock.torture.client;
 
+import java.util.List;
+
 import io.dlock.torture.history.Event;
 
 /**
@@ -13,6 +15,15 @@ sealed interface Outcome {
 	 * @param holding the lock
 	 */
 	record Granted(Holding holding) implements Outcome {
+
+	}
+
+	/**
+	 * All locks are held.
+	 *
+	 * @param holdings the locks, in the order of their calls
+	 */
+	record AllGranted(List<Holding> holdings) implements Outcome {
 
 	}
 

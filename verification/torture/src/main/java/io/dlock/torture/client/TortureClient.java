@@ -43,6 +43,8 @@ public final class TortureClient {
 
 	private static final int FIRST_POLLER = 200;
 
+	private static final int FIRST_TRANSFER = 300;
+
 	private final ClientOptions options;
 
 	private final Contender contender;
@@ -162,6 +164,10 @@ public final class TortureClient {
 		}
 		for (int i = 0; i < this.options.pollers(); i++) {
 			this.others.add(new Thread(worker(FIRST_POLLER + i, attempts, Workload::nextTry), "poller-" + i));
+		}
+		for (int i = 0; i < this.options.transfers(); i++) {
+			this.others.add(new Thread(new Transfers(this.options, FIRST_TRANSFER + i, this.contender, this.history,
+					attempts, this.stopped), "transfers-" + i));
 		}
 		if (this.options.futures() > 0) {
 			this.others.add(new Thread(new Futures(this.options, this.contender, this.history, attempts, this.stopped),

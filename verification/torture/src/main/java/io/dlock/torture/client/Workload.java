@@ -1,7 +1,10 @@
 package io.dlock.torture.client;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 import io.dlock.torture.Keys;
 
@@ -59,6 +62,33 @@ final class Workload {
 		boolean renew = this.random.nextBoolean() && this.renewing;
 		LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime, renew, true);
 		return new Cycle(key, call, upTo(SHORT), false, true, false, Duration.ZERO);
+	}
+
+	/**
+	 * Locks of several accounts, in any order.
+	 */
+	List<Cycle> nextTransfer() {
+		List<Integer> accounts = new ArrayList<>(IntStream.range(0, Keys.ACCOUNTS).boxed().toList());
+		int size = 2 + this.random.nextInt(3);
+		boolean renew = this.random.nextInt(10) < 7 && this.renewing;
+		boolean async = this.random.nextInt(4) == 0;
+		Duration waitTime = (this.random.nextInt(4) == 0) ? Duration.ZERO : this.options.waitTime();
+		Duration body = body(this.options.lease());
+		Duration think = upTo(this.options.think());
+		List<Cycle> cycles = new ArrayList<>();
+		for (int i = 0; i < size; i++) {
+			int key = Keys.account(accounts.remove(this.random.nextInt(accounts.size())));
+			LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime, renew, async);
+			cycles.add(new Cycle(key, call, body, false, false, false, think));
+		}
+		return cycles;
+	}
+
+	/**
+	 * An amount of money.
+	 */
+	long nextAmount() {
+		return this.random.nextLong(1, 100);
 	}
 
 	private Duration waitTime(int key) {

@@ -100,7 +100,13 @@ public enum Event {
 	END,
 
 	/** The call that begins asks for a future, which another thread completes. */
-	ASYNC;
+	ASYNC,
+
+	/**
+	 * An account gave or received money. {@code value} is its balance now, {@code other}
+	 * the money received, which is negative for the account that gave it.
+	 */
+	TRANSFER;
 
 	private static final Event[] VALUES = values();
 

@@ -25,7 +25,7 @@ final class Availability {
 	}
 
 	static void judge(Run run, Findings findings) {
-		run.byKey().forEach((key, attempts) -> judgeKey(run, attempts, findings));
+		run.byKeyLockedAlone().forEach((key, attempts) -> judgeKey(run, attempts, findings));
 	}
 
 	private static void judgeKey(Run run, List<Attempt> attempts, Findings findings) {

@@ -2,6 +2,8 @@ package io.dlock.torture.judge;
 
 import java.time.Duration;
 
+import io.dlock.torture.Keys;
+
 /**
  * I9 of the calls that ask for a future: no thread waits for the store on their behalf,
  * so they end shortly after their wait time even if the store does not answer and there
@@ -12,6 +14,8 @@ final class Deadlines {
 	private static final long PROMPTLY = Duration.ofMillis(250).toNanos();
 
 	private static final long ONE_CALL = Duration.ofSeconds(1).toNanos();
+
+	private static final int MOST_ACCOUNTS = 4;
 
 	private Deadlines() {
 	}
@@ -33,9 +37,13 @@ final class Deadlines {
 
 	/**
 	 * A request that does not wait asks once, for which it has a command timeout, and at
-	 * least a second.
+	 * least a second. One for several accounts asks once for each that is left when its
+	 * wait is over.
 	 */
 	static long limit(Attempt attempt, Run run) {
+		if (Keys.isAccount(attempt.key())) {
+			return attempt.waitLimit() + MOST_ACCOUNTS * Math.max(ONE_CALL, run.limits().commandTimeout());
+		}
 		return (attempt.waitLimit() > 0 || !attempt.isAsync()) ? attempt.waitLimit()
 				: Math.max(ONE_CALL, run.limits().commandTimeout());
 	}

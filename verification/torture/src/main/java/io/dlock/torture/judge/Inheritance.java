@@ -28,7 +28,7 @@ final class Inheritance {
 	}
 
 	void judge(Findings findings) {
-		for (List<Attempt> attempts : this.run.byKey().values()) {
+		for (List<Attempt> attempts : this.run.byKeyLockedAlone().values()) {
 			attempts.stream()
 				.filter((attempt) -> attempt.isGranted() && Recovery.diedHolding(attempt))
 				.forEach((dead) -> judge(dead, attempts, findings));

@@ -62,7 +62,10 @@ public enum Invariant {
 	I15("not back in time", true, true),
 
 	/** The locks leave the application beside them its connections. */
-	I16("application disturbed", true, true);
+	I16("application disturbed", true, true),
+
+	/** Transfers between accounts that are locked together conserve the money. */
+	I17("money made or lost", true, true);
 
 	private final String title;
 
@@ -86,7 +89,7 @@ public enum Invariant {
 	 */
 	public double mostExcused() {
 		return switch (this) {
-			case I1, I2, I4, I5, I12 -> 0;
+			case I1, I2, I4, I5, I12, I17 -> 0;
 			case I3 -> 0.05;
 			case I6, I9 -> 0.1;
 			case I7, I8, I10, I14 -> 0.75;

@@ -94,7 +94,7 @@ final class Messages {
 	 */
 	private static List<HandOver> handOvers(Run run) {
 		List<HandOver> handOvers = new ArrayList<>();
-		for (List<Attempt> attempts : run.byKey().values()) {
+		for (List<Attempt> attempts : run.byKeyLockedAlone().values()) {
 			List<Attempt> grants = attempts.stream()
 				.filter(Attempt::isGranted)
 				.sorted(Comparator.comparingLong(Attempt::returned))

@@ -41,7 +41,7 @@ final class Recovery {
 	 */
 	static List<Death> deaths(Run run) {
 		List<Death> deaths = new ArrayList<>();
-		for (List<Attempt> attempts : run.byKey().values()) {
+		for (List<Attempt> attempts : run.byKeyLockedAlone().values()) {
 			List<Attempt> grants = byReturn(attempts);
 			for (int i = 0; i + 1 < grants.size(); i++) {
 				Attempt dead = grants.get(i);

@@ -18,7 +18,8 @@ final class Resource {
 		Map<Integer, Long> highest = new HashMap<>();
 		Map<Integer, Long> counters = new HashMap<>();
 		for (HistoryRecord entry : run.resource()) {
-			if (entry.event() == Event.FENCED_READ || entry.event() == Event.FENCED_WRITE) {
+			if (entry.event() == Event.FENCED_READ || entry.event() == Event.FENCED_WRITE
+					|| entry.event() == Event.TRANSFER) {
 				judgeToken(entry, highest.getOrDefault(entry.key(), 0L), findings);
 				highest.merge(entry.key(), entry.token(), Math::max);
 			}
@@ -37,6 +38,23 @@ final class Resource {
 			}
 		}
 		judgeAcknowledged(run, counters, findings);
+		judgeTransfers(run, findings);
+	}
+
+	private static void judgeTransfers(Run run, Findings findings) {
+		Map<Integer, Long> balances = new HashMap<>();
+		for (HistoryRecord entry : run.resource()) {
+			if (entry.event() == Event.TRANSFER) {
+				findings.judged(Invariant.I17);
+				long before = balances.getOrDefault(entry.key(), 0L);
+				if (entry.value() != before + entry.other()) {
+					findings.violation(Invariant.I17, entry.nanos(),
+							"Client %d left %d on account %d, which had %d and received %d".formatted(entry.client(),
+									entry.value(), entry.key(), before, entry.other()));
+				}
+				balances.put(entry.key(), entry.value());
+			}
+		}
 	}
 
 	private static void judgeToken(HistoryRecord entry, long highest, Findings findings) {

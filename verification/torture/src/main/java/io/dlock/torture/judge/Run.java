@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import io.dlock.torture.Keys;
 import io.dlock.torture.history.HistoryRecord;
 
 /**
@@ -34,6 +35,18 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 		Map<Integer, List<Attempt>> byKey = new TreeMap<>();
 		this.attempts
 			.forEach((attempt) -> byKey.computeIfAbsent(attempt.key(), (key) -> new ArrayList<>()).add(attempt));
+		return byKey;
+	}
+
+	/**
+	 * The attempts on each key that is locked alone, ordered by their begin. A call for
+	 * several accounts may hold one of them while it waits for another, so that it is not
+	 * known how long a single account was free.
+	 * @return the attempts by key
+	 */
+	Map<Integer, List<Attempt>> byKeyLockedAlone() {
+		Map<Integer, List<Attempt>> byKey = byKey();
+		byKey.keySet().removeIf(Keys::isAccount);
 		return byKey;
 	}
 

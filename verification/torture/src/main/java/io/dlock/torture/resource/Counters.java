@@ -1,10 +1,12 @@
 package io.dlock.torture.resource;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 import io.dlock.torture.history.Event;
 import io.dlock.torture.history.HistoryRecord;
+import io.dlock.torture.history.HistoryRecord.Origin;
 
 /**
  * The counters that the locks protect, two of each key: one that rejects a token lower
@@ -25,32 +27,60 @@ final class Counters {
 		return switch (request.operation()) {
 			case FENCED_READ, FENCED_WRITE -> of(this.fenced, request).fenced(request);
 			case UNFENCED_READ, UNFENCED_WRITE -> of(this.unfenced, request).apply(request);
+			case TRANSFER -> transfer(of(this.fenced, request), of(this.fenced, request.other().key()), request);
 		};
 	}
 
+	private static Reply transfer(Counter from, Counter to, Request request) {
+		if (request.other().token() < to.highest || request.token() < from.highest) {
+			return new Reply(false, from.value, from.highest);
+		}
+		to.highest = request.other().token();
+		to.value = request.other().value();
+		from.highest = request.token();
+		from.value = request.value();
+		return new Reply(true, from.value, from.highest);
+	}
+
 	private static Counter of(Map<Integer, Counter> counters, Request request) {
-		return counters.computeIfAbsent(request.origin().key(), (key) -> new Counter());
+		return of(counters, request.origin().key());
+	}
+
+	private static Counter of(Map<Integer, Counter> counters, int number) {
+		return counters.computeIfAbsent(number, (key) -> new Counter());
 	}
 
 	/**
-	 * Describe the write for the log. {@code other} is the highest token seen before.
+	 * Describe the write for the log. {@code other} is the highest token seen before, and
+	 * for a transfer, which has two records, the money received.
 	 * @param nanos when
 	 * @param request the request
 	 * @param reply its answer
 	 * @param before the highest token before it
-	 * @return the record
+	 * @return the records
 	 */
-	static HistoryRecord entry(long nanos, Request request, Reply reply, long before) {
+	static List<HistoryRecord> entries(long nanos, Request request, Reply reply, long before) {
 		Event event = switch (request.operation()) {
 			case FENCED_READ -> reply.accepted() ? Event.FENCED_READ : Event.FENCED_REJECTED;
 			case FENCED_WRITE -> reply.accepted() ? Event.FENCED_WRITE : Event.FENCED_REJECTED;
 			case UNFENCED_READ -> Event.UNFENCED_READ;
 			case UNFENCED_WRITE -> Event.UNFENCED_WRITE;
+			case TRANSFER -> reply.accepted() ? Event.TRANSFER : Event.FENCED_REJECTED;
 		};
-		return HistoryRecord.of(nanos, request.origin(), event)
+		HistoryRecord entry = HistoryRecord.of(nanos, request.origin(), event)
 			.withToken(request.token())
 			.withValue(reply.value())
 			.withOther(before);
+		if (event != Event.TRANSFER) {
+			return List.of(entry);
+		}
+		Origin from = request.origin();
+		Origin to = new Origin(from.client(), from.thread(), from.attempt(), request.other().key());
+		HistoryRecord received = HistoryRecord.of(nanos, to, event)
+			.withToken(request.other().token())
+			.withValue(request.other().value())
+			.withOther(request.other().amount());
+		return List.of(entry.withOther(-request.other().amount()), received);
 	}
 
 	/**
@@ -80,7 +110,7 @@ final class Counters {
 		Reply apply(Request request) {
 			switch (request.operation()) {
 				case FENCED_WRITE, UNFENCED_WRITE -> this.value = request.value();
-				case FENCED_READ, UNFENCED_READ -> {
+				case FENCED_READ, UNFENCED_READ, TRANSFER -> {
 				}
 			}
 			return new Reply(true, this.value, this.highest);

@@ -129,7 +129,7 @@ public final class FencedResource implements AutoCloseable {
 	private Reply answer(Request request) {
 		long before = this.counters.highest(request.origin().key());
 		Reply reply = this.counters.apply(request);
-		this.log.append(Counters.entry(System.nanoTime(), request, reply, before));
+		Counters.entries(System.nanoTime(), request, reply, before).forEach(this.log::append);
 		return reply;
 	}
 

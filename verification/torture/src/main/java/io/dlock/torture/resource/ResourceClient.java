@@ -69,6 +69,29 @@ public final class ResourceClient implements AutoCloseable {
 		return call(new Request(Request.Operation.UNFENCED_WRITE, origin, 0, value));
 	}
 
+	/**
+	 * Write the fenced counters of two accounts, both or none.
+	 * @param from the account that gives money
+	 * @param to the account that receives it
+	 * @param amount the money
+	 * @return the answer for the first account
+	 */
+	public Reply transfer(Account from, Account to, long amount) {
+		return call(new Request(Request.Operation.TRANSFER, from.origin(), from.token(), from.balance() - amount,
+				new Request.Entry(to.origin().key(), to.token(), to.balance() + amount, amount)));
+	}
+
+	/**
+	 * An account as its holder has read it.
+	 *
+	 * @param origin the call that holds its lock
+	 * @param token the fencing token
+	 * @param balance the balance that was read
+	 */
+	public record Account(Origin origin, long token, long balance) {
+
+	}
+
 	private Reply call(Request request) {
 		ByteBuffer out = ByteBuffer.allocate(Request.SIZE);
 		request.write(out);

@@ -26,6 +26,19 @@ public enum StoreType {
 			.orElseThrow(() -> new IllegalArgumentException("No store is called " + label));
 	}
 
+	/**
+	 * The connections of an idle process: those of the application, one of the locks, and
+	 * one for messages where the database sends them.
+	 * @return the number, or zero if the processes say how many there are
+	 */
+	public int idleConnections() {
+		return switch (this) {
+			case POSTGRES -> 6;
+			case MARIADB -> 5;
+			default -> 0;
+		};
+	}
+
 	public boolean isRedis() {
 		return this == REDIS || this == REDIS_SENTINEL || this == REDIS_CLUSTER;
 	}

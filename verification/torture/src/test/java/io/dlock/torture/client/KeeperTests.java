@@ -89,8 +89,9 @@ class KeeperTests {
 	}
 
 	private static ClientOptions options() {
-		return new ClientOptions(3, 0, 1, LEASE, LEASE, 1, 4, Duration.ZERO, Duration.ZERO, Path.of("none"), 0, 0, KEPT,
-				0, "fake", new StoreAddress(StoreAddress.Type.REDIS, List.of(), "", new AtomicReference<>(""), ""));
+		return new ClientOptions(3, 0, 1, LEASE, LEASE, 1, 4, Duration.ZERO, Duration.ZERO, Path.of("none"), 0, 0, 0,
+				KEPT, 0, "fake",
+				new StoreAddress(StoreAddress.Type.REDIS, List.of(), "", new AtomicReference<>(""), ""));
 	}
 
 	private static final class Locks implements Contender {

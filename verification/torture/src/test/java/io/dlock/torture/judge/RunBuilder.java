@@ -123,8 +123,14 @@ final class RunBuilder {
 	}
 
 	RunBuilder resource(long nanos, int client, Event event, long token, long value) {
-		this.resource
-			.add(HistoryRecord.of(nanos * MS, new Origin(client, 0, 1, 0), event).withToken(token).withValue(value));
+		return resource(nanos, client, 0, event, token, value, 0);
+	}
+
+	RunBuilder resource(long nanos, int client, int key, Event event, long token, long value, long other) {
+		this.resource.add(HistoryRecord.of(nanos * MS, new Origin(client, 0, 1, key), event)
+			.withToken(token)
+			.withValue(value)
+			.withOther(other));
 		return this;
 	}
 

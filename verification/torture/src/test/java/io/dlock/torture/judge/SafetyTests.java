@@ -229,6 +229,25 @@ class SafetyTests {
 	}
 
 	@Test
+	void i17TransfersConserveMoney() {
+		transfer(120, 40_000, 40_001, -30, 30, 30);
+		transfer(130, 40_001, 40_000, 20, -20, 10);
+		assertBroken();
+	}
+
+	@Test
+	void i17TransferFromBalancesThatAreOutOfDate() {
+		transfer(120, 40_000, 40_001, -30, 30, 30);
+		transfer(130, 40_000, 40_001, -10, 10, 10);
+		assertBroken(Invariant.I17);
+	}
+
+	private void transfer(long nanos, int from, int to, long fromBalance, long toBalance, long amount) {
+		this.run.resource(nanos, 0, from, Event.TRANSFER, nanos, fromBalance, -amount)
+			.resource(nanos, 0, to, Event.TRANSFER, nanos, toBalance, amount);
+	}
+
+	@Test
 	void i12DeadHolderIsNotGivenItsTime() {
 		this.run.killed(0, 200).attempt(0, 0, 100).granted(110, 1).held(111, 190, 1, 1090);
 		this.run.attempt(1, 0, 150).granted(700, 2).held(701, 710, 2, 1600).released(711);

@@ -10,6 +10,7 @@ import io.dlock.torture.history.Event;
 import io.dlock.torture.history.HistoryReader;
 import io.dlock.torture.history.HistoryRecord;
 import io.dlock.torture.history.HistoryRecord.Origin;
+import io.dlock.torture.resource.ResourceClient.Account;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -56,6 +57,28 @@ class FencedResourceTests {
 				assertThat(client.writeFenced(new Origin(0, 0, 2, 8), 9, 1)).isEqualTo(new Reply(true, 1, 9));
 			}
 		}
+	}
+
+	@Test
+	void transferWritesBothAccountsOrNone() throws Exception {
+		Path log = this.directory.resolve("resource.log");
+		Origin from = new Origin(0, 0, 1, 40_000);
+		Origin to = new Origin(0, 0, 2, 40_001);
+		try (FencedResource resource = new FencedResource(0, log)) {
+			start(resource);
+			try (ResourceClient client = new ResourceClient(resource.port())) {
+				assertThat(client.transfer(new Account(from, 10, 0), new Account(to, 5, 0), 30))
+					.isEqualTo(new Reply(true, -30, 10));
+				client.readFenced(to, 6);
+				assertThat(client.transfer(new Account(from, 11, -30), new Account(to, 5, 30), 10).accepted())
+					.isFalse();
+				assertThat(client.readFenced(from, 10)).isEqualTo(new Reply(true, -30, 10));
+				assertThat(client.readFenced(to, 6)).isEqualTo(new Reply(true, 30, 6));
+			}
+		}
+		assertThat(HistoryReader.readAll(log)).filteredOn((entry) -> entry.event() == Event.TRANSFER)
+			.extracting(HistoryRecord::key)
+			.containsExactly(40_000, 40_001);
 	}
 
 	private static void start(FencedResource resource) {
