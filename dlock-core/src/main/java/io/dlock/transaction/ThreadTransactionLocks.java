@@ -34,8 +34,6 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 		}
 		ThreadTransactionLocks created = new ThreadTransactionLocks();
 		TransactionSynchronizationManager.registerSynchronization(created);
-		// another thread may have completed the former transaction
-		TransactionSynchronizationManager.unbindResourceIfPossible(ThreadTransactionLocks.class);
 		created.resume();
 		return created.locks;
 	}
@@ -62,6 +60,8 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 
 	@Override
 	public void resume() {
+		// another thread may have completed the former transaction
+		TransactionSynchronizationManager.unbindResourceIfPossible(ThreadTransactionLocks.class);
 		TransactionSynchronizationManager.bindResource(ThreadTransactionLocks.class, this);
 		this.locks.unbindFromThread();
 	}
