@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.PriorityBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -59,6 +61,9 @@ final class Revoker {
 	private final Queue<Revocation> unanswered = new ConcurrentLinkedQueue<>();
 
 	private final Queue<Revocation> answered = new PriorityBlockingQueue<>();
+
+	/** Held while a revocation is in neither queue. */
+	private final ReentrantLock attempts = new ReentrantLock();
 
 	private final AtomicInteger pending = new AtomicInteger();
 
@@ -119,7 +124,13 @@ final class Revoker {
 	private void round() {
 		try {
 			while (nanosUntilDue() <= 0) {
-				attemptNext();
+				this.attempts.lock();
+				try {
+					attemptNext();
+				}
+				finally {
+					this.attempts.unlock();
+				}
 			}
 		}
 		finally {
@@ -210,6 +221,22 @@ final class Revoker {
 	 * @param limit when to stop: the other locks end with their leases
 	 */
 	void flush(Deadline limit) {
+		boolean locked = false;
+		try {
+			locked = this.attempts.tryLock(limit.remainingNanos(), TimeUnit.NANOSECONDS);
+			attemptAll(limit);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		finally {
+			if (locked) {
+				this.attempts.unlock();
+			}
+		}
+	}
+
+	private void attemptAll(Deadline limit) {
 		boolean answering = true;
 		for (Revocation revocation : takeAll()) {
 			if (isOver(revocation)) {

@@ -200,6 +200,32 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void r51RevocationThatFailsWhileTheRegistryClosesIsRepeated() throws Exception {
+		CountDownLatch asked = new CountDownLatch(1);
+		CountDownLatch answer = new CountDownLatch(1);
+		this.store.lostAcquireReplies.set(1);
+		this.store.beforeRelease = () -> {
+			if (Thread.currentThread().getName().startsWith("dlock-revoker")) {
+				asked.countDown();
+				awaitQuietly(answer);
+				throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
+			}
+		};
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(Duration.ofSeconds(5)).build());
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> patient.acquire(noWait("key")));
+		asked.await();
+		Thread closing = new Thread(patient::close);
+		closing.start();
+		Awaitility.await()
+			.until(() -> closing.getState() == Thread.State.TIMED_WAITING
+					|| closing.getState() == Thread.State.TERMINATED);
+		answer.countDown();
+		closing.join();
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	@Test
 	void closeEndsTheThreads() {
 		LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.settings);
 		other.acquireAsync(LockRequest.of("key")).join().release();
