@@ -124,7 +124,8 @@ public interface LockRegistry {
 	 * whatever the order of the collection, so that callers with overlapping sets cannot
 	 * wait for each other. A lock that is granted is renewed while the caller waits for
 	 * the next. If one stays busy, the others are released again, for which the caller
-	 * does not wait.
+	 * does not wait. Leases that are not {@linkplain LockRequest#renew() renewed} may run
+	 * out meanwhile.
 	 * <p>
 	 * A thread that holds one of the keys gets a nested handle of it, as with
 	 * {@link #acquire(LockRequest)}. Acquire all keys in one call: a thread that holds a

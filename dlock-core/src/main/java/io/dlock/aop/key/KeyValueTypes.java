@@ -53,10 +53,11 @@ final class KeyValueTypes {
 
 	private static final Predicate<Class<?>> SEVERAL = isA(Iterable.class, Map.class, Iterator.class, BaseStream.class);
 
-	private static final List<Refused> REFUSED = List.of(new Refused("that is several values and not one",
-			"Lock one value, such as an id. A later version has locks on several keys, with the attribute 'keys'; "
-					+ "until then use the LockRegistry, one key after the other and always in the same order",
-			KeyValueTypes::isSeveral),
+	private static final List<Refused> REFUSED = List.of(
+			new Refused("that is several values and not one",
+					"Lock one value, such as an id, or all of them in the method with LockRegistry.acquireAll. "
+							+ "A later version has the attribute 'keys' for that",
+					KeyValueTypes::isSeveral),
 			new Refused("its text depends on the time zone of the process",
 					"Use a type of java.time, for instance with toInstant()", isA(Date.class, Calendar.class)),
 			new Refused("that is a place for a value and not a value", "Use the value that it has, with get()",

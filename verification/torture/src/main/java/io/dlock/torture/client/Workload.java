@@ -65,12 +65,12 @@ final class Workload {
 	}
 
 	/**
-	 * Locks of several accounts, in any order.
+	 * Locks of several accounts, in any order. They are renewed: the first would run out
+	 * while the call waits for the last.
 	 */
 	List<Cycle> nextTransfer() {
 		List<Integer> accounts = new ArrayList<>(IntStream.range(0, Keys.ACCOUNTS).boxed().toList());
 		int size = 2 + this.random.nextInt(3);
-		boolean renew = this.random.nextInt(10) < 7 && this.renewing;
 		boolean async = this.random.nextInt(4) == 0;
 		Duration waitTime = (this.random.nextInt(4) == 0) ? Duration.ZERO : this.options.waitTime();
 		Duration body = body(this.options.lease());
@@ -78,7 +78,7 @@ final class Workload {
 		List<Cycle> cycles = new ArrayList<>();
 		for (int i = 0; i < size; i++) {
 			int key = Keys.account(accounts.remove(this.random.nextInt(accounts.size())));
-			LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime, renew, async);
+			LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime, this.renewing, async);
 			cycles.add(new Cycle(key, call, body, false, false, false, think));
 		}
 		return cycles;
