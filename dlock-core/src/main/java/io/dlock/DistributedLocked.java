@@ -128,6 +128,14 @@ public @interface DistributedLocked {
 	boolean renew() default true;
 
 	/**
+	 * Whether a caller that holds the lock already runs the method under it. Without
+	 * that, the method excludes its own callers as well: such a call waits for itself and
+	 * finds the lock busy, also when a transaction keeps the lock of an earlier call.
+	 * @return whether the lock is reentrant
+	 */
+	boolean reentrant() default true;
+
+	/**
 	 * The longest time for which the lock is held: {@code 10m}. If the method still runs
 	 * then, the lock is lost, with the consequence of {@link #onLost}. The lock is not
 	 * renewed any more, and becomes free for others when the method ends, or at most one

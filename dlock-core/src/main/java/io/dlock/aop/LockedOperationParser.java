@@ -81,6 +81,7 @@ final class LockedOperationParser {
 			.lease(lease)
 			.waitTime(duration(annotation.waitTime(), written.attribute("waitTime"), true, method))
 			.renew(annotation.renew())
+			.reentrant(annotation.reentrant())
 			.reason(reason)
 			.name(shownName)
 			.minHold(minHold)

@@ -5,6 +5,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.OnBusy;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -112,6 +114,33 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 		assertThat(orders.root()).isEqualTo("root");
 		assertThat(orders.unlocked()).isEqualTo("none");
 		assertThat(this.store.find("orders:42")).isEmpty();
+	}
+
+	static class Recursive {
+
+		@DistributedLocked(name = "tree", waitTime = "0s", reentrant = false)
+		public String visit(Supplier<String> child) {
+			return child.get();
+		}
+
+		@DistributedLocked(name = "tree", waitTime = "0s", reentrant = false)
+		public CompletableFuture<String> visitLater(Supplier<CompletableFuture<String>> child) {
+			return child.get();
+		}
+
+	}
+
+	@Test
+	void nonReentrantMethodExcludesItsOwnCallers() {
+		Recursive tree = bean(Recursive.class);
+		assertThat(tree.visit(() -> "leaf")).isEqualTo("leaf");
+		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> tree.visit(() -> tree.visit(() -> "leaf")));
+		assertThat(tree.visitLater(() -> tree.visitLater(() -> CompletableFuture.completedFuture("leaf"))))
+			.failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBusyException.class);
+		assertThat(this.store.find("tree")).isEmpty();
 	}
 
 	abstract static class Report {
