@@ -198,7 +198,7 @@ class WrongAttributesTests {
 			pay | key=#root.targetClass.classLoader | no property 'classLoader'
 			# its type has no text
 			pay | key=#order.items | #order.items is a java.util.List: that is several values
-			pay | key=#order.items | 'keys'
+			pay | key=#order.items | LockRegistry.acquireAll
 			pay | key=#order.items() | java.util.List
 			pay | key=#p0.items | java.util.List
 			pay | key=#a0.items.toString() | java.util.List
@@ -207,8 +207,8 @@ class WrongAttributesTests {
 			pay | key=#order.id == 0 ? #name : #order.items | java.util.List
 			pay | key=#order.item(0) ?: #order.items | java.util.List
 			pay | key=#order.items.![sku] | #order.items.![sku] is a java.util.List
-			pay | key={#order.id, #name} | 'keys'
-			pay | key={id: #order.id} | 'keys'
+			pay | key={#order.id, #name} | LockRegistry.acquireAll
+			pay | key={id: #order.id} | LockRegistry.acquireAll
 			pay | key=null | null has no text
 			pay | key=#name == 'a' ? null : #name | null has no text
 			pay | key=#root.method | java.lang.reflect.Method

@@ -55,8 +55,7 @@ final class KeyValueTypes {
 
 	private static final List<Refused> REFUSED = List.of(
 			new Refused("that is several values and not one",
-					"Lock one value, such as an id, or all of them in the method with LockRegistry.acquireAll. "
-							+ "A later version has the attribute 'keys' for that",
+					"Lock one value, such as an id, or lock all of them with LockRegistry.acquireAll",
 					KeyValueTypes::isSeveral),
 			new Refused("its text depends on the time zone of the process",
 					"Use a type of java.time, for instance with toInstant()", isA(Date.class, Calendar.class)),
