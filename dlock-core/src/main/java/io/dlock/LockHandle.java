@@ -67,11 +67,12 @@ public interface LockHandle extends AutoCloseable {
 	void onLost(Consumer<? super LockHandle> listener);
 
 	/**
-	 * Release the lock. When this method returns, the lock is free for others, or kept
-	 * for the first request that waits for it, in this process or another. If the store
-	 * does not answer, the release is repeated in the background, and the lock ends with
-	 * its lease at the latest. That is no exception, since the work was done under the
-	 * lock. With {@link ReleaseMode#ASYNC} this method does not wait for the store.
+	 * Release the lock. When this method returns, the lock is free for others, or
+	 * reserved for the first request that waits for it, in this process or another. If
+	 * the store does not answer, the release is repeated in the background, and the lock
+	 * ends with its lease at the latest. That is no exception, since the work was done
+	 * under the lock. With {@link ReleaseMode#ASYNC} this method does not wait for the
+	 * store.
 	 * <p>
 	 * An interrupted thread releases the lock as well and keeps its interrupt flag.
 	 * @throws LockLostException if the lease was over before the release, on the first

@@ -29,10 +29,12 @@ final class StoreQueueMembership implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(StoreQueueMembership.class);
 
-	/** How long a lock is kept for a process that listens. */
+	/** How long a lock is reserved for a process that listens. */
 	private static final Duration LISTENING_PATIENCE = Duration.ofMillis(50);
 
-	/** How many of its poll intervals a lock is kept for a process that only polls. */
+	/**
+	 * How many of its poll intervals a lock is reserved for a process that only polls.
+	 */
 	private static final int POLLS_PER_RESERVATION = 2;
 
 	private static final Duration RETRY_PAUSE = Duration.ofSeconds(5);
