@@ -73,7 +73,7 @@ public final class LockSet implements AutoCloseable {
 			.filter((handle) -> handle.key().equals(key))
 			.findFirst()
 			.orElseThrow(() -> new IllegalArgumentException(
-					"'%s' is not a key of this set, which has %s".formatted(LockRequest.abbreviate(key), this)));
+					"'%s' is not a key of %s".formatted(LockRequest.abbreviate(key), this)));
 	}
 
 	/**

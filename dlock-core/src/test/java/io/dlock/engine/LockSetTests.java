@@ -67,7 +67,7 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 			assertThat(set.handle("a").token()).isPositive().isNotEqualTo(set.handle("b").token());
 			assertThat(set.handle("a")).isSameAs(set.handles().get(0));
 			assertThatIllegalArgumentException().isThrownBy(() -> set.handle("c"))
-				.withMessage("'c' is not a key of this set, which has LockSet[a, b]");
+				.withMessage("'c' is not a key of LockSet[a, b]");
 		}
 	}
 

@@ -32,7 +32,7 @@ public final class DlockConfigurationErrors {
 			return configured.get();
 		}
 		catch (IllegalArgumentException ex) {
-			throw new FailureAnalyzedException("The configuration of dlock does not hold: " + ex.getMessage() + ".",
+			throw new FailureAnalyzedException("The configuration of dlock is not valid: " + ex.getMessage() + ".",
 					"Correct the dlock.* properties.", ex);
 		}
 	}

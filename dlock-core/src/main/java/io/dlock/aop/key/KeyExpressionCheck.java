@@ -213,7 +213,7 @@ final class KeyExpressionCheck {
 		Class<?> type = DeclaredTypes.known(owner);
 		if (type != null && !KeyValueTypes.hasToString(type)) {
 			checkType(call, owner);
-			throw refusal("but the toString() of %s need not say its value".formatted(owner),
+			throw refusal("but the toString() of %s may leave out a part of its value".formatted(owner),
 					"Leave out toString(): the key has a text of its own for that type");
 		}
 	}

@@ -59,7 +59,7 @@ final class KeyValueTypes {
 					KeyValueTypes::isSeveral),
 			new Refused("its text depends on the time zone of the process",
 					"Use a type of java.time, for instance with toInstant()", isA(Date.class, Calendar.class)),
-			new Refused("that is a place for a value and not a value", "Use the value that it has, with get()",
+			new Refused("that holds or supplies a value and is not one", "Use the value that it has, with get()",
 					isA(AtomicReference.class, AtomicLong.class, AtomicInteger.class, AtomicBoolean.class,
 							Supplier.class)));
 
@@ -150,7 +150,7 @@ final class KeyValueTypes {
 	}
 
 	/**
-	 * Why the values of a type are refused.
+	 * Create the refusal of the values of a type, with its reason.
 	 * @param type a type without a text
 	 * @return the refusal
 	 */
