@@ -344,7 +344,7 @@ class BehindInterfacesTests {
 	 * The target has no such method.
 	 */
 	@Test
-	void fallbackOfARepositoryIsOneOfItsProxy() {
+	void fallbackOfARepositoryIsCalledOnItsProxy() {
 		CachedRepository bean = bean(CachedRepository.class, repository(CachedRepository.class));
 		assertThat(bean.save("42")).containsExactly("orders:42");
 		holdElsewhere("orders:43");

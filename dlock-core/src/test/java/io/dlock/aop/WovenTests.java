@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class WovenTests {
 
 	@Test
-	void areInAspectJMode() {
+	void wovenTestsRunInAspectJMode() {
 		assertThat(PostProcessors.MODE).isEqualTo(AdviceMode.ASPECTJ);
 	}
 

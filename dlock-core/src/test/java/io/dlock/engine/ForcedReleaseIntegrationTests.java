@@ -42,19 +42,19 @@ class ForcedReleaseIntegrationTests {
 	private final String key = "stuck " + UUID.randomUUID();
 
 	@Test
-	void r55Redis() throws Exception {
+	void r55LockIsTakenAwayOnRedis() throws Exception {
 		RedisServer server = RedisServer.shared();
 		lockIsTakenAway("redis:" + server.host() + ":" + server.port());
 	}
 
 	@Test
-	void r55PostgreSql() throws Exception {
+	void r55LockIsTakenAwayOnPostgreSql() throws Exception {
 		PostgresServer server = PostgresServer.shared();
 		database(server.jdbcUrl(), server.username(), server.password(), "postgresql");
 	}
 
 	@Test
-	void r55MariaDb() throws Exception {
+	void r55LockIsTakenAwayOnMariaDb() throws Exception {
 		MariaDbServer server = MariaDbServer.shared();
 		database(server.mariaDbUrl(), server.username(), server.password(), "mysql");
 	}

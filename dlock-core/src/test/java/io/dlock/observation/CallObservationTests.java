@@ -222,7 +222,7 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void lossThatIsIgnoredIsSeen() {
+	void ignoredLossIsShown() {
 		assertThat(this.work.losingCarelessly("key")).isEqualTo("done");
 		ended("lost").doesNotHaveError();
 		call().hasEvent("lost");

@@ -59,7 +59,7 @@ class PromptSocketFactoryTests {
 	}
 
 	@Test
-	void anyOtherTimeoutWaits() throws IOException {
+	void readWithAnyOtherTimeoutWaits() throws IOException {
 		this.socket.setSoTimeout(1);
 		this.socket.setSoTimeout(20);
 		assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> this.socket.getInputStream().read())

@@ -248,7 +248,7 @@ class SafetyTests {
 	}
 
 	@Test
-	void i12DeadHolderIsNotGivenItsTime() {
+	void i12LockOfADeadHolderIsGrantedBeforeItsLeaseEnds() {
 		this.run.killed(0, 200).attempt(0, 0, 100).granted(110, 1).held(111, 190, 1, 1090);
 		this.run.attempt(1, 0, 150).granted(700, 2).held(701, 710, 2, 1600).released(711);
 		assertBroken(Invariant.I12);
