@@ -10,8 +10,8 @@ import java.lang.annotation.Target;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * Runs a method under a distributed lock: of all instances of the application, one at a
- * time runs it for the same key.
+ * Runs a method under a distributed lock: for each key, one caller at a time runs it,
+ * across all instances of the application.
  *
  * <pre class="code">
  * &#64;DistributedLocked(key = "#order.id", name = "orders", lease = "30s")

@@ -99,7 +99,8 @@ public final class LockSettings {
 	}
 
 	/**
-	 * Start with these settings. A command timeout that suits the lease follows it.
+	 * Start with these settings. A command timeout that was derived from the lease is
+	 * derived again when the lease changes.
 	 * @return a builder with the values of these settings
 	 */
 	public LockSettingsBuilder toBuilder() {

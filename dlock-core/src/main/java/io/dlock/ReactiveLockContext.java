@@ -15,7 +15,7 @@ import reactor.util.context.ContextView;
  * downstream of it.
  *
  * <pre class="code">
- * &#64;DistributedLocked("#order.id")
+ * &#64;DistributedLocked(name = "orders", key = "#order.id")
  * Mono&lt;Void&gt; pay(Order order) {
  *     return ReactiveLockContext.currentHandle()
  *         .flatMap((handle) -&gt; this.orders.save(order, handle.token()));

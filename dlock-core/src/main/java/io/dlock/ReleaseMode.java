@@ -1,21 +1,21 @@
 package io.dlock;
 
 /**
- * When {@link LockHandle#release()} returns.
+ * The moment at which {@link LockHandle#release()} returns.
  *
  * @since 0.1
  */
 public enum ReleaseMode {
 
 	/**
-	 * When the store has released the lock, or failed to. The next process can have the
-	 * lock at once.
+	 * Return when the store has released the lock, or failed to. The next process can
+	 * have the lock at once.
 	 */
 	SYNC,
 
 	/**
-	 * Before the store has answered, on a store to which a release can be sent without a
-	 * waiting thread: Redis with Lettuce. On every other store a release is
+	 * Return before the store has answered, on a store to which a release can be sent
+	 * without a waiting thread: Redis with Lettuce. On every other store a release is
 	 * {@link #SYNC}. Saves the caller a round trip. The price: other processes see the
 	 * lock as held for a moment longer, so that they may find it busy although
 	 * {@code release()} has returned; and if this process is killed in that moment, the

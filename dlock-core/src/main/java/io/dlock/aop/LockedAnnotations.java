@@ -28,7 +28,7 @@ import org.springframework.util.ReflectionUtils.MethodCallback;
 import io.dlock.DistributedLocked;
 
 /**
- * Which annotation locks a method: that on the method, or else that on a class.
+ * Finds the annotation that locks a method: that on the method, or else that on a class.
  */
 final class LockedAnnotations {
 

@@ -22,8 +22,8 @@ import io.dlock.aop.call.ReturnKind;
 import io.dlock.aop.call.ReturnType;
 
 /**
- * Which methods return before their work is done, and how their lock is held all the
- * same.
+ * Finds the methods that return before their work is done, and the way to hold their lock
+ * until then.
  */
 final class ReturnTypes {
 

@@ -162,7 +162,7 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 
 	/**
 	 * End the renewals.
-	 * @return calls the listeners of a loss
+	 * @return the actions that call the loss listeners
 	 */
 	synchronized List<Runnable> end() {
 		this.ended = true;

@@ -141,7 +141,7 @@ final class LeaseRenewer {
 	/**
 	 * Stop watching a lease that is being released or is lost.
 	 * @param lease the lease
-	 * @return calls the listeners of a loss
+	 * @return the actions that call the loss listeners
 	 */
 	List<Runnable> remove(Lease lease) {
 		LeaseRenewal renewal = this.renewals.remove(lease);
@@ -239,7 +239,7 @@ final class LeaseRenewer {
 			note(renewal, result, sent);
 		}
 		catch (RuntimeException ex) {
-			logger.warn("Failed to note the renewal of lock '" + StorageKey.of(renewal.lease().key()) + "'", ex);
+			logger.warn("Failed to record the renewal of lock '" + StorageKey.of(renewal.lease().key()) + "'", ex);
 		}
 	}
 

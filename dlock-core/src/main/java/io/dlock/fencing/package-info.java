@@ -1,6 +1,6 @@
 /**
- * Resources that refuse the write of a holder that does not know yet that its lock is
- * lost.
+ * Guards that refuse the write of a stale holder, which does not know yet that its lock
+ * is lost.
  */
 @NullMarked
 package io.dlock.fencing;

@@ -34,7 +34,8 @@ import io.dlock.store.memory.MemoryLockStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Which beans have a proxy, which have two, and what is said of those that have none.
+ * The beans that have a proxy, those that have two, and the warnings about those that
+ * have none.
  */
 class ProxiedBeansTests {
 

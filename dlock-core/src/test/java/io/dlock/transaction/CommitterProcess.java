@@ -16,7 +16,7 @@ import io.dlock.transaction.TransactionalInstance.Database;
 final class CommitterProcess implements AutoCloseable {
 
 	/**
-	 * Where it waits.
+	 * The place at which it waits.
 	 */
 	enum Place {
 

@@ -14,8 +14,8 @@ import io.dlock.fencing.StaleTokenException;
 import io.dlock.store.StorageKey;
 
 /**
- * Keeps a holder that has lost its lock without knowing it from writing to a database:
- * one line in the transaction, before anything is read or written.
+ * Keeps a stale holder, which has lost its lock and does not know it yet, from writing to
+ * a database: one line in the transaction, before anything is read or written.
  *
  * <pre class="code">
  * &#64;DistributedLocked(name = "stock", key = "#product")
@@ -31,8 +31,8 @@ import io.dlock.store.StorageKey;
  * otherwise locks the row until the transaction ends. So once the check has passed, no
  * later holder can write before this transaction is committed, and none with a lower
  * token afterwards; if the transaction is rolled back, the row is as before. A holder may
- * check as often as it wants. The local validity of the lock is not asked for: the
- * database alone decides.
+ * check as often as it wants. The local validity of the lock is not checked: the database
+ * alone decides.
  * <p>
  * Rules: all writers of a resource check it, in the database they write to, and before
  * they read what they write depends on: otherwise a stale holder could still write

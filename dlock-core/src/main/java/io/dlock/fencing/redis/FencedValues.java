@@ -12,8 +12,8 @@ import io.dlock.LockHandle;
 import io.dlock.fencing.StaleTokenException;
 
 /**
- * Values in Redis that a holder that has lost its lock without knowing it cannot
- * overwrite:
+ * Values in Redis that a stale holder, which has lost its lock and does not know it yet,
+ * cannot overwrite:
  *
  * <pre class="code">
  * &#64;DistributedLocked(name = "report", key = "#day")
@@ -26,7 +26,7 @@ import io.dlock.fencing.StaleTokenException;
  * A value is written with the {@linkplain LockHandle#token() fencing token} of its
  * writer, and only if no higher one has been written before, in one step. Both are fields
  * of one hash, {@code value} and {@code token}, so that this works in a cluster as well.
- * The local validity of the lock is not asked for: Redis alone decides.
+ * The local validity of the lock is not checked: Redis alone decides.
  * <p>
  * Rules: all writers of a key use this class, with tokens of one and the same lock key. A
  * writer whose value depends on the one before {@linkplain #claim(String) claims} it:

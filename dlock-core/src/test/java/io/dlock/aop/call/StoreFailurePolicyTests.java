@@ -17,7 +17,7 @@ import io.dlock.OnStoreFailure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How an outage is logged.
+ * The log of an outage.
  */
 class StoreFailurePolicyTests {
 

@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Which expressions are refused at the start, and that the others have a key at the call.
+ * The expressions that are refused at the start; all others give a key at the call.
  */
 class KeyExpressionCheckTests {
 

@@ -79,7 +79,7 @@ public final class Nemesis {
 	}
 
 	/**
-	 * Which faults were not possible.
+	 * The faults that were not possible.
 	 * @return a line for each
 	 */
 	public List<String> failures() {
