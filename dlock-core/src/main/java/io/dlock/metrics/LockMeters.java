@@ -85,10 +85,10 @@ import io.dlock.LockListener;
  * </table>
  * The meters of a name are there from its first event on, all of them and with zeros, so
  * that the first loss is seen as an increase. A lock without a name has the name
- * {@value #NO_NAME}. More than {@value #MAX_NAMES} names are a key by mistake: the rest
- * is counted as {@value #OTHER_NAMES}, and logged as a warning once. The gauges with the
- * name {@value #OTHER_NAMES} also count what waits under names without an event so far,
- * so that the sum over all names is complete.
+ * {@value #NO_NAME}. More than {@value #MAX_NAMES} names mean that keys are used as
+ * names: the rest is counted as {@value #OTHER_NAMES}, and logged as a warning once. The
+ * gauges with the name {@value #OTHER_NAMES} also count what waits under names without an
+ * event so far, so that the sum over all names is complete.
  * <p>
  * In a Spring Boot application there is one such bean if there is a
  * {@link MeterRegistry}. Without: <pre class="code">
@@ -96,7 +96,7 @@ import io.dlock.LockListener;
  *     registry.counts()::longestHoldsByName);
  * meters.bindTo(meterRegistry);
  * registry.addListener(meters);
- * </pre> What a meter registry throws goes to the log, as that of any listener.
+ * </pre> An exception of a meter registry is logged, as that of any listener.
  *
  * @since 0.1
  */
