@@ -77,7 +77,9 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 		boolean plain = url != null && url.startsWith("jdbc:postgresql:") && !url.contains(SOCKET_FACTORY + "=")
 				&& !config.getDataSourceProperties().containsKey(SOCKET_FACTORY);
 		if (plain && ClassUtils.isPresent(PromptSocketFactory.class.getName(), PGConnection.class.getClassLoader())) {
-			config.addDataSourceProperty(SOCKET_FACTORY, PromptSocketFactory.class.getName());
+			// the properties belong to the pool of the application as well
+			config.setJdbcUrl(
+					url + (url.contains("?") ? "&" : "?") + SOCKET_FACTORY + "=" + PromptSocketFactory.class.getName());
 		}
 	}
 

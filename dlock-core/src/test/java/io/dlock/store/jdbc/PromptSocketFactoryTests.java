@@ -7,6 +7,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 
 import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,21 +72,38 @@ class PromptSocketFactoryTests {
 
 	@Test
 	void plainConnectionsGetPromptSockets() {
-		assertThat(adapted("jdbc:postgresql://db/orders")).isEqualTo(PromptSocketFactory.class.getName());
+		String parameter = "socketFactory=" + PromptSocketFactory.class.getName();
+		assertThat(adapted("jdbc:postgresql://db/orders")).isEqualTo("jdbc:postgresql://db/orders?" + parameter);
+		assertThat(adapted("jdbc:postgresql://db/orders?ssl=true"))
+			.isEqualTo("jdbc:postgresql://db/orders?ssl=true&" + parameter);
+	}
+
+	/**
+	 * A copy of the configuration of a pool shares the properties with that pool.
+	 */
+	@Test
+	void connectionsOfTheApplicationAreLeftAlone() {
+		try (HikariDataSource application = new HikariDataSource()) {
+			application.setJdbcUrl("jdbc:postgresql://127.0.0.1:1/orders");
+			LockPools pools = new LockPools(application, JdbcLockStoreSettings.defaults());
+			LockPools.close(pools.open(1, PostgreSqlMailbox::promptly));
+			assertThat(application.getDataSourceProperties()).isEmpty();
+			assertThat(application.getJdbcUrl()).isEqualTo("jdbc:postgresql://127.0.0.1:1/orders");
+		}
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "jdbc:postgresql://db/orders?socketFactory=com.example.Sockets",
 			"jdbc:aws-wrapper:postgresql://db/orders" })
 	void socketFactoryOfTheApplicationIsKept(String url) {
-		assertThat(adapted(url)).isNull();
+		assertThat(adapted(url)).isEqualTo(url);
 	}
 
-	private static Object adapted(String url) {
+	private static String adapted(String url) {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(url);
 		PostgreSqlMailbox.promptly(config);
-		return config.getDataSourceProperties().get("socketFactory");
+		return config.getJdbcUrl();
 	}
 
 }
