@@ -51,12 +51,19 @@ class ExclusionTests {
 		assertThat(one.violations() + other.violations()).isEqualTo(2);
 	}
 
+	/**
+	 * On a busy machine the threads may take turns for a while.
+	 */
 	@Test
 	void lockThatDoesNotExcludeIsFoundOut() throws InterruptedException {
-		Exclusion exclusion = new LocalExclusion();
-		Load load = LoadGenerator.run(4, 1, (i) -> new NoLock(), (i) -> exclusion,
-				Window.after(System.nanoTime(), Duration.ZERO, Duration.ofMillis(300)));
-		assertThat(exclusion.violations() + load.cycles() - exclusion.cycles()).isPositive();
+		long found = 0;
+		for (int i = 0; found == 0 && i < 200; i++) {
+			Exclusion exclusion = new LocalExclusion();
+			Load load = LoadGenerator.run(4, 1, (thread) -> new NoLock(), (thread) -> exclusion,
+					Window.after(System.nanoTime(), Duration.ZERO, Duration.ofMillis(300)));
+			found = exclusion.violations() + load.cycles() - exclusion.cycles();
+		}
+		assertThat(found).isPositive();
 	}
 
 	private static void takeTurns(Exclusion exclusion) {
