@@ -70,7 +70,8 @@ final class MachineWatch implements AutoCloseable {
 		Path scratch = Files.createTempFile("dlock-torture", ".block");
 		watch.open(() -> Files.deleteIfExists(scratch));
 		FileChannel disk = watch.open(FileChannel.open(scratch, StandardOpenOption.WRITE));
-		thread("machine-echo", () -> answer(watch.open(echo.accept())));
+		Socket answering = watch.open(echo.accept());
+		thread("machine-echo", () -> answer(answering));
 		thread("machine-watch", () -> watch.repeat(ECHO_EVERY, () -> {
 			client.getOutputStream().write(1);
 			client.getInputStream().read();
