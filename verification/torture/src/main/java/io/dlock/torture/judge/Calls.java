@@ -36,7 +36,7 @@ final class Calls {
 	}
 
 	private static void judgeAcquire(Run run, Attempt attempt, Findings findings) {
-		long limit = Deadlines.limit(attempt, run) + run.limits().commandTimeout() + run.limits().slack();
+		long limit = Deadlines.limit(attempt, run) + run.limits().call() + run.limits().slack();
 		if (attempt.outcome() == Event.NONE) {
 			long hangs = attempt.client().running(attempt.invoked(), attempt.client().last());
 			if (isJudged(attempt.client().last() - attempt.invoked(), hangs, HANGING * limit, findings)

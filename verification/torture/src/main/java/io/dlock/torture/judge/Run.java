@@ -72,12 +72,25 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	record Limits(long lease, long commandTimeout, long poll, boolean fenced, boolean notified, long tokensPerLease,
 			long slack) {
 
+		/** The default command timeout is this part of a lease. */
+		private static final int COMMANDS_PER_LEASE = 10;
+
 		/**
 		 * The time for which a key that is free may be kept from waiting calls: a turn is
 		 * kept for the first in the queue for two polls, and polled for once more.
 		 */
 		long patience() {
 			return turn() + this.poll + this.slack;
+		}
+
+		/**
+		 * The time that a call to the store may take. A call to a database waits as long
+		 * as a command for a place among the connections of the locks, and then as long
+		 * as the pool does for a connection, which is longer than a command.
+		 */
+		long call() {
+			long command = this.lease / COMMANDS_PER_LEASE;
+			return (this.commandTimeout > command) ? command + this.commandTimeout : this.commandTimeout;
 		}
 
 		/**
