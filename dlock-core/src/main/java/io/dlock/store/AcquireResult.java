@@ -16,8 +16,20 @@ public sealed interface AcquireResult {
 	 *
 	 * @param token the fencing token, as minted by the store: microseconds of its clock,
 	 * or one more than the last
+	 * @param awaited whether an exclusive request waits in the queue of the key, told to
+	 * a {@linkplain LockStore#isMember member}: its process should let no other caller
+	 * share this membership; always {@code false} for an exclusive owner
 	 */
-	record Granted(long token) implements AcquireResult {
+	record Granted(long token, boolean awaited) implements AcquireResult {
+
+		/**
+		 * Create the answer to an exclusive owner, or to a member for which no request
+		 * waits.
+		 * @param token the fencing token
+		 */
+		public Granted(long token) {
+			this(token, false);
+		}
 
 	}
 

@@ -34,6 +34,28 @@ import org.jspecify.annotations.Nullable;
  * <li>Keys are compared exactly, whatever characters they contain; see
  * {@link StorageKey}.</li>
  * </ul>
+ * A store that {@linkplain #supportsMembers() supports members} also lets several owners
+ * hold a key at once, for shared locks and permits. The {@linkplain #isMember owner}
+ * tells a member from an exclusive owner. Then the contract is also:
+ * <ul>
+ * <li>Each member has a lease and a token of its own. Tokens of a key rise over both
+ * modes: from each member to the next member and to the next exclusive owner.</li>
+ * <li>A member is granted if the key is free, reserved for its process, or held by fewer
+ * living members than {@link AcquireCommand#limit()}. Reservations for other processes
+ * count as members. A limit is never stored: a smaller one revokes nothing.</li>
+ * <li>While an exclusive request is queued behind members, another member is granted only
+ * to a process for which a place is reserved.</li>
+ * <li>If {@link AcquireCommand#releasing()} names the exclusive holder, the member takes
+ * its place in the same step, before every queued request. An exclusive request that
+ * names a member releases that member first.</li>
+ * <li>An exclusive request is refused until the last member is released or over.
+ * {@link AcquireResult.Refused#remaining()} is then the rest of the longest member.</li>
+ * <li>A place that a member frees is reserved for the first process of the queue, if it
+ * queued for a member or no member is left. A member that is granted reserves the places
+ * that are still free for the members that follow at the head of the queue.</li>
+ * <li>{@link #renew}, {@link #release} and a forced release act on one member.
+ * {@link #release} answers {@code false} if its lease is over.</li>
+ * </ul>
  * Methods added to this interface in later versions have default implementations.
  *
  * @since 0.1
@@ -110,7 +132,7 @@ public interface LockStore extends AutoCloseable {
 	 * @param rest the time from now until which to keep it; may shorten the lease
 	 * @return whether it is kept; {@code false} if this owner does not hold it, which an
 	 * earlier call may have caused, or this store cannot: the lock is then renewed and
-	 * released later
+	 * released later. Members are never kept.
 	 * @throws StoreException if there is no answer
 	 */
 	default boolean keep(String key, String owner, Duration rest) {
@@ -124,6 +146,34 @@ public interface LockStore extends AutoCloseable {
 	 */
 	static String keptOwner(String owner) {
 		return '~' + owner.substring(1);
+	}
+
+	/**
+	 * Whether this store lets several owners hold a key at once. A store without it is
+	 * asked for exclusive owners only.
+	 * @return whether it does
+	 */
+	default boolean supportsMembers() {
+		return false;
+	}
+
+	/**
+	 * Whether an owner holds its key together with others. The owner alone tells: it
+	 * begins with {@code +}.
+	 * @param owner an owner
+	 * @return whether it is a member
+	 */
+	static boolean isMember(String owner) {
+		return owner.startsWith("+");
+	}
+
+	/**
+	 * Mark an owner as a member.
+	 * @param owner an exclusive owner
+	 * @return the owner whose first character is replaced by the mark
+	 */
+	static String memberOwner(String owner) {
+		return '+' + owner.substring(1);
 	}
 
 	/**
@@ -208,14 +258,41 @@ public interface LockStore extends AutoCloseable {
 	 * @param queueing whether to join the queue with that address after a refusal
 	 * @param releasing another owner of this process that releases the key in the same
 	 * step, or {@code null}
+	 * @param limit how many {@linkplain LockStore#isMember members} may hold the key at
+	 * once, this one included; at least 1, {@link #UNLIMITED} for a shared lock; ignored
+	 * if the owner is not a member
 	 */
 	record AcquireCommand(String key, String owner, Duration lease, String holder, String reason,
-			@Nullable MailboxAddress mailbox, boolean queueing, @Nullable String releasing) {
+			@Nullable MailboxAddress mailbox, boolean queueing, @Nullable String releasing, int limit) {
+
+		/**
+		 * The limit of a shared lock.
+		 */
+		public static final int UNLIMITED = Integer.MAX_VALUE;
 
 		public AcquireCommand {
 			if (queueing && mailbox == null) {
 				throw new IllegalArgumentException("A command that joins the queue needs a mailbox");
 			}
+			if (limit < 1) {
+				throw new IllegalArgumentException("A limit is at least 1, but this is " + limit);
+			}
+		}
+
+		/**
+		 * Create a command for an exclusive owner.
+		 * @param key the key
+		 * @param owner the owner
+		 * @param lease the lease
+		 * @param holder the holder
+		 * @param reason the reason
+		 * @param mailbox the address of this process, or {@code null}
+		 * @param queueing whether to join the queue
+		 * @param releasing another owner of this process, or {@code null}
+		 */
+		public AcquireCommand(String key, String owner, Duration lease, String holder, String reason,
+				@Nullable MailboxAddress mailbox, boolean queueing, @Nullable String releasing) {
+			this(key, owner, lease, holder, reason, mailbox, queueing, releasing, 1);
 		}
 
 		/**
