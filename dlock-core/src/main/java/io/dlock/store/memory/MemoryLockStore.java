@@ -2,20 +2,24 @@ package io.dlock.store.memory;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
-
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 import io.dlock.store.AcquireResult;
+import io.dlock.store.LockRecord;
+import io.dlock.store.LockRecord.Change;
 import io.dlock.store.LockStore;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.MemberAcquire;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
@@ -31,12 +35,16 @@ import io.dlock.store.StoredLocks;
  */
 public final class MemoryLockStore implements LockStore, StoreInspection {
 
-	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
+	private final Map<String, LockRecord> records = new ConcurrentHashMap<>();
 
-	/** The mailboxes by the owner of a reservation for them. */
-	private final Map<String, Consumer<String>> mailboxes = new ConcurrentHashMap<>();
+	private final Map<MailboxAddress, Consumer<String>> mailboxes = new ConcurrentHashMap<>();
 
 	private final LongSupplier nanoTime;
+
+	private final long begin;
+
+	/** The microseconds since 1970 when the clock said {@link #begin}. */
+	private final long epoch = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
 
 	/** One clock mints the tokens of all keys. */
 	private final TokenClock tokens = new TokenClock();
@@ -55,83 +63,97 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	 */
 	public MemoryLockStore(LongSupplier nanoTime) {
 		this.nanoTime = nanoTime;
+		this.begin = nanoTime.getAsLong();
 	}
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		long now = this.nanoTime.getAsLong();
-		String storageKey = StorageKey.of(command.key());
-		Entry entry = this.entries.compute(storageKey,
-				(key, held) -> acquire(command, afterRelease(command, held, now), now));
-		if (entry.owner().equals(command.owner())) {
-			return new AcquireResult.Granted(entry.token());
-		}
-		if (command.releasing() != null) {
-			notifyReserved(entry, storageKey);
-		}
-		return new AcquireResult.Refused(Duration.ofNanos(Math.max(0, entry.until() - now)),
-				(entry.isReservation() || entry.isKept()) ? null : entry.holder());
+		long now = now();
+		String releasing = command.releasing();
+		boolean member = LockStore.isMember(command.owner());
+		return change(command.key(), (held) -> {
+			if (member) {
+				return new MemberAcquire(command, now, this.tokens.next()).on(held);
+			}
+			return acquire(command, (releasing != null) ? released(held, releasing, now).record() : held, now);
+		});
 	}
 
-	private static @Nullable Entry afterRelease(AcquireCommand command, @Nullable Entry held, long now) {
-		return (held != null && held.owner().equals(command.releasing())) ? held.passOn(now) : held;
-	}
-
-	private Entry acquire(AcquireCommand command, @Nullable Entry held, long now) {
+	private Change<AcquireResult> acquire(AcquireCommand command, LockRecord held, long now) {
 		MailboxAddress mailbox = command.mailbox();
-		long until = now + command.lease().toNanos();
-		if (held != null && held.owner().equals(command.owner())) {
-			return held.until(Math.max(held.until(), until));
+		long until = now + LockRecord.micros(command.lease());
+		if (held.owner().equals(command.owner())) {
+			LockRecord longer = held.until(Math.max(held.until(), until));
+			return new Change<>(longer, new AcquireResult.Granted(held.token()));
 		}
-		boolean free = held == null || held.isOver(now)
+		boolean free = held.owner().isEmpty() || held.isOver(now)
 				|| (mailbox != null && held.owner().equals(mailbox.reservationOwner()));
-		if (held != null && !free) {
-			return (mailbox != null && command.queueing()) ? held.queue(mailbox) : held;
+		if (!free) {
+			LockRecord queued = (mailbox != null && command.queueing())
+					? held.withWaiting(held.waiting().with(mailbox, false)) : held;
+			return new Change<>(queued, new AcquireResult.Refused(Duration.of(held.until() - now, ChronoUnit.MICROS),
+					held.currentHolder()));
 		}
-		List<MailboxAddress> waiting = (held != null) ? held.without(mailbox) : List.of();
-		return new Entry(command.owner(), this.tokens.next(), until, command.holder(), command.reason(), Instant.now(),
-				waiting);
+		LockRecord granted = new LockRecord(command.owner(), until, this.tokens.next(), now, command.holder(),
+				command.reason(), List.of(), held.waiting().without(mailbox, false));
+		return new Change<>(granted, new AcquireResult.Granted(granted.token()));
 	}
 
-	private void notifyReserved(Entry entry, String storageKey) {
-		Consumer<String> mailbox = this.mailboxes.get(entry.owner());
-		if (mailbox != null) {
-			mailbox.accept(storageKey);
+	/**
+	 * Replace a record, and notify the processes that the key is reserved for.
+	 */
+	private <T> T change(String key, Function<LockRecord, Change<T>> next) {
+		return changeStored(StorageKey.of(key), next);
+	}
+
+	private <T> T changeStored(String storageKey, Function<LockRecord, Change<T>> next) {
+		List<MailboxAddress> reserved = new ArrayList<>();
+		List<T> answer = new ArrayList<>();
+		this.records.compute(storageKey, (key, stored) -> {
+			LockRecord before = (stored != null) ? stored : LockRecord.NONE;
+			Change<T> change = next.apply(before);
+			answer.add(change.answer());
+			reserved.addAll(change.record().reservedSince(before));
+			return change.record().owner().isEmpty() ? null : change.record();
+		});
+		for (MailboxAddress address : reserved) {
+			Consumer<String> mailbox = this.mailboxes.get(address);
+			if (mailbox != null) {
+				mailbox.accept(storageKey);
+			}
 		}
+		return answer.get(0);
+	}
+
+	private static Change<Boolean> released(LockRecord held, String owner, long now) {
+		if (LockStore.isMember(owner)) {
+			return held.release(owner, now);
+		}
+		return held.owner().equals(owner) ? new Change<>(held.passedOn(now), true) : new Change<>(held, false);
+	}
+
+	private long now() {
+		return this.epoch + Math.floorDiv(this.nanoTime.getAsLong() - this.begin, 1000L);
+	}
+
+	@Override
+	public boolean supportsMembers() {
+		return true;
 	}
 
 	@Override
 	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
-		this.mailboxes.put(address.reservationOwner(), onLockAvailable);
-		return () -> this.mailboxes.remove(address.reservationOwner());
+		this.mailboxes.put(address, onLockAvailable);
+		return () -> this.mailboxes.remove(address);
 	}
 
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
-		if (!pass(storageKey, (held) -> held.owner().equals(mailbox.reservationOwner()))) {
-			this.entries.computeIfPresent(storageKey, (key, held) -> held.withWaiting(held.without(mailbox)));
-		}
-	}
-
-	/**
-	 * End a hold, or reserve the lock for the first process of the queue.
-	 */
-	private boolean pass(String storageKey, Predicate<Entry> meant) {
-		long now = this.nanoTime.getAsLong();
-		while (true) {
-			Entry held = this.entries.get(storageKey);
-			if (held == null || !meant.test(held)) {
-				return false;
-			}
-			Entry next = held.passOn(now);
-			if (next == null && this.entries.remove(storageKey, held)) {
-				return true;
-			}
-			if (next != null && this.entries.replace(storageKey, held, next)) {
-				notifyReserved(next, storageKey);
-				return true;
-			}
-		}
+		long now = now();
+		changeStored(storageKey, (held) -> {
+			Change<Boolean> released = released(held, mailbox.reservationOwner(), now);
+			return released.answer() ? released : new Change<>(held.leave(mailbox, now), false);
+		});
 	}
 
 	@Override
@@ -140,30 +162,31 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	}
 
 	private RenewResult renew(RenewCommand command) {
-		long now = this.nanoTime.getAsLong();
-		Entry entry = this.entries.computeIfPresent(StorageKey.of(command.key()), (key, held) -> {
-			if (held.isOver(now) || !held.owner().equals(command.owner())) {
-				return held;
+		long now = now();
+		boolean renewed = change(command.key(), (held) -> {
+			if (LockStore.isMember(command.owner())) {
+				return held.renew(command.owner(), command.lease(), now);
 			}
-			return held.until(Math.max(held.until(), now + command.lease().toNanos()));
+			boolean holds = isHeldBy(held, command.owner(), now);
+			long until = Math.max(held.until(), now + LockRecord.micros(command.lease()));
+			return new Change<>(holds ? held.until(until) : held, holds);
 		});
-		return isHeldBy(entry, command.owner(), now) ? RenewResult.RENEWED : RenewResult.REFUSED;
+		return renewed ? RenewResult.RENEWED : RenewResult.REFUSED;
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		return pass(StorageKey.of(key), (held) -> held.owner().equals(owner));
+		long now = now();
+		return change(key, (held) -> released(held, owner, now));
 	}
 
 	@Override
 	public boolean keep(String key, String owner, Duration rest) {
-		long now = this.nanoTime.getAsLong();
-		boolean[] kept = new boolean[1];
-		this.entries.computeIfPresent(StorageKey.of(key), (storageKey, held) -> {
-			kept[0] = isHeldBy(held, owner, now);
-			return kept[0] ? held.keptUntil(now + rest.toNanos()) : held;
+		long now = now();
+		return change(key, (held) -> {
+			boolean holds = isHeldBy(held, owner, now);
+			return new Change<>(holds ? held.keptUntil(now + LockRecord.micros(rest)) : held, holds);
 		});
-		return kept[0];
 	}
 
 	@Override
@@ -178,23 +201,29 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	@Override
 	public Optional<StoredLock> findStored(String storageKey) {
-		long now = this.nanoTime.getAsLong();
-		return Optional.ofNullable(this.entries.get(storageKey))
-			.filter((entry) -> entry.isHeld(now))
-			.map((entry) -> entry.stored(storageKey, now));
+		return stored(storageKey).reduce((first, last) -> last);
+	}
+
+	private Stream<StoredLock> stored(String storageKey) {
+		long now = now();
+		return this.records.getOrDefault(storageKey, LockRecord.NONE).stored(storageKey, now).stream();
 	}
 
 	@Override
 	public StoredLocks list(int limit) {
-		return StoredLocks.of(
-				this.entries.keySet().stream().flatMap((key) -> findStored(key).stream()).limit(limit + 1L).toList(),
-				limit);
+		return StoredLocks.of(this.records.keySet().stream().flatMap(this::stored).limit(limit + 1L).toList(), limit);
 	}
 
 	@Override
 	public boolean forceRelease(String storageKey, long token) {
-		long now = this.nanoTime.getAsLong();
-		return pass(storageKey, (held) -> held.isHeld(now) && held.token() == token);
+		long now = now();
+		return changeStored(storageKey, (held) -> {
+			if (held.owner().equals(LockRecord.MEMBERS)) {
+				return held.forceRelease(token, now);
+			}
+			boolean meant = held.token() == token && !held.stored(storageKey, now).isEmpty();
+			return new Change<>(meant ? held.passedOn(now) : held, meant);
+		});
 	}
 
 	@Override
@@ -208,8 +237,8 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 
 	@Override
 	public boolean sweep() {
-		long now = this.nanoTime.getAsLong();
-		this.entries.values().removeIf((entry) -> entry.isOver(now));
+		long now = now();
+		this.records.values().removeIf((record) -> record.isOver(now));
 		return false;
 	}
 
@@ -217,7 +246,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	 * Remove all locks, as if the store had lost its data.
 	 */
 	public void clear() {
-		this.entries.clear();
+		this.records.clear();
 	}
 
 	void setLastToken(long token) {
@@ -229,12 +258,11 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	}
 
 	int waiting(String key) {
-		Entry entry = this.entries.get(StorageKey.of(key));
-		return (entry != null) ? entry.waiting().size() : 0;
+		return this.records.getOrDefault(StorageKey.of(key), LockRecord.NONE).waiting().size();
 	}
 
 	int size() {
-		return this.entries.size();
+		return this.records.size();
 	}
 
 	@Override
@@ -246,8 +274,8 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	public void close() {
 	}
 
-	private static boolean isHeldBy(@Nullable Entry entry, String owner, long now) {
-		return entry != null && entry.owner().equals(owner) && !entry.isOver(now);
+	private static boolean isHeldBy(LockRecord record, String owner, long now) {
+		return record.owner().equals(owner) && !record.isOver(now);
 	}
 
 }

@@ -263,4 +263,34 @@ public abstract class LockStoreContract {
 
 	}
 
+	/** Members that hold a key together, if {@link LockStore#supportsMembers()}. */
+	@Nested
+	class Members extends MemberContract {
+
+		Members() {
+			super(LockStoreContract.this);
+		}
+
+	}
+
+	/** The number of members, if {@link LockStore#supportsMembers()}. */
+	@Nested
+	class MemberLimits extends MemberLimitContract {
+
+		MemberLimits() {
+			super(LockStoreContract.this);
+		}
+
+	}
+
+	/** The queue of members, if {@link LockStore#supportsMembers()}. */
+	@Nested
+	class MemberQueue extends MemberQueueContract {
+
+		MemberQueue() {
+			super(LockStoreContract.this);
+		}
+
+	}
+
 }

@@ -1,0 +1,286 @@
+package io.dlock.store;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The record of a key with the rules for {@linkplain LockStore#isMember members}, for
+ * stores that read a record, compute the next one and write it if the record has not
+ * changed meanwhile; {@link MemberAcquire} computes the record after an acquire. Times
+ * are microseconds of the store's clock.
+ * <p>
+ * The owner of a record that members hold is {@link #MEMBERS}. Code that knows nothing of
+ * members sees another owner that holds the key until the end of the longest member.
+ *
+ * @param owner the exclusive owner, empty if the key is free; an owner that begins with
+ * {@code >} is a reservation, one that begins with {@code ~} keeps the lock after its
+ * release
+ * @param until when its lease ends, or that of the longest member
+ * @param token the token that was minted last
+ * @param since the time of the last acquire
+ * @param holder the last holder, for people
+ * @param reason its reason
+ * @param members the members and the places that are reserved for members, if
+ * {@code owner} is {@link #MEMBERS}
+ * @param waiting the queue
+ * @since 0.1
+ */
+public record LockRecord(String owner, long until, long token, long since, String holder, String reason,
+		List<Member> members, WaitingQueue waiting) {
+
+	/**
+	 * The owner of a record that members hold.
+	 */
+	public static final String MEMBERS = "+";
+
+	/**
+	 * The largest number of members of a key.
+	 */
+	public static final int MAX_MEMBERS = 1000;
+
+	/**
+	 * A record without an owner, a token and a queue.
+	 */
+	public static final LockRecord NONE = new LockRecord("", 0, 0, 0, "", "", List.of(), WaitingQueue.EMPTY);
+
+	static final int RESERVATIONS_AT_ONCE = 100;
+
+	public LockRecord {
+		members = owner.equals(MEMBERS) ? List.copyOf(members) : List.of();
+	}
+
+	/**
+	 * A duration in microseconds, rounded up.
+	 * @param duration the duration
+	 * @return the microseconds
+	 */
+	public static long micros(Duration duration) {
+		return (duration.toNanos() + 999) / 1000;
+	}
+
+	/**
+	 * Renew the lease of a member.
+	 * @param member the owner
+	 * @param lease the time from now until which to hold the key
+	 * @param now the time of the store
+	 * @return whether the member holds the key
+	 */
+	public Change<Boolean> renew(String member, Duration lease, long now) {
+		Member held = living(member, now);
+		if (held == null) {
+			return new Change<>(this, false);
+		}
+		List<Member> renewed = this.members.stream()
+			.map((each) -> each.equals(held) ? each.atLeastUntil(now + micros(lease)) : each)
+			.toList();
+		return new Change<>(withMembers(renewed, this.token, this.waiting), true);
+	}
+
+	/**
+	 * Release a member, and pass on.
+	 * @param member the owner
+	 * @param now the time of the store
+	 * @return whether the member held the key
+	 */
+	public Change<Boolean> release(String member, long now) {
+		return (living(member, now) != null) ? new Change<>(without(member, now), true) : new Change<>(this, false);
+	}
+
+	/**
+	 * Release the member that has a token.
+	 * @param token the token
+	 * @param now the time of the store
+	 * @return whether a member had it
+	 */
+	public Change<Boolean> forceRelease(long token, long now) {
+		Member member = find((each) -> each.token() == token && !each.isReservation());
+		return (member != null) ? release(member.owner(), now) : new Change<>(this, false);
+	}
+
+	/**
+	 * Leave the queue, and give up a place that is reserved among members. When an
+	 * exclusive request leaves, the members behind it may follow.
+	 * @param mailbox the address of the process
+	 * @param now the time of the store
+	 * @return the record
+	 */
+	public LockRecord leave(MailboxAddress mailbox, long now) {
+		boolean exclusive = this.waiting.contains(mailbox, false);
+		LockRecord left = withWaiting(this.waiting.without(mailbox, false).without(mailbox, true));
+		String reservation = mailbox.reservationOwner();
+		boolean freed = exclusive || find((member) -> member.owner().equals(reservation)) != null;
+		return (freed && this.owner.equals(MEMBERS)) ? left.without(reservation, now) : left;
+	}
+
+	/**
+	 * The owners that hold the key: the exclusive one, or the members without
+	 * reservations, the last one at the end.
+	 * @param storageKey the storage key
+	 * @param now the time of the store
+	 * @return the locks; empty if the key is free or reserved
+	 */
+	public List<StoredLock> stored(String storageKey, long now) {
+		List<Member> holders = this.owner.equals(MEMBERS) ? this.members
+				: List.of(new Member(this.owner, this.until, this.token, this.since, this.holder, this.reason));
+		return holders.stream()
+			.filter((holder) -> holder.lasts(now) && !holder.owner().isEmpty() && !holder.isReservation())
+			.map((holder) -> holder.stored(storageKey, now))
+			.toList();
+	}
+
+	/**
+	 * The processes for which this record reserves the key, and another does not.
+	 * @param before the other record
+	 * @return their addresses
+	 */
+	public List<MailboxAddress> reservedSince(LockRecord before) {
+		List<String> known = before.owners();
+		return owners().stream()
+			.filter((each) -> each.startsWith(">") && !known.contains(each))
+			.map((each) -> new MailboxAddress(each.substring(1)))
+			.toList();
+	}
+
+	private List<String> owners() {
+		return this.owner.equals(MEMBERS) ? this.members.stream().map(Member::owner).toList() : List.of(this.owner);
+	}
+
+	/**
+	 * Whether the lease is over.
+	 * @param now the time of the store
+	 * @return whether it is
+	 */
+	public boolean isOver(long now) {
+		return now >= this.until;
+	}
+
+	/**
+	 * The holder, for people.
+	 * @return the holder; {@code null} if the key is free, reserved or kept
+	 */
+	public @Nullable String currentHolder() {
+		boolean held = this.owner.equals(MEMBERS) ? find((member) -> !member.isReservation()) != null
+				: !this.owner.isEmpty() && !this.owner.startsWith(">") && !this.owner.startsWith("~");
+		return held ? this.holder : null;
+	}
+
+	/**
+	 * The record after its exclusive owner has released it: free, or reserved for the
+	 * first process of the queue.
+	 * @param now the time of the store
+	 * @return the record
+	 */
+	public LockRecord passedOn(long now) {
+		return free(now).passedOn(1, now);
+	}
+
+	/**
+	 * The record with another end.
+	 * @param until the end
+	 * @return the record
+	 */
+	public LockRecord until(long until) {
+		return new LockRecord(this.owner, until, this.token, this.since, this.holder, this.reason, this.members,
+				this.waiting);
+	}
+
+	/**
+	 * The record of a lock that is kept after its release.
+	 * @param end when it ends
+	 * @return the record
+	 */
+	public LockRecord keptUntil(long end) {
+		return new LockRecord(LockStore.keptOwner(this.owner), end, this.token, this.since, this.holder, this.reason,
+				List.of(), this.waiting);
+	}
+
+	/**
+	 * The record with another queue.
+	 * @param waiting the queue
+	 * @return the record
+	 */
+	public LockRecord withWaiting(WaitingQueue waiting) {
+		return new LockRecord(this.owner, this.until, this.token, this.since, this.holder, this.reason, this.members,
+				waiting);
+	}
+
+	LockRecord free(long now) {
+		return new LockRecord("", now, this.token, this.since, this.holder, this.reason, List.of(), this.waiting);
+	}
+
+	/**
+	 * Remove a member and those whose lease is over, and pass their places on.
+	 */
+	private LockRecord without(String member, long now) {
+		List<Member> left = others(member, "", now);
+		int places = Math.max(1, this.members.size() - left.size());
+		LockRecord record = left.isEmpty() ? free(now) : withMembers(left, this.token, this.waiting);
+		return record.passedOn(Math.min(places, RESERVATIONS_AT_ONCE), now);
+	}
+
+	private LockRecord passedOn(int places, long now) {
+		if (!this.owner.isEmpty() || this.waiting.isEmpty() || this.waiting.startsWithMember()) {
+			return reserved(places, now);
+		}
+		Member next = Member.reservation(this.waiting.first(), now);
+		return new LockRecord(next.owner(), next.until(), this.token, this.since, this.holder, this.reason, List.of(),
+				this.waiting.withoutFirst());
+	}
+
+	/**
+	 * Reserve places for the members at the head of the queue.
+	 */
+	LockRecord reserved(int places, long now) {
+		List<Member> reserved = new ArrayList<>(this.members);
+		WaitingQueue rest = this.waiting;
+		for (int i = 0; i < places && rest.startsWithMember(); i++) {
+			reserved.add(Member.reservation(rest.first(), now));
+			rest = rest.withoutFirst();
+		}
+		return rest.equals(this.waiting) ? this : withMembers(reserved, this.token, rest);
+	}
+
+	/**
+	 * The living members but two.
+	 */
+	List<Member> others(String member, String reservation, long now) {
+		List<Member> others = new ArrayList<>(this.members);
+		others.removeIf((each) -> !each.lasts(now) || each.owner().equals(member) || each.owner().equals(reservation));
+		return others;
+	}
+
+	LockRecord withMembers(List<Member> members, long token, WaitingQueue waiting) {
+		Member last = null;
+		long end = 0;
+		for (Member member : members) {
+			end = Math.max(end, member.until());
+			last = member.isReservation() ? last : member;
+		}
+		return new LockRecord(members.isEmpty() ? "" : MEMBERS, end, token, (last != null) ? last.since() : this.since,
+				(last != null) ? last.holder() : "", (last != null) ? last.reason() : "", members, waiting);
+	}
+
+	@Nullable Member living(String member, long now) {
+		return find((each) -> each.owner().equals(member) && each.lasts(now));
+	}
+
+	@Nullable Member find(Predicate<Member> wanted) {
+		return this.members.stream().filter(wanted).findFirst().orElse(null);
+	}
+
+	/**
+	 * The next record of a key.
+	 *
+	 * @param <T> the type of the answer
+	 * @param record the record; equal to the one before if nothing changes
+	 * @param answer the answer
+	 */
+	public record Change<T>(LockRecord record, T answer) {
+
+	}
+
+}

@@ -1,0 +1,115 @@
+package io.dlock.store;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.LockRecord.Change;
+import io.dlock.store.LockStore.AcquireCommand;
+
+/**
+ * The acquire of a {@linkplain LockStore#isMember member}, for stores that change a
+ * {@link LockRecord}.
+ *
+ * @param command the command; its owner is a member
+ * @param now the time of the store
+ * @param clock the microseconds since 1970 to mint a token from
+ * @since 0.1
+ */
+public record MemberAcquire(AcquireCommand command, long now, long clock) {
+
+	/**
+	 * Acquire the key.
+	 * @param before the record of the key
+	 * @return the next record and the answer
+	 */
+	public Change<AcquireResult> on(LockRecord before) {
+		LockRecord record = afterRelease(before);
+		Member own = record.living(this.command.owner(), this.now);
+		if (own == null && isRefused(record)) {
+			return new Change<>(queued(record), refusal(record));
+		}
+		long end = this.now + LockRecord.micros(this.command.lease());
+		Member member = (own != null) ? own.atLeastUntil(end) : new Member(this.command.owner(), end,
+				Math.max(record.token() + 1, this.clock), this.now, this.command.holder(), this.command.reason());
+		List<Member> members = record.others(member.owner(), reservation(), this.now);
+		members.add(member);
+		int room = Math.min(limit() - members.size(), LockRecord.RESERVATIONS_AT_ONCE);
+		LockRecord granted = record
+			.withMembers(members, Math.max(record.token(), member.token()),
+					record.waiting().without(this.command.mailbox(), true))
+			.reserved(room, this.now);
+		return new Change<>(granted, new AcquireResult.Granted(member.token(), granted.waiting().hasExclusive()));
+	}
+
+	/**
+	 * The record after the other owner of the process has released the key. The member
+	 * takes the place of an exclusive owner before any process of the queue.
+	 */
+	private LockRecord afterRelease(LockRecord record) {
+		String releasing = this.command.releasing();
+		if (releasing == null) {
+			return record;
+		}
+		if (LockStore.isMember(releasing)) {
+			return record.release(releasing, this.now).record();
+		}
+		return record.owner().equals(releasing) ? record.free(this.now) : record;
+	}
+
+	private int limit() {
+		return Math.min(this.command.limit(), LockRecord.MAX_MEMBERS);
+	}
+
+	/**
+	 * The owner of a reservation for this process; empty if there can be none.
+	 */
+	private String reservation() {
+		MailboxAddress mailbox = this.command.mailbox();
+		return (mailbox != null) ? mailbox.reservationOwner() : "";
+	}
+
+	private boolean isRefused(LockRecord record) {
+		if (isHeldByOther(record)) {
+			return true;
+		}
+		List<Member> others = others(record);
+		boolean reserved = record.living(reservation(), this.now) != null;
+		return others.size() >= limit() || (!others.isEmpty() && record.waiting().hasExclusive() && !reserved);
+	}
+
+	private boolean isHeldByOther(LockRecord record) {
+		return !record.owner().isEmpty() && !record.owner().equals(LockRecord.MEMBERS)
+				&& !record.owner().equals(reservation()) && !record.isOver(this.now);
+	}
+
+	private List<Member> others(LockRecord record) {
+		return record.others(this.command.owner(), reservation(), this.now);
+	}
+
+	/**
+	 * The record after a refusal. A process whose reserved place is gone, because the
+	 * limit became smaller, is the first of the queue again.
+	 */
+	private LockRecord queued(LockRecord record) {
+		MailboxAddress mailbox = this.command.mailbox();
+		if (mailbox == null || !this.command.queueing()) {
+			return record;
+		}
+		if (record.living(reservation(), this.now) == null) {
+			return record.withWaiting(record.waiting().with(mailbox, true));
+		}
+		return record.withMembers(others(record), record.token(), record.waiting().withFirst(mailbox, true));
+	}
+
+	private AcquireResult refusal(LockRecord record) {
+		List<Member> others = others(record);
+		boolean full = others.size() >= limit();
+		long end = full ? others.stream().mapToLong(Member::until).min().orElseThrow() : record.until();
+		@Nullable String holder = record.currentHolder();
+		return new AcquireResult.Refused(Duration.of(Math.max(0, end - this.now), ChronoUnit.MICROS), holder);
+	}
+
+}

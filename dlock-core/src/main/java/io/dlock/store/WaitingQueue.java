@@ -1,0 +1,110 @@
+package io.dlock.store;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The processes that wait for a key, in the order of their arrival, as text. An entry is
+ * the {@linkplain MailboxAddress address} and a mark of the mode: a blank for an
+ * exclusive request, {@code +} for a {@linkplain LockStore#isMember member}.
+ *
+ * @param text the entries
+ * @since 0.1
+ */
+public record WaitingQueue(String text) {
+
+	/**
+	 * The queue without entries.
+	 */
+	public static final WaitingQueue EMPTY = new WaitingQueue("");
+
+	/**
+	 * The number of characters from which a queue takes no more entries.
+	 */
+	public static final int FULL = 4000;
+
+	private static final char EXCLUSIVE = ' ';
+
+	private static final char MEMBER = '+';
+
+	private static final int ENTRY = MailboxAddress.LENGTH + 1;
+
+	/**
+	 * The entry of a process.
+	 * @param mailbox its address
+	 * @param member whether it waits for a member
+	 * @return the entry
+	 */
+	public static String entry(MailboxAddress mailbox, boolean member) {
+		return mailbox.value() + (member ? MEMBER : EXCLUSIVE);
+	}
+
+	/**
+	 * Whether no process waits.
+	 * @return whether it is empty
+	 */
+	public boolean isEmpty() {
+		return this.text.isEmpty();
+	}
+
+	/**
+	 * The number of entries.
+	 * @return the number
+	 */
+	public int size() {
+		return this.text.length() / ENTRY;
+	}
+
+	/**
+	 * Whether a process waits for an exclusive owner.
+	 * @return whether there is such an entry
+	 */
+	public boolean hasExclusive() {
+		return this.text.indexOf(EXCLUSIVE) >= 0;
+	}
+
+	/**
+	 * Whether the first process waits for a member.
+	 * @return {@code false} if it does not, or if the queue is empty
+	 */
+	public boolean startsWithMember() {
+		return !isEmpty() && this.text.charAt(MailboxAddress.LENGTH) == MEMBER;
+	}
+
+	boolean contains(MailboxAddress mailbox, boolean member) {
+		return this.text.contains(entry(mailbox, member));
+	}
+
+	MailboxAddress first() {
+		return new MailboxAddress(this.text.substring(0, MailboxAddress.LENGTH));
+	}
+
+	WaitingQueue withoutFirst() {
+		return new WaitingQueue(this.text.substring(ENTRY));
+	}
+
+	/**
+	 * Append an entry unless there is one like it or the queue is full.
+	 * @param mailbox the address of a process
+	 * @param member whether it waits for a member
+	 * @return the queue with the entry
+	 */
+	public WaitingQueue with(MailboxAddress mailbox, boolean member) {
+		return (contains(mailbox, member) || this.text.length() >= FULL) ? this
+				: new WaitingQueue(this.text + entry(mailbox, member));
+	}
+
+	WaitingQueue withFirst(MailboxAddress mailbox, boolean member) {
+		return new WaitingQueue(entry(mailbox, member) + without(mailbox, member).text);
+	}
+
+	/**
+	 * Remove an entry.
+	 * @param mailbox the address of a process, or {@code null}
+	 * @param member whether it waits for a member
+	 * @return the queue without the entry
+	 */
+	public WaitingQueue without(@Nullable MailboxAddress mailbox, boolean member) {
+		return (mailbox != null) ? new WaitingQueue(this.text.replace(entry(mailbox, member), "")) : this;
+	}
+
+}

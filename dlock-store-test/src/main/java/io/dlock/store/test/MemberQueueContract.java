@@ -1,0 +1,290 @@
+package io.dlock.store.test;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.StorageKey;
+import io.dlock.store.test.LockStoreContract.Feature;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Members and exclusive owners wait in one queue. Members that are next to each other in
+ * it hold the key together.
+ */
+abstract class MemberQueueContract extends MemberPart {
+
+	/** Over soon, but not before the next command. */
+	private static final Duration SOON = Duration.ofSeconds(2);
+
+	private final MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
+
+	private final MailboxAddress second = MailboxAddress.create(Duration.ofSeconds(9));
+
+	private final MailboxAddress third = MailboxAddress.create(Duration.ofSeconds(9));
+
+	private final MailboxAddress fourth = MailboxAddress.create(Duration.ofSeconds(9));
+
+	MemberQueueContract(LockStoreContract contract) {
+		super(contract, Feature.QUEUE);
+	}
+
+	@Test
+	void exclusiveRequestGetsTheKeyWhenTheLastMemberGoes() {
+		granted(share("+a"));
+		granted(share("+b"));
+		refused(ask("x", this.first));
+		release("+a");
+		refused(ask("x", this.first));
+		release("+b");
+		assertThat(find()).as("reserved").isEmpty();
+		refused(ask("y", null));
+		refused(share("+c"));
+		granted(ask("x", this.first));
+	}
+
+	@Test
+	void exclusiveRequestGetsTheKeyWhenTheLastMemberExpires() {
+		granted(share("+a", SOON));
+		refused(ask("x", this.first));
+		await().until(() -> ask("x", this.first) instanceof Granted);
+		holdsNoMore("+a");
+	}
+
+	@Test
+	void memberQueuesBehindAnExclusiveRequest() {
+		granted(share("+a"));
+		refused(ask("x", this.first));
+		refused(share("+b"));
+		refused(member("+b", UNLIMITED, this.second));
+		assertThat(awaited(share("+a"))).as("a member learns that a request waits").isTrue();
+		release("+a");
+		refused(member("+b", UNLIMITED, this.second));
+		granted(ask("x", this.first));
+		refused(member("+b", UNLIMITED, this.second));
+		release("x");
+		refused(ask("y", null));
+		assertThat(awaited(member("+b", UNLIMITED, this.second))).isFalse();
+	}
+
+	@Test
+	void membersThatFollowEachOtherInTheQueueAreGrantedTogether() {
+		granted(ask("x", null));
+		refused(member("+a", UNLIMITED, this.first));
+		refused(member("+b", UNLIMITED, this.second));
+		refused(ask("y", this.third));
+		refused(member("+c", UNLIMITED, this.fourth));
+		release("x");
+		assertThat(awaited(member("+a", UNLIMITED, this.first))).isTrue();
+		assertThat(awaited(member("+b", UNLIMITED, this.second))).isTrue();
+		refused(member("+c", UNLIMITED, this.fourth));
+		release("+a");
+		refused(ask("y", this.third));
+		release("+b");
+		granted(ask("y", this.third));
+		release("y");
+		granted(member("+c", UNLIMITED, this.fourth));
+	}
+
+	@Test
+	void exclusiveOwnerBecomesAMemberBeforeTheQueue() {
+		granted(ask("x", null));
+		refused(ask("y", this.first));
+		assertThat(awaited(member("+a", UNLIMITED, null, "x"))).isTrue();
+		refused(ask("y", this.first));
+		refused(share("+b"));
+		release("+a");
+		refused(share("+b"));
+		granted(ask("y", this.first));
+	}
+
+	@Test
+	void membersAtTheHeadOfTheQueueJoinAnExclusiveOwnerThatBecomesAMember() {
+		granted(ask("x", null));
+		refused(member("+a", UNLIMITED, this.first));
+		refused(ask("y", this.second));
+		granted(member("+x", UNLIMITED, null, "x"));
+		granted(member("+a", UNLIMITED, this.first));
+		release("+x");
+		release("+a");
+		granted(ask("y", this.second));
+	}
+
+	@Test
+	void freedPlaceIsReservedForTheHeadOfTheQueue() {
+		granted(permit("+a", 2));
+		granted(permit("+b", 2));
+		refused(member("+c", 2, this.first));
+		refused(member("+d", 2, this.second));
+		release("+a");
+		refused(permit("+e", 2));
+		refused(member("+d", 2, this.second));
+		granted(member("+c", 2, this.first));
+		refused(permit("+e", 2));
+		release("+b");
+		granted(member("+d", 2, this.second));
+	}
+
+	@Test
+	void placesOfALargerLimitAreReservedForTheQueue() {
+		granted(permit("+a", 1));
+		refused(member("+b", 1, this.first));
+		refused(member("+c", 1, this.second));
+		release("+a");
+		granted(member("+b", 2, this.first));
+		refused(permit("+d", 2));
+		granted(member("+c", 2, this.second));
+	}
+
+	@Test
+	void reservedPlaceIsGoneWithASmallerLimitButNotThePlaceInTheQueue() {
+		granted(permit("+a", 2));
+		granted(permit("+b", 2));
+		refused(member("+c", 2, this.first));
+		refused(member("+d", 2, this.second));
+		release("+a");
+		refused(member("+c", 1, this.first));
+		release("+b");
+		refused(member("+d", 1, this.second));
+		granted(member("+c", 1, this.first));
+	}
+
+	@Test
+	void deadProcessInTheQueueCostsItsReservationOnly() {
+		granted(permit("+a", 1));
+		refused(member("+b", 1, MailboxAddress.create(SOON)));
+		release("+a");
+		assertThat(refused(permit("+c", 1)).remaining()).isLessThanOrEqualTo(SOON);
+		await().until(() -> permit("+c", 1) instanceof Granted);
+		release("+c");
+		granted(permit("+d", 1));
+	}
+
+	@Test
+	void reservedPlacePassesToTheNextWhenItsProcessLeaves() {
+		granted(permit("+a", 1));
+		refused(member("+b", 1, this.first));
+		refused(member("+c", 1, this.second));
+		release("+a");
+		store().leave(StorageKey.of(key()), this.first);
+		refused(permit("+d", 1));
+		granted(member("+c", 1, this.second));
+	}
+
+	@Test
+	void processThatLeftTheQueueGetsNoPlace() {
+		granted(permit("+a", 1));
+		refused(member("+b", 1, this.first));
+		store().leave(StorageKey.of(key()), this.first);
+		holds("+a");
+		release("+a");
+		granted(permit("+c", 1));
+	}
+
+	@Test
+	void processThatWaitedForAnExclusiveOwnerLeavesForAMember() {
+		granted(ask("x", null));
+		refused(member("+a", UNLIMITED, this.first));
+		store().leave(StorageKey.of(key()), this.first);
+		release("x");
+		granted(ask("y", null));
+	}
+
+	@Test
+	void membersFollowWhenTheExclusiveRequestBeforeThemLeaves() {
+		granted(share("+a"));
+		refused(ask("x", this.first));
+		refused(member("+b", UNLIMITED, this.second));
+		store().leave(StorageKey.of(key()), this.first);
+		assertThat(awaited(member("+b", UNLIMITED, this.second))).isFalse();
+		granted(share("+c"));
+	}
+
+	@Test
+	void processWaitsInBothModes() {
+		granted(ask("x", null));
+		refused(ask("y", this.first));
+		refused(member("+a", UNLIMITED, this.first));
+		release("x");
+		granted(ask("y", this.first));
+		release("y");
+		refused(ask("z", null));
+		granted(member("+a", UNLIMITED, this.first));
+	}
+
+	@Test
+	void memberThatIsReleasedByAnAcquirePassesTheKeyOn() {
+		granted(share("+a"));
+		refused(ask("x", this.first));
+		refused(member("+b", UNLIMITED, this.second, "+a"));
+		holdsNoMore("+a");
+		granted(ask("x", this.first));
+		release("x");
+		granted(member("+b", UNLIMITED, this.second));
+		refused(ask("y", this.first));
+		refused(ask("z", this.third, "+b"));
+		granted(ask("y", this.first));
+	}
+
+	@Test
+	void forcedReleaseOfAMemberPassesItsPlaceOn() {
+		require(Feature.INSPECTION);
+		long token = granted(permit("+a", 1));
+		refused(member("+b", 1, this.first));
+		assertThat(inspection().forceRelease(key(), token)).isTrue();
+		refused(permit("+c", 1));
+		assertThat(inspection().findStored(key())).as("reserved").isEmpty();
+		granted(member("+b", 1, this.first));
+	}
+
+	@Test
+	void queueOfMembersIsBounded() {
+		granted(permit("+a", 1));
+		List<MailboxAddress> crowd = Stream.generate(() -> MailboxAddress.create(Duration.ofMillis(1)))
+			.limit(400)
+			.toList();
+		crowd.forEach((mailbox) -> refused(member("+" + mailbox.value(), 1, mailbox)));
+		assertThat(release("+a")).isTrue();
+		await().until(() -> permit("+b", 1) instanceof Granted);
+	}
+
+	@Test
+	void mailboxReceivesThatAPlaceIsReserved() {
+		require(Feature.MAILBOX);
+		Queue<String> calls = new ConcurrentLinkedQueue<>();
+		try (Mailbox mailbox = store().openMailbox(this.first, calls::add)) {
+			assertThat(mailbox).isNotNull();
+			granted(permit("+a", 2));
+			granted(permit("+b", 2));
+			refused(member("+c", 2, this.first));
+			release("+a");
+			await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(key())));
+			granted(member("+c", 2, this.first));
+		}
+	}
+
+	@Test
+	void mailboxReceivesThatAMemberMayFollow() {
+		require(Feature.MAILBOX);
+		Queue<String> calls = new ConcurrentLinkedQueue<>();
+		try (Mailbox mailbox = store().openMailbox(this.second, calls::add)) {
+			assertThat(mailbox).isNotNull();
+			granted(ask("x", null));
+			refused(member("+a", UNLIMITED, this.first));
+			refused(member("+b", UNLIMITED, this.second));
+			release("x");
+			granted(member("+a", UNLIMITED, this.first));
+			await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(key())));
+			granted(member("+b", UNLIMITED, this.second));
+		}
+	}
+
+}
