@@ -65,17 +65,17 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	/**
 	 * Renew the lease of a member.
 	 * @param member the owner
-	 * @param lease the time from now until which to hold the key
+	 * @param lease the time from now until which to hold the key, in microseconds
 	 * @param now the time of the store
 	 * @return whether the member holds the key
 	 */
-	public Change<Boolean> renew(String member, Duration lease, long now) {
+	public Change<Boolean> renew(String member, long lease, long now) {
 		Member held = living(member, now);
 		if (held == null) {
 			return new Change<>(this, false);
 		}
 		List<Member> renewed = this.members.stream()
-			.map((each) -> each.equals(held) ? each.atLeastUntil(now + micros(lease)) : each)
+			.map((each) -> each.equals(held) ? each.atLeastUntil(now + lease) : each)
 			.toList();
 		return new Change<>(withMembers(renewed, this.token, this.waiting), true);
 	}
@@ -143,6 +143,15 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 			.filter((each) -> each.startsWith(">") && !known.contains(each))
 			.map((each) -> new MailboxAddress(each.substring(1)))
 			.toList();
+	}
+
+	/**
+	 * Whether a member holds the key that did not, or for longer.
+	 * @param before another record
+	 * @return whether the change from that record must survive a crash of the store
+	 */
+	public boolean grantsSince(LockRecord before) {
+		return this.members.stream().anyMatch((member) -> !member.isReservation() && !before.members.contains(member));
 	}
 
 	private List<String> owners() {

@@ -88,7 +88,7 @@ class LockRecordTests {
 		this.now += 10 * SECOND;
 		granted("+b", UNLIMITED, null);
 		assertThat(this.record.until()).isEqualTo(this.now + 30 * SECOND);
-		assertThat(answer(this.record.renew("+a", Duration.ofSeconds(40), this.now))).isTrue();
+		assertThat(answer(this.record.renew("+a", 40 * SECOND, this.now))).isTrue();
 		assertThat(this.record.until()).isEqualTo(this.now + 40 * SECOND);
 		release("+a");
 		assertThat(this.record.until()).isEqualTo(this.now + 30 * SECOND);
@@ -101,10 +101,10 @@ class LockRecordTests {
 	void memberHoldsTheKeyBeforeItsEndAndNotAtIt() {
 		granted("+a", UNLIMITED, null);
 		this.now += 30 * SECOND - 1;
-		assertThat(this.record.renew("+a", Duration.ZERO, this.now).answer()).isTrue();
+		assertThat(this.record.renew("+a", 0, this.now).answer()).isTrue();
 		assertThat(this.record.release("+a", this.now).answer()).isTrue();
 		this.now++;
-		assertThat(this.record.renew("+a", LEASE, this.now)).isEqualTo(new Change<>(this.record, false));
+		assertThat(this.record.renew("+a", SECOND, this.now)).isEqualTo(new Change<>(this.record, false));
 		assertThat(this.record.release("+a", this.now)).isEqualTo(new Change<>(this.record, false));
 		assertThat(this.record.stored("key", this.now)).isEmpty();
 	}
@@ -136,7 +136,7 @@ class LockRecordTests {
 		Member stale = new Member("+a", this.now + SECOND, 1, 1, "", "");
 		LockRecord held = new LockRecord("x", this.now + SECOND, 2, 2, "", "", List.of(stale), WaitingQueue.EMPTY);
 		assertThat(held.members()).isEmpty();
-		assertThat(held.renew("+a", LEASE, this.now).answer()).isFalse();
+		assertThat(held.renew("+a", SECOND, this.now).answer()).isFalse();
 		assertThat(held.release("+a", this.now).answer()).isFalse();
 	}
 
@@ -242,6 +242,17 @@ class LockRecordTests {
 		this.record = this.record.leave(this.first, this.now);
 		assertThat(this.record.waiting().isEmpty()).isTrue();
 		assertThat(owners()).containsExactly("+a");
+	}
+
+	@Test
+	void membersAreReservedWhenTheExclusiveRequestBeforeThemLeaves() {
+		granted("+a", UNLIMITED, null);
+		queueExclusive(this.first);
+		refused("+b", UNLIMITED, this.second);
+		LockRecord before = this.record;
+		this.record = this.record.leave(this.first, this.now);
+		assertThat(owners()).containsExactly("+a", this.second.reservationOwner());
+		assertThat(this.record.reservedSince(before)).containsExactly(this.second);
 	}
 
 	@Test

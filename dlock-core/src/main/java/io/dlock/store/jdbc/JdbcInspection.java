@@ -1,5 +1,6 @@
 package io.dlock.store.jdbc;
 
+import java.sql.Connection;
 import java.util.Optional;
 
 import io.dlock.store.StoreFacts;
@@ -23,19 +24,22 @@ final class JdbcInspection implements StoreInspection {
 	@Override
 	public StoredLocks list(int limit) {
 		return this.connections.execute("list the locks",
-				(dialect, connection) -> new StoredLockQueries(dialect, connection).list(limit));
+				(dialect, connection) -> queries(dialect, connection).list(limit));
 	}
 
 	@Override
 	public Optional<StoredLock> findStored(String storageKey) {
-		return this.connections.execute("find",
-				(dialect, connection) -> new StoredLockQueries(dialect, connection).find(storageKey));
+		return this.connections.execute("find", (dialect, connection) -> queries(dialect, connection).find(storageKey));
 	}
 
 	@Override
 	public boolean forceRelease(String storageKey, long token) {
 		return this.connections.execute("release by force",
-				(dialect, connection) -> new StoredLockQueries(dialect, connection).forceRelease(storageKey, token));
+				(dialect, connection) -> queries(dialect, connection).forceRelease(storageKey, token));
+	}
+
+	private StoredLockQueries queries(LockDialect dialect, Connection connection) {
+		return new StoredLockQueries(dialect, connection, this.connections.commandTimeout());
 	}
 
 	@Override

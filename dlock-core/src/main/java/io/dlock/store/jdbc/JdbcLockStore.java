@@ -30,7 +30,10 @@ import io.dlock.store.StoredLock;
 import io.dlock.store.jdbc.dialect.DueLease;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
 import io.dlock.store.jdbc.dialect.LockAcquire;
+import io.dlock.store.jdbc.dialect.LockDialect;
+import io.dlock.store.jdbc.dialect.LockMembers;
 import io.dlock.store.jdbc.dialect.LockQueue;
+import io.dlock.store.jdbc.dialect.RowHold;
 import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
@@ -79,16 +82,27 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		AcquireResult result = this.connections.execute("acquire", (dialect,
-				connection) -> new LockAcquire(dialect, connection, command, this.settings.commandTimeout()).run());
+		boolean member = LockStore.isMember(command.owner());
+		AcquireResult result = this.connections.execute("acquire",
+				(dialect, connection) -> member ? members(dialect, connection).acquire(command)
+						: new LockAcquire(dialect, connection, command, this.settings.commandTimeout()).run());
 		String storageKey = StorageKey.of(command.key());
 		if (result instanceof AcquireResult.Granted) {
 			this.mailboxes.forget(command.mailbox(), storageKey);
 		}
 		else if (command.queueing()) {
-			this.mailboxes.await(command.mailbox(), storageKey);
+			this.mailboxes.await(command.mailbox(), storageKey, member);
 		}
 		return result;
+	}
+
+	@Override
+	public boolean supportsMembers() {
+		return true;
+	}
+
+	private LockMembers members(LockDialect dialect, Connection connection) {
+		return new LockMembers(dialect, connection, this.settings.commandTimeout());
 	}
 
 	@Override
@@ -109,10 +123,9 @@ public final class JdbcLockStore implements LockStore {
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
 		this.mailboxes.forget(mailbox, storageKey);
-		this.connections.execute("leave the queue", (dialect, connection) -> {
-			new LockQueue(dialect, connection).leave(storageKey, mailbox);
-			return true;
-		});
+		this.connections.execute("leave the queue",
+				(dialect, connection) -> new LockQueue(dialect, connection).leave(storageKey, mailbox)
+						|| members(dialect, connection).leave(storageKey, mailbox));
 	}
 
 	@Override
@@ -129,12 +142,18 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public boolean release(String key, String owner) {
+		String storageKey = StorageKey.of(key);
 		return this.connections.execute("release",
-				(dialect, connection) -> dialect.release(connection, StorageKey.of(key), owner));
+				(dialect, connection) -> LockStore.isMember(owner)
+						? members(dialect, connection).release(storageKey, owner)
+						: dialect.release(connection, storageKey, owner));
 	}
 
 	@Override
 	public boolean keep(String key, String owner, Duration rest) {
+		if (LockStore.isMember(owner)) {
+			return false;
+		}
 		DueLease lease = DueLease.of(new Holding(StorageKey.of(key), owner), rest);
 		return this.connections.execute("keep", (dialect, connection) -> dialect.keep(connection, lease));
 	}
@@ -175,6 +194,9 @@ public final class JdbcLockStore implements LockStore {
 	 * no other owner, even if the lease expires or this process ends; and the lease is
 	 * not renewed.
 	 * <p>
+	 * If the owner is a member, the members of the key neither change nor are they
+	 * renewed until the transaction has ended.
+	 * <p>
 	 * On PostgreSQL and H2 the transaction must be READ COMMITTED: any other isolation
 	 * level sees the row as it was before the last renewal.
 	 * @param connection the connection of the transaction
@@ -185,8 +207,8 @@ public final class JdbcLockStore implements LockStore {
 	 */
 	public boolean hold(Connection connection, String key, String owner) {
 		try {
-			return this.connections.dialect()
-				.hold(connection, StorageKey.of(key), owner, this.settings.commandTimeout());
+			return new RowHold(this.connections.dialect(), connection, this.settings.commandTimeout())
+				.hold(StorageKey.of(key), owner);
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.translate("lock the row of a lock", ex);

@@ -70,11 +70,12 @@ final class JdbcMailboxes {
 	 * Poll for a lock, unless the address is notified.
 	 * @param address the address of a process that waits
 	 * @param storageKey the lock
+	 * @param member whether the process waits as a member
 	 */
-	void await(@Nullable MailboxAddress address, String storageKey) {
+	void await(@Nullable MailboxAddress address, String storageKey, boolean member) {
 		PollingMailbox polling = polling(address);
 		if (polling != null) {
-			polling.await(storageKey);
+			polling.await(storageKey, member);
 		}
 	}
 

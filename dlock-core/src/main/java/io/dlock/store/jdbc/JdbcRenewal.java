@@ -13,12 +13,15 @@ import java.util.TreeMap;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.jdbc.dialect.DueLease;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
 import io.dlock.store.jdbc.dialect.LockDialect;
+import io.dlock.store.jdbc.dialect.LockMembers;
 import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
@@ -56,6 +59,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 	@Override
 	public Boolean run(LockDialect dialect, Connection connection) throws SQLException {
 		renewTogether(dialect, connection);
+		renewMembers(dialect, connection);
 		while (!this.unanswered.isEmpty() && !isOver()) {
 			renewFirst(dialect, connection);
 			// the other rows may be free by now, and must not wait for the next one
@@ -64,12 +68,46 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		return this.unanswered.isEmpty();
 	}
 
+	private void renewMembers(LockDialect dialect, Connection connection) throws SQLException {
+		for (DueLease lease : List.copyOf(this.unanswered.values())) {
+			if (isMember(lease) && !isOver()) {
+				renewMember(dialect, connection, lease);
+			}
+		}
+	}
+
+	private void renewMember(LockDialect dialect, Connection connection, DueLease lease) throws SQLException {
+		Duration left = Duration.ofNanos(this.limit - (System.nanoTime() - this.started));
+		try {
+			boolean renewed = new LockMembers(dialect, connection, left).renew(lease);
+			answer(lease.holding(), renewed ? RenewResult.RENEWED : RenewResult.REFUSED);
+		}
+		catch (StoreCongestedException ex) {
+			unanswered(lease, ex);
+		}
+		catch (SQLException ex) {
+			if (!SqlErrors.isSlowOrBlocked(ex)) {
+				throw ex;
+			}
+			unanswered(lease, ex);
+		}
+	}
+
+	private void unanswered(DueLease lease, Exception ex) {
+		logger.debug("Another session blocks the renewal of lock '" + lease.key() + "'", ex);
+		answer(lease.holding(), RenewResult.UNKNOWN);
+	}
+
+	private static boolean isMember(DueLease lease) {
+		return LockStore.isMember(lease.owner());
+	}
+
 	private boolean isOver() {
 		return System.nanoTime() - this.started > this.limit;
 	}
 
 	private void renewTogether(LockDialect dialect, Connection connection) throws SQLException {
-		List<DueLease> due = List.copyOf(this.unanswered.values());
+		List<DueLease> due = this.unanswered.values().stream().filter((lease) -> !isMember(lease)).toList();
 		int atOnce = dialect.renewalsAtOnce();
 		int from = 0;
 		while (from < due.size()) {
@@ -99,8 +137,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 			if (!SqlErrors.isSlowOrBlocked(ex)) {
 				throw ex;
 			}
-			logger.debug("Another session blocks the renewal of lock '" + first.key() + "'", ex);
-			answer(first.holding(), RenewResult.UNKNOWN);
+			unanswered(first, ex);
 		}
 	}
 

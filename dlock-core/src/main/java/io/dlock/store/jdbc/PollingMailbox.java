@@ -40,6 +40,9 @@ final class PollingMailbox implements Mailbox, Runnable {
 
 	private final Thread thread = new Thread(this, "dlock-mailbox");
 
+	/** Whether the process has waited as a member: then the table has their column. */
+	private volatile boolean member;
+
 	private volatile boolean closed;
 
 	private PollingMailbox(LockConnections connections, MailboxAddress address, Consumer<String> onLockAvailable) {
@@ -58,8 +61,10 @@ final class PollingMailbox implements Mailbox, Runnable {
 	/**
 	 * Poll for a lock until it is available.
 	 * @param storageKey the key
+	 * @param waitsAsMember whether the process waits as a member
 	 */
-	void await(String storageKey) {
+	void await(String storageKey, boolean waitsAsMember) {
+		this.member |= waitsAsMember;
 		if (this.awaited.add(storageKey)) {
 			LockSupport.unpark(this.thread);
 		}
@@ -115,8 +120,8 @@ final class PollingMailbox implements Mailbox, Runnable {
 	private void look(List<String> keys) {
 		for (int from = 0; from < keys.size() && !this.closed; from += KEYS_AT_ONCE) {
 			List<String> some = keys.subList(from, Math.min(keys.size(), from + KEYS_AT_ONCE));
-			List<String> available = this.connections.execute("look for available locks",
-					(dialect, connection) -> new LockQueue(dialect, connection).available(some, this.address));
+			List<String> available = this.connections.execute("look for available locks", (dialect,
+					connection) -> new LockQueue(dialect, connection).available(some, this.address, this.member));
 			for (String key : available) {
 				this.awaited.remove(key);
 				this.onLockAvailable.accept(key);

@@ -164,12 +164,12 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	private RenewResult renew(RenewCommand command) {
 		long now = now();
 		boolean renewed = change(command.key(), (held) -> {
+			long lease = LockRecord.micros(command.lease());
 			if (LockStore.isMember(command.owner())) {
-				return held.renew(command.owner(), command.lease(), now);
+				return held.renew(command.owner(), lease, now);
 			}
 			boolean holds = isHeldBy(held, command.owner(), now);
-			long until = Math.max(held.until(), now + LockRecord.micros(command.lease()));
-			return new Change<>(holds ? held.until(until) : held, holds);
+			return new Change<>(holds ? held.until(Math.max(held.until(), now + lease)) : held, holds);
 		});
 		return renewed ? RenewResult.RENEWED : RenewResult.REFUSED;
 	}

@@ -8,5 +8,6 @@ CREATE TABLE IF NOT EXISTS dlock_lock (
   renewals    BIGINT                      NOT NULL,
   holder      VARCHAR(255)                NOT NULL,
   reason      VARCHAR(255)                NOT NULL,
-  waiting     VARCHAR_CASESENSITIVE(4096) DEFAULT '' NOT NULL
+  waiting     VARCHAR_CASESENSITIVE(4096) DEFAULT '' NOT NULL,
+  members     VARCHAR_CASESENSITIVE       DEFAULT '' NOT NULL
 );

@@ -9,5 +9,6 @@ CREATE TABLE IF NOT EXISTS dlock_lock (
   renewals    BIGINT                    NOT NULL,
   holder      VARCHAR(255)              NOT NULL,
   reason      VARCHAR(255)              NOT NULL,
-  waiting     VARCHAR(4096) COLLATE "C" NOT NULL DEFAULT ''
+  waiting     VARCHAR(4096) COLLATE "C" NOT NULL DEFAULT '',
+  members     TEXT COLLATE "C"          NOT NULL DEFAULT ''
 ) WITH (fillfactor = 70);

@@ -27,6 +27,7 @@ import io.dlock.fencing.jdbc.FencingGuard;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
+import io.dlock.store.jdbc.dialect.LockTableUpgrade;
 
 /**
  * Auto-configuration of locks in a database, and of fences in the database of the
@@ -48,7 +49,8 @@ public final class DlockJdbcAutoConfiguration {
 			DlockJdbcProperties jdbcProperties, ResourceLoader resourceLoader,
 			ObjectProvider<LockTableInitializer> tableInitializer) {
 		TableInitializer script = new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE,
-				jdbcProperties.getTable(), jdbcProperties, properties.startupRetry(), resourceLoader);
+				jdbcProperties.getTable(), jdbcProperties, properties.startupRetry(), resourceLoader,
+				LockTableUpgrade::addMissingColumns);
 		return new LockStoreCandidate(DlockBackend.JDBC, "a DataSource", DataSource.class, () -> {
 			DataSource dedicated = lockDataSource.getIfAvailable();
 			int poolSize = (dedicated != null) ? 0 : jdbcProperties.getPoolSize();
@@ -80,7 +82,9 @@ public final class DlockJdbcAutoConfiguration {
 			DlockJdbcProperties jdbcProperties, ResourceLoader resourceLoader,
 			ObjectProvider<FenceTableInitializer> tableInitializer) {
 		TableInitializer script = new TableInitializer("fence", FencingGuard.DEFAULT_TABLE,
-				jdbcProperties.getFenceTable(), jdbcProperties.ofFence(), properties.startupRetry(), resourceLoader);
+				jdbcProperties.getFenceTable(), jdbcProperties.ofFence(), properties.startupRetry(), resourceLoader,
+				(connection, table) -> {
+				});
 		FencingGuard guard = DlockConfigurationErrors
 			.analyzed(() -> new FencingGuard(dataSource, jdbcProperties.getFenceTable()));
 		tableInitializer.getIfAvailable(() -> script::initialize).initialize(dataSource);

@@ -1,5 +1,7 @@
 package io.dlock.autoconfigure.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 
 import javax.sql.DataSource;
@@ -25,9 +27,10 @@ import io.dlock.store.StoreMisconfiguredException;
  * @param properties how to initialize the database
  * @param retry how long to try, or {@code null} if the start does not depend on the table
  * @param resourceLoader finds the script
+ * @param upgrade changes a table that an earlier version has created
  */
 record TableInitializer(String kind, String nameInScript, String table, DatabaseInitializationProperties properties,
-		@Nullable StartupRetry retry, ResourceLoader resourceLoader) {
+		@Nullable StartupRetry retry, ResourceLoader resourceLoader, TableUpgrade upgrade) {
 
 	private static final Log logger = LogFactory.getLog(TableInitializer.class);
 
@@ -59,7 +62,35 @@ record TableInitializer(String kind, String nameInScript, String table, Database
 		TableScriptInitializer script = new TableScriptInitializer(dataSource, this.properties, this.nameInScript,
 				this.table);
 		script.setResourceLoader(this.resourceLoader);
-		script.initializeDatabase();
+		if (script.initializeDatabase()) {
+			upgrade(dataSource);
+		}
+	}
+
+	private void upgrade(DataSource dataSource) {
+		try (Connection connection = dataSource.getConnection()) {
+			boolean autoCommit = connection.getAutoCommit();
+			connection.setAutoCommit(true);
+			try {
+				this.upgrade.run(connection, this.table);
+			}
+			finally {
+				connection.setAutoCommit(autoCommit);
+			}
+		}
+		catch (SQLException ex) {
+			logger.info("The columns of the table '%s' are not checked".formatted(this.table), ex);
+		}
+	}
+
+	/**
+	 * Changes a table.
+	 */
+	@FunctionalInterface
+	interface TableUpgrade {
+
+		void run(Connection connection, String table) throws SQLException;
+
 	}
 
 }

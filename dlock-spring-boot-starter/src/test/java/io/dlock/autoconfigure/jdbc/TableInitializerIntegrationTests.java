@@ -14,6 +14,7 @@ import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 import io.dlock.autoconfigure.StartupRetry;
+import io.dlock.store.jdbc.dialect.LockTableUpgrade;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,7 +44,8 @@ class TableInitializerIntegrationTests {
 		DlockJdbcProperties properties = new DlockJdbcProperties();
 		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
 		TableInitializer initializer = new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE, "there_already",
-				properties, new StartupRetry(Duration.ofSeconds(30)), new DefaultResourceLoader());
+				properties, new StartupRetry(Duration.ofSeconds(30)), new DefaultResourceLoader(),
+				LockTableUpgrade::addMissingColumns);
 		initializer.initialize(new AbstractDataSource() {
 
 			@Override

@@ -72,6 +72,28 @@ class TableInitializerTests {
 	}
 
 	@Test
+	void columnThatTheTableOfAnEarlierVersionLacksIsAdded() {
+		this.runner.run((earlier) -> {
+			JdbcClient.create(earlier.getBean(DataSource.class))
+				.sql("ALTER TABLE dlock_lock DROP COLUMN members")
+				.update();
+			this.runner.withPropertyValues("dlock.jdbc.initialize-schema=never")
+				.run((context) -> assertThat(columns(context.getBean(DataSource.class))).doesNotContain("members"));
+			this.runner.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(columns(context.getBean(DataSource.class))).contains("members");
+			});
+		});
+	}
+
+	private static List<String> columns(DataSource dataSource) {
+		return JdbcClient.create(dataSource)
+			.sql("SELECT LOWER(column_name) FROM information_schema.columns WHERE table_name = 'DLOCK_LOCK'")
+			.query(String.class)
+			.list();
+	}
+
+	@Test
 	void initializerIsNotUsedIfTheLocksAreElsewhere() {
 		this.runner.withBean(LockTableInitializer.class, () -> this.initialized::add)
 			.withPropertyValues("dlock.backend=memory")

@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
 import io.dlock.store.AcquireResult;
+import io.dlock.store.LockRecord;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.WaitingQueue;
 
 /**
  * The answer of the database to an attempt to take a key.
@@ -35,20 +37,26 @@ sealed interface AcquireAttempt {
 	record Held(long remainingMicros, String owner, String holder, String waiting) implements AcquireAttempt {
 
 		boolean hasRoomFor(MailboxAddress mailbox) {
-			return this.waiting.length() < LockStatement.FULL_QUEUE && !this.waiting.contains(mailbox.value());
+			return this.waiting.length() < LockStatement.FULL_QUEUE
+					&& !this.waiting.contains(WaitingQueue.entry(mailbox, false));
 		}
 
 		boolean lasts() {
 			return this.remainingMicros > 0;
 		}
 
-		private boolean isFreeOrKept() {
-			return this.owner.isEmpty() || this.owner.startsWith(">") || this.owner.startsWith("~");
+		/**
+		 * Whether the key is free, reserved or kept. A record whose places are all
+		 * reserved has an empty holder.
+		 */
+		private boolean hasNoHolder() {
+			return this.owner.isEmpty() || this.owner.startsWith(">") || this.owner.startsWith("~")
+					|| (this.owner.equals(LockRecord.MEMBERS) && this.holder.isEmpty());
 		}
 
 		AcquireResult.Refused refusal() {
 			return new AcquireResult.Refused(Duration.of(Math.max(0, this.remainingMicros), ChronoUnit.MICROS),
-					isFreeOrKept() ? null : this.holder);
+					hasNoHolder() ? null : this.holder);
 		}
 
 	}

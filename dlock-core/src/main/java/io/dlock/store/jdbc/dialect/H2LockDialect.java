@@ -28,8 +28,16 @@ final class H2LockDialect extends LockDialect {
 			  AND LOWER(COLUMN_NAME) = 'lock_key'
 			""";
 
+	private final String table;
+
 	H2LockDialect(String table) {
 		super((statement) -> H2LockSql.of(statement, table));
+		this.table = table;
+	}
+
+	@Override
+	String addMembers() {
+		return "ALTER TABLE " + this.table + " ADD COLUMN members VARCHAR_CASESENSITIVE DEFAULT '' NOT NULL";
 	}
 
 	@Override

@@ -57,7 +57,7 @@ final class H2LockSql {
 
 	private static final String TAKEN = " lease_until > %2$s AND owner <> '' AND owner NOT LIKE '>%%'";
 
-	private static final String FORCE_RELEASE = PASS_ON + " token = ? AND" + TAKEN;
+	private static final String FORCE_RELEASE = PASS_ON + " token = ? AND owner <> '+' AND" + TAKEN;
 
 	private static final String KEEP = """
 			UPDATE %1$s SET lease_until = DATEADD('MICROSECOND', ?, %2$s), owner = CONCAT('~', SUBSTR(owner, 2))
@@ -70,13 +70,13 @@ final class H2LockSql {
 			""";
 
 	private static final String LEAVE = """
-			UPDATE %1$s SET waiting = REPLACE(waiting, ?, '') WHERE lock_key = ?
+			UPDATE %1$s SET waiting = REPLACE(REPLACE(waiting, ?, ''), ?, '') WHERE lock_key = ? AND owner <> '+'
 			""";
 
 	private static final String LIST = """
 			SELECT lock_key, holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
 			  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros,
-			  DATEDIFF('MICROSECOND', acquired_at, %2$s) AS age_micros, owner LIKE '~%%' AS kept
+			  DATEDIFF('MICROSECOND', acquired_at, %2$s) AS age_micros, owner
 			FROM %1$s WHERE"""
 			+ TAKEN;
 
@@ -85,12 +85,42 @@ final class H2LockSql {
 	private static final String AVAILABLE = """
 			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= %2$s) AND lock_key IN""";
 
+	private static final String AVAILABLE_TO_MEMBER = """
+			SELECT lock_key FROM %1$s
+			WHERE (owner = ? OR (owner = '+' AND LOCATE(?, members) > 0) OR lease_until <= %2$s) AND lock_key IN""";
+
 	private static final String SWEEP = """
 			DELETE FROM %1$s WHERE lease_until < DATEADD('MICROSECOND', -?, %2$s) FETCH FIRST %6$d ROWS ONLY
 			""";
 
 	private static final String HOLD = """
 			SELECT 1 FROM %1$s WHERE lock_key = ? AND owner = ? AND lease_until > %2$s FOR UPDATE
+			""";
+
+	private static final String UNTIL_MICROS = "CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT)";
+
+	private static final String TIME = "DATEADD('MICROSECOND', ?, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00')";
+
+	private static final String RECORD = """
+			SELECT %3$s AS now_micros, owner, %7$s AS until_micros, token,
+			  CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros, holder, reason, waiting, members,
+			  renewals
+			FROM (VALUES (1)) one LEFT JOIN %1$s ON lock_key = ?
+			""";
+
+	private static final String REPLACE = """
+			UPDATE %1$s SET owner = ?, lease_until = %8$s, token = ?, acquired_at = %8$s, holder = ?, reason = ?,
+			  waiting = ?, members = ?, renewals = renewals + 1
+			WHERE lock_key = ? AND owner = ? AND %7$s = ? AND token = ? AND waiting = ? AND renewals = ?
+			""";
+
+	private static final String INSERT = """
+			INSERT INTO %1$s (owner, lease_until, token, acquired_at, holder, reason, waiting, members, lock_key, renewals)
+			VALUES (?, %8$s, ?, %8$s, ?, ?, ?, ?, ?, 0)
+			""";
+
+	private static final String HOLD_MEMBERS = """
+			SELECT %3$s, members FROM %1$s WHERE lock_key = ? AND owner = '+' FOR UPDATE
 			""";
 
 	private H2LockSql() {
@@ -115,10 +145,16 @@ final class H2LockSql {
 			case LIST -> LIST;
 			case FIND -> FIND;
 			case AVAILABLE -> AVAILABLE;
+			case AVAILABLE_TO_MEMBER -> AVAILABLE_TO_MEMBER;
 			case SWEEP -> SWEEP;
 			case HOLD -> HOLD;
+			case RECORD -> RECORD;
+			case REPLACE -> REPLACE;
+			case INSERT -> INSERT;
+			case HOLD_MEMBERS -> HOLD_MEMBERS;
 		};
-		return template.formatted(table, NOW, NOW_MICROS, TEXT, LockStatement.FULL_QUEUE, LockStatement.SWEEP_BATCH);
+		return template.formatted(table, NOW, NOW_MICROS, TEXT, LockStatement.FULL_QUEUE, LockStatement.SWEEP_BATCH,
+				UNTIL_MICROS, TIME);
 	}
 
 }

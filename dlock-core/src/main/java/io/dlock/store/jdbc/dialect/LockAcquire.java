@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
@@ -26,6 +27,8 @@ public final class LockAcquire {
 
 	private final String key;
 
+	private final Duration timeout;
+
 	private final long end;
 
 	/**
@@ -40,6 +43,7 @@ public final class LockAcquire {
 		this.connection = connection;
 		this.command = command;
 		this.key = StorageKey.of(command.key());
+		this.timeout = timeout;
 		this.end = System.nanoTime() + timeout.toNanos();
 	}
 
@@ -49,8 +53,12 @@ public final class LockAcquire {
 	 * @throws SQLException if there is none
 	 */
 	public AcquireResult run() throws SQLException {
-		AcquireAttempt attempt = this.dialect.attempt(this.connection, this.command);
 		String releasing = this.command.releasing();
+		if (releasing != null && LockStore.isMember(releasing)) {
+			new LockMembers(this.dialect, this.connection, this.timeout).release(this.key, releasing);
+			releasing = null;
+		}
+		AcquireAttempt attempt = this.dialect.attempt(this.connection, this.command);
 		if (releasing != null && !(attempt instanceof AcquireAttempt.Granted)) {
 			this.dialect.release(this.connection, this.key, releasing);
 			if (isOver()) {

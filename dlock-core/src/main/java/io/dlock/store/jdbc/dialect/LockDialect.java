@@ -15,6 +15,7 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.store.LockRecord;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
@@ -24,7 +25,7 @@ import io.dlock.store.jdbc.dialect.DueLease.Holding;
 /**
  * The operations of the locks on one kind of database. Each decision is one statement
  * that reads the database's clock when it has the row, and binds no time of this machine.
- * Except for {@link #hold}, each connection is in auto-commit mode.
+ * Except for {@link RowHold}, each connection is in auto-commit mode.
  */
 public abstract class LockDialect {
 
@@ -233,28 +234,6 @@ public abstract class LockDialect {
 	}
 
 	/**
-	 * Lock the row of a held lock in a transaction, so that the key is not granted again
-	 * until the transaction has ended.
-	 * @param connection the connection of the transaction
-	 * @param storageKey the key
-	 * @param owner the owner
-	 * @param timeout how long to wait for another session that has locked the row
-	 * @return whether the owner holds the key
-	 * @throws SQLException if there is no answer
-	 */
-	public final boolean hold(Connection connection, String storageKey, String owner, Duration timeout)
-			throws SQLException {
-		try (PreparedStatement statement = prepare(connection, LockStatement.HOLD)) {
-			limitTime(statement, timeout);
-			statement.setString(1, storageKey);
-			statement.setString(2, owner);
-			try (ResultSet row = statement.executeQuery()) {
-				return row.next();
-			}
-		}
-	}
-
-	/**
 	 * Limit the time of a statement on a connection of the caller.
 	 */
 	void limitTime(PreparedStatement statement, Duration timeout) throws SQLException {
@@ -273,6 +252,28 @@ public abstract class LockDialect {
 			statement.setLong(1, LockSqlParameters.micros(retention));
 			return statement.executeUpdate() >= LockStatement.SWEEP_BATCH;
 		}
+	}
+
+	/**
+	 * The statement that adds the column of the members.
+	 * @return the SQL
+	 */
+	abstract String addMembers();
+
+	/**
+	 * Whether the database does not store every character.
+	 */
+	boolean isAsciiOnly() {
+		return false;
+	}
+
+	/**
+	 * Run {@link LockStatement#REPLACE}.
+	 * @param index the index of the first parameter of this dialect
+	 * @return whether the record had not changed
+	 */
+	boolean replace(PreparedStatement statement, int index, LockRecord before, LockRecord next) throws SQLException {
+		return statement.executeUpdate() == 1;
 	}
 
 	/**

@@ -8,7 +8,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
+import io.dlock.store.LockRecord;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.WaitingQueue;
 
 /**
  * The queues of the locks.
@@ -39,41 +41,53 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 	 * Leave the queue of a key, or give up its reservation.
 	 * @param storageKey the key
 	 * @param mailbox the address that is queued
+	 * @return {@code false} if members hold the key, and it has to be left as one of them
 	 * @throws SQLException if there is no answer
 	 */
-	public void leave(String storageKey, MailboxAddress mailbox) throws SQLException {
+	public boolean leave(String storageKey, MailboxAddress mailbox) throws SQLException {
 		if (this.dialect.release(this.connection, storageKey, mailbox.reservationOwner())) {
-			return;
+			return true;
 		}
 		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.LEAVE)) {
-			statement.setString(1, LockSqlParameters.entry(mailbox));
-			statement.setString(2, storageKey);
-			statement.executeUpdate();
+			statement.setString(1, WaitingQueue.entry(mailbox, false));
+			statement.setString(2, WaitingQueue.entry(mailbox, true));
+			statement.setString(3, storageKey);
+			if (statement.executeUpdate() == 1) {
+				return true;
+			}
 		}
+		return !(this.dialect.holder(this.connection, storageKey) instanceof AcquireAttempt.Held held
+				&& held.owner().equals(LockRecord.MEMBERS));
 	}
 
 	/**
 	 * Find the locks that are worth an attempt.
 	 * @param storageKeys the locks
 	 * @param mailbox the process that waits for them
+	 * @param member whether it has waited as a member
 	 * @return the locks that are free or reserved for this process
 	 * @throws SQLException if there is no answer
 	 */
-	public List<String> available(List<String> storageKeys, MailboxAddress mailbox) throws SQLException {
+	public List<String> available(List<String> storageKeys, MailboxAddress mailbox, boolean member)
+			throws SQLException {
 		String keys = String.join(", ", Collections.nCopies(storageKeys.size(), "?"));
-		String query = this.dialect.sql(LockStatement.AVAILABLE) + " (" + keys + ")";
+		LockStatement available = member ? LockStatement.AVAILABLE_TO_MEMBER : LockStatement.AVAILABLE;
+		String query = this.dialect.sql(available) + " (" + keys + ")";
 		try (PreparedStatement statement = this.connection.prepareStatement(query)) {
 			int index = 1;
 			statement.setString(index++, mailbox.reservationOwner());
+			if (member) {
+				statement.setString(index++, mailbox.value());
+			}
 			for (String key : storageKeys) {
 				statement.setString(index++, key);
 			}
 			try (ResultSet row = statement.executeQuery()) {
-				List<String> available = new ArrayList<>();
+				List<String> found = new ArrayList<>();
 				while (row.next()) {
-					available.add(row.getString(1));
+					found.add(row.getString(1));
 				}
-				return available;
+				return found;
 			}
 		}
 	}

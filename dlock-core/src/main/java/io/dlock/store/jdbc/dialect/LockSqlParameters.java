@@ -6,8 +6,10 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.store.LockRecord;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.WaitingQueue;
 
 /**
  * Writes commands as parameters of statements.
@@ -63,12 +65,12 @@ final class LockSqlParameters {
 	}
 
 	/**
-	 * The entry of a mailbox in the column {@code waiting}.
+	 * The entry of an exclusive request in the column {@code waiting}.
 	 * @param mailbox the mailbox, or {@code null}
 	 * @return the entry, or a text that is never in the column
 	 */
 	static String entry(@Nullable MailboxAddress mailbox) {
-		return (mailbox != null) ? mailbox.value() + ' ' : NONE;
+		return (mailbox != null) ? WaitingQueue.entry(mailbox, false) : NONE;
 	}
 
 	/**
@@ -85,7 +87,7 @@ final class LockSqlParameters {
 	}
 
 	static long micros(Duration duration) {
-		return (duration.toNanos() + 999) / 1000;
+		return LockRecord.micros(duration);
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.dlock.store.jdbc.dialect;
 
+import io.dlock.store.WaitingQueue;
+
 /**
  * The statements that every dialect has. A lock that was released has no owner, which
  * makes it free even if the clock of the server is set back behind its release.
@@ -44,13 +46,14 @@ enum LockStatement {
 	QUEUE,
 
 	/**
-	 * Binds entry, key.
+	 * Removes both entries of a process unless members hold the lock. Binds exclusive
+	 * entry, entry of a member, key.
 	 */
 	LEAVE,
 
 	/**
-	 * Answers key, holder, reason, token, since_micros, until_micros, age_micros, kept of
-	 * all locks that are taken. A limit can be appended.
+	 * Answers key, holder, reason, token, since_micros, until_micros, age_micros, owner
+	 * of all locks that are taken. A limit can be appended.
 	 */
 	LIST,
 
@@ -66,6 +69,12 @@ enum LockStatement {
 	AVAILABLE,
 
 	/**
+	 * As {@link #AVAILABLE}, and the keys with a place that is reserved among members.
+	 * Binds the address after the owner of the reservation.
+	 */
+	AVAILABLE_TO_MEMBER,
+
+	/**
 	 * Removes some rows. Binds retention µs.
 	 */
 	SWEEP,
@@ -73,12 +82,37 @@ enum LockStatement {
 	/**
 	 * Answers one row, which it locks, if the owner holds the key. Binds key, owner.
 	 */
-	HOLD;
+	HOLD,
+
+	/**
+	 * Answers one row: now_micros, and, unless there is no such key, owner, until_micros,
+	 * token, since_micros, holder, reason, waiting, members, renewals. Binds key.
+	 */
+	RECORD,
+
+	/**
+	 * Replaces a record that has not changed since {@link #RECORD}. Binds owner, until
+	 * µs, token, since µs, holder, reason, waiting, members, key, and as they were owner,
+	 * until µs, token, waiting, renewals; then as the dialect says.
+	 */
+	REPLACE,
+
+	/**
+	 * Inserts a record unless the key exists. Binds owner, until µs, token, since µs,
+	 * holder, reason, waiting, members, key.
+	 */
+	INSERT,
+
+	/**
+	 * Answers now_micros and members of a key that members hold, and locks the row. Binds
+	 * key.
+	 */
+	HOLD_MEMBERS;
 
 	/** How many rows one {@link #SWEEP} removes at most. */
 	static final int SWEEP_BATCH = 1000;
 
 	/** The number of characters of {@code waiting} beyond which {@link #QUEUE} fails. */
-	static final int FULL_QUEUE = 4000;
+	static final int FULL_QUEUE = WaitingQueue.FULL;
 
 }

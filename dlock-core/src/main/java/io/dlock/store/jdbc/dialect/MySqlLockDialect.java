@@ -42,12 +42,15 @@ final class MySqlLockDialect extends LockDialect {
 	/** The SQL state of a transaction whose end is not known. */
 	private static final String RESOLUTION_UNKNOWN = "08007";
 
+	private final String table;
+
 	private final String renewMany;
 
 	private final String readBackMany;
 
 	MySqlLockDialect(String table) {
 		super((statement) -> MySqlLockSql.of(statement, table));
+		this.table = table;
 		this.renewMany = MySqlLockSql.renewMany(table);
 		this.readBackMany = MySqlLockSql.readBackMany(table);
 	}
@@ -185,6 +188,11 @@ final class MySqlLockDialect extends LockDialect {
 	private static String json(DueLease lease) {
 		String owner = lease.owner().replace("\\", "\\\\").replace("\"", "\\\"");
 		return "[\"" + lease.key() + "\",\"" + owner + "\"," + lease.micros() + "]";
+	}
+
+	@Override
+	String addMembers() {
+		return "ALTER TABLE " + this.table + " ADD COLUMN members MEDIUMTEXT CHARACTER SET ascii COLLATE ascii_bin";
 	}
 
 	@Override

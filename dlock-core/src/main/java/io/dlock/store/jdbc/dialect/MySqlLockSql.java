@@ -101,7 +101,7 @@ final class MySqlLockSql {
 
 	private static final String TAKEN = " lease_until > UTC_TIMESTAMP(6) AND owner <> '' AND owner NOT LIKE '>%%'";
 
-	private static final String FORCE_RELEASE = PASS_ON + " token = ? AND" + TAKEN;
+	private static final String FORCE_RELEASE = PASS_ON + " token = ? AND owner <> '+' AND" + TAKEN;
 
 	private static final String KEEP = """
 			UPDATE %1$s SET lease_until = %3$s, owner = CONCAT('~', SUBSTR(owner, 2))
@@ -114,13 +114,13 @@ final class MySqlLockSql {
 			""";
 
 	private static final String LEAVE = """
-			UPDATE %1$s SET waiting = REPLACE(waiting, ?, '') WHERE lock_key = ?
+			UPDATE %1$s SET waiting = REPLACE(REPLACE(waiting, ?, ''), ?, '') WHERE lock_key = ? AND owner <> '+'
 			""";
 
 	private static final String LIST = """
 			SELECT lock_key, holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
 			  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros,
-			  TIMESTAMPDIFF(MICROSECOND, acquired_at, UTC_TIMESTAMP(6)) AS age_micros, owner LIKE '~%%' AS kept
+			  TIMESTAMPDIFF(MICROSECOND, acquired_at, UTC_TIMESTAMP(6)) AS age_micros, owner
 			FROM %1$s WHERE"""
 			+ TAKEN;
 
@@ -129,12 +129,42 @@ final class MySqlLockSql {
 	private static final String AVAILABLE = """
 			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN""";
 
+	private static final String AVAILABLE_TO_MEMBER = """
+			SELECT lock_key FROM %1$s
+			WHERE (owner = ? OR (owner = '+' AND LOCATE(?, members) > 0) OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN""";
+
 	private static final String SWEEP = """
 			DELETE FROM %1$s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %6$d
 			""";
 
 	private static final String HOLD = """
 			SELECT 1 FROM %1$s WHERE lock_key = ? AND owner = ? AND lease_until > UTC_TIMESTAMP(6) FOR UPDATE
+			""";
+
+	private static final String UNTIL_MICROS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until)";
+
+	private static final String TIME = "CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND";
+
+	private static final String RECORD = ON_PRIMARY.formatted(
+			"""
+					SELECT %2$s AS now_micros, owner, %7$s AS until_micros, token,
+					  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros, holder, reason, waiting, members, renewals
+					FROM (SELECT 1) one LEFT JOIN %1$s ON lock_key = ?
+					""");
+
+	private static final String REPLACE = """
+			UPDATE %1$s SET owner = ?, lease_until = %8$s, token = ?, acquired_at = %8$s, holder = ?, reason = ?,
+			  waiting = ?, members = ?, renewals = renewals + 1
+			WHERE lock_key = ? AND owner = ? AND %7$s = ? AND token = ? AND waiting = ? AND renewals = ?
+			""";
+
+	private static final String INSERT = """
+			INSERT INTO %1$s (owner, lease_until, token, acquired_at, holder, reason, waiting, members, lock_key, renewals)
+			VALUES (?, %8$s, ?, %8$s, ?, ?, ?, ?, ?, 0)
+			""";
+
+	private static final String HOLD_MEMBERS = """
+			SELECT %2$s, members FROM %1$s WHERE lock_key = ? AND owner = '+' FOR UPDATE
 			""";
 
 	private MySqlLockSql() {
@@ -159,11 +189,16 @@ final class MySqlLockSql {
 			case LIST -> LIST;
 			case FIND -> FIND;
 			case AVAILABLE -> AVAILABLE;
+			case AVAILABLE_TO_MEMBER -> AVAILABLE_TO_MEMBER;
 			case SWEEP -> SWEEP;
 			case HOLD -> HOLD;
+			case RECORD -> RECORD;
+			case REPLACE -> REPLACE;
+			case INSERT -> INSERT;
+			case HOLD_MEMBERS -> HOLD_MEMBERS;
 		};
 		return template.formatted(table, NOW_MICROS, LEASE_END, GRANTABLE, LockStatement.FULL_QUEUE,
-				LockStatement.SWEEP_BATCH);
+				LockStatement.SWEEP_BATCH, UNTIL_MICROS, TIME);
 	}
 
 	/**

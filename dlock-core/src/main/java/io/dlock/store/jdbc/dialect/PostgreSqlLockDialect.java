@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.springframework.util.ClassUtils;
 
+import io.dlock.store.LockRecord;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
@@ -62,10 +64,13 @@ final class PostgreSqlLockDialect extends LockDialect {
 
 	private final boolean asciiOnly;
 
+	private final String table;
+
 	private final String renewMany;
 
 	PostgreSqlLockDialect(String table, boolean asciiOnly) {
 		super((statement) -> PostgreSqlLockSql.of(statement, table));
+		this.table = table;
 		this.asciiOnly = asciiOnly;
 		this.renewMany = PostgreSqlLockSql.renewMany(table);
 	}
@@ -134,6 +139,24 @@ final class PostgreSqlLockDialect extends LockDialect {
 		try (ResultSet row = statement.executeQuery()) {
 			return row.next();
 		}
+	}
+
+	@Override
+	boolean replace(PreparedStatement statement, int index, LockRecord before, LockRecord next) throws SQLException {
+		statement.setBoolean(index, next.grantsSince(before));
+		statement.setString(index + 1,
+				next.reservedSince(before).stream().map(MailboxAddress::value).collect(Collectors.joining(",")));
+		return release(statement);
+	}
+
+	@Override
+	boolean isAsciiOnly() {
+		return this.asciiOnly;
+	}
+
+	@Override
+	String addMembers() {
+		return "ALTER TABLE " + this.table + " ADD COLUMN members TEXT COLLATE \"C\" NOT NULL DEFAULT ''";
 	}
 
 	@Override

@@ -93,7 +93,7 @@ final class PostgreSqlLockSql {
 
 	private static final String TAKEN = " lease_until > clock_timestamp() AND owner <> '' AND owner NOT LIKE '>%%'";
 
-	private static final String FORCE_RELEASE = PASS_ON + " token = ? AND" + TAKEN + NOTIFY;
+	private static final String FORCE_RELEASE = PASS_ON + " token = ? AND owner <> '+' AND" + TAKEN + NOTIFY;
 
 	private static final String KEEP = """
 			UPDATE %1$s SET lease_until = %3$s, owner = CONCAT('~', SUBSTR(owner, 2))
@@ -106,19 +106,25 @@ final class PostgreSqlLockSql {
 			  AND char_length(waiting) < %5$d AND strpos(waiting, ?) = 0""" + NOT_DURABLE;
 
 	private static final String LEAVE = """
-			UPDATE %1$s SET waiting = replace(waiting, ?, '') WHERE lock_key = ?""" + NOT_DURABLE;
+			UPDATE %1$s SET waiting = replace(replace(waiting, ?, ''), ?, '')
+			WHERE lock_key = ? AND owner <> '+'""" + NOT_DURABLE;
 
 	private static final String LIST = """
 			SELECT lock_key, holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
 			  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros,
 			  (extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint AS age_micros,
-			  owner LIKE '~%%' AS kept
+			  owner
 			FROM %1$s WHERE""" + TAKEN;
 
 	private static final String FIND = LIST + " AND lock_key = ?";
 
 	private static final String AVAILABLE = """
 			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN""";
+
+	private static final String AVAILABLE_TO_MEMBER = """
+			SELECT lock_key FROM %1$s
+			WHERE (owner = ? OR (owner = '+' AND strpos(members, ?) > 0) OR lease_until <= clock_timestamp())
+			  AND lock_key IN""";
 
 	private static final String SWEEP = """
 			DELETE FROM %1$s WHERE lock_key IN (
@@ -128,6 +134,38 @@ final class PostgreSqlLockSql {
 
 	private static final String HOLD = """
 			SELECT 1 FROM %1$s WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp() FOR UPDATE
+			""";
+
+	private static final String UNTIL_MICROS = "(extract(epoch FROM lease_until) * 1000000)::bigint";
+
+	private static final String TIME = "timestamptz 'epoch' + ? * interval '1 microsecond'";
+
+	private static final String RECORD = """
+			SELECT %2$s AS now_micros, owner, %7$s AS until_micros, token,
+			  (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros, holder, reason, waiting, members, renewals
+			FROM (VALUES (1)) one LEFT JOIN %1$s ON lock_key = ?
+			""";
+
+	/**
+	 * Binds at last whether to wait for the disk, and the addresses to notify.
+	 */
+	private static final String REPLACE = """
+			UPDATE %1$s SET owner = ?, lease_until = %8$s, token = ?, acquired_at = %8$s, holder = ?, reason = ?,
+			  waiting = ?, members = ?, renewals = renewals + 1
+			WHERE lock_key = ? AND owner = ? AND %7$s = ? AND token = ? AND waiting = ? AND renewals = ?
+			  AND CASE WHEN ? THEN TRUE ELSE set_config('synchronous_commit', 'off', true) = 'off' END
+			RETURNING (SELECT count(pg_notify('%4$s' || address, lock_key)::text)
+			  FROM unnest(string_to_array(?, ',')) address)
+			""";
+
+	private static final String INSERT = """
+			INSERT INTO %1$s (owner, lease_until, token, acquired_at, holder, reason, waiting, members, lock_key, renewals)
+			VALUES (?, %8$s, ?, %8$s, ?, ?, ?, ?, ?, 0)
+			ON CONFLICT (lock_key) DO NOTHING
+			""";
+
+	private static final String HOLD_MEMBERS = """
+			SELECT %2$s, members FROM %1$s WHERE lock_key = ? AND owner = '+' FOR UPDATE
 			""";
 
 	private PostgreSqlLockSql() {
@@ -152,11 +190,16 @@ final class PostgreSqlLockSql {
 			case LIST -> LIST;
 			case FIND -> FIND;
 			case AVAILABLE -> AVAILABLE;
+			case AVAILABLE_TO_MEMBER -> AVAILABLE_TO_MEMBER;
 			case SWEEP -> SWEEP;
 			case HOLD -> HOLD;
+			case RECORD -> RECORD;
+			case REPLACE -> REPLACE;
+			case INSERT -> INSERT;
+			case HOLD_MEMBERS -> HOLD_MEMBERS;
 		};
 		return template.formatted(table, NOW_MICROS, LEASE_END, CHANNEL_PREFIX, LockStatement.FULL_QUEUE,
-				LockStatement.SWEEP_BATCH);
+				LockStatement.SWEEP_BATCH, UNTIL_MICROS, TIME);
 	}
 
 	/**

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
+import io.dlock.store.LockRecord;
 import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
 
@@ -19,8 +20,9 @@ import io.dlock.store.StoredLocks;
  *
  * @param dialect the dialect
  * @param connection a connection in auto-commit mode
+ * @param timeout how long to repeat the release of a member
  */
-public record StoredLockQueries(LockDialect dialect, Connection connection) {
+public record StoredLockQueries(LockDialect dialect, Connection connection, Duration timeout) {
 
 	/**
 	 * List locks.
@@ -33,8 +35,8 @@ public record StoredLockQueries(LockDialect dialect, Connection connection) {
 		String list = this.dialect.sql(LockStatement.LIST) + this.dialect.limitRows(limit + 1);
 		try (PreparedStatement statement = this.connection.prepareStatement(list);
 				ResultSet row = statement.executeQuery()) {
-			while (row.next()) {
-				found.add(lock(row));
+			while (row.next() && found.size() <= limit) {
+				found.addAll(locks(row));
 			}
 		}
 		return StoredLocks.of(found, limit);
@@ -50,7 +52,7 @@ public record StoredLockQueries(LockDialect dialect, Connection connection) {
 		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.FIND)) {
 			statement.setString(1, storageKey);
 			try (ResultSet row = statement.executeQuery()) {
-				return row.next() ? Optional.of(lock(row)) : Optional.empty();
+				return row.next() ? locks(row).stream().reduce((first, last) -> last) : Optional.empty();
 			}
 		}
 	}
@@ -66,14 +68,27 @@ public record StoredLockQueries(LockDialect dialect, Connection connection) {
 		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.FORCE_RELEASE)) {
 			statement.setString(1, storageKey);
 			statement.setLong(2, token);
-			return this.dialect.release(statement);
+			if (this.dialect.release(statement)) {
+				return true;
+			}
 		}
+		return this.dialect.holder(this.connection, storageKey) instanceof AcquireAttempt.Held held
+				&& held.owner().equals(LockRecord.MEMBERS) && members().forceRelease(storageKey, token);
+	}
+
+	private List<StoredLock> locks(ResultSet row) throws SQLException {
+		String storageKey = row.getString("lock_key");
+		return row.getString("owner").equals(LockRecord.MEMBERS) ? members().find(storageKey) : List.of(lock(row));
+	}
+
+	private LockMembers members() {
+		return new LockMembers(this.dialect, this.connection, this.timeout);
 	}
 
 	private static StoredLock lock(ResultSet row) throws SQLException {
 		return new StoredLock(row.getString("lock_key"), row.getString("holder"), row.getString("reason"),
 				instant(row.getLong("since_micros")), instant(row.getLong("until_micros")), row.getLong("token"),
-				Duration.of(row.getLong("age_micros"), ChronoUnit.MICROS), row.getBoolean("kept"));
+				Duration.of(row.getLong("age_micros"), ChronoUnit.MICROS), row.getString("owner").startsWith("~"));
 	}
 
 	private static Instant instant(long micros) {

@@ -1,0 +1,368 @@
+package io.dlock.store.jdbc;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreCongestedException;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.StoredLock;
+import io.dlock.store.jdbc.dialect.DueLease;
+import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LockTableUpgrade;
+import io.dlock.test.Patience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Locks of members on a database: races for a row, and tables and statements of earlier
+ * versions.
+ */
+abstract class AbstractJdbcMemberTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(60);
+
+	private final String table = "dlock_" + UUID.randomUUID().toString().replace("-", "");
+
+	private final String key = "members";
+
+	private final MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
+
+	private final HikariDataSource pool = new HikariDataSource();
+
+	private final List<JdbcLockStore> stores = new ArrayList<>();
+
+	private final String schema;
+
+	private JdbcLockStore store;
+
+	AbstractJdbcMemberTests(String schema, String url, String username, String password) {
+		this.schema = schema;
+		this.pool.setJdbcUrl(url);
+		this.pool.setUsername(username);
+		this.pool.setPassword(password);
+		this.pool.setMaximumPoolSize(4);
+		this.pool.setConnectionTimeout(Patience.COMMAND.toMillis());
+	}
+
+	@BeforeEach
+	void createTable() throws IOException {
+		String script = new ClassPathResource(this.schema, JdbcLockStore.class)
+			.getContentAsString(StandardCharsets.UTF_8)
+			.replace("dlock_lock", this.table);
+		new ResourceDatabasePopulator(new ByteArrayResource(script.getBytes(StandardCharsets.UTF_8)))
+			.execute(this.pool);
+		this.store = store(this.pool, Patience.COMMAND);
+	}
+
+	private JdbcLockStore store(DataSource dataSource, Duration timeout) {
+		JdbcLockStore created = new JdbcLockStore(dataSource,
+				new JdbcLockStoreSettings(this.table, timeout, 2, Duration.ofDays(1)));
+		this.stores.add(created);
+		return created;
+	}
+
+	@AfterEach
+	void dropTable() {
+		this.stores.forEach(JdbcLockStore::close);
+		update("DROP TABLE " + this.table);
+		this.pool.close();
+	}
+
+	private void update(String sql) {
+		JdbcClient.create(this.pool).sql(sql).update();
+	}
+
+	private static AcquireCommand command(String key, String owner, int limit, @Nullable MailboxAddress mailbox) {
+		return new AcquireCommand(key, owner, LEASE, "holder " + owner, "", mailbox, mailbox != null, null, limit);
+	}
+
+	private AcquireResult acquire(JdbcLockStore store, String owner, int limit) {
+		return store.acquire(command(this.key, owner, limit, null));
+	}
+
+	private AcquireResult acquire(String owner) {
+		return acquire(this.store, owner, AcquireCommand.UNLIMITED);
+	}
+
+	private RenewResult renew(JdbcLockStore store, String owner) {
+		return store.renew(List.of(new RenewCommand(this.key, owner, LEASE))).get(0);
+	}
+
+	/**
+	 * A store that meets another session between each read and write of a record.
+	 */
+	private JdbcLockStore interrupted(Runnable change, Duration timeout) {
+		return store(new RacingDataSource(this.pool, change), timeout);
+	}
+
+	private JdbcLockStore interruptedOnce(Runnable change) {
+		boolean[] done = new boolean[1];
+		return interrupted(() -> {
+			if (!done[0]) {
+				done[0] = true;
+				change.run();
+			}
+		}, Patience.COMMAND);
+	}
+
+	private static void granted(AcquireResult result) {
+		assertThat(result).isInstanceOf(Granted.class);
+	}
+
+	private static void refused(AcquireResult result) {
+		assertThat(result).isInstanceOf(Refused.class);
+	}
+
+	@Test
+	void keyThatAnExclusiveOwnerInsertsMeanwhileIsRefused() {
+		refused(acquire(interruptedOnce(() -> granted(acquire("x"))), "+a", 5));
+		assertThat(renew(this.store, "x")).isEqualTo(RenewResult.RENEWED);
+	}
+
+	@Test
+	void keyThatAMemberInsertsMeanwhileIsShared() {
+		granted(acquire(interruptedOnce(() -> granted(acquire("+b"))), "+a", 5));
+		assertThat(renew(this.store, "+a")).isEqualTo(RenewResult.RENEWED);
+		assertThat(renew(this.store, "+b")).isEqualTo(RenewResult.RENEWED);
+	}
+
+	@Test
+	void freedKeyThatAnExclusiveOwnerTakesMeanwhileIsRefused() {
+		granted(acquire("y"));
+		this.store.release(this.key, "y");
+		refused(acquire(interruptedOnce(() -> granted(acquire("x"))), "+a", 5));
+	}
+
+	@Test
+	void lastPlaceThatAMemberTakesMeanwhileIsRefused() {
+		granted(acquire(this.store, "+a", 2));
+		refused(acquire(interruptedOnce(() -> granted(acquire(this.store, "+b", 2))), "+c", 2));
+		assertThat(renew(this.store, "+a")).isEqualTo(RenewResult.RENEWED);
+		assertThat(renew(this.store, "+b")).isEqualTo(RenewResult.RENEWED);
+	}
+
+	/**
+	 * Its token is that of the expired lease.
+	 */
+	@Test
+	void exclusiveOwnerThatAcquiresItsExpiredLeaseAgainMeanwhileKeepsIt() {
+		acquireAndExpire("x");
+		refused(acquire(interruptedOnce(() -> granted(acquire("x"))), "+a", 5));
+		assertThat(renew(this.store, "x")).isEqualTo(RenewResult.RENEWED);
+	}
+
+	@Test
+	void exclusiveOwnerThatFollowsExpiredMembersMeanwhileIsNotReplaced() {
+		acquireAndExpire("+a");
+		refused(acquire(interruptedOnce(() -> granted(acquire("x"))), "+b", 5));
+		assertThat(renew(this.store, "+a")).isEqualTo(RenewResult.REFUSED);
+		assertThat(this.store.release(this.key, "+a")).isFalse();
+		assertThat(renew(this.store, "x")).isEqualTo(RenewResult.RENEWED);
+	}
+
+	@Test
+	void renewalOfAnotherMemberMeanwhileIsNotLost() {
+		AcquireCommand longest = new AcquireCommand(this.key, "+a", Duration.ofHours(2), "", "", null, false, null, 5);
+		granted(this.store.acquire(longest));
+		granted(acquire("+b"));
+		RenewCommand renewal = new RenewCommand(this.key, "+b", Duration.ofHours(1));
+		granted(acquire(
+				interruptedOnce(
+						() -> assertThat(this.store.renew(List.of(renewal))).containsExactly(RenewResult.RENEWED)),
+				"+c", 5));
+		this.store.release(this.key, "+a");
+		assertThat(((Refused) acquire("x")).remaining()).isGreaterThan(Duration.ofMinutes(59));
+	}
+
+	@Test
+	void requestThatQueuesMeanwhileIsSeen() {
+		granted(acquire("+a"));
+		JdbcLockStore slow = interruptedOnce(
+				() -> refused(this.store.acquire(command(this.key, "x", 1, this.mailbox))));
+		refused(acquire(slow, "+b", 5));
+		assertThat(((Granted) acquire("+a")).awaited()).isTrue();
+		this.store.release(this.key, "+a");
+		granted(this.store.acquire(command(this.key, "x", 1, this.mailbox)));
+	}
+
+	@Test
+	void changesThatOthersPreventAreGivenUpWithTheTimeout() {
+		granted(acquire("+a"));
+		JdbcLockStore losing = interrupted(() -> granted(acquire("+" + UUID.randomUUID())), Duration.ofSeconds(1));
+		assertThat(acquire(losing, "+b", 1000)).isEqualTo(new Refused(Duration.ZERO, null));
+		assertThat(renew(losing, "+a")).isEqualTo(RenewResult.UNKNOWN);
+		assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> losing.release(this.key, "+a"));
+		assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(
+				() -> losing.acquire(new AcquireCommand(this.key, "+b", LEASE, "", "", null, false, "+a", 1000)));
+		assertThat(renew(this.store, "+a")).isEqualTo(RenewResult.RENEWED);
+		assertThat(renew(this.store, "+b")).isEqualTo(RenewResult.REFUSED);
+	}
+
+	private void acquireAndExpire(String owner) {
+		Duration soon = Duration.ofMillis(50);
+		granted(this.store.acquire(new AcquireCommand(this.key, owner, soon, "", "", null, false, null, 5)));
+		Awaitility.await().until(() -> this.store.find(this.key).isEmpty());
+	}
+
+	/**
+	 * The statements have not changed since the versions without members.
+	 */
+	@Test
+	void statementsOfEarlierVersionsTakeRenewAndReleaseNothing() {
+		granted(acquire("+a"));
+		granted(acquire("+b"));
+		this.store.connections().execute("try as an earlier version", (dialect, connection) -> {
+			for (String owner : List.of("+a", "+b", "a", "", this.mailbox.reservationOwner())) {
+				DueLease lease = DueLease.of(new Holding(this.key, owner), LEASE);
+				assertThat(dialect.release(connection, this.key, owner)).isFalse();
+				assertThat(dialect.keep(connection, lease)).isFalse();
+				assertThat(dialect.renew(connection, lease)).isFalse();
+				dialect.renew(connection, List.of(lease),
+						(holding, result) -> assertThat(result).isEqualTo(RenewResult.REFUSED));
+			}
+			return true;
+		});
+		refused(this.store.acquire(command(this.key, "x", 1, this.mailbox)));
+		assertThat(renew(this.store, "+a")).isEqualTo(RenewResult.RENEWED);
+		assertThat(renew(this.store, "+b")).isEqualTo(RenewResult.RENEWED);
+	}
+
+	@Test
+	void exclusiveOwnersNeedNoColumnOfMembers() {
+		update("ALTER TABLE " + this.table + " DROP COLUMN members");
+		this.store.verify();
+		granted(acquire("x"));
+		refused(this.store.acquire(command(this.key, "y", 1, this.mailbox)));
+		assertThat(renew(this.store, "x")).isEqualTo(RenewResult.RENEWED);
+		this.store.leave(this.key, this.mailbox);
+		this.store.leave(this.key, this.mailbox);
+		assertThat(this.store.find(this.key)).isPresent();
+		StoredLock listed = this.store.inspection().list(10).locks().get(0);
+		assertThat(this.store.inspection().forceRelease(this.key, listed.token() + 1)).isFalse();
+		assertThat(this.store.inspection().forceRelease(this.key, listed.token())).isTrue();
+		granted(acquire("x"));
+		assertThat(this.store.keep(this.key, "x", LEASE)).isTrue();
+		refused(acquire("y"));
+		assertThat(this.store.sweep()).isFalse();
+	}
+
+	@Test
+	void missingColumnIsReportedWithItsRemedyAndAdded() throws SQLException {
+		update("ALTER TABLE " + this.table + " DROP COLUMN members");
+		granted(acquire("x"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(() -> acquire("+a"))
+			.satisfies((ex) -> assertThat(ex.description()).contains("'members'"))
+			.satisfies((ex) -> assertThat(ex.action()).contains("ALTER TABLE " + this.table + " ADD COLUMN members",
+					"dlock.jdbc.initialize-schema"));
+		try (Connection connection = this.pool.getConnection()) {
+			LockTableUpgrade.addMissingColumns(connection, this.table);
+			LockTableUpgrade.addMissingColumns(connection, this.table);
+		}
+		refused(acquire("+a"));
+		this.store.release(this.key, "x");
+		granted(acquire("+a"));
+		assertThat(acquire(this.store, "+b", 1)).isInstanceOf(Refused.class);
+	}
+
+	@Test
+	void exclusiveOwnersReadNoColumnOfMembers() {
+		BoundValues seen = new BoundValues();
+		JdbcLockStore observed = store(seen.observe(this.pool), Patience.COMMAND);
+		granted(acquire(observed, "x", 1));
+		refused(observed.acquire(command(this.key, "y", 1, this.mailbox)));
+		renew(observed, "x");
+		observed.leave(this.key, this.mailbox);
+		observed.release(this.key, "x");
+		observed.find(this.key);
+		assertThat(seen.sql()).isNotEmpty().noneMatch((sql) -> sql.contains("members"));
+	}
+
+	@Test
+	void memberTakesTwoStatements() {
+		BoundValues seen = new BoundValues();
+		JdbcLockStore observed = store(seen.observe(this.pool), Patience.COMMAND);
+		granted(acquire(observed, "+a", 2));
+		int first = seen.executions().size();
+		granted(acquire(observed, "+b", 2));
+		assertThat(seen.executions()).hasSize(first + 2);
+		refused(acquire(observed, "+c", 2));
+		assertThat(seen.executions()).as("a refusal writes nothing").hasSize(first + 3);
+		observed.release(this.key, "+a");
+		assertThat(seen.executions()).hasSize(first + 5);
+	}
+
+	@Test
+	void rowOfAMemberIsLockedUntilTheTransactionEnds() throws Exception {
+		granted(acquire("+a"));
+		CompletableFuture<Boolean> released;
+		try (Connection connection = this.pool.getConnection()) {
+			connection.setAutoCommit(false);
+			assertThat(this.store.hold(connection, this.key, "+b")).isFalse();
+			assertThat(this.store.hold(connection, this.key, "a")).isFalse();
+			assertThat(this.store.hold(connection, "another", "+a")).isFalse();
+			assertThat(this.store.hold(connection, this.key, "+a")).isTrue();
+			released = CompletableFuture.supplyAsync(() -> this.store.release(this.key, "+a"));
+			assertThat(this.store.hold(connection, this.key, "+a")).isTrue();
+			connection.commit();
+			connection.setAutoCommit(true);
+		}
+		assertThat(released.get(Patience.COMMAND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+		try (Connection connection = this.pool.getConnection()) {
+			connection.setAutoCommit(false);
+			assertThat(this.store.hold(connection, this.key, "+a")).isFalse();
+			connection.rollback();
+			connection.setAutoCommit(true);
+		}
+	}
+
+	@Test
+	void textsThatTheDatabaseDoesNotStoreAreStoredInMembers() {
+		String text = "ä \uD83D\uDD12 \uD83D \u0000 ,".repeat(60);
+		granted(this.store.acquire(new AcquireCommand(this.key, "+a", LEASE, text, text, null, false, null, 5)));
+		granted(acquire("+b"));
+		assertThat(renew(this.store, "+a")).isEqualTo(RenewResult.RENEWED);
+		assertThat(this.store.inspection().list(10).locks()).extracting(StoredLock::holder)
+			.anyMatch((holder) -> holder.startsWith("ä \uD83D\uDD12 ? \u0000 ,ä"));
+	}
+
+	@Test
+	void recordOfMembersShowsEarlierVersionsTheLastOne() {
+		granted(acquire("+a"));
+		granted(acquire("+b"));
+		assertThat(JdbcClient.create(this.pool)
+			.sql("SELECT owner, holder FROM " + this.table)
+			.query((row, number) -> row.getString(1) + " " + row.getString(2))
+			.list()).containsExactly("+ holder +b");
+		assertThat(this.store.inspection().list(10).locks()).hasSize(2);
+	}
+
+}
