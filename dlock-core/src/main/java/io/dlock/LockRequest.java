@@ -75,6 +75,11 @@ public final class LockRequest {
 		if (minHold != null && !minHold.isZero()) {
 			checkDuration(() -> "'minHold' of lock '" + abbreviate(this.key) + "'", minHold);
 		}
+		if (minHold != null && this.options.shared) {
+			throw new IllegalArgumentException(
+					"'minHold' of lock '%s' keeps other holders out, but a shared lock lets them in. Use LockMode.EXCLUSIVE or no minHold"
+						.formatted(abbreviate(this.key)));
+		}
 		Duration maxHold = maxHold();
 		if (maxHold != null) {
 			checkDuration(() -> "'maxHold' of lock '" + abbreviate(this.key) + "'", maxHold);
@@ -111,10 +116,28 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Create a request for the same key in another mode.
+	 * @param mode the mode
+	 * @return the request
+	 * @throws IllegalArgumentException if the mode is shared and the request has a
+	 * {@code minHold}
+	 */
+	public LockRequest withMode(LockMode mode) {
+		return (mode() == mode) ? this : create(this.key, this.options.shared(mode == LockMode.SHARED));
+	}
+
+	/**
 	 * {@return the key to lock}
 	 */
 	public String key() {
 		return this.key;
+	}
+
+	/**
+	 * {@return whether other shared holders are let in}
+	 */
+	public LockMode mode() {
+		return this.options.shared ? LockMode.SHARED : LockMode.EXCLUSIVE;
 	}
 
 	/**
@@ -266,9 +289,10 @@ public final class LockRequest {
 	 */
 	@Override
 	public String toString() {
-		return printable("LockRequest[key=" + abbreviate(this.key) + ", lease=" + lease() + ", waitTime=" + waitTime()
-				+ ", renew=" + renew() + ", reentrant=" + reentrant() + ", reason=" + reason() + ", name=" + name()
-				+ ", minHold=" + minHold() + ", maxHold=" + maxHold() + ", failOpen=" + failOpen() + "]");
+		return printable("LockRequest[key=" + abbreviate(this.key) + ", mode=" + mode() + ", lease=" + lease()
+				+ ", waitTime=" + waitTime() + ", renew=" + renew() + ", reentrant=" + reentrant() + ", reason="
+				+ reason() + ", name=" + name() + ", minHold=" + minHold() + ", maxHold=" + maxHold() + ", failOpen="
+				+ failOpen() + "]");
 	}
 
 	@SuppressWarnings("NullAway") // for callers that are not null-checked
@@ -291,7 +315,12 @@ public final class LockRequest {
 	 */
 	record Options(@Nullable Duration lease, @Nullable Duration waitTime, boolean renew, boolean reentrant,
 			@Nullable String reason, @Nullable String name, @Nullable Duration minHold, @Nullable Duration maxHold,
-			boolean failOpen) {
+			boolean failOpen, boolean shared) {
+
+		private Options shared(boolean other) {
+			return new Options(this.lease, this.waitTime, this.renew, this.reentrant, this.reason, this.name,
+					this.minHold, this.maxHold, this.failOpen, other);
+		}
 
 	}
 

@@ -31,8 +31,21 @@ public final class LockRequestBuilder {
 
 	private boolean failOpen;
 
+	private boolean shared;
+
 	LockRequestBuilder(String key) {
 		this.key = key;
+	}
+
+	/**
+	 * Set whether the lock excludes all others or only exclusive ones.
+	 * @param mode the mode, {@link LockMode#EXCLUSIVE} by default
+	 * @return this builder
+	 * @see LockRegistry#readWriteLock(LockRequest)
+	 */
+	public LockRequestBuilder mode(LockMode mode) {
+		this.shared = (mode == LockMode.SHARED);
+		return this;
 	}
 
 	/**
@@ -103,7 +116,8 @@ public final class LockRequestBuilder {
 	 * for scheduled work that must not run twice. An earlier release returns at once and
 	 * ends the handle, but the store keeps the lock for the rest of the time: neither
 	 * this process nor another gets it. If the process ends before the release or the
-	 * registry is closed, the lock ends with its lease.
+	 * registry is closed, the lock ends with its lease. A shared lock has no
+	 * {@code minHold}: it lets others in.
 	 * @param minHold a duration, at most a year, or {@code null}
 	 * @return this builder
 	 */
@@ -145,7 +159,7 @@ public final class LockRequestBuilder {
 	 */
 	public LockRequest build() {
 		return LockRequest.create(this.key, new LockRequest.Options(this.lease, this.waitTime, this.renew,
-				this.reentrant, this.reason, this.name, this.minHold, this.maxHold, this.failOpen));
+				this.reentrant, this.reason, this.name, this.minHold, this.maxHold, this.failOpen, this.shared));
 	}
 
 }
