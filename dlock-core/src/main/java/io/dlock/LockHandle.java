@@ -67,6 +67,36 @@ public interface LockHandle extends AutoCloseable {
 	void onLost(Consumer<? super LockHandle> listener);
 
 	/**
+	 * The mode in which the lock was requested. A shared handle that is nested in an
+	 * exclusive one shares its exclusive lock. A permit is held in exclusive mode.
+	 * @return the mode
+	 */
+	default LockMode mode() {
+		return LockMode.EXCLUSIVE;
+	}
+
+	/**
+	 * Turn an exclusive lock into a shared one, in one step of the store: no exclusive
+	 * request gets the lock in between, and shared requests that wait behind this lock
+	 * get it too. This handle is released by the call. The shared lock has a lease and a
+	 * fencing token of its own, and is bound to the calling thread if this handle was
+	 * bound to one.
+	 * <p>
+	 * Waits for one answer of the store. After an exception the lock is not held in
+	 * either mode.
+	 * @return the handle of the shared lock, to be closed by the caller
+	 * @throws IllegalStateException if this handle is released or shared, if the lock has
+	 * other (nested) handles, or if its {@code minHold} is not over; the lock is then
+	 * held as before
+	 * @throws LockLostException if the lease was over before
+	 * @throws LockStoreException if the store failed
+	 * @throws UnsupportedOperationException if the store has no shared locks
+	 */
+	default LockHandle downgrade() {
+		throw new UnsupportedOperationException("This lock cannot be downgraded");
+	}
+
+	/**
 	 * Release the lock. When this method returns, the lock is free for others, or
 	 * reserved for the first request that waits for it, in this process or another. If
 	 * the store does not answer, the release is repeated in the background, and the lock

@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
 
 /**
  * Acquires distributed locks. One registry stands for one process: its threads queue up
@@ -13,9 +14,10 @@ import java.util.concurrent.locks.Lock;
  * <strong>Guarantees.</strong> A lock is a lease: the store grants the lock to another
  * caller once the lease is over, even if the holder has not noticed. Three things are
  * promised. Two handles of one key are never both {@linkplain LockHandle#isValid()
- * valid}. {@linkplain LockHandle#token() Fencing tokens} of a key rise from holder to
- * holder. A holder that lost its lease knows by its local deadline at the latest. No
- * lease lock promises more; use the fencing token where a stale write must be impossible.
+ * valid}, unless both are {@linkplain LockMode#SHARED shared}.
+ * {@linkplain LockHandle#token() Fencing tokens} of a key rise from holder to holder. A
+ * holder that lost its lease knows by its local deadline at the latest. No lease lock
+ * promises more; use the fencing token where a stale write must be impossible.
  * <p>
  * The registry pays no attention to transactions: a lock that protects what a transaction
  * writes is acquired before that transaction begins and released after it has ended. A
@@ -31,14 +33,15 @@ import java.util.concurrent.locks.Lock;
  *
  * @since 0.1
  */
-public interface LockRegistry {
+public interface LockRegistry extends PermitRegistry {
 
 	/**
 	 * Acquire a lock, waiting for it as long as the request says.
 	 * <p>
 	 * A thread that already holds the key gets a nested handle which shares lease and
 	 * token with the first (unless the request is not {@linkplain LockRequest#reentrant()
-	 * reentrant}); the lock is released with the last of its handles.
+	 * reentrant}); the lock is released with the last of its handles. A thread that holds
+	 * the lock shared cannot get it exclusively: it would wait for itself.
 	 * @param request the key and how to hold it
 	 * @return the handle of the held lock, to be closed by the caller
 	 * @throws LockBusyException if the lock was not free within the wait time
@@ -46,6 +49,8 @@ public interface LockRegistry {
 	 * nevertheless is revoked in the background or ends with its lease
 	 * @throws LockLostException if the calling thread holds this key already but its
 	 * lease is lost
+	 * @throws IllegalStateException if the calling thread holds this key shared and the
+	 * request is exclusive
 	 * @throws LockInterruptedException if the thread is interrupted while it waits; its
 	 * interrupt flag stays set
 	 * @throws LockRegistryClosedException if the registry is shutting down
@@ -226,6 +231,33 @@ public interface LockRegistry {
 	Lock lock(LockRequest request);
 
 	/**
+	 * A view of a key as a {@link ReadWriteLock}: its read lock is shared, its write lock
+	 * is exclusive. Both are views as {@link #lock(LockRequest)} returns them.
+	 * <p>
+	 * A reader that comes after a waiting writer waits behind it; the readers that have
+	 * waited for a writer go together. A thread that holds the write lock may take the
+	 * read lock. A thread that holds only the read lock gets an
+	 * {@link IllegalStateException} when it takes the write lock, since it would wait for
+	 * itself.
+	 * @param request the key and how to hold it; its mode is not used
+	 * @return the view
+	 */
+	default ReadWriteLock readWriteLock(LockRequest request) {
+		return new KeyReadWriteLock(lock(request.withMode(LockMode.SHARED)),
+				lock(request.withMode(LockMode.EXCLUSIVE)));
+	}
+
+	/**
+	 * A view of a key as a {@link ReadWriteLock}, with the default lease.
+	 * @param key the key to lock
+	 * @return the view
+	 * @see #readWriteLock(LockRequest)
+	 */
+	default ReadWriteLock readWriteLock(String key) {
+		return readWriteLock(LockRequest.of(key));
+	}
+
+	/**
 	 * Look up the current holder of a key, in this process or any other, for people and
 	 * diagnostics. The answer is out of date when it arrives: programs must not decide by
 	 * it.
@@ -238,7 +270,8 @@ public interface LockRegistry {
 	/**
 	 * Check that a request can be honoured by this registry: a lease that is renewed is
 	 * at least four command timeouts of the store, so that a renewal has time to fail and
-	 * be repeated, and a lease is at most its {@code maxHold}.
+	 * be repeated, a lease is at most its {@code maxHold}, and the store has shared locks
+	 * if the request is shared.
 	 * @param request the request to check
 	 * @throws IllegalArgumentException if it cannot; the message names the value to
 	 * change

@@ -3,10 +3,12 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StorageKey;
 
 /**
@@ -33,9 +35,21 @@ final class AcquireContext {
 	private final Thread requester = Thread.currentThread();
 
 	AcquireContext(LockRequest request, Deadline deadline, LockSettings settings) {
+		this(request, deadline, settings,
+				(request.mode() == LockMode.SHARED) ? LeaseTerms.SHARED : LeaseTerms.EXCLUSIVE);
+	}
+
+	/**
+	 * Create a call.
+	 * @param request the request
+	 * @param deadline the end of its wait
+	 * @param settings the defaults
+	 * @param limit how many may hold the key at once, as in {@link LeaseTerms}
+	 */
+	AcquireContext(LockRequest request, Deadline deadline, LockSettings settings, int limit) {
 		this.request = request;
 		this.storageKey = StorageKey.of(request.key());
-		this.terms = new LeaseTerms(settings.leaseOf(request), request.renew());
+		this.terms = new LeaseTerms(settings.leaseOf(request), request.renew(), limit);
 		this.deadline = deadline;
 		this.instance = settings.instance();
 	}
@@ -103,8 +117,32 @@ final class AcquireContext {
 	 *
 	 * @param lease the length of the lease
 	 * @param renewed whether the lease is renewed
+	 * @param limit how many members may hold the key at once: the limit of a permit,
+	 * {@link #SHARED}, or {@link #EXCLUSIVE} for no member
 	 */
-	record LeaseTerms(Duration lease, boolean renewed) {
+	record LeaseTerms(Duration lease, boolean renewed, int limit) {
+
+		static final int EXCLUSIVE = 0;
+
+		static final int SHARED = AcquireCommand.UNLIMITED;
+
+		/**
+		 * The terms of an exclusive lock.
+		 */
+		LeaseTerms(Duration lease, boolean renewed) {
+			this(lease, renewed, EXCLUSIVE);
+		}
+
+		/**
+		 * Whether the key may be held by others at the same time.
+		 */
+		boolean isMember() {
+			return this.limit != EXCLUSIVE;
+		}
+
+		boolean isShared() {
+			return this.limit == SHARED;
+		}
 
 	}
 

@@ -30,7 +30,7 @@ import io.dlock.store.StoreException.Effect;
  * of the same owner resolves that, since it is granted if so; a request that gives up
  * leaves the rest to the {@link Revoker}.
  */
-final class Acquisition {
+class Acquisition {
 
 	private final AcquireContext context;
 
@@ -92,7 +92,12 @@ final class Acquisition {
 		return passedOn;
 	}
 
-	private @Nullable Hold attemptInStore(QueuedRequest queued) {
+	/**
+	 * Call the store once.
+	 * @param queued the request, the first of its queue
+	 * @return the lock, or {@code null} if it was not granted
+	 */
+	final @Nullable Hold attemptInStore(QueuedRequest queued) {
 		Moment sent = this.clock.now();
 		String currentOwner = owner();
 		AcquireResult result = acquire(queued, currentOwner, sent);
@@ -116,10 +121,27 @@ final class Acquisition {
 			return giveBack(queued, sent, new StoreException(Effect.NONE, false,
 					"The store answered so late that hardly anything is left of the lease", null));
 		}
-		this.leases.begin(queued, lease.holder());
-		this.leases.keep(lease);
+		begin(queued, lease, granted.awaited());
 		this.unanswered = null;
 		return lease.holder();
+	}
+
+	/**
+	 * Begin a lease that the store has granted. If that fails, the lease is revoked.
+	 * @param queued the request, the first of its queue
+	 * @param lease the lease
+	 * @param awaited whether an exclusive request waits for it
+	 */
+	void begin(QueuedRequest queued, Lease lease, boolean awaited) {
+		this.leases.begin(queued, lease.holder());
+		this.leases.keep(lease);
+	}
+
+	/**
+	 * Create the owner of a call to the store.
+	 */
+	String newOwner() {
+		return Lease.newOwner();
 	}
 
 	/**
@@ -128,7 +150,7 @@ final class Acquisition {
 	 */
 	private @Nullable Hold giveBack(QueuedRequest queued, Moment sent, StoreException reason) {
 		abandon();
-		this.owner = Lease.newOwner();
+		this.owner = newOwner();
 		failed(reason, sent);
 		this.queues.answer(queued, answer());
 		return null;
@@ -146,7 +168,7 @@ final class Acquisition {
 	private String owner() {
 		String current = this.owner;
 		if (current == null) {
-			current = Lease.newOwner();
+			current = newOwner();
 			this.owner = current;
 		}
 		return current;

@@ -230,6 +230,14 @@ final class Hold {
 	}
 
 	/**
+	 * Drop the handle if it is the only one.
+	 * @return whether it was
+	 */
+	boolean dropLast() {
+		return this.handles.compareAndSet(1, 0);
+	}
+
+	/**
 	 * Begin the release: from now on the lock is not valid, and a renewal that is refused
 	 * means nothing.
 	 * @return whether the lock was held up to now

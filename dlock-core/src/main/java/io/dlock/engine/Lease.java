@@ -3,6 +3,7 @@ package io.dlock.engine;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,14 +17,15 @@ import io.dlock.engine.concurrent.MachineClock.Moment;
 /**
  * A lock that the store has granted to this process for a time. The lease belongs to one
  * {@link Hold} after the other: a holder that is done passes it on to the next request of
- * this process, without a call to the store.
+ * this process, without a call to the store. A {@link SharedLease} belongs to many holds
+ * at once.
  * <p>
  * <strong>Validity.</strong> The lease counts from the moment <em>before</em> the request
  * was handed to the driver, less one percent and two milliseconds for clocks that run at
  * different rates (the constants of Redlock). The store starts counting later, so that
  * the local deadline is over before the store can give the lock away.
  */
-final class Lease {
+class Lease {
 
 	private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -113,6 +115,10 @@ final class Lease {
 		return this.owner;
 	}
 
+	LeaseTerms terms() {
+		return this.terms;
+	}
+
 	Duration length() {
 		return this.terms.lease();
 	}
@@ -127,6 +133,61 @@ final class Lease {
 	 */
 	long firstToken() {
 		return this.firstToken;
+	}
+
+	/**
+	 * Whether others may hold the key at the same time: a shared lock or a permit.
+	 */
+	boolean isMember() {
+		return this.terms.isMember();
+	}
+
+	/**
+	 * The holds that have the lease now.
+	 * @return the holds
+	 */
+	List<Hold> holds() {
+		return List.of(this.holder);
+	}
+
+	/**
+	 * Whether the lease has to be renewed for a holder, without a look at the clock.
+	 * @return {@code false} if it is on offer, released or lost
+	 */
+	boolean isHeld() {
+		return this.holder.isHeld();
+	}
+
+	/**
+	 * Declare the holds lost whose time is over.
+	 */
+	void checkHolds() {
+		this.holder.isValid();
+	}
+
+	/**
+	 * The time until a hold is over if the lease is not renewed.
+	 * @return nanoseconds, negative if it is over
+	 */
+	long nanosUntilEnd() {
+		return this.holder.validNanosLeft();
+	}
+
+	/**
+	 * Note that a hold has been released.
+	 * @param hold the hold
+	 * @return whether the lease has to be released now
+	 */
+	boolean leave(Hold hold) {
+		return true;
+	}
+
+	/**
+	 * Note that a hold has been lost.
+	 * @return whether the lease ends with it
+	 */
+	boolean endsWithLoss() {
+		return true;
 	}
 
 	/**
@@ -219,7 +280,7 @@ final class Lease {
 	/**
 	 * Whether the next holder would get less than it asked for.
 	 */
-	private boolean isTooShort() {
+	boolean isTooShort() {
 		return isRenewed() ? isStale() : validNanosLeft() < length().toNanos() - length().toNanos() / MAX_USED_DIVISOR;
 	}
 

@@ -8,6 +8,7 @@ import org.apache.commons.logging.LogFactory;
 
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.LossType;
 import io.dlock.engine.Hold.Loss;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
@@ -43,7 +44,8 @@ final class LeaseLifecycle implements Hold.LossListener {
 	}
 
 	Lease create(Lease.Grant grant) {
-		return new Lease(grant, this.clock, this);
+		return grant.context().terms().isShared() ? new SharedLease(grant, this.clock, this)
+				: new Lease(grant, this.clock, this);
 	}
 
 	/**
@@ -67,6 +69,14 @@ final class LeaseLifecycle implements Hold.LossListener {
 	 */
 	void begin(QueuedRequest queued, Hold hold) {
 		this.queues.granted(queued);
+		begin(hold);
+	}
+
+	/**
+	 * Begin the hold of a request that has left its queue or was in none.
+	 * @param hold the hold
+	 */
+	void begin(Hold hold) {
 		LockRequest request = hold.context().request();
 		Duration maxHold = this.settings.maxHoldOf(request);
 		if (maxHold != null || request.minHold() != null || this.events.hasListeners()) {
@@ -74,9 +84,17 @@ final class LeaseLifecycle implements Hold.LossListener {
 		}
 	}
 
+	/**
+	 * End a lease that the store does not know any more.
+	 * @param lease the lease
+	 */
+	void lose(Lease lease) {
+		this.renewer.lose(lease, new Loss(LossType.REFUSED, "it expired in the store or was taken away there"));
+	}
+
 	@Override
 	public void onLoss(Hold hold, Loss loss) {
-		List<Runnable> listeners = this.renewer.remove(hold.lease());
+		List<Runnable> listeners = this.renewer.removeLost(hold);
 		this.queues.leave(hold);
 		listeners.forEach(this.threads::listener);
 		this.events.lost(hold, loss);

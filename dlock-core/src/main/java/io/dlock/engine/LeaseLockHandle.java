@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
-import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.LockMode;
 import io.dlock.store.StorageKey;
 
 /**
  * A handle on a {@link Hold}, the first or a nested one.
  */
-final class LeaseLockHandle implements LockHandle {
+final class LeaseLockHandle implements HoldHandle {
 
 	private final Hold hold;
 
@@ -24,7 +24,9 @@ final class LeaseLockHandle implements LockHandle {
 
 	private final LeaseRenewer renewer;
 
-	private final EngineThreads threads;
+	private final Downgrade downgrade;
+
+	private final boolean shared;
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -35,11 +37,12 @@ final class LeaseLockHandle implements LockHandle {
 	/** Set if a later loss of the lock concerns the other handles only. */
 	private volatile boolean releasedInTime;
 
-	LeaseLockHandle(Hold hold, LeaseReleaser releaser, LeaseRenewer renewer, EngineThreads threads) {
+	LeaseLockHandle(Hold hold, boolean shared, LeaseReleaser releaser, LeaseRenewer renewer, Downgrade downgrade) {
 		this.hold = hold;
+		this.shared = shared;
 		this.releaser = releaser;
 		this.renewer = renewer;
-		this.threads = threads;
+		this.downgrade = downgrade;
 	}
 
 	/**
@@ -51,8 +54,14 @@ final class LeaseLockHandle implements LockHandle {
 		return this;
 	}
 
-	Hold hold() {
+	@Override
+	public Hold hold() {
 		return this.hold;
+	}
+
+	@Override
+	public LockMode mode() {
+		return this.shared ? LockMode.SHARED : LockMode.EXCLUSIVE;
 	}
 
 	/**
@@ -119,7 +128,7 @@ final class LeaseLockHandle implements LockHandle {
 			}
 		}
 		else if (isLost()) {
-			this.threads.listener(() -> listener.accept(this));
+			this.renewer.tell(() -> listener.accept(this));
 		}
 	}
 
@@ -151,6 +160,24 @@ final class LeaseLockHandle implements LockHandle {
 		catch (LockLostException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
+	}
+
+	@Override
+	public LockHandle downgrade() {
+		if (this.closed.get()) {
+			throw new IllegalStateException("The handle of lock '" + key() + "' has been released");
+		}
+		boolean bound = this.binding != null;
+		LeaseLockHandle downgraded = this.downgrade.apply(this);
+		return bound ? downgraded.bindToThread() : downgraded;
+	}
+
+	/**
+	 * End this handle if it is the only one of its hold.
+	 * @return whether the hold has no handle any more
+	 */
+	boolean endForDowngrade() {
+		return this.hold.dropLast() && end();
 	}
 
 	/**
@@ -209,6 +236,16 @@ final class LeaseLockHandle implements LockHandle {
 	 */
 	private boolean isLost() {
 		return !this.releasedInTime && this.hold.isLost();
+	}
+
+	/**
+	 * Turns the exclusive lock of a handle into a shared one.
+	 */
+	@FunctionalInterface
+	interface Downgrade {
+
+		LeaseLockHandle apply(LeaseLockHandle handle);
+
 	}
 
 	@Override

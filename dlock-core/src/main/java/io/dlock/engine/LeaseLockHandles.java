@@ -5,9 +5,10 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.engine.concurrent.Deadline;
-import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.store.StorageKey;
 
 /**
  * Creates the handles of a registry and finds those of the calling thread.
@@ -22,19 +23,23 @@ final class LeaseLockHandles {
 
 	private final LockEvents events;
 
-	private final EngineThreads threads;
+	private final LeaseLockHandle.Downgrade downgrade;
 
 	LeaseLockHandles(LocalQueues queues, LeaseReleaser releaser, LeaseRenewer renewer, LockEvents events,
-			EngineThreads threads) {
+			LeaseLockHandle.Downgrade downgrade) {
 		this.queues = queues;
 		this.releaser = releaser;
 		this.renewer = renewer;
 		this.events = events;
-		this.threads = threads;
+		this.downgrade = downgrade;
+	}
+
+	private LeaseLockHandle create(Hold hold, boolean shared) {
+		return new LeaseLockHandle(hold, shared, this.releaser, this.renewer, this.downgrade);
 	}
 
 	private LeaseLockHandle create(Hold hold) {
-		return new LeaseLockHandle(hold, this.releaser, this.renewer, this.threads);
+		return create(hold, hold.context().terms().isShared());
 	}
 
 	/**
@@ -79,6 +84,16 @@ final class LeaseLockHandles {
 		return (LeaseLockHandle) LockContext.find(key, (handle) -> isOpen(handle, key));
 	}
 
+	/**
+	 * The handle by which the calling thread holds a key in a mode.
+	 * @param request the key and the mode
+	 * @return the innermost handle, or {@code null} if there is none
+	 */
+	@Nullable LeaseLockHandle find(LockRequest request) {
+		return (LeaseLockHandle) LockContext.find(request.key(),
+				(handle) -> handle.mode() == request.mode() && isOpen(handle, request.key()));
+	}
+
 	private boolean isOpen(LockHandle handle, String key) {
 		return handle instanceof LeaseLockHandle own && own.belongsTo(this.releaser) && own.isOpen()
 				&& own.key().equals(key);
@@ -93,7 +108,7 @@ final class LeaseLockHandles {
 	 */
 	@Nullable LeaseLockHandle nested(LockRequest request) {
 		LeaseLockHandle outer = request.reentrant() ? find(request.key()) : null;
-		return (outer != null) ? nested(outer) : null;
+		return (outer != null) ? nested(outer, request.mode()) : null;
 	}
 
 	/**
@@ -104,12 +119,28 @@ final class LeaseLockHandles {
 	 * @throws LockLostException if {@code outer} has lost the lock
 	 */
 	@Nullable LeaseLockHandle nested(LockRequest request, LockHandle outer) {
-		return (request.reentrant() && isOpen(outer, request.key())) ? nested((LeaseLockHandle) outer) : null;
+		return (request.reentrant() && isOpen(outer, request.key())) ? nested((LeaseLockHandle) outer, request.mode())
+				: null;
 	}
 
-	private @Nullable LeaseLockHandle nested(LeaseLockHandle outer) {
+	/**
+	 * A shared handle in an exclusive lock shares it.
+	 * @throws IllegalStateException if an exclusive handle is requested in a shared lock:
+	 * it would wait for the lock of the caller
+	 */
+	private @Nullable LeaseLockHandle nested(LeaseLockHandle outer, LockMode mode) {
+		if (outer.hold().lease().isMember()) {
+			if (mode == LockMode.EXCLUSIVE) {
+				throw new IllegalStateException(
+						"Lock '%s' cannot be upgraded: the caller holds it shared and would wait for itself. Release it, and acquire it exclusively from the start"
+							.formatted(StorageKey.of(outer.key())));
+			}
+			if (!outer.hold().context().terms().isShared()) {
+				return null;
+			}
+		}
 		if (outer.hold().retain()) {
-			return create(outer.hold());
+			return create(outer.hold(), mode == LockMode.SHARED);
 		}
 		if (outer.hold().isLost()) {
 			throw outer.hold().lostException();

@@ -74,6 +74,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final LockAcquirer acquirer;
 
+	private final Downgrader downgrader;
+
 	private final LockSetAcquirer setAcquirer;
 
 	private final RegistryCounts counts;
@@ -108,14 +110,16 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.revoker = new Revoker(store, clock, threads, settings.commandTimeout());
 		StoreReleaser storeReleaser = new StoreReleaser(store, this.renewer, this.revoker, threads);
 		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), storeReleaser);
+		MemberQueues members = new MemberQueues(this.queues, storeReleaser, settings.handOffMaxDuration().toNanos());
 		this.membership = new StoreQueueMembership(store, threads, this.queues, settings.maxPollInterval());
-		this.releaser = new LeaseReleaser(this.queues, storeReleaser, this.renewer,
+		this.releaser = new LeaseReleaser(this.queues, members, storeReleaser, this.renewer,
 				new MinHoldEnforcer(store, clock, this.revoker, threads), this.events, threads, settings.releaseMode());
-		this.handles = new LeaseLockHandles(this.queues, this.releaser, this.renewer, this.events, threads);
+		this.handles = new LeaseLockHandles(this.queues, this.releaser, this.renewer, this.events, this::downgrade);
 		this.acquirer = new LockAcquirer(settings, clock, this.queues,
 				new StoreAcquirer(store, this.queues, this.membership, clock, settings.commandTimeout().toNanos()),
 				new LeaseLifecycle(settings, clock, this.queues, this.renewer, this.events, threads), this.revoker,
-				this.handles, this.events, threads);
+				members, this.handles, this.events, threads);
+		this.downgrader = new Downgrader(this.acquirer, this.queues, storeReleaser, this.handles, this.events, clock);
 		this.setAcquirer = new LockSetAcquirer(this.acquirer);
 		this.counts = new RegistryCounts(this.renewer, this.queues);
 		this.console = new RegistryConsole(store, settings, clock, this.queues, this.renewer);
@@ -176,6 +180,20 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	@Override
+	public LockHandle acquirePermit(LockRequest request, int limit) {
+		return this.acquirer.acquirePermit(request, limit);
+	}
+
+	@Override
+	public CompletableFuture<LockHandle> acquirePermitAsync(LockRequest request, int limit) {
+		return this.acquirer.acquirePermitAsync(request, limit);
+	}
+
+	private LeaseLockHandle downgrade(LeaseLockHandle handle) {
+		return this.downgrader.downgrade(handle);
+	}
+
+	@Override
 	public LockSet acquireAll(LockRequest template, Collection<String> keys) {
 		return this.setAcquirer.acquire(template, keys);
 	}
@@ -225,7 +243,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	@Override
 	public void validate(LockRequest request) {
-		this.settings.validate(request);
+		this.acquirer.validate(request);
 	}
 
 	@Override

@@ -21,6 +21,8 @@ final class LeaseReleaser {
 
 	private final LocalQueues queues;
 
+	private final MemberQueues members;
+
 	private final StoreReleaser store;
 
 	private final LeaseRenewer renewer;
@@ -33,9 +35,10 @@ final class LeaseReleaser {
 
 	private final ReleaseMode mode;
 
-	LeaseReleaser(LocalQueues queues, StoreReleaser store, LeaseRenewer renewer, MinHoldEnforcer minHolds,
-			LockEvents events, EngineThreads threads, ReleaseMode mode) {
+	LeaseReleaser(LocalQueues queues, MemberQueues members, StoreReleaser store, LeaseRenewer renewer,
+			MinHoldEnforcer minHolds, LockEvents events, EngineThreads threads, ReleaseMode mode) {
 		this.queues = queues;
+		this.members = members;
 		this.store = store;
 		this.renewer = renewer;
 		this.minHolds = minHolds;
@@ -82,12 +85,18 @@ final class LeaseReleaser {
 	}
 
 	private void release(Hold hold, boolean mayBePassedOn) {
+		if (hold.lease().leave(hold)) {
+			releaseLease(hold, mayBePassedOn);
+		}
+	}
+
+	private void releaseLease(Hold hold, boolean mayBePassedOn) {
 		Lease lease = hold.lease();
 		if (hold.minHoldNanosLeft() > 0) {
 			keepForMinHold(hold);
 			return;
 		}
-		if (mayBePassedOn && this.queues.pass(hold)) {
+		if (mayBePassedOn && pass(hold)) {
 			return;
 		}
 		this.store.end(lease);
@@ -97,25 +106,41 @@ final class LeaseReleaser {
 		}
 		finally {
 			if (sent) {
-				this.queues.leave(hold);
+				leave(hold);
 			}
 			else {
 				// a request that comes while the release is on its way is sent after it
-				Runnable leave = () -> this.queues.leave(hold);
+				Runnable leave = () -> leave(hold);
 				this.store.releaseUninterruptibly(lease, leave, leave);
 			}
 		}
 	}
 
+	private boolean pass(Hold hold) {
+		return hold.lease().isMember() ? this.members.pass(hold) : this.queues.pass(hold);
+	}
+
+	/**
+	 * Let the next request of this process ask the store.
+	 */
+	private void leave(Hold hold) {
+		if (hold.lease().isMember()) {
+			this.members.released(hold);
+		}
+		else {
+			this.queues.leave(hold);
+		}
+	}
+
 	private CompletableFuture<@Nullable Void> releaseAsync(Hold hold, boolean mayBePassedOn) {
 		CompletableFuture<@Nullable Void> released = new CompletableFuture<>();
-		if (mayBePassedOn && hold.minHoldNanosLeft() <= 0 && this.queues.pass(hold)) {
+		if (!hold.lease().leave(hold) || (mayBePassedOn && hold.minHoldNanosLeft() <= 0 && pass(hold))) {
 			released.complete(null);
 			return released;
 		}
 		Runnable work = () -> {
 			try {
-				release(hold, mayBePassedOn);
+				releaseLease(hold, mayBePassedOn);
 			}
 			finally {
 				this.threads.callback(() -> released.complete(null));

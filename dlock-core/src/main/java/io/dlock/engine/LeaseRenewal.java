@@ -31,7 +31,7 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 	private final Lease lease;
 
 	/** Most leases have none. */
-	private @Nullable Map<LockHandle, List<Runnable>> lossListeners;
+	private @Nullable Map<HoldHandle, List<Runnable>> lossListeners;
 
 	private long renewAt;
 
@@ -63,7 +63,7 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 		if (this.ended) {
 			return SharedAlarm.NEVER;
 		}
-		long due = Math.max(0, this.lease.holder().validNanosLeft());
+		long due = Math.max(0, this.lease.nanosUntilEnd());
 		if (this.lease.isRenewed() && !this.renewing) {
 			due = Math.min(due, Math.max(0, nanosUntilRenewal()));
 		}
@@ -88,7 +88,7 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 				|| nanosUntilRenewal() > this.lease.length().toNanos() / TOLERANCE_DIVISOR) {
 			return false;
 		}
-		if (!this.lease.holder().isHeld()) {
+		if (!this.lease.isHeld()) {
 			// on offer or being released: other processes need not wait for that
 			this.renewAt = now() + this.lease.length().toNanos() / RETRIES_PER_LEASE;
 			return false;
@@ -139,7 +139,7 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 	 * @param listener the listener
 	 * @return {@code false} if the lease has ended
 	 */
-	synchronized boolean addLossListener(LockHandle handle, Consumer<? super LockHandle> listener) {
+	synchronized boolean addLossListener(HoldHandle handle, Consumer<? super LockHandle> listener) {
 		if (this.ended) {
 			return false;
 		}
@@ -154,10 +154,24 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 	 * Remove the listeners of a handle that is released while others keep the lease.
 	 * @param handle the handle
 	 */
-	synchronized void removeLossListeners(LockHandle handle) {
+	synchronized void removeLossListeners(HoldHandle handle) {
 		if (this.lossListeners != null) {
 			this.lossListeners.remove(handle);
 		}
+	}
+
+	/**
+	 * Remove the listeners of a hold that is lost while others keep the lease.
+	 * @param hold the hold
+	 * @return the actions that call them
+	 */
+	synchronized List<Runnable> removeLossListeners(Hold hold) {
+		List<Runnable> removed = new ArrayList<>();
+		if (this.lossListeners != null) {
+			this.lossListeners.entrySet()
+				.removeIf((entry) -> entry.getKey().hold() == hold && removed.addAll(entry.getValue()));
+		}
+		return removed;
 	}
 
 	/**

@@ -118,8 +118,8 @@ final class LeaseRenewer {
 			lose(lease, lease.expiry());
 			return SharedAlarm.NEVER;
 		}
-		// declares the current hold lost if its maxHold is over
-		lease.holder().isValid();
+		// a hold is lost if its maxHold is over
+		lease.checkHolds();
 		if (renewal.start()) {
 			renew(renewal);
 		}
@@ -155,12 +155,33 @@ final class LeaseRenewer {
 	 * @param listener the listener
 	 * @return {@code false} if the lease has ended
 	 */
-	boolean addLossListener(Lease lease, LockHandle handle, Consumer<? super LockHandle> listener) {
+	boolean addLossListener(Lease lease, HoldHandle handle, Consumer<? super LockHandle> listener) {
 		LeaseRenewal renewal = this.renewals.get(lease);
 		return renewal != null && renewal.addLossListener(handle, listener);
 	}
 
-	void removeLossListeners(Lease lease, LockHandle handle) {
+	/**
+	 * End what a lost hold had: its lease, unless other holds have it too.
+	 * @param hold the hold
+	 * @return the actions that call the loss listeners
+	 */
+	List<Runnable> removeLost(Hold hold) {
+		Lease lease = hold.lease();
+		if (lease.endsWithLoss()) {
+			return remove(lease);
+		}
+		LeaseRenewal renewal = this.renewals.get(lease);
+		return (renewal != null) ? renewal.removeLossListeners(hold) : Collections.emptyList();
+	}
+
+	/**
+	 * Call a listener on a thread that listeners share.
+	 */
+	void tell(Runnable listener) {
+		this.threads.listener(listener);
+	}
+
+	void removeLossListeners(Lease lease, HoldHandle handle) {
 		LeaseRenewal renewal = this.renewals.get(lease);
 		if (renewal != null) {
 			renewal.removeLossListeners(handle);

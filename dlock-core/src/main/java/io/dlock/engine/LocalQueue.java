@@ -190,6 +190,68 @@ final class LocalQueue {
 	}
 
 	/**
+	 * Admit the requests at the head of the queue to a shared lease, and those that only
+	 * watch. An exclusive request ends the batch.
+	 * @param lease the lease
+	 * @param admitted collects the requests, which have yet to be signalled
+	 */
+	void admit(SharedLease lease, List<QueuedRequest> admitted) {
+		if (this.others != null) {
+			for (Iterator<QueuedRequest> all = this.others.iterator(); all.hasNext();) {
+				QueuedRequest queued = all.next();
+				if (!queued.context().terms().isShared()) {
+					break;
+				}
+				if (admit(queued, lease, admitted)) {
+					all.remove();
+				}
+			}
+			this.awaited = !this.others.isEmpty();
+		}
+		if (this.watchers != null) {
+			this.watchers.removeIf((queued) -> admit(queued, lease, admitted));
+			this.watched = !this.watchers.isEmpty();
+		}
+	}
+
+	private static boolean admit(QueuedRequest queued, SharedLease lease, List<QueuedRequest> admitted) {
+		boolean joins = queued.isAdmissible() && lease.isOf(queued.context().terms());
+		Hold hold = joins ? lease.join(queued.context()) : null;
+		if (hold != null) {
+			queued.admit(hold);
+			admitted.add(queued);
+		}
+		return hold != null;
+	}
+
+	/**
+	 * Offer a permit to the next request that waits. The first is the last choice, since
+	 * it asks the store.
+	 * @param lease the lease of the permit
+	 * @param maxNanos how long after its grant a lease may be passed on
+	 * @return the request, which has yet to be signalled, or {@code null} if the permit
+	 * has to be released
+	 */
+	@Nullable QueuedRequest offer(Lease lease, long maxNanos) {
+		QueuedRequest next = this.first;
+		if (this.others != null) {
+			next = this.others.stream().filter((queued) -> !queued.isExpired()).findFirst().orElse(next);
+		}
+		if (next == null || next.isExpired() || !next.isAdmissible()) {
+			return null;
+		}
+		Hold hold = lease.passTo(next.context(), maxNanos);
+		if (hold == null) {
+			return null;
+		}
+		next.admit(hold);
+		if (next != this.first) {
+			remove(next);
+		}
+		return next;
+	}
+
+	/**
 	 * Remove a request that only watches: without a first it has to ask the store itself.
 	 * @return the request, or {@code null} if none watches
 	 */

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -51,12 +52,38 @@ final class LocalQueues {
 	 */
 	QueuedRequest join(AcquireContext context, @Nullable Runnable onSignal) {
 		QueuedRequest queued = new QueuedRequest(context, onSignal);
+		add(queued);
+		return queued;
+	}
+
+	/**
+	 * Add a request at the end of the queue of its key.
+	 */
+	void add(QueuedRequest queued) {
 		this.queues.compute(queued.storageKey(), (k, queue) -> {
 			LocalQueue current = (queue != null) ? queue : new LocalQueue();
 			current.add(queued);
 			return current;
 		});
-		return queued;
+	}
+
+	/**
+	 * Change the queue of a key, if it exists, under its lock.
+	 * @param storageKey the storage key
+	 * @param change the change, which does not block and leaves a request in the queue
+	 */
+	void change(String storageKey, Consumer<LocalQueue> change) {
+		this.queues.computeIfPresent(storageKey, (key, queue) -> {
+			change.accept(queue);
+			return queue;
+		});
+	}
+
+	/**
+	 * Whether a request of this process holds the key in its queue or waits for it.
+	 */
+	boolean isQueued(String storageKey) {
+		return this.queues.containsKey(storageKey);
 	}
 
 	/**
@@ -100,7 +127,12 @@ final class LocalQueues {
 			queue.remove(queued);
 			departure.successor = (departure.successor != null) ? departure.successor : queue.pollWatching();
 			departure.settle(queue, this.maxHandOffNanos);
-			queued.leftStoreQueue(queue.isEmpty() ? queue.queuedAt() : null);
+			if (departure.successor == null || departure.successor.isMember() != queued.isMember()) {
+				// a place for an exclusive request keeps shared ones waiting, also our
+				// own
+				queued.leftStoreQueue(queue.queuedAt());
+				queue.queuedAt(null);
+			}
 			return queue.isEmpty() ? null : queue;
 		});
 		departure.finish(this.releaser);
@@ -134,6 +166,24 @@ final class LocalQueues {
 		});
 		departure.finish(this.releaser);
 		return departure.successor != null;
+	}
+
+	/**
+	 * Put another request in the place of one that holds a lock whose release has begun.
+	 * @param hold the lock, whose lease the next call to the store gives up
+	 * @param context the call
+	 * @return the request, the first of its queue
+	 */
+	QueuedRequest replace(Hold hold, AcquireContext context) {
+		QueuedRequest queued = new QueuedRequest(context, null);
+		change(context.storageKey(), (queue) -> {
+			QueuedRequest holder = queue.holder(hold);
+			if (holder != null && holder.end()) {
+				queued.takeOver(hold.lease(), this.maxHandOffNanos);
+				queue.makeFirst(queued);
+			}
+		});
+		return queued;
 	}
 
 	/**

@@ -3,13 +3,17 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.store.StorageKey;
 
 /**
  * The entrance of requests: a nested handle for a holder, and otherwise an acquisition.
@@ -28,6 +32,10 @@ final class LockAcquirer {
 
 	private final Revoker revoker;
 
+	private final MemberQueues members;
+
+	private final SharedLeases shared;
+
 	private final LeaseLockHandles handles;
 
 	private final LockEvents events;
@@ -35,7 +43,7 @@ final class LockAcquirer {
 	private final EngineThreads threads;
 
 	LockAcquirer(LockSettings settings, MachineClock clock, LocalQueues queues, StoreAcquirer store,
-			LeaseLifecycle leases, Revoker revoker, LeaseLockHandles handles, LockEvents events,
+			LeaseLifecycle leases, Revoker revoker, MemberQueues members, LeaseLockHandles handles, LockEvents events,
 			EngineThreads threads) {
 		this.settings = settings;
 		this.clock = clock;
@@ -43,6 +51,8 @@ final class LockAcquirer {
 		this.store = store;
 		this.leases = leases;
 		this.revoker = revoker;
+		this.members = members;
+		this.shared = new SharedLeases(settings.handOffMaxDuration().toNanos());
 		this.handles = handles;
 		this.events = events;
 		this.threads = threads;
@@ -80,14 +90,68 @@ final class LockAcquirer {
 	 * @return the handle, bound to the calling thread
 	 */
 	LeaseLockHandle acquire(LockRequest request, Deadline deadline, boolean interruptible) {
-		this.settings.validate(request);
+		validate(request);
 		LeaseLockHandle handle = this.handles.nested(request);
 		if (handle == null) {
-			handle = new BlockingAcquisition(acquisition(request, deadline), interruptible, this.queues, this.handles,
-					this.events, this.settings.commandTimeout())
-				.run();
+			handle = acquire(context(request, deadline), interruptible);
 		}
 		return handle.bindToThread();
+	}
+
+	/**
+	 * Take a permit on the calling thread.
+	 * @param request the request
+	 * @param limit how many permits may be held at once
+	 * @return the handle, bound to the calling thread
+	 */
+	LeaseLockHandle acquirePermit(LockRequest request, int limit) {
+		return acquire(permitContext(request, limit), true).bindToThread();
+	}
+
+	CompletableFuture<LockHandle> acquirePermitAsync(LockRequest request, int limit) {
+		return acquireAsync(permitContext(request, limit));
+	}
+
+	private AcquireContext permitContext(LockRequest request, int limit) {
+		validate(request);
+		return new Permits(this.settings, this.store).context(request, limit, deadline(request));
+	}
+
+	private LeaseLockHandle acquire(AcquireContext context, boolean interruptible) {
+		LeaseLockHandle handle = join(context);
+		return (handle != null) ? handle : new BlockingAcquisition(acquisition(context), interruptible, this.queues,
+				this.handles, this.events, this.settings.commandTimeout())
+			.run();
+	}
+
+	/**
+	 * Share the lease of this process, unless a request waits for the key.
+	 */
+	private @Nullable LeaseLockHandle join(AcquireContext context) {
+		if (!context.terms().isShared() || this.queues.isQueued(context.storageKey())) {
+			return null;
+		}
+		this.queues.failIfClosed(context.key());
+		Hold hold = this.shared.join(context);
+		if (hold == null) {
+			return null;
+		}
+		this.leases.begin(hold);
+		return this.handles.deliver(hold, context.deadline());
+	}
+
+	/**
+	 * Check that a request can be honoured.
+	 * @param request the request
+	 * @throws IllegalArgumentException if it cannot
+	 */
+	void validate(LockRequest request) {
+		this.settings.validate(request);
+		if (request.mode() == LockMode.SHARED && !this.store.supportsMembers()) {
+			throw new IllegalArgumentException(
+					"Lock '%s' cannot be shared, because the store has exclusive locks only (%s). Use LockMode.EXCLUSIVE or another store"
+						.formatted(StorageKey.of(request.key()), this.store.describe()));
+		}
 	}
 
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
@@ -101,26 +165,40 @@ final class LockAcquirer {
 	 * @return the handle to come
 	 */
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request, Deadline deadline) {
-		this.settings.validate(request);
-		return new AsyncAcquisition(acquisition(request, deadline), this.queues, this.handles, this.events,
-				this.threads, this.settings.commandTimeout())
+		validate(request);
+		return acquireAsync(context(request, deadline));
+	}
+
+	private CompletableFuture<LockHandle> acquireAsync(AcquireContext context) {
+		LeaseLockHandle handle = join(context);
+		return (handle != null) ? CompletableFuture.completedFuture(handle) : new AsyncAcquisition(acquisition(context),
+				this.queues, this.handles, this.events, this.threads, this.settings.commandTimeout())
 			.start();
 	}
 
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
-		this.settings.validate(request);
+		validate(request);
 		try {
 			LeaseLockHandle handle = this.handles.nested(request, outer);
 			return (handle != null) ? CompletableFuture.completedFuture(handle) : acquireAsync(request);
 		}
-		catch (LockLostException ex) {
+		catch (LockLostException | IllegalStateException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
 	}
 
-	private Acquisition acquisition(LockRequest request, Deadline deadline) {
-		return new Acquisition(new AcquireContext(request, deadline, this.settings), this.queues, this.store,
-				this.leases, this.revoker, this.clock, this.settings.maxPollInterval());
+	AcquireContext context(LockRequest request, Deadline deadline) {
+		return new AcquireContext(request, deadline, this.settings);
+	}
+
+	Acquisition acquisition(AcquireContext context) {
+		return context.terms().isMember() ? memberAcquisition(context) : new Acquisition(context, this.queues,
+				this.store, this.leases, this.revoker, this.clock, this.settings.maxPollInterval());
+	}
+
+	private MemberAcquisition memberAcquisition(AcquireContext context) {
+		return new MemberAcquisition(context, this.queues, this.store, this.leases, this.revoker, this.clock,
+				this.settings.maxPollInterval(), this.members, this.shared);
 	}
 
 }

@@ -77,10 +77,10 @@ final class LockAdapter implements Lock {
 
 	@Override
 	public void unlock() {
-		LeaseLockHandle handle = this.handles.find(this.request.key());
+		LeaseLockHandle handle = this.handles.find(this.request);
 		if (handle == null) {
 			throw new IllegalMonitorStateException("Lock '" + StorageKey.of(this.request.key())
-					+ "' is not held by thread " + Thread.currentThread().getName());
+					+ "' is not held in this mode by thread " + Thread.currentThread().getName());
 		}
 		handle.release();
 	}

@@ -126,7 +126,9 @@ final class LockEvents {
 		}
 		List<LockEvent> events = new ArrayList<>();
 		for (int i = 0; i < leases.size(); i++) {
-			addRenewal(leases.get(i).holder(), results.get(i), events);
+			for (Hold hold : leases.get(i).holds()) {
+				addRenewal(hold, results.get(i), events);
+			}
 		}
 		if (!events.isEmpty()) {
 			this.threads.event(() -> events.forEach(this::tell));

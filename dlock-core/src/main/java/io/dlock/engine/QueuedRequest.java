@@ -128,15 +128,15 @@ final class QueuedRequest {
 	 * @return a lease that has to be given up in the store, or {@code null}
 	 */
 	@Nullable Lease removeUnusedLease() {
-		Hold unclaimed = this.offer;
+		Hold unclaimed = isMember() ? null : this.offer;
 		Lease left = this.predecessor;
 		if (unclaimed != null) {
 			left = unclaimed.lease();
 			if (!unclaimed.decline()) {
 				left.withdraw();
 			}
+			this.offer = null;
 		}
-		this.offer = null;
 		this.predecessor = null;
 		return left;
 	}
@@ -154,6 +154,46 @@ final class QueuedRequest {
 		}
 		this.offer = null;
 		return offered;
+	}
+
+	boolean isMember() {
+		return this.context.terms().isMember();
+	}
+
+	/**
+	 * Admit a request to a hold beside its queue. Called under the lock of the queue.
+	 * @param hold a permit on offer, or a shared lock that is held already
+	 */
+	void admit(Hold hold) {
+		this.offer = hold;
+		this.first = true;
+	}
+
+	/**
+	 * Whether {@link #admit} is of use.
+	 */
+	boolean isAdmissible() {
+		return isMember() && isWaiting() && this.offer == null && !this.ended.get();
+	}
+
+	/**
+	 * Take the hold to which this request was admitted.
+	 * @return the hold, or {@code null}
+	 */
+	@Nullable Hold takeAdmission() {
+		Hold admission = this.offer;
+		if (admission != null) {
+			this.offer = null;
+		}
+		return admission;
+	}
+
+	/**
+	 * Set whether it is this request's turn.
+	 * @param turn {@code false} for a request that was admitted in vain
+	 */
+	void turn(boolean turn) {
+		this.first = turn;
 	}
 
 	/**

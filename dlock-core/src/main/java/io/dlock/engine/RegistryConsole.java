@@ -78,7 +78,7 @@ final class RegistryConsole implements LockConsole {
 		waiting.forEach((queued) -> waiters.merge(queued.storageKey(), 1, Integer::sum));
 		List<LocalLocks.Held> held = this.renewer.leases()
 			.stream()
-			.map(Lease::holder)
+			.flatMap((lease) -> lease.holds().stream())
 			.filter(Hold::isValid)
 			.map((hold) -> held(hold, waiters.getOrDefault(hold.context().storageKey(), 0)))
 			.sorted(Comparator.comparing(LocalLocks.Held::since).thenComparing(LocalLocks.Held::key))

@@ -26,7 +26,7 @@ final class RegistryCounts implements LockCounts {
 
 	@Override
 	public int held() {
-		return this.renewer.size();
+		return this.renewer.leases().stream().mapToInt((lease) -> lease.holds().size()).sum();
 	}
 
 	@Override
@@ -36,7 +36,7 @@ final class RegistryCounts implements LockCounts {
 
 	@Override
 	public Map<String, Integer> heldByName() {
-		return count(this.renewer.leases().stream().map((lease) -> lease.holder().context()));
+		return count(holds().map(Hold::context));
 	}
 
 	/**
@@ -45,10 +45,7 @@ final class RegistryCounts implements LockCounts {
 	@Override
 	public Map<String, Duration> longestHoldsByName() {
 		Map<String, Duration> longest = new HashMap<>();
-		this.renewer.leases()
-			.stream()
-			.map(Lease::holder)
-			.filter(Hold::isHeld)
+		holds().filter(Hold::isHeld)
 			.forEach((hold) -> longest.merge(name(hold.context()), hold.age(),
 					(one, other) -> (one.compareTo(other) >= 0) ? one : other));
 		return longest;
@@ -57,6 +54,13 @@ final class RegistryCounts implements LockCounts {
 	@Override
 	public Map<String, Integer> waitingByName() {
 		return count(this.queues.waiting().stream().map(QueuedRequest::context));
+	}
+
+	/**
+	 * Each reader of a shared lock counts.
+	 */
+	private Stream<Hold> holds() {
+		return this.renewer.leases().stream().flatMap((lease) -> lease.holds().stream());
 	}
 
 	private static Map<String, Integer> count(Stream<AcquireContext> contexts) {

@@ -50,13 +50,33 @@ final class StoreAcquirer {
 		queued.clearLockAvailable();
 		MailboxAddress mailbox = this.membership.address();
 		boolean queueing = mailbox != null && !context.deadline().isOver();
-		AcquireResult result = this.store
-			.acquire(new AcquireCommand(context.key(), owner, context.terms().lease(), context.holder(),
-					context.reason(), mailbox, queueing, (predecessor != null) ? predecessor.owner() : null));
+		AcquireResult result = this.store.acquire(new AcquireCommand(context.key(), owner, context.terms().lease(),
+				context.holder(), context.reason(), mailbox, queueing,
+				(predecessor != null) ? predecessor.owner() : null, Math.max(1, context.terms().limit())));
 		queued.predecessorGone();
 		storeAnswered(sent);
 		notePlace(queued, mailbox, queueing, result instanceof AcquireResult.Refused);
 		return result;
+	}
+
+	/**
+	 * Ask the store whether an exclusive request waits, by a call of an owner that holds
+	 * the key already.
+	 * @param context the call
+	 * @param lease the shared lease
+	 * @return granted, with the token of the lease, unless the lease is lost
+	 */
+	AcquireResult ask(AcquireContext context, SharedLease lease) {
+		return this.store.acquire(new AcquireCommand(context.key(), lease.owner(), lease.length(), context.holder(),
+				context.reason(), null, false, null, AcquireCommand.UNLIMITED));
+	}
+
+	boolean supportsMembers() {
+		return this.store.supportsMembers();
+	}
+
+	String describe() {
+		return this.store.describe();
 	}
 
 	/**

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockMode;
 
 /**
  * A lock that was taken inside a transaction: it is released when both the method and the
@@ -127,6 +128,11 @@ final class TransactionBoundHandle implements LockHandle {
 	@Override
 	public String key() {
 		return this.handle.key();
+	}
+
+	@Override
+	public LockMode mode() {
+		return this.handle.mode();
 	}
 
 	@Override

@@ -77,6 +77,8 @@ final class TroubledStore implements LockStore {
 
 	volatile boolean hasNoInspection;
 
+	volatile boolean hasNoMembers;
+
 	volatile boolean mailboxesFail;
 
 	/** The next mailbox meets an error of the virtual machine. */
@@ -229,6 +231,11 @@ final class TroubledStore implements LockStore {
 			onFailure.accept(ex);
 		}
 		return true;
+	}
+
+	@Override
+	public boolean supportsMembers() {
+		return !this.hasNoMembers && this.memory.supportsMembers();
 	}
 
 	@Override

@@ -1,0 +1,143 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+
+/**
+ * A request on its way to a shared lock or a permit. A reader joins the shared lease of
+ * this process, if there is one; its first in the queue asks the store now and then
+ * whether an exclusive request waits, for which newcomers have to wait in their turn.
+ */
+final class MemberAcquisition extends Acquisition {
+
+	private final MachineClock clock;
+
+	private final LocalQueues queues;
+
+	private final StoreAcquirer store;
+
+	private final LeaseLifecycle leases;
+
+	private final MemberQueues members;
+
+	private final SharedLeases shared;
+
+	MemberAcquisition(AcquireContext context, LocalQueues queues, StoreAcquirer store, LeaseLifecycle leases,
+			Revoker revoker, MachineClock clock, Duration maxPollInterval, MemberQueues members, SharedLeases shared) {
+		super(context, queues, store, leases, revoker, clock, maxPollInterval);
+		this.clock = clock;
+		this.queues = queues;
+		this.store = store;
+		this.leases = leases;
+		this.members = members;
+		this.shared = shared;
+	}
+
+	@Override
+	@Nullable Hold attempt(QueuedRequest queued) {
+		Hold hold = this.members.claim(queued);
+		if (hold == null && queued.isFirst() && queued.predecessor() == null) {
+			hold = join(queued);
+		}
+		if (hold != null) {
+			begin(queued, hold);
+			return hold;
+		}
+		return queued.isFirst() ? attemptInStore(queued) : null;
+	}
+
+	/**
+	 * Join the shared lease of this process. The hold keeps the lease from its release as
+	 * long as the store is asked: a late answer must not revive a lease.
+	 */
+	private @Nullable Hold join(QueuedRequest queued) {
+		SharedLease lease = this.shared.find(context());
+		Hold hold = (lease != null) ? lease.join(context()) : null;
+		if (lease == null || hold == null) {
+			return null;
+		}
+		if (!this.shared.isFresh(lease)) {
+			ask(lease);
+		}
+		if (lease.isAwaited() || !hold.isValid()) {
+			this.members.giveBack(hold, queued.isAsynchronous());
+			return null;
+		}
+		return hold;
+	}
+
+	private void ask(SharedLease lease) {
+		Moment sent = this.clock.now();
+		lease.renewing(sent);
+		try {
+			AcquireResult result = this.store.ask(context(), lease);
+			if (result instanceof AcquireResult.Granted granted
+					&& granted.token() * Lease.TOKENS_PER_LEASE == lease.firstToken()) {
+				lease.answered(sent, granted.awaited());
+			}
+			else {
+				// a lease that began anew is released with the last hold
+				this.leases.lose(lease);
+			}
+		}
+		catch (RuntimeException ex) {
+			lease.answered(sent, false);
+			if (!(ex instanceof StoreException failed) || failed.effect() == Effect.UNKNOWN) {
+				lease.unanswered(sent);
+			}
+		}
+	}
+
+	private void begin(QueuedRequest queued, Hold hold) {
+		try {
+			this.leases.begin(hold);
+			this.members.granted(queued, hold.lease());
+			this.store.leaveStoreQueue(queued);
+		}
+		catch (Throwable ex) {
+			this.members.giveBack(hold, queued.isAsynchronous());
+			throw ex;
+		}
+	}
+
+	/**
+	 * The lease is renewed before readers join. Should it be revoked, they have lost it.
+	 */
+	@Override
+	void begin(QueuedRequest queued, Lease lease, boolean awaited) {
+		this.leases.begin(lease.holder());
+		this.leases.keep(lease);
+		try {
+			this.queues.queuedAt(queued, null);
+			if (lease instanceof SharedLease opened) {
+				opened.answered(lease.sent(), awaited);
+				this.shared.open(opened, context());
+			}
+			this.members.granted(queued, lease);
+		}
+		catch (Throwable ex) {
+			this.leases.lose(lease);
+			throw ex;
+		}
+	}
+
+	@Override
+	String newOwner() {
+		return LockStore.memberOwner(super.newOwner());
+	}
+
+	@Override
+	void leave(QueuedRequest queued) {
+		this.members.leave(queued);
+		super.leave(queued);
+	}
+
+}

@@ -1,0 +1,123 @@
+package io.dlock.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The moves of shared locks and permits in the local queues. A request that is granted
+ * leaves its queue at once, so that the next one asks the store. Requests that need not
+ * ask are admitted: readers to a shared lease, others to a permit that is passed on.
+ */
+final class MemberQueues {
+
+	private final LocalQueues queues;
+
+	private final StoreReleaser releaser;
+
+	/** How long after its grant a permit may be passed on. */
+	private final long maxHandOffNanos;
+
+	MemberQueues(LocalQueues queues, StoreReleaser releaser, long maxHandOffNanos) {
+		this.queues = queues;
+		this.releaser = releaser;
+		this.maxHandOffNanos = maxHandOffNanos;
+	}
+
+	/**
+	 * Claim the hold to which a request was admitted. A request that was admitted in vain
+	 * goes back to its queue.
+	 * @param queued the request, whose turn it is
+	 * @return the hold, or {@code null} if there is none or it came too late
+	 */
+	@Nullable Hold claim(QueuedRequest queued) {
+		Hold admission = queued.takeAdmission();
+		if (admission == null || isUsable(admission)) {
+			return admission;
+		}
+		giveBack(admission, queued.isAsynchronous());
+		boolean[] first = new boolean[1];
+		this.queues.change(queued.storageKey(), (queue) -> first[0] = queue.isFirst(queued));
+		if (!first[0]) {
+			queued.turn(false);
+			this.queues.add(queued);
+		}
+		return null;
+	}
+
+	private static boolean isUsable(Hold admission) {
+		return admission.isHeld() ? admission.isValid() && !admission.lease().isTooLate() : admission.claim();
+	}
+
+	/**
+	 * Have a request that was granted leave its queue. The readers behind it are admitted
+	 * to its lease, as one batch.
+	 * @param queued the request
+	 * @param lease the lease, which is renewed already
+	 */
+	void granted(QueuedRequest queued, Lease lease) {
+		queued.granted();
+		List<QueuedRequest> admitted = new ArrayList<>();
+		if (lease instanceof SharedLease shared) {
+			this.queues.change(queued.storageKey(), (queue) -> {
+				if (queue.isFirst(queued)) {
+					queue.admit(shared, admitted);
+				}
+			});
+		}
+		leave(queued);
+		admitted.forEach(QueuedRequest::signal);
+	}
+
+	/**
+	 * Remove a request. Only the first call counts.
+	 */
+	void leave(QueuedRequest queued) {
+		this.queues.leave(queued);
+		Hold unused = queued.takeAdmission();
+		if (unused != null) {
+			giveBack(unused, queued.isAsynchronous());
+		}
+	}
+
+	/**
+	 * Pass a permit whose release has begun on to the next request.
+	 * @param hold the permit
+	 * @return {@code false} if no request waits for it
+	 */
+	boolean pass(Hold hold) {
+		QueuedRequest[] next = new QueuedRequest[1];
+		this.queues.change(hold.context().storageKey(),
+				(queue) -> next[0] = queue.offer(hold.lease(), this.maxHandOffNanos));
+		if (next[0] != null) {
+			next[0].signal();
+		}
+		return next[0] != null;
+	}
+
+	/**
+	 * Give back a hold that was not used.
+	 * @param unused the hold
+	 * @param inBackground whether the calling thread must not wait for the store
+	 */
+	void giveBack(Hold unused, boolean inBackground) {
+		if (!unused.decline()) {
+			unused.beginRelease();
+		}
+		Lease lease = unused.lease();
+		if (lease.leave(unused)) {
+			this.releaser.end(lease);
+			this.releaser.giveBack(lease, inBackground, () -> released(unused));
+		}
+	}
+
+	/**
+	 * Have the first request of this process ask the store, which has a free place now.
+	 * @param hold a hold that has been released in the store
+	 */
+	void released(Hold hold) {
+		this.queues.onLockAvailable(hold.context().storageKey());
+	}
+
+}

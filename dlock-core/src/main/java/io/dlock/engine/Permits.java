@@ -1,0 +1,55 @@
+package io.dlock.engine;
+
+import io.dlock.LockMode;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.store.StorageKey;
+
+/**
+ * Makes calls for permits, which have keys of their own.
+ */
+final class Permits {
+
+	static final String KEY_PREFIX = "limit:";
+
+	/** A store keeps all holders of a key in one record. */
+	private static final int MAX_LIMIT = 1000;
+
+	private final LockSettings settings;
+
+	private final StoreAcquirer store;
+
+	Permits(LockSettings settings, StoreAcquirer store) {
+		this.settings = settings;
+		this.store = store;
+	}
+
+	/**
+	 * Create a call for a permit.
+	 * @param request the request
+	 * @param limit how many permits may be held at once
+	 * @param deadline the end of the wait
+	 * @return the call
+	 * @throws IllegalArgumentException if the request cannot be honoured
+	 */
+	AcquireContext context(LockRequest request, int limit, Deadline deadline) {
+		String key = StorageKey.of(request.key());
+		if (limit < 1 || limit > MAX_LIMIT) {
+			throw new IllegalArgumentException(
+					"The limit of '%s' must be from 1 to %d but is %d".formatted(key, MAX_LIMIT, limit));
+		}
+		if (request.mode() == LockMode.SHARED) {
+			throw new IllegalArgumentException(
+					"A permit of '%s' cannot be shared: each caller takes one of its own. Use LockMode.EXCLUSIVE"
+						.formatted(key));
+		}
+		if (!this.store.supportsMembers()) {
+			throw new IllegalArgumentException(
+					"'%s' cannot have a limit, because the store has exclusive locks only (%s). Use a lock or another store"
+						.formatted(key, this.store.describe()));
+		}
+		return new AcquireContext(request.withKey(KEY_PREFIX + request.key()), deadline, this.settings, limit);
+	}
+
+}

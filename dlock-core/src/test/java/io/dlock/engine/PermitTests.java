@@ -1,0 +1,190 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockHandle;
+import io.dlock.LockMode;
+import io.dlock.LockRequest;
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class PermitTests extends AbstractMemberTests {
+
+	private static LockRequest request(String key) {
+		return exclusive(key).build();
+	}
+
+	private List<LockHandle> take(LeaseLockRegistry process, int count, int limit) {
+		return new ArrayList<>(IntStream.range(0, count)
+			.mapToObj((i) -> process.acquirePermitAsync(request("key"), limit).join())
+			.toList());
+	}
+
+	@Test
+	void limitHoldsOverAllProcesses() {
+		List<LockHandle> permits = take(this.registry, 2, 3);
+		permits.addAll(take(this.other, 1, 3));
+		assertThat(permits).allMatch(LockHandle::isValid).extracting(LockHandle::token).doesNotHaveDuplicates();
+		assertThat(permits).extracting(LockHandle::key).containsOnly("limit:key");
+		assertThat(this.registry.tryAcquirePermit(noWait("key"), 3)).isEmpty();
+		assertThat(this.other.tryAcquirePermit(noWait("key"), 3)).isEmpty();
+		this.registry.acquire(noWait("key")).release();
+		CompletableFuture<LockHandle> next = this.registry.acquirePermitAsync(request("key"), 3);
+		permits.remove(2).release();
+		permits.add(next.join());
+		permits.forEach(LockHandle::release);
+		assertThat(isFreeInStore("limit:key")).isTrue();
+	}
+
+	@Test
+	void eachCallTakesAPermitOfItsOwn() {
+		try (LockHandle one = this.registry.acquirePermit("key", 2);
+				LockHandle two = this.registry.acquirePermit("key", 2)) {
+			assertThat(one.token()).isNotEqualTo(two.token());
+			assertThat(LockHandle.current()).containsSame(two);
+			assertThat(this.registry.tryAcquirePermit("key", 2, Duration.ZERO)).isEmpty();
+			assertThat(this.registry.tryAcquirePermit("key", 3, Duration.ZERO)).hasValueSatisfying(LockHandle::release);
+		}
+	}
+
+	@Test
+	void permitIsPassedOnWithoutTheStore() {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				io.dlock.LockSettings.builder()
+					.commandTimeout(Duration.ofMillis(50))
+					.handOffMaxDuration(LEASE)
+					.build());
+		LockHandle held = patient.acquirePermitAsync(request("key"), 1).join();
+		List<CompletableFuture<LockHandle>> waiting = IntStream.range(0, 3)
+			.mapToObj((i) -> patient.acquirePermitAsync(request("key"), 1))
+			.toList();
+		Awaitility.await().until(() -> patient.queues().waiting().size() == 3);
+		held.release();
+		assertThat(this.store.releases).hasValue(0);
+		List<Long> tokens = new ArrayList<>(List.of(held.token()));
+		for (int i = 0; i < 3; i++) {
+			CompletableFuture.anyOf(
+					waiting.stream().filter((each) -> !tokens.contains(token(each))).toArray(CompletableFuture[]::new))
+				.join();
+			LockHandle next = waiting.stream()
+				.filter((each) -> each.isDone() && !tokens.contains(token(each)))
+				.findFirst()
+				.orElseThrow()
+				.join();
+			assertThat(next.token()).isGreaterThan(tokens.get(i));
+			tokens.add(next.token());
+			next.release();
+		}
+		assertThat(this.store.releases).hasValue(1);
+		patient.close();
+	}
+
+	private static long token(CompletableFuture<LockHandle> future) {
+		return future.isDone() ? future.join().token() : 0;
+	}
+
+	@Test
+	void limitChangesWithoutAReset() {
+		List<LockHandle> permits = take(this.registry, 5, 5);
+		assertThat(this.registry.tryAcquirePermit(noWait("key"), 3)).isEmpty();
+		permits.remove(0).release();
+		permits.remove(0).release();
+		assertThat(this.registry.tryAcquirePermit(noWait("key"), 3)).isEmpty();
+		assertThat(permits).allMatch(LockHandle::isValid);
+		permits.remove(0).release();
+		permits.addAll(take(this.registry, 1, 3));
+		permits.addAll(take(this.registry, 2, 5));
+		assertThat(this.registry.tryAcquirePermit(noWait("key"), 5)).isEmpty();
+		permits.forEach(LockHandle::release);
+	}
+
+	@Test
+	void cancelledRequestLeavesNothing() {
+		LockHandle permit = take(this.registry, 1, 1).get(0);
+		CompletableFuture<LockHandle> cancelled = this.registry.acquirePermitAsync(request("key"), 1);
+		CompletableFuture<LockHandle> next = this.registry.acquirePermitAsync(request("key"), 1);
+		cancelled.cancel(false);
+		permit.release();
+		next.join().release();
+		assertThat(isFreeInStore("limit:key")).isTrue();
+	}
+
+	@Test
+	void permitStaysTakenForItsMinHold() {
+		LockRequest request = exclusive("key").minHold(SHORT_LEASE).lease(SHORT_LEASE).build();
+		this.registry.acquirePermitAsync(request, 1).join().release();
+		assertThat(this.registry.tryAcquirePermit(noWait("key"), 1)).isEmpty();
+		this.registry.acquirePermitAsync(exclusive("key").build(), 1).join().release();
+	}
+
+	@Test
+	void lostPermitIsToldAndDoesNotBlock() {
+		LockHandle permit = take(this.registry, 1, 1).get(0);
+		this.registry.console().forceRelease("limit:key", permit.token());
+		assertThat(permit.isValid()).isFalse();
+		take(this.registry, 1, 1).get(0).release();
+	}
+
+	@Test
+	void badRequestsAreRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.acquirePermit("key", 0));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.acquirePermit("key", 1001));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.registry.acquirePermit(request("key").withMode(LockMode.SHARED), 2));
+		this.store.hasNoMembers = true;
+		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.acquirePermit("key", 2))
+			.withMessageContaining("troubled");
+	}
+
+	/** Counters lose permits with a crash in Redisson (issues 2045, 2213, 4462). */
+	@Test
+	void neverMoreThanTheLimitAlthoughHoldersDie() {
+		int limit = 3;
+		AtomicInteger inside = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		AtomicInteger cycles = new AtomicInteger();
+		AtomicBoolean over = new AtomicBoolean();
+		List<CompletableFuture<Integer>> workers = IntStream.range(0, 8).mapToObj((i) -> inOtherThread(() -> {
+			LeaseLockRegistry process = (i % 2 == 0) ? this.registry : this.other;
+			while (!over.get() && cycles.incrementAndGet() < 6000) {
+				try (LockHandle permit = process.acquirePermit(exclusive("key").waitTime(LockRequest.FOREVER).build(),
+						limit)) {
+					most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+					Thread.onSpinWait();
+					permit.assertHeld();
+					inside.decrementAndGet();
+				}
+				if (ThreadLocalRandom.current().nextInt(50) == 0) {
+					dieWithAPermit(limit);
+				}
+			}
+			return 0;
+		})).toList();
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(50))
+			.until(() -> workers.stream().allMatch(CompletableFuture::isDone));
+		over.set(true);
+		workers.forEach(CompletableFuture::join);
+		assertThat(most.get()).isBetween(1, limit);
+		Awaitility.await().until(() -> isFreeInStore("limit:key"));
+	}
+
+	private void dieWithAPermit(int limit) {
+		this.store.memory.acquire(new AcquireCommand("limit:key", LockStore.memberOwner(Lease.newOwner()),
+				Duration.ofMillis(5), "dies", "", null, false, null, limit));
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockMode;
+import io.dlock.LockRequest;
+import io.dlock.LockRequestBuilder;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Shared leases on a clock that a test turns, which stands for a process that is stopped.
+ */
+class SharedLeaseClockTests extends AbstractHandOffTests {
+
+	private LockRequestBuilder shared() {
+		return LockRequest.builder("key").mode(LockMode.SHARED);
+	}
+
+	private LockHandle reader(LockRequest request) {
+		return this.registry.acquireAsync(request).join();
+	}
+
+	@Test
+	void readerThatWasStoppedBeyondItsLeaseHasLostTheLock() {
+		LockHandle one = reader(shared().build());
+		LockHandle two = reader(shared().build());
+		this.clock.pass(LEASE);
+		assertThat(one.isValid()).isFalse();
+		assertThat(two.isValid()).isFalse();
+		LockHandle writer = reader(request());
+		assertThat(writer.isValid()).isTrue();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(one::release);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(two::release);
+		assertThat(writer.isValid()).as("the lock of the next holder").isTrue();
+		assertThat(this.store.memory.find("key")).isPresent();
+		writer.release();
+	}
+
+	@Test
+	void leaseIsNotJoinedWhenHardlyAnythingIsLeft() {
+		LockHandle one = reader(shared().renew(false).build());
+		this.clock.pass(LEASE.dividedBy(2));
+		LockHandle two = reader(shared().renew(false).build());
+		assertThat(two.token()).isGreaterThan(one.token());
+		assertThat(two.remaining()).isGreaterThan(LEASE.multipliedBy(9).dividedBy(10));
+		one.release();
+		two.release();
+	}
+
+	@Test
+	void storeIsAskedOnceInATime() {
+		LockHandle one = reader(shared().build());
+		reader(shared().build()).release();
+		assertThat(this.store.acquires).hasValue(1);
+		this.clock.pass(Duration.ofMillis(20));
+		reader(shared().build()).release();
+		reader(shared().build()).release();
+		assertThat(this.store.acquires).hasValue(2);
+		one.release();
+	}
+
+}
