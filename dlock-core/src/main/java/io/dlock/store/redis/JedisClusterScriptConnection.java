@@ -30,11 +30,11 @@ final class JedisClusterScriptConnection extends JedisScriptConnection {
 	}
 
 	@Override
-	public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
-		List<Object> answers = new ArrayList<>(super.runAll(script, cached, runs));
+	public List<Object> runAll(List<ScriptRun> runs, boolean cached) {
+		List<Object> answers = new ArrayList<>(super.runAll(runs, cached));
 		for (int i = 0; i < runs.size(); i++) {
 			if (answers.get(i) instanceof JedisRedirectionException) {
-				answers.set(i, runOne(script, cached, runs.get(i)));
+				answers.set(i, runOne(runs.get(i), cached));
 			}
 		}
 		return answers;
@@ -44,15 +44,15 @@ final class JedisClusterScriptConnection extends JedisScriptConnection {
 	 * A node that takes no connection is tried only once.
 	 */
 	@Override
-	Supplier<Object> append(AbstractPipeline pipeline, byte[] script, boolean cached, byte[][] run) {
-		int slot = ClusterSlotHashUtil.calculateSlot(run[0]);
+	Supplier<Object> append(AbstractPipeline pipeline, ScriptRun run, boolean cached) {
+		int slot = ClusterSlotHashUtil.calculateSlot(run.keyAndArgs()[0]);
 		for (Map.Entry<RedisClusterNode, RuntimeException> node : this.down.entrySet()) {
 			if (node.getKey().servesSlot(slot)) {
 				return failing(node.getValue());
 			}
 		}
 		try {
-			return super.append(pipeline, script, cached, run);
+			return super.append(pipeline, run, cached);
 		}
 		catch (RuntimeException ex) {
 			this.down.put(this.cluster.clusterGetNodeForSlot(slot), ex);

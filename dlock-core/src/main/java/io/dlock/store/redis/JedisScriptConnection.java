@@ -22,19 +22,20 @@ class JedisScriptConnection extends SpringScriptConnection {
 	}
 
 	@Override
-	public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
+	public List<Object> runAll(List<ScriptRun> runs, boolean cached) {
 		List<Supplier<Object>> answers = new ArrayList<>(runs.size());
 		try (AbstractPipeline pipeline = this.jedis.pipelined()) {
-			for (byte[][] run : runs) {
-				answers.add(append(pipeline, script, cached, run));
+			for (ScriptRun run : runs) {
+				answers.add(append(pipeline, run, cached));
 			}
 			pipeline.sync();
 		}
 		return answers.stream().map(JedisScriptConnection::answer).toList();
 	}
 
-	Supplier<Object> append(AbstractPipeline pipeline, byte[] script, boolean cached, byte[][] run) {
-		return cached ? pipeline.evalsha(script, 1, run) : pipeline.eval(script, 1, run);
+	Supplier<Object> append(AbstractPipeline pipeline, ScriptRun run, boolean cached) {
+		byte[] script = run.script(cached);
+		return cached ? pipeline.evalsha(script, 1, run.keyAndArgs()) : pipeline.eval(script, 1, run.keyAndArgs());
 	}
 
 	private static Object answer(Supplier<Object> answer) {

@@ -87,9 +87,10 @@ final class LettuceScriptConnection implements ScriptConnection {
 	}
 
 	@Override
-	public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
+	public List<Object> runAll(List<ScriptRun> runs, boolean cached) {
 		List<AsyncCommand<byte[], byte[], Long>> commands = runs.stream()
-			.map((run) -> command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), script, cached, 1, run))
+			.map((run) -> command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), run.script(cached), cached, 1,
+					run.keyAndArgs()))
 			.toList();
 		long deadline = System.nanoTime() + this.timeout;
 		this.shared.dispatch(commands);

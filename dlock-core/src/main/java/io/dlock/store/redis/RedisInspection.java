@@ -5,10 +5,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
@@ -56,12 +58,12 @@ final class RedisInspection implements StoreInspection {
 	@Override
 	public StoredLocks list(int limit) {
 		long deadline = System.nanoTime() + this.commandTimeout.toNanos();
-		Map<String, StoredLock> found = new LinkedHashMap<>();
+		Map<String, List<StoredLock>> found = new LinkedHashMap<>();
 		boolean all = true;
 		for (byte[] key : nodes().values()) {
 			all &= addAll(key, limit, deadline, found);
 		}
-		StoredLocks locks = StoredLocks.of(List.copyOf(found.values()), limit);
+		StoredLocks locks = StoredLocks.of(found.values().stream().flatMap(List::stream).toList(), limit);
 		return new StoredLocks(locks.locks(), locks.complete() && all);
 	}
 
@@ -69,7 +71,7 @@ final class RedisInspection implements StoreInspection {
 	 * Add the locks of a node.
 	 * @return {@code false} if the time was over before
 	 */
-	private boolean addAll(byte[] key, int limit, long deadline, Map<String, StoredLock> found) {
+	private boolean addAll(byte[] key, int limit, long deadline, Map<String, List<StoredLock>> found) {
 		String cursor = "0";
 		do {
 			if (found.size() > limit || System.nanoTime() - deadline >= 0) {
@@ -84,8 +86,8 @@ final class RedisInspection implements StoreInspection {
 	/**
 	 * Take one step. The server may show the same lock twice.
 	 */
-	private String addSome(byte[] key, String cursor, Map<String, StoredLock> found) {
-		List<?> page = this.connections.run("list", (connection) -> RedisLockScripts.LIST.list(connection, key,
+	private String addSome(byte[] key, String cursor, Map<String, List<StoredLock>> found) {
+		List<?> page = this.connections.run("list", (connection) -> RedisInspectionScripts.LIST.list(connection, key,
 				bytes(cursor), RedisKeys.allLocks(this.prefix), bytes(Integer.toString(KEYS_AT_ONCE))));
 		String next = RedisAnswers.text(page.get(0));
 		if (next.isEmpty()) {
@@ -94,15 +96,18 @@ final class RedisInspection implements StoreInspection {
 							+ RedisAnswers.text(page.get(1)) + ")",
 					null);
 		}
-		locks(page.subList(1, page.size())).forEach((lock) -> found.put(lock.storageKey(), lock));
+		found.putAll(locks(page.subList(1, page.size())).stream()
+			.distinct()
+			.collect(Collectors.groupingBy(StoredLock::storageKey)));
 		return next;
 	}
 
 	@Override
 	public Optional<StoredLock> findStored(String storageKey) {
 		byte[] lock = RedisKeys.ofStorageKey(this.prefix, storageKey).lock();
-		List<?> answer = this.connections.run("find", (connection) -> RedisLockScripts.FIND.list(connection, lock));
-		return locks(answer).stream().findFirst();
+		List<?> answer = this.connections.run("find",
+				(connection) -> RedisInspectionScripts.FIND.list(connection, lock));
+		return locks(answer).stream().max(Comparator.comparingLong(StoredLock::token));
 	}
 
 	/**
@@ -134,7 +139,7 @@ final class RedisInspection implements StoreInspection {
 	@Override
 	public boolean forceRelease(String storageKey, long token) {
 		byte[] lock = RedisKeys.ofStorageKey(this.prefix, storageKey).lock();
-		return this.connections.run("release by force", (connection) -> RedisLockScripts.FORCE_RELEASE
+		return this.connections.run("release by force", (connection) -> RedisInspectionScripts.FORCE_RELEASE
 			.number(connection, lock, bytes(Long.toString(token)))) == 1;
 	}
 
@@ -167,7 +172,8 @@ final class RedisInspection implements StoreInspection {
 	}
 
 	private StoreFacts diagnose(byte[] key) {
-		List<?> info = this.connections.run("diagnose", (connection) -> RedisLockScripts.INFO.list(connection, key));
+		List<?> info = this.connections.run("diagnose",
+				(connection) -> RedisInspectionScripts.INFO.list(connection, key));
 		String text = RedisAnswers.text(info.get(1));
 		return (RedisAnswers.number(info.get(0)) == 1) ? new RedisInfo(text).facts()
 				: new StoreFacts("Redis", null,

@@ -38,6 +38,14 @@ final class RedisLockScript {
 		this.digest = sha1(this.text).getBytes(StandardCharsets.US_ASCII);
 	}
 
+	byte[] digest() {
+		return this.digest;
+	}
+
+	byte[] text() {
+		return this.text;
+	}
+
 	List<?> list(ScriptConnection connection, byte[]... keysAndArgs) {
 		return RedisAnswers.required((List<?>) run(connection, ReturnType.MULTI, keysAndArgs));
 	}
@@ -71,14 +79,14 @@ final class RedisLockScript {
 	}
 
 	/**
-	 * Run the script many times, each run with one key.
+	 * Run several scripts that answer numbers.
 	 * @param connection the connection
-	 * @param runs the key and the arguments of each run
+	 * @param runs the scripts
 	 * @return the answer of each run, in the same order: a number, or the exception of a
 	 * run that failed
 	 */
-	List<Object> numbers(ScriptConnection connection, List<byte[][]> runs) {
-		List<Object> answers = new ArrayList<>(connection.runAll(this.digest, true, runs));
+	static List<Object> numbers(ScriptConnection connection, List<ScriptRun> runs) {
+		List<Object> answers = new ArrayList<>(connection.runAll(runs, true));
 		List<Integer> unknown = IntStream.range(0, runs.size())
 			.filter((i) -> isUnknown(answers.get(i)))
 			.boxed()
@@ -86,7 +94,7 @@ final class RedisLockScript {
 		if (!unknown.isEmpty()) {
 			// by its text each time: in a cluster any of them may be the first on its
 			// node
-			List<Object> repeated = connection.runAll(this.text, false, unknown.stream().map(runs::get).toList());
+			List<Object> repeated = connection.runAll(unknown.stream().map(runs::get).toList(), false);
 			for (int i = 0; i < unknown.size(); i++) {
 				answers.set(unknown.get(i), repeated.get(i));
 			}

@@ -3,7 +3,6 @@ package io.dlock.store.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -67,13 +66,24 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
+		RedisLockScript script = acquireScript(command);
 		List<?> answer = this.connections.execute("acquire",
-				(connection) -> RedisLockScripts.ACQUIRE.list(connection, acquireArguments(command)));
+				(connection) -> script.list(connection, acquireArguments(command)));
 		if (RedisAnswers.number(answer.get(0)) == 1) {
-			return new AcquireResult.Granted(RedisAnswers.number(answer.get(1)));
+			return new AcquireResult.Granted(RedisAnswers.number(answer.get(1)),
+					answer.size() > 2 && RedisAnswers.number(answer.get(2)) == 1);
 		}
 		return new AcquireResult.Refused(Duration.ofMillis(Math.max(0, RedisAnswers.number(answer.get(1)))),
 				(answer.size() > 2 && answer.get(2) != null) ? RedisAnswers.text(answer.get(2)) : null);
+	}
+
+	private static RedisLockScript acquireScript(AcquireCommand command) {
+		if (LockStore.isMember(command.owner())) {
+			return RedisMemberScripts.ACQUIRE;
+		}
+		String releasing = command.releasing();
+		return (releasing != null && LockStore.isMember(releasing)) ? RedisMemberScripts.EXCHANGE
+				: RedisLockScripts.ACQUIRE;
 	}
 
 	/**
@@ -85,16 +95,17 @@ public final class RedisLockStore implements LockStore {
 		RedisKeys keys = RedisKeys.of(this.prefix, command.key());
 		MailboxAddress mailbox = command.mailbox();
 		String releasing = command.releasing();
-		byte[][] common = { keys.lock(), keys.fence(), bytes(command.owner()), millis(command.lease()),
-				bytes(command.holder()), bytes(command.reason()) };
-		if (mailbox == null && releasing == null) {
-			return common;
+		List<byte[]> arguments = new ArrayList<>(List.of(keys.lock(), keys.fence(), bytes(command.owner()),
+				millis(command.lease()), bytes(command.holder()), bytes(command.reason())));
+		if (LockStore.isMember(command.owner())) {
+			arguments.add(bytes(Integer.toString(command.limit())));
 		}
-		byte[][] all = Arrays.copyOf(common, common.length + 3);
-		all[common.length] = bytes((mailbox != null) ? mailbox.value() : "");
-		all[common.length + 1] = bytes((releasing != null) ? releasing : "");
-		all[common.length + 2] = bytes(command.queueing() ? "1" : "0");
-		return all;
+		if (mailbox != null || releasing != null) {
+			arguments.add(bytes((mailbox != null) ? mailbox.value() : ""));
+			arguments.add(bytes((releasing != null) ? releasing : ""));
+			arguments.add(bytes(command.queueing() ? "1" : "0"));
+		}
+		return arguments.toArray(byte[][]::new);
 	}
 
 	@Override
@@ -131,9 +142,9 @@ public final class RedisLockStore implements LockStore {
 
 	private List<RenewResult> renewTogether(List<RenewCommand> leases) {
 		try {
-			List<byte[][]> runs = leases.stream().map(this::renewal).toList();
+			List<ScriptRun> runs = leases.stream().map(this::renewal).toList();
 			List<Object> answers = this.connections.execute("renew",
-					(connection) -> atLeastOneAnswer(RedisLockScripts.RENEW.numbers(connection, runs)));
+					(connection) -> atLeastOneAnswer(RedisLockScript.numbers(connection, runs)));
 			answers.stream()
 				.filter((answer) -> answer instanceof RuntimeException)
 				.findFirst()
@@ -156,9 +167,9 @@ public final class RedisLockStore implements LockStore {
 		return answers;
 	}
 
-	private byte[][] renewal(RenewCommand lease) {
-		return new byte[][] { RedisKeys.of(this.prefix, lease.key()).lock(), bytes(lease.owner()),
-				millis(lease.lease()) };
+	private ScriptRun renewal(RenewCommand lease) {
+		return new ScriptRun(LockStore.isMember(lease.owner()) ? RedisMemberScripts.RENEW : RedisLockScripts.RENEW,
+				RedisKeys.of(this.prefix, lease.key()).lock(), bytes(lease.owner()), millis(lease.lease()));
 	}
 
 	private static RenewResult renewed(Object answer) {
@@ -177,8 +188,17 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public boolean release(String key, String owner, Runnable onSent) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
-		return this.connections.execute("release", (connection) -> RedisLockScripts.RELEASE
+		return this.connections.execute("release", (connection) -> releaseScript(owner)
 			.number(connection.reporting(onSent), keys.lock(), bytes(owner))) == 1;
+	}
+
+	private static RedisLockScript releaseScript(String owner) {
+		return LockStore.isMember(owner) ? RedisMemberScripts.RELEASE : RedisLockScripts.RELEASE;
+	}
+
+	@Override
+	public boolean supportsMembers() {
+		return true;
 	}
 
 	@Override
@@ -191,7 +211,7 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
-		return this.connections.run("release", (connection) -> RedisLockScripts.RELEASE.send(connection,
+		return this.connections.run("release", (connection) -> releaseScript(owner).send(connection,
 				(failure) -> onFailure.accept(RedisErrors.translate("release", failure)), keys.lock(), bytes(owner)));
 	}
 

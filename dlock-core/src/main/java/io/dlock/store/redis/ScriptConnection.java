@@ -44,13 +44,12 @@ interface ScriptConnection extends AutoCloseable {
 	}
 
 	/**
-	 * Run a script that answers numbers many times, in one round trip if the client can.
-	 * @param script the digest or the text of the script
-	 * @param cached whether it is the digest
-	 * @param runs the key and the arguments of each run
+	 * Run scripts that answer numbers, in one round trip if the client can.
+	 * @param runs the scripts
+	 * @param cached whether the server knows them
 	 * @return the answer or the {@code RuntimeException} of each, in the same order
 	 */
-	List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs);
+	List<Object> runAll(List<ScriptRun> runs, boolean cached);
 
 	@Override
 	void close();

@@ -30,10 +30,10 @@ class SpringScriptConnection implements ScriptConnection {
 	}
 
 	@Override
-	public List<Object> runAll(byte[] script, boolean cached, List<byte[][]> runs) {
+	public List<Object> runAll(List<ScriptRun> runs, boolean cached) {
 		List<Object> answers = new ArrayList<>(runs.size());
-		for (byte[][] run : runs) {
-			Object answer = runOne(script, cached, run);
+		for (ScriptRun run : runs) {
+			Object answer = runOne(run, cached);
 			answers.add(answer);
 			if (answer instanceof RuntimeException ex && RedisErrors.serverCode(ex) == null) {
 				// it fails for the others as well: do not spend a timeout on each
@@ -48,9 +48,9 @@ class SpringScriptConnection implements ScriptConnection {
 	 * Run a script with one key.
 	 * @return its answer, or the exception
 	 */
-	final Object runOne(byte[] script, boolean cached, byte[][] run) {
+	final Object runOne(ScriptRun run, boolean cached) {
 		try {
-			return RedisAnswers.required(run(script, cached, ReturnType.INTEGER, 1, run));
+			return RedisAnswers.required(run(run.script(cached), cached, ReturnType.INTEGER, 1, run.keyAndArgs()));
 		}
 		catch (RuntimeException ex) {
 			return ex;

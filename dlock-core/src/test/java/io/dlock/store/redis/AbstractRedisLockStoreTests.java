@@ -194,6 +194,20 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 		assertThat(this.proxy.roundTrips()).isLessThanOrEqualTo(20);
 	}
 
+	@Test
+	void membersAndExclusiveOwnersAreRenewedInOneRoundTrip() {
+		acquire("x", LEASE);
+		String shared = key() + "/shared";
+		granted(store().acquire(new AcquireCommand(shared, "+a", LEASE, "holder", "")));
+		List<RenewCommand> both = List.of(new RenewCommand(shared, "+a", LEASE), new RenewCommand(key(), "x", LEASE),
+				new RenewCommand(shared, "+b", LEASE));
+		store().renew(both);
+		this.proxy.delayReplies(Duration.ofMillis(50));
+		this.proxy.resetCounters();
+		assertThat(store().renew(both)).containsExactly(RenewResult.RENEWED, RenewResult.RENEWED, RenewResult.REFUSED);
+		assertThat(this.proxy.roundTrips()).isEqualTo(1);
+	}
+
 	private List<RenewCommand> batch(int size) {
 		return IntStream.range(0, size).mapToObj((i) -> new RenewCommand(key() + "/" + i, "a", LEASE)).toList();
 	}

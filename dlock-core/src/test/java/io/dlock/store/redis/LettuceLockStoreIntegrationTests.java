@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -109,6 +110,17 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
 			.satisfies((ex) -> assertThat(ex.isLasting()).isFalse());
 		assertThat(flag).as("the flag is kept").isTrue();
+	}
+
+	@Test
+	void memberIsReleasedWithoutAWait() {
+		List<StoreException> failures = new CopyOnWriteArrayList<>();
+		granted(acquire("+a", LEASE));
+		assertThat(store().release(key(), "+a")).isTrue();
+		granted(acquire("+b", LEASE));
+		assertThat(store().releaseAsync(key(), "+b", failures::add)).isTrue();
+		granted(acquire("x", LEASE));
+		assertThat(failures).isEmpty();
 	}
 
 	/**

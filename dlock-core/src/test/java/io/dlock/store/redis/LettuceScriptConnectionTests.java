@@ -57,8 +57,8 @@ class LettuceScriptConnectionTests {
 	@Test
 	void d8BatchOfAnInterruptedThreadIsCancelled() {
 		Thread.currentThread().interrupt();
-		byte[][] run = { new byte[1] };
-		List<Object> answers = this.connection.runAll(new byte[1], false, List.of(run, run, run));
+		ScriptRun run = new ScriptRun(RedisLockScripts.RENEW, new byte[1]);
+		List<Object> answers = this.connection.runAll(List.of(run, run, run), true);
 		assertThat(answers).hasSize(3).hasOnlyElementsOfType(RedisCommandInterruptedException.class);
 		assertThat(this.dispatched).hasSize(3).allMatch(AsyncCommand::isCancelled);
 	}

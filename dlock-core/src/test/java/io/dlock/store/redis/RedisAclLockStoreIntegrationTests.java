@@ -85,6 +85,27 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 		granted(acquire("b", LEASE));
 	}
 
+	@Test
+	void exclusiveLocksNeedNoMoreThanWithoutMembers() {
+		onlyLocks();
+		onServer((connection) -> enter(connection, "ACL SETUSER dlock -hgetall -hdel"));
+		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
+		AcquireCommand queueing = new AcquireCommand(key(), "b", LEASE, "holder", "", address, true, null);
+		long token = granted(acquire("a", LEASE));
+		assertThat(store().acquire(queueing)).isInstanceOf(Refused.class);
+		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.RENEWED);
+		assertThat(store().find(key())).isPresent();
+		store().leave(key(), address);
+		assertThat(store().acquire(queueing)).isInstanceOf(Refused.class);
+		assertThat(store().inspection().forceRelease(key(), token)).isTrue();
+		store().leave(key(), address);
+		granted(acquire("c", LEASE));
+		assertThat(store().release(key(), "c")).isTrue();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire("+a", LEASE))
+			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue())
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE));
+	}
+
 	/**
 	 * The second line of the page allows what the client of a cluster needs.
 	 */
@@ -121,7 +142,7 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "GET other:x", "SET other:x 1", "DEL other:x", "GET dlock:x", "HDEL dlock:x a", "FLUSHALL",
+	@ValueSource(strings = { "GET other:x", "SET other:x 1", "DEL other:x", "GET dlock:x", "HKEYS dlock:x", "FLUSHALL",
 			"FLUSHDB", "KEYS *", "SCAN 0", "CONFIG GET maxmemory", "SCRIPT FLUSH", "ACL LIST", "CLIENT LIST",
 			"DEBUG SLEEP 0", "PUBLISH other 1", "PUBLISH dlock:other 1", "PSUBSCRIBE *",
 			"EVAL return_redis.call('SET','other:x','1') 0", "EVAL return_redis.call('SET',KEYS[1],'1') 1 other:x",

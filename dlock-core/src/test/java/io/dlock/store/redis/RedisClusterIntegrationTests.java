@@ -85,6 +85,26 @@ class RedisClusterIntegrationTests {
 		}
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void membersOfAllNodesAreRenewedAndListed(Client client) {
+		try (Clustered clustered = new Clustered(client, Patience.COMMAND)) {
+			RedisLockStore store = clustered.store();
+			List<RenewCommand> members = this.keys.stream()
+				.flatMap((key) -> Stream.of("+a", "+b").map((owner) -> new RenewCommand(key, owner, LEASE)))
+				.toList();
+			Awaitility.await()
+				.ignoreExceptions()
+				.untilAsserted(() -> members.forEach((member) -> assertThat(store.acquire(
+						new AcquireCommand(member.key(), member.owner(), LEASE, "holder", "", null, false, null, 2)))
+					.isInstanceOf(Granted.class)));
+			assertThat(store.renew(members)).hasSize(60).containsOnly(RenewResult.RENEWED);
+			assertThat(store.inspection().list(100).locks()).hasSize(60);
+			members.forEach((member) -> assertThat(store.release(member.key(), member.owner())).isTrue());
+			assertThat(store.inspection().list(100).locks()).isEmpty();
+		}
+	}
+
 	/**
 	 * A process that only renews learns of the move by its renewals.
 	 */

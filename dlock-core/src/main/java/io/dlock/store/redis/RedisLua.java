@@ -1,0 +1,226 @@
+package io.dlock.store.redis;
+
+/**
+ * The functions that several scripts have. A script defines those that it calls, and
+ * those that they call, before.
+ */
+final class RedisLua {
+
+	/**
+	 * The time of the server in µs.
+	 */
+	static final String MICROS = """
+			local function micros()
+				local time = redis.call('TIME')
+				return time[1] .. string.sub('00000' .. time[2], -6)
+			end
+			""";
+
+	/**
+	 * Mints a token: a hybrid logical clock (Kulkarni et al., 2014) in microseconds. One
+	 * command reads and writes the fence: the server spends most of the script's time on
+	 * its commands.
+	 */
+	static final String MINT = """
+			local function mint(now)
+				local token = now
+				local last = redis.call('SET', KEYS[2], now, 'GET')
+				if last and tonumber(last) >= tonumber(now) then
+					token = string.format('%.0f', last + 1)
+					redis.call('SET', KEYS[2], token)
+				end
+				return token
+			end
+			""";
+
+	/**
+	 * Notifies a process that the lock is reserved for it. The name of the lock contains
+	 * the prefix of all names and the storage key. A message is a hint: a user without
+	 * the right to publish can release all the same.
+	 */
+	private static final String NOTIFY = """
+			local function notify(address)
+				local prefix, key = string.match(KEYS[1], '^(.-):{b%d+}:lock:(.*)$')
+				redis.pcall('PUBLISH', prefix .. ':mail:' .. address, key)
+			end
+			""";
+
+	/**
+	 * A reservation for a member: its field, and its value, which is its end.
+	 */
+	private static final String RESERVATION = """
+			local function reservation(address, now)
+				return '>' .. address, string.format('%.0f', now + string.sub(address, 1, 4) * 1000)
+			end
+			""";
+
+	/**
+	 * Ends a hold: returns the new owner and the rest of the queue.
+	 */
+	static final String PASS = MICROS + NOTIFY + RESERVATION + """
+			local function pass(waiting)
+				redis.call('DEL', KEYS[1])
+				if not waiting or waiting == '' then
+					return false, ''
+				end
+				local first = string.sub(waiting, 1, 16)
+				local owner = '>' .. first
+				local others = string.sub(waiting, 18)
+				if string.sub(waiting, 17, 17) == '+' then
+					owner = '+'
+					redis.call('HSET', KEYS[1], reservation(first, micros()))
+				end
+				redis.call('HSET', KEYS[1], 'owner', owner, 'waiting', others)
+				redis.call('PEXPIRE', KEYS[1], tonumber(string.sub(first, 1, 4)))
+				notify(first)
+				return owner, others
+			end
+			""";
+
+	/**
+	 * Returns a queue without an entry, and a queue with an entry. An entry is an address
+	 * and a mark of the mode.
+	 */
+	static final String QUEUE = """
+			local function without(waiting, entry)
+				local from, to = string.find(waiting, entry, 1, true)
+				return from and string.sub(waiting, 1, from - 1) .. string.sub(waiting, to + 1) or waiting
+			end
+			local function with(waiting, entry)
+				local isFull = #waiting >= 4000
+				return (isFull or string.find(waiting, entry, 1, true)) and waiting or waiting .. entry
+			end
+			""";
+
+	/**
+	 * Starts a lease anew unless it lasts longer: a request may arrive late.
+	 */
+	static final String LENGTHEN = """
+			local function lengthen(lease)
+				if redis.call('PTTL', KEYS[1]) < tonumber(lease) then
+					redis.call('PEXPIRE', KEYS[1], lease)
+				end
+			end
+			""";
+
+	/**
+	 * Reads the field of a member: end in µs, token, since in µs, length of the holder,
+	 * holder, reason. A reservation has an end only.
+	 */
+	static final String MEMBER = """
+			local function ends(member)
+				return tonumber(string.match(member, '^%d+'))
+			end
+			local function parts(member)
+				local token, since, length, texts = string.match(member, '^%d+ (%d+) (%d+) (%d+) (.*)$')
+				if token then
+					return token, since, string.sub(texts, 1, length), string.sub(texts, length + 1)
+				end
+			end
+			""";
+
+	/**
+	 * Starts the lease of a member anew unless it lasts longer.
+	 */
+	static final String LENGTHEN_MEMBER = LENGTHEN + """
+			local function lengthenMember(name, member, lease, now)
+				if ends(member) < now + lease * 1000 then
+					redis.call('HSET', KEYS[1], name,
+						string.format('%.0f', now + lease * 1000) .. string.match(member, ' .*$'))
+					lengthen(lease)
+				end
+			end
+			""";
+
+	/**
+	 * Reads the record with its members, writes it, and ends a membership. A member whose
+	 * lease is over is no member, and its field goes with the next write.
+	 */
+	static final String MEMBERS = PASS + MEMBER + """
+			local function read()
+				local lock = {now = micros(), members = {}, count = 0, over = {}, waiting = ''}
+				local fields = redis.call('HGETALL', KEYS[1])
+				for i = 1, #fields, 2 do
+					local name, value = fields[i], fields[i + 1]
+					if not string.find(name, '^[+>]') then
+						lock[name] = value
+					elseif ends(value) > tonumber(lock.now) then
+						lock.members[name] = value
+						lock.count = lock.count + 1
+					else
+						lock.over[#lock.over + 1] = name
+					end
+				end
+				return lock
+			end
+			local function set(changes, name, value)
+				changes[#changes + 1] = name
+				changes[#changes + 1] = value
+			end
+			local function add(lock, changes, name, value)
+				lock.members[name] = value
+				lock.count = lock.count + 1
+				set(changes, name, value)
+			end
+			local function remove(lock, name)
+				lock.members[name] = nil
+				lock.count = lock.count - 1
+				lock.over[#lock.over + 1] = name
+			end
+			local function reserve(lock, changes, limit)
+				while lock.count < limit and #changes < 400 and string.sub(lock.waiting, 17, 17) == '+' do
+					local first = string.sub(lock.waiting, 1, 16)
+					add(lock, changes, reservation(first, lock.now))
+					lock.waiting = string.sub(lock.waiting, 18)
+					set(changes, 'waiting', lock.waiting)
+					notify(first)
+				end
+			end
+			local function write(lock, changes)
+				local last = tonumber(lock.now)
+				for _, member in pairs(lock.members) do
+					last = math.max(last, ends(member))
+				end
+				if #lock.over > 0 then
+					redis.call('HDEL', KEYS[1], unpack(lock.over, 1, math.min(#lock.over, 1000)))
+				end
+				if #changes > 0 then
+					redis.call('HSET', KEYS[1], unpack(changes))
+				end
+				redis.call('PEXPIRE', KEYS[1], math.ceil((last - lock.now) / 1000))
+			end
+			local function nameOther(lock, changes)
+				for _, member in pairs(lock.members) do
+					local _, _, holder = parts(member)
+					if holder then
+						set(changes, 'holder', holder)
+						return
+					end
+				end
+				lock.over[#lock.over + 1] = 'holder'
+			end
+			local function drop(name)
+				local lock, changes = read(), {}
+				local member = lock.members[name]
+				if not member then
+					return 0
+				end
+				remove(lock, name)
+				if lock.count == 0 then
+					pass(lock.waiting)
+					return 1
+				end
+				reserve(lock, changes, lock.count + #lock.over)
+				local _, _, holder = parts(member)
+				if holder and holder == lock.holder then
+					nameOther(lock, changes)
+				end
+				write(lock, changes)
+				return 1
+			end
+			""";
+
+	private RedisLua() {
+	}
+
+}

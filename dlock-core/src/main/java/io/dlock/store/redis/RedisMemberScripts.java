@@ -1,0 +1,111 @@
+package io.dlock.store.redis;
+
+import io.dlock.store.LockStore;
+
+/**
+ * The Lua scripts for {@linkplain LockStore#isMember members}, which hold a lock
+ * together.
+ * <p>
+ * The hash of the lock then has the {@code owner} {@code +}, which excludes every other
+ * owner, and expires with the longest lease. Each member is a field with the name of the
+ * owner, and each reservation for a member a field with the name {@code >address}. The
+ * hash has no {@code token}, so that a version without members cannot release it by
+ * force; {@code holder} is one of the members.
+ * <p>
+ * In the queue a member has a {@code +} behind its address instead of the space.
+ */
+final class RedisMemberScripts {
+
+	/**
+	 * ARGV: owner, lease in ms, holder, reason, limit, and optionally mailbox or empty,
+	 * owner to release or empty, and 1 to join the queue. Answers {1, token, 1 if an
+	 * exclusive request waits} or {0, remaining ms, holder}. A member takes the place of
+	 * the exclusive owner that it releases, before the queue. A process whose place is
+	 * gone, since the limit is smaller now, is the first of the queue again.
+	 */
+	static final RedisLockScript ACQUIRE = new RedisLockScript(2,
+			RedisLua.MINT + RedisLua.QUEUE + RedisLua.MEMBERS + RedisLua.LENGTHEN_MEMBER + """
+					local lock = read()
+					local own = lock.members[ARGV[1]]
+					local limit = math.min(ARGV[5], 1000)
+					local mailbox = ARGV[6] or ''
+					local releasing = ARGV[7] or ''
+					local function awaited()
+						return string.find(lock.waiting, ' ', 1, true) and 1 or 0
+					end
+					if own then
+						lengthenMember(ARGV[1], own, ARGV[2], lock.now)
+						return {1, (parts(own)), awaited()}
+					end
+					if lock.owner == releasing then
+						redis.call('DEL', KEYS[1])
+						lock.owner = nil
+					elseif lock.members[releasing] then
+						drop(releasing)
+						lock = read()
+					end
+					local place = '>' .. mailbox
+					local hasPlace = lock.members[place]
+					if hasPlace then
+						remove(lock, place)
+					end
+					local isExcluded = lock.owner and lock.owner ~= '+' and lock.owner ~= place
+					local isFull = lock.count >= limit
+					if isExcluded or isFull or lock.count > 0 and awaited() == 1 and not hasPlace then
+						local waiting = with(lock.waiting, mailbox .. '+')
+						if ARGV[8] == '1' and hasPlace then
+							write(lock, {'waiting', mailbox .. '+' .. lock.waiting})
+						elseif ARGV[8] == '1' and waiting ~= lock.waiting then
+							redis.call('HSET', KEYS[1], 'waiting', waiting)
+						end
+						local remaining = redis.call('PTTL', KEYS[1])
+						for _, member in pairs(isFull and lock.members or {}) do
+							remaining = math.min(remaining, (ends(member) - lock.now) / 1000)
+						end
+						return {0, math.ceil(remaining), not string.find(lock.owner, '^~') and lock.holder}
+					end
+					if mailbox ~= '' then
+						lock.waiting = without(lock.waiting, mailbox .. '+')
+					end
+					local token = mint(lock.now)
+					local changes = {'owner', '+', 'waiting', lock.waiting, 'holder', ARGV[3]}
+					add(lock, changes, ARGV[1], string.format('%.0f %s %s %d ', lock.now + ARGV[2] * 1000, token,
+						lock.now, #ARGV[3]) .. ARGV[3] .. ARGV[4])
+					reserve(lock, changes, limit)
+					write(lock, changes)
+					return {1, token, awaited()}
+					""");
+
+	/**
+	 * ARGV: owner, lease in ms. Answers 1 if the owner is a member.
+	 */
+	static final RedisLockScript RENEW = new RedisLockScript(
+			RedisLua.MICROS + RedisLua.MEMBER + RedisLua.LENGTHEN_MEMBER + """
+					local member = redis.call('HGET', KEYS[1], ARGV[1])
+					local now = micros()
+					if not member or ends(member) <= tonumber(now) then
+						return 0
+					end
+					lengthenMember(ARGV[1], member, ARGV[2], now)
+					return 1
+					""");
+
+	/**
+	 * ARGV: owner. Answers 1 if the owner was a member.
+	 */
+	static final RedisLockScript RELEASE = new RedisLockScript(RedisLua.MEMBERS + """
+			return drop(ARGV[1])
+			""");
+
+	/**
+	 * The acquire of an exclusive owner, after the release of the member that it names.
+	 */
+	static final RedisLockScript EXCHANGE = new RedisLockScript(2,
+			RedisLua.MINT + RedisLua.QUEUE + RedisLua.MEMBERS + RedisLua.LENGTHEN + """
+					drop(ARGV[6])
+					""" + RedisLockScripts.ACQUIRE_TEXT);
+
+	private RedisMemberScripts() {
+	}
+
+}
