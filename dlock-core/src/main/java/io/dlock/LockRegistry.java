@@ -191,6 +191,21 @@ public interface LockRegistry extends PermitRegistry {
 	CompletableFuture<LockSet> acquireAllAsync(LockRequest template, Collection<String> keys);
 
 	/**
+	 * As {@link #acquireAllAsync(LockRequest, Collection)}, for a caller that may hold
+	 * some of the keys already. The set has nested handles of those, as
+	 * {@link #acquireAsync(LockRequest, LockHandle)} says.
+	 * @param template the settings of each lock, and the wait time for all together; its
+	 * key is not locked
+	 * @param keys the keys
+	 * @param outer handles that the caller holds
+	 * @return as that of {@link #acquireAllAsync(LockRequest, Collection)}
+	 */
+	default CompletableFuture<LockSet> acquireAllAsync(LockRequest template, Collection<String> keys,
+			Collection<? extends LockHandle> outer) {
+		return acquireAllAsync(template, keys);
+	}
+
+	/**
 	 * Run an action under a lock.
 	 * @param request the key and how to hold it
 	 * @param action runs while the lock is held

@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
@@ -200,7 +201,13 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	@Override
 	public CompletableFuture<LockSet> acquireAllAsync(LockRequest template, Collection<String> keys) {
-		return this.setAcquirer.acquireAsync(template, keys);
+		return acquireAllAsync(template, keys, List.of());
+	}
+
+	@Override
+	public CompletableFuture<LockSet> acquireAllAsync(LockRequest template, Collection<String> keys,
+			Collection<? extends LockHandle> outer) {
+		return this.setAcquirer.acquireAsync(template, keys, outer);
 	}
 
 	@Override

@@ -177,10 +177,21 @@ final class LockAcquirer {
 	}
 
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
+		return acquireAsync(request, deadline(request), outer);
+	}
+
+	/**
+	 * Acquire a lock without a thread.
+	 * @param request the request
+	 * @param deadline the end of the wait; a request that is late asks once
+	 * @param outer a handle that the caller holds, of this key or another
+	 * @return the handle to come
+	 */
+	CompletableFuture<LockHandle> acquireAsync(LockRequest request, Deadline deadline, LockHandle outer) {
 		validate(request);
 		try {
 			LeaseLockHandle handle = this.handles.nested(request, outer);
-			return (handle != null) ? CompletableFuture.completedFuture(handle) : acquireAsync(request);
+			return (handle != null) ? CompletableFuture.completedFuture(handle) : acquireAsync(request, deadline);
 		}
 		catch (LockLostException | IllegalStateException ex) {
 			return CompletableFuture.failedFuture(ex);

@@ -3,7 +3,9 @@ package io.dlock.engine;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -53,9 +55,12 @@ final class LockSetAcquirer {
 		}
 	}
 
-	CompletableFuture<LockSet> acquireAsync(LockRequest template, Collection<String> keys) {
+	CompletableFuture<LockSet> acquireAsync(LockRequest template, Collection<String> keys,
+			Collection<? extends LockHandle> outer) {
 		List<LockRequest> requests = requests(template, keys);
-		return new AsyncSet(requests, this.acquirer, this.acquirer.deadline(template)).start();
+		Map<String, LockHandle> held = new HashMap<>();
+		outer.forEach((handle) -> held.put(handle.key(), handle));
+		return new AsyncSet(requests, held, this.acquirer, this.acquirer.deadline(template)).start();
 	}
 
 	/**
@@ -87,27 +92,29 @@ final class LockSetAcquirer {
 	 * key.
 	 */
 	private void warnOfDisorder(List<LockRequest> requests) {
-		for (LockHandle held : LockContext.all()) {
-			LockRequest lower = lowerThan(held, requests);
-			if (lower != null && this.disorderTold.compareAndSet(false, true)) {
+		List<LockHandle> held = LockContext.all();
+		String lowest = held.isEmpty() ? null : lowestNotHeld(requests);
+		if (lowest == null) {
+			return;
+		}
+		for (LockHandle handle : held) {
+			String key = StorageKey.of(handle.key());
+			if (lowest.compareTo(key) < 0 && this.disorderTold.compareAndSet(false, true)) {
 				logger.warn(
 						("Lock '%s' is requested by a thread that holds '%s': callers that lock them in the other order"
 								+ " wait for each other until their wait time is over. Lock all keys in one call. "
 								+ "This is logged once")
-							.formatted(StorageKey.of(lower.key()), StorageKey.of(held.key())));
+							.formatted(lowest, key));
 			}
 		}
 	}
 
-	private static @Nullable LockRequest lowerThan(LockHandle held, List<LockRequest> requests) {
-		String key = StorageKey.of(held.key());
-		for (LockRequest request : requests) {
-			int order = StorageKey.of(request.key()).compareTo(key);
-			if (order != 0) {
-				return (order < 0) ? request : null;
-			}
-		}
-		return null;
+	private static @Nullable String lowestNotHeld(List<LockRequest> requests) {
+		return requests.stream()
+			.filter((request) -> LockContext.find(request.key()) == null)
+			.findFirst()
+			.map((request) -> StorageKey.of(request.key()))
+			.orElse(null);
 	}
 
 	/**
@@ -117,6 +124,9 @@ final class LockSetAcquirer {
 	private static final class AsyncSet {
 
 		private final List<LockRequest> requests;
+
+		/** The handles that the caller holds, by key. */
+		private final Map<String, LockHandle> held;
 
 		private final LockAcquirer acquirer;
 
@@ -129,8 +139,10 @@ final class LockSetAcquirer {
 
 		private volatile @Nullable CompletableFuture<LockHandle> current;
 
-		private AsyncSet(List<LockRequest> requests, LockAcquirer acquirer, Deadline deadline) {
+		private AsyncSet(List<LockRequest> requests, Map<String, LockHandle> held, LockAcquirer acquirer,
+				Deadline deadline) {
 			this.requests = requests;
+			this.held = held;
 			this.acquirer = acquirer;
 			this.deadline = deadline;
 		}
@@ -142,8 +154,11 @@ final class LockSetAcquirer {
 		}
 
 		private void acquireNext() {
-			CompletableFuture<LockHandle> next = this.acquirer.acquireAsync(this.requests.get(this.granted.size()),
-					this.deadline);
+			LockRequest request = this.requests.get(this.granted.size());
+			LockHandle outer = this.held.get(request.key());
+			CompletableFuture<LockHandle> next = (outer != null)
+					? this.acquirer.acquireAsync(request, this.deadline, outer)
+					: this.acquirer.acquireAsync(request, this.deadline);
 			this.current = next;
 			if (this.future.isDone()) {
 				next.cancel(false);

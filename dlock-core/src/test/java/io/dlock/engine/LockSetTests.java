@@ -153,6 +153,20 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void lockOfAFutureSetIsNestedInOneThatTheCallerHolds() throws Exception {
+		LockHandle outer = this.registry.acquireAsync(noWait("b")).get();
+		assertThat(this.registry.acquireAllAsync(this.immediate, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY);
+		Awaitility.await().until(() -> isFreeInStore("a"));
+		LockSet set = this.registry.acquireAllAsync(this.immediate, List.of("a", "b"), List.of(outer)).get();
+		assertThat(set.handle("b").token()).isEqualTo(outer.token());
+		set.release();
+		assertThat(outer.isValid()).isTrue();
+		assertThat(isFreeInStore("a")).isTrue();
+		outer.release();
+		assertThat(isFreeInStore("b")).isTrue();
+	}
+
+	@Test
 	void minHoldOfAnOuterLockOutlastsASetThatIsGivenBack() {
 		LockHandle outer = this.registry
 			.acquire(LockRequest.builder("a").lease(LEASE).minHold(LEASE.dividedBy(2)).build());
@@ -326,6 +340,10 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 		LockHandle outer = this.registry.acquire("b");
 		try {
 			this.registry.acquireAll(this.immediate, List.of("b", "c")).release();
+			try (LockSet held = this.registry.acquireAll(this.immediate, List.of("b", "c"))) {
+				this.registry.acquireAll(this.immediate, List.of("b", "c")).release();
+				assertThat(held.isValid()).isTrue();
+			}
 			assertThat(log.list).isEmpty();
 			this.registry.acquireAll(this.immediate, List.of("a", "b")).release();
 			this.registry.acquireAll(this.immediate, List.of("a", "c")).release();
