@@ -82,15 +82,42 @@ public @interface DistributedLocked {
 	 * The result, and each operand of a concatenation, is a value with a defined text:
 	 * text, a number by its value, a {@code UUID}, an enum constant by its name, a type
 	 * of {@code java.time}, a record or an array of such values, or a type with a
-	 * {@link LockKeyConverter}. All others, collections among them, are refused: at
-	 * start-up if the declared types tell, otherwise at the call, with an
-	 * {@link IllegalArgumentException}, as {@code null} and a blank text are. The page
-	 * {@code docs/keys.md} has the table. Without a key, the lock is the {@link #name},
-	 * or the method if there is no name.
+	 * {@link LockKeyConverter}. All others are refused, collections among them, for which
+	 * there is {@link #keys}: at start-up if the declared types tell, otherwise at the
+	 * call, with an {@link IllegalArgumentException}, as {@code null} and a blank text
+	 * are. The page {@code docs/keys.md} has the table. Without a key, the lock is the
+	 * {@link #name}, or the method if there is no name.
 	 * @return the SpEL expression
 	 */
 	@AliasFor("value")
 	String key() default "";
+
+	/**
+	 * Several keys, which are all locked while the method runs: SpEL expressions, each of
+	 * which is one key or a collection, an array or a stream of keys:
+	 *
+	 * <pre class="code">
+	 * &#64;DistributedLocked(name = "stock", keys = "#order.lines.![sku]")
+	 * void reserve(Order order) { ... }
+	 *
+	 * &#64;DistributedLocked(name = "account", keys = { "#from", "#to" })
+	 * void transfer(long from, long to, BigDecimal amount) { ... }
+	 * </pre>
+	 *
+	 * The locks are acquired all or none, in an order that does not depend on that of the
+	 * keys, so that calls with overlapping keys cannot wait for each other. Each has the
+	 * {@link #name} and the other attributes of its own, but the {@link #waitTime} is
+	 * that of all together. The loss of one is the loss of all. Each has a fencing token
+	 * of its own: {@code LockContext.find("stock:" + sku).token()}.
+	 * <p>
+	 * The values follow the rules of {@link #key}; an {@code Optional} and a map are
+	 * refused. Duplicates count once. A call without a key, with more than
+	 * {@value LockSet#MAX_KEYS}, or with {@code null} in place of a key or a collection,
+	 * throws an {@link IllegalArgumentException}. Cannot be used with {@link #key}.
+	 * @return the SpEL expressions
+	 * @see LockRegistry#acquireAll(LockRequest, java.util.Collection)
+	 */
+	String[] keys() default {};
 
 	/**
 	 * A namespace put before the key with a colon: two methods with the same name and key
@@ -141,8 +168,10 @@ public @interface DistributedLocked {
 	 * renewed any more, and becomes free for others when the method ends, or at most one
 	 * {@link #lease} later, so that a method that hangs does not keep it.
 	 * <p>
-	 * At least as long as the lease. The default is {@code dlock.max-hold}, which is no
-	 * limit unless it is set. May contain {@code ${…}}.
+	 * With several {@link #keys} it counts from the first lock that is acquired, so that
+	 * the wait for the others is part of it. At least as long as the lease. The default
+	 * is {@code dlock.max-hold}, which is no limit unless it is set. May contain
+	 * {@code ${…}}.
 	 * @return the longest time
 	 */
 	String maxHold() default "";
@@ -159,9 +188,9 @@ public @interface DistributedLocked {
 	 * void report() { ... }
 	 * </pre>
 	 *
-	 * It begins when the lock is acquired, and also applies when the method throws. Not
-	 * longer than {@link #maxHold}. Operators see that the lock is kept and not held. May
-	 * contain {@code ${…}}.
+	 * It begins when the lock is acquired, with several {@link #keys} for each lock of
+	 * its own, and also applies when the method throws. Not longer than {@link #maxHold}.
+	 * Operators see that the lock is kept and not held. May contain {@code ${…}}.
 	 * @return the shortest time
 	 */
 	String minHold() default "";

@@ -3,6 +3,8 @@ package io.dlock.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -141,20 +143,40 @@ final class LockedOperationParser {
 
 	private LockKey key(DistributedLocked annotation, Method method, Class<?> named, String name) {
 		String expression = text(annotation.key(), "key", method);
+		List<String> several = keys(annotation, method);
+		if (!expression.isEmpty() && !several.isEmpty()) {
+			throw new InvalidLockedMethodException(method,
+					"has both the key '%s' and the keys %s".formatted(expression, several),
+					"Move the key to the keys, which are all locked", null);
+		}
 		try {
-			return LockKey.of(method, named, name, expression, this.texts);
+			return several.isEmpty() ? LockKey.of(method, named, name, expression, this.texts)
+					: LockKey.several(method, named, name, several, this.texts);
 		}
 		catch (RefusedKeyException ex) {
 			throw new InvalidLockedMethodException(method, ex.problem(), ex.action(), ex.getCause());
 		}
 	}
 
+	private List<String> keys(DistributedLocked annotation, Method method) {
+		return Arrays.stream(annotation.keys()).map((each) -> {
+			String expression = text(each, "keys", method);
+			if (expression.isEmpty()) {
+				throw new InvalidLockedMethodException(method,
+						"has the keys %s, of which one is empty".formatted(Arrays.toString(annotation.keys())),
+						"Leave it out, or give it an expression", null);
+			}
+			return expression;
+		}).toList();
+	}
+
 	private static void warnOfBareKey(LockKey key, DistributedLocked annotation, Method method) {
 		if (key.isBare()) {
-			logger.warn(("@DistributedLocked on %s has the key '%s' and no name: it also excludes all other methods, "
+			logger.warn(("@DistributedLocked on %s has the %s and no name: it also excludes all other methods, "
 					+ "and other applications with the same store, whose key has the same text. "
 					+ "Add a name that says what is locked, such as name = \"orders\"")
-				.formatted(ClassUtils.getQualifiedMethodName(method), annotation.key()));
+				.formatted(ClassUtils.getQualifiedMethodName(method), key.isSeveral()
+						? "keys " + Arrays.toString(annotation.keys()) : "key '" + annotation.key() + "'"));
 		}
 	}
 

@@ -1,8 +1,10 @@
 package io.dlock.observation;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.LockHandle;
+import io.dlock.LockSet;
 
 /**
  * The observation of one call of a locked method. By default there is none. Internal to
@@ -34,10 +36,11 @@ public interface CallObservation {
 	}
 
 	/**
-	 * The lock is held.
-	 * @param handle the lock
+	 * The locks are held.
+	 * @param locks the locks
+	 * @param tokens their fencing tokens, in the order of the keys
 	 */
-	default void acquired(LockHandle handle) {
+	default void acquired(LockSet locks, List<Long> tokens) {
 	}
 
 	/**

@@ -1,7 +1,9 @@
 package io.dlock.observation;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.micrometer.observation.Observation;
 import org.apache.commons.logging.Log;
@@ -30,19 +32,19 @@ public final class CallObservationFactory {
 	/**
 	 * Start the observation of a call that is about to ask for its lock.
 	 * @param name the name of the lock
-	 * @param key the key
+	 * @param keys the keys
 	 * @param parent the observation that it is part of, or {@code null} for the current
 	 * one of the thread
 	 * @return the observation of the call
 	 */
-	public CallObservation start(String name, String key, @Nullable Object parent) {
+	public CallObservation start(String name, List<String> keys, @Nullable Object parent) {
 		LockObservationSettings how = this.observations.get();
 		if (how.registry().isNoop()) {
 			return CallObservation.NONE;
 		}
 		try {
-			LockCallObservationContext context = new LockCallObservationContext(name, how.keys().apply(key),
-					how.backend());
+			String shown = keys.stream().map(how.keys()).collect(Collectors.joining(", "));
+			LockCallObservationContext context = new LockCallObservationContext(name, shown, how.backend());
 			Observation observation = Observation.createNotStarted(how.convention(), DEFAULT_CONVENTION, () -> context,
 					how.registry());
 			if (parent instanceof Observation outer) {

@@ -1,5 +1,8 @@
 package io.dlock.observation;
 
+import java.util.List;
+import java.util.stream.Collectors;
+
 import io.micrometer.common.KeyValues;
 
 import io.dlock.observation.LockCallObservationContext.Outcome;
@@ -37,8 +40,9 @@ public class DefaultLockCallObservationConvention implements LockCallObservation
 	@Override
 	public KeyValues getHighCardinalityKeyValues(LockCallObservationContext context) {
 		KeyValues values = KeyValues.of(HighCardinalityKeyNames.KEY.withValue(context.getKey()));
-		Long token = context.getToken();
-		return (token != null) ? values.and(HighCardinalityKeyNames.TOKEN.withValue(token.toString())) : values;
+		List<Long> tokens = context.getTokens();
+		return tokens.isEmpty() ? values : values.and(HighCardinalityKeyNames.TOKEN
+			.withValue(tokens.stream().map(String::valueOf).collect(Collectors.joining(", "))));
 	}
 
 }

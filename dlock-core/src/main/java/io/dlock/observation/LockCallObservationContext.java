@@ -1,9 +1,9 @@
 package io.dlock.observation;
 
+import java.util.List;
 import java.util.Locale;
 
 import io.micrometer.observation.Observation;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The context of a call of a locked method: for {@linkplain LockCallObservationConvention
@@ -19,14 +19,14 @@ public class LockCallObservationContext extends Observation.Context {
 
 	private final String backend;
 
-	private volatile @Nullable Long token;
+	private volatile List<Long> tokens = List.of();
 
 	private volatile Outcome outcome = Outcome.UNKNOWN;
 
 	/**
 	 * Create the context of a call.
 	 * @param lockName the {@code name} of the annotation, or else {@code Class.method}
-	 * @param key the key to lock, or its replacement
+	 * @param key the key to lock, or its replacement; several with a comma between them
 	 * @param backend the kind of lock store, one of few
 	 */
 	public LockCallObservationContext(String lockName, String key, String backend) {
@@ -47,7 +47,7 @@ public class LockCallObservationContext extends Observation.Context {
 	 * The key to lock, which is one of many and may be personal, or its replacement by
 	 * {@link LockObservationSettings#keys()}: in a Spring Boot application a hash, unless
 	 * {@code dlock.endpoint.show-keys} is {@code always}.
-	 * @return the key or its hash
+	 * @return the key or its hash; several with a comma between them
 	 */
 	public String getKey() {
 		return this.key;
@@ -62,19 +62,20 @@ public class LockCallObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * The fencing token.
-	 * @return the token, or {@code null} as long as the lock is not held
+	 * The fencing tokens.
+	 * @return the token of each key, in the order of the keys, empty as long as the lock
+	 * is not held
 	 */
-	public @Nullable Long getToken() {
-		return this.token;
+	public List<Long> getTokens() {
+		return this.tokens;
 	}
 
 	/**
-	 * Set the fencing token.
-	 * @param token the token
+	 * Set the fencing tokens.
+	 * @param tokens the token of each key, in the order of the keys
 	 */
-	public void setToken(long token) {
-		this.token = token;
+	public void setTokens(List<Long> tokens) {
+		this.tokens = List.copyOf(tokens);
 	}
 
 	/**

@@ -84,7 +84,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 	 */
 	public enum HighCardinalityKeyNames implements KeyName {
 
-		/** The key, or its hash. */
+		/** The key, or its hash; several with a comma between them. */
 		KEY {
 
 			@Override
@@ -94,7 +94,10 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 
 		},
 
-		/** The fencing token, once the lock is held. */
+		/**
+		 * The fencing token, once the lock is held; that of each key with a comma between
+		 * them.
+		 */
 		TOKEN {
 
 			@Override

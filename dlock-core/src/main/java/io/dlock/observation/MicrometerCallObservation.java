@@ -1,5 +1,6 @@
 package io.dlock.observation;
 
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -9,7 +10,7 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
-import io.dlock.LockHandle;
+import io.dlock.LockSet;
 import io.dlock.observation.LockCallObservationContext.Outcome;
 import io.dlock.observation.LockObservationDocumentation.Events;
 
@@ -79,10 +80,10 @@ final class MicrometerCallObservation implements CallObservation {
 	}
 
 	@Override
-	public void acquired(LockHandle handle) {
-		this.context.setToken(handle.token());
+	public void acquired(LockSet locks, List<Long> tokens) {
+		this.context.setTokens(tokens);
 		safely(() -> this.observation.event(Events.ACQUIRED));
-		handle.onLost((lostHandle) -> lost());
+		locks.onLost((lostHandle) -> lost());
 	}
 
 	@Override

@@ -1,14 +1,14 @@
 package io.dlock.transaction;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-import org.jspecify.annotations.Nullable;
-
 import io.dlock.LockHandle;
+import io.dlock.LockSet;
 
 /**
- * Keeps the lock of an asynchronous call longer than the call itself. Internal to the
+ * Keeps the locks of an asynchronous call longer than the call itself. Internal to the
  * library.
  */
 public interface LockRetention {
@@ -18,31 +18,31 @@ public interface LockRetention {
 	};
 
 	/**
-	 * Ask for the lock.
-	 * @param outer a handle of the key that the caller holds, or {@code null}
-	 * @param registry asks the registry, with the handle that the call is nested in
-	 * @return the handle to come
+	 * Ask for the locks.
+	 * @param outer handles of the keys that the caller holds
+	 * @param registry asks the registry, with the handles that the call is nested in
+	 * @return the locks to come
 	 */
-	default CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer,
-			Function<@Nullable LockHandle, CompletableFuture<LockHandle>> registry) {
+	default CompletableFuture<LockSet> acquire(List<LockHandle> outer,
+			Function<List<LockHandle>, CompletableFuture<LockSet>> registry) {
 		return registry.apply(outer);
 	}
 
 	/**
-	 * Take a granted lock for the method, which is about to run.
-	 * @param granted the lock
-	 * @return the handle to release when the work is done
+	 * Take granted locks for the method, which is about to run.
+	 * @param granted the locks
+	 * @return the locks to release when the work is done
 	 */
-	default LockHandle keep(LockHandle granted) {
+	default LockSet keep(LockSet granted) {
 		return granted;
 	}
 
 	/**
-	 * Release a granted lock for which the caller waits no longer.
-	 * @param granted the lock
+	 * Release granted locks for which the caller waits no longer.
+	 * @param granted the locks
 	 */
-	@SuppressWarnings("FutureReturnValueIgnored") // the lease ends anyway
-	default void giveBack(LockHandle granted) {
+	@SuppressWarnings("FutureReturnValueIgnored") // the leases end anyway
+	default void giveBack(LockSet granted) {
 		granted.releaseAsync();
 	}
 

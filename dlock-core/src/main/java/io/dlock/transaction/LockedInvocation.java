@@ -1,6 +1,7 @@
 package io.dlock.transaction;
 
 import java.lang.reflect.Method;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 public interface LockedInvocation {
 
 	/**
-	 * The key that the call locks.
-	 * @return the key
+	 * The keys that the call locks.
+	 * @return the keys, at least one
 	 */
-	String key();
+	List<String> keys();
 
 	/**
 	 * The method that is called.

@@ -3,14 +3,13 @@ package io.dlock.transaction;
 import java.lang.reflect.Method;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
-
-import io.dlock.LockContext;
 
 /**
  * Tells of an {@code EntityManager} that is open before the lock is taken: the
@@ -38,10 +37,10 @@ final class OpenEntityManagerWarning {
 	/**
 	 * Warn, once for each method.
 	 * @param method the locked method
-	 * @param key the key it is about to lock
+	 * @param held whether the thread holds all that it is about to lock
 	 */
-	void check(Method method, String key) {
-		if (HOLDER == null || !isOpen(HOLDER) || LockContext.find(key) != null || !this.warned.add(method)) {
+	void check(Method method, BooleanSupplier held) {
+		if (HOLDER == null || !isOpen(HOLDER) || held.getAsBoolean() || !this.warned.add(method)) {
 			return;
 		}
 		logger.warn(("%s was called while an EntityManager is open: entities that it has read before the lock are not "

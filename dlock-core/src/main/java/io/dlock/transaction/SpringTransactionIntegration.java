@@ -27,6 +27,7 @@ import reactor.util.context.ContextView;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.LockSet;
 import io.dlock.ReactiveLockContext;
 
 /**
@@ -72,19 +73,19 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 
 	@Override
 	public void checkEntry(LockedInvocation call) {
-		this.openEntityManagerWarning.check(call.method(), call.key());
+		this.openEntityManagerWarning.check(call.method(), () -> isHeld(call));
 		failIfRefused(call);
 		if (this.inside != InsideTransaction.DEFER || !isInside()) {
 			return;
 		}
 		TransactionLocks kept = ThreadTransactionLocks.locks();
-		if (kept != null && !isHeld(call)) {
-			kept.bindToThread(call.key());
+		if (kept != null) {
+			call.keys().stream().filter((key) -> LockContext.find(key) == null).forEach(kept::bindToThread);
 		}
 	}
 
 	/**
-	 * A thread that holds the key already does not begin to hold it inside the
+	 * A thread that holds the keys already does not begin to hold them inside the
 	 * transaction.
 	 */
 	private void failIfRefused(LockedInvocation call) {
@@ -126,22 +127,26 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	/**
-	 * Whether the calling thread holds the key.
+	 * Whether the calling thread holds all keys.
 	 */
 	private static boolean isHeld(LockedInvocation call) {
-		return LockContext.find(call.key()) != null;
+		return call.keys().stream().allMatch((key) -> LockContext.find(key) != null);
 	}
 
 	@Override
-	public LockHandle enter(LockHandle handle, LockedInvocation call) {
-		granted(handle, call.isLossIgnored());
+	public LockSet enter(LockSet locks, LockedInvocation call) {
+		granted(locks, call.isLossIgnored());
 		if (this.inside != InsideTransaction.DEFER || !isInside() || leavesTransaction(call)) {
-			return handle;
+			return locks;
 		}
-		if (LockContext.find(handle.key(), (other) -> other != handle) == null) {
+		if (!locks.handles().stream().allMatch(SpringTransactionIntegration::isNested)) {
 			warn(call.method());
 		}
-		return ThreadTransactionLocks.join().keep(handle, !call.isLossIgnored());
+		return ThreadTransactionLocks.join().keep(locks, !call.isLossIgnored());
+	}
+
+	private static boolean isNested(LockHandle handle) {
+		return LockContext.find(handle.key(), (other) -> other != handle) != null;
 	}
 
 	private void warn(Method method) {
@@ -155,9 +160,9 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	@Override
-	public void granted(LockHandle handle, boolean lossIgnored) {
+	public void granted(LockSet locks, boolean lossIgnored) {
 		if (this.commits != null && lossIgnored) {
-			this.commits.exempt(handle);
+			locks.handles().forEach(this.commits::exempt);
 		}
 	}
 
@@ -168,10 +173,10 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			return LockRetention.NONE;
 		}
 		TransactionLocks locks = ThreadTransactionLocks.join();
-		if (!isHeld(call) && locks.shared(call.key()) == null) {
+		if (call.keys().stream().anyMatch((key) -> LockContext.find(key) == null && locks.shared(key) == null)) {
 			warn(call.method());
 		}
-		return locks.call(call.key(), !call.isLossIgnored());
+		return locks.call(call.keys(), !call.isLossIgnored());
 	}
 
 	@Override
@@ -183,7 +188,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		if (transaction == null) {
 			return enterLater(call);
 		}
-		boolean held = ReactiveLockContext.find(context, call.key()).isPresent();
+		boolean held = call.keys().stream().allMatch((key) -> ReactiveLockContext.find(context, key).isPresent());
 		if (leavesTransaction(call)) {
 			return LockRetention.NONE;
 		}
@@ -197,7 +202,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			warn(call.method());
 		}
 		return ReactiveTransactionLocks.join(transaction, this::checkCommitOf, this.executor)
-			.call(call.key(), !call.isLossIgnored());
+			.call(call.keys(), !call.isLossIgnored());
 	}
 
 	private void checkCommitOf(ReactiveTransactionLocks transaction) {

@@ -4,7 +4,7 @@ import org.aopalliance.aop.Advice;
 import org.springframework.beans.factory.ListableBeanFactory;
 import reactor.util.context.ContextView;
 
-import io.dlock.LockHandle;
+import io.dlock.LockSet;
 
 /**
  * The effect of transactions on locked methods, and of locks on transactions. Knows
@@ -25,13 +25,13 @@ public interface TransactionIntegration {
 	}
 
 	/**
-	 * Let the lock outlast the transaction that runs, if there is one.
-	 * @param handle the lock, just taken
+	 * Let the locks outlast the transaction that runs, if there is one.
+	 * @param locks the locks, just taken
 	 * @param call the call of the locked method
-	 * @return the lock, to be released when the method is done
+	 * @return the locks, to be released when the method is done
 	 */
-	default LockHandle enter(LockHandle handle, LockedInvocation call) {
-		return handle;
+	default LockSet enter(LockSet locks, LockedInvocation call) {
+		return locks;
 	}
 
 	/**
@@ -55,11 +55,11 @@ public interface TransactionIntegration {
 	}
 
 	/**
-	 * An asynchronous method got its lock and is about to run.
-	 * @param handle the lock
+	 * An asynchronous method got its locks and is about to run.
+	 * @param locks the locks
 	 * @param lossIgnored whether the loss of the lock has no consequences
 	 */
-	default void granted(LockHandle handle, boolean lossIgnored) {
+	default void granted(LockSet locks, boolean lossIgnored) {
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.dlock.transaction;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.LockSet;
 
 /**
  * The locks that a transaction keeps until its end. Two asynchronous calls for one key
@@ -39,16 +41,27 @@ final class TransactionLocks {
 	private boolean rolledBack;
 
 	/**
-	 * Keep the lock of a method that waits for its work.
-	 * @param granted the lock
+	 * Keep the locks of a method that waits for its work.
+	 * @param granted the locks
 	 * @param lossMatters whether a loss during the commit is logged
-	 * @return the handle to release when the method has returned
+	 * @return the locks to release when the method has returned
 	 */
-	LockHandle keep(LockHandle granted, boolean lossMatters) {
-		TransactionBoundHandle bound = new TransactionBoundHandle(granted, lossMatters, () -> {
+	LockSet keep(LockSet granted, boolean lossMatters) {
+		return keep(granted, lossMatters, false, () -> {
 		});
-		keep(bound, false);
-		return bound;
+	}
+
+	private LockSet keep(LockSet granted, boolean lossMatters, boolean isShared, Runnable onRelease) {
+		List<LockHandle> bound = new ArrayList<>();
+		for (LockHandle handle : granted.handles()) {
+			// the first is released last
+			TransactionBoundHandle each = new TransactionBoundHandle(handle, lossMatters,
+					bound.isEmpty() ? onRelease : () -> {
+					});
+			keep(each, isShared);
+			bound.add(each);
+		}
+		return LockSet.of(bound);
 	}
 
 	private void keep(TransactionBoundHandle bound, boolean isShared) {
@@ -66,13 +79,22 @@ final class TransactionLocks {
 
 	/**
 	 * Begin an asynchronous call in the transaction.
-	 * @param key the key that it locks
+	 * @param keys the keys that it locks
 	 * @param lossMatters whether a loss during the commit is logged
-	 * @return the retention of its lock
+	 * @return the retention of its locks
 	 */
-	synchronized LockRetention call(String key, boolean lossMatters) {
-		Call call = new Call(key, lossMatters, this.calls.get(key));
-		this.calls.put(key, call);
+	synchronized LockRetention call(List<String> keys, boolean lossMatters) {
+		Map<String, CompletableFuture<?>> before = new HashMap<>();
+		List<CompletableFuture<?>> turn = new ArrayList<>();
+		for (String key : keys) {
+			Call last = this.calls.get(key);
+			before.put(key, (last != null) ? last.idle : CompletableFuture.completedFuture(null));
+			if (last != null && keys.size() + last.before.size() > 2) {
+				turn.add(last.answered);
+			}
+		}
+		Call call = new Call(before, all(turn), lossMatters);
+		keys.forEach((key) -> this.calls.put(key, call));
 		return call;
 	}
 
@@ -113,8 +135,8 @@ final class TransactionLocks {
 	/**
 	 * Whether a method runs under a lock, which not only the transaction keeps.
 	 */
-	private synchronized boolean isHeldByMethod(@Nullable LockHandle lock) {
-		return lock != null && this.kept.stream().noneMatch((bound) -> bound.handle() == lock && bound.isReleased());
+	private synchronized boolean isHeldByMethod(LockHandle lock) {
+		return this.kept.stream().noneMatch((bound) -> bound.handle() == lock && bound.isReleased());
 	}
 
 	synchronized List<LockHandle> handles() {
@@ -154,60 +176,93 @@ final class TransactionLocks {
 		}
 	}
 
+	private static CompletableFuture<?> all(Collection<CompletableFuture<?>> futures) {
+		return CompletableFuture.allOf(futures.toArray(CompletableFuture<?>[]::new));
+	}
+
 	/**
 	 * A call of an asynchronous method.
 	 */
 	private final class Call implements LockRetention {
 
-		private final String key;
+		/** The ends of the calls before, by key. */
+		private final Map<String, CompletableFuture<?>> before;
+
+		/** Until then, a call before may lack a key that this one would take from it. */
+		private final CompletableFuture<?> turn;
 
 		private final boolean lossMatters;
 
-		private final CompletableFuture<@Nullable Void> before;
+		/** The locks are granted, or will never be. */
+		private final CompletableFuture<@Nullable Void> answered = new CompletableFuture<>();
 
 		private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
 
 		/** This call and those before are done. */
-		private final CompletableFuture<@Nullable Void> idle;
+		private final CompletableFuture<?> idle;
 
-		private Call(String key, boolean lossMatters, @Nullable Call last) {
-			this.key = key;
+		private Call(Map<String, CompletableFuture<?>> before, CompletableFuture<?> turn, boolean lossMatters) {
+			this.before = before;
+			this.turn = turn;
 			this.lossMatters = lossMatters;
-			this.before = (last != null) ? last.idle : CompletableFuture.completedFuture(null);
-			this.idle = this.before.thenCombine(this.ended, (first, second) -> null);
+			this.idle = CompletableFuture.allOf(all(before.values()), this.ended);
 		}
 
 		/**
-		 * A call within another one for the key is reentrant. As long as the call before
-		 * goes on, this one waits for the lock as without a transaction, and no longer.
+		 * A call within another one for a key is reentrant. As long as a call before goes
+		 * on, this one waits for the lock as without a transaction, and no longer.
 		 */
 		@Override
-		public CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer,
-				Function<@Nullable LockHandle, CompletableFuture<LockHandle>> registry) {
-			CompletableFuture<LockHandle> acquired = new CompletableFuture<>();
-			acquired.whenComplete((handle, failure) -> {
+		public CompletableFuture<LockSet> acquire(List<LockHandle> outer,
+				Function<List<LockHandle>, CompletableFuture<LockSet>> registry) {
+			CompletableFuture<LockSet> acquired = new CompletableFuture<>();
+			acquired.whenComplete((locks, failure) -> {
 				if (failure != null) {
 					this.ended.complete(null);
 				}
+				this.answered.complete(null);
 			});
-			if (isHeldByMethod(outer) || this.before.isDone()) {
-				ask((outer != null) ? outer : shared(this.key), registry, acquired);
-				return acquired;
-			}
-			CompletableFuture<LockHandle> waiting = ask(null, registry, acquired);
-			this.before.thenRun(() -> {
-				LockHandle kept = (outer != null) ? outer : shared(this.key);
-				if (kept != null && !acquired.isDone() && waiting.cancel(false)) {
-					ask(kept, registry, acquired);
-				}
-			});
+			this.turn.thenRun(() -> begin(outer, registry, acquired));
 			return acquired;
 		}
 
-		private CompletableFuture<LockHandle> ask(@Nullable LockHandle outer,
-				Function<@Nullable LockHandle, CompletableFuture<LockHandle>> registry,
-				CompletableFuture<LockHandle> acquired) {
-			CompletableFuture<LockHandle> asked;
+		private void begin(List<LockHandle> outer, Function<List<LockHandle>, CompletableFuture<LockSet>> registry,
+				CompletableFuture<LockSet> acquired) {
+			List<LockHandle> within = outer.stream().filter(TransactionLocks.this::isHeldByMethod).toList();
+			Map<String, CompletableFuture<?>> others = new HashMap<>(this.before);
+			within.forEach((handle) -> others.remove(handle.key()));
+			CompletableFuture<?> done = all(others.values());
+			if (done.isDone()) {
+				ask(kept(outer), registry, acquired);
+				return;
+			}
+			CompletableFuture<LockSet> waiting = ask(within, registry, acquired);
+			done.thenRun(() -> {
+				List<LockHandle> kept = kept(outer);
+				if (!kept.isEmpty() && !acquired.isDone() && waiting.cancel(false)) {
+					ask(kept, registry, acquired);
+				}
+			});
+		}
+
+		/**
+		 * The locks that the caller holds, and those that earlier calls have left to the
+		 * transaction.
+		 */
+		private List<LockHandle> kept(List<LockHandle> outer) {
+			List<LockHandle> kept = new ArrayList<>(outer);
+			for (String key : this.before.keySet()) {
+				LockHandle left = shared(key);
+				if (left != null && outer.stream().noneMatch((handle) -> handle.key().equals(key))) {
+					kept.add(left);
+				}
+			}
+			return kept;
+		}
+
+		private CompletableFuture<LockSet> ask(List<LockHandle> outer,
+				Function<List<LockHandle>, CompletableFuture<LockSet>> registry, CompletableFuture<LockSet> acquired) {
+			CompletableFuture<LockSet> asked;
 			try {
 				asked = registry.apply(outer);
 			}
@@ -215,31 +270,28 @@ final class TransactionLocks {
 				acquired.completeExceptionally(ex);
 				return acquired;
 			}
-			acquired.whenComplete((handle, failure) -> asked.cancel(false));
-			asked.whenComplete((handle, failure) -> {
+			acquired.whenComplete((locks, failure) -> asked.cancel(false));
+			asked.whenComplete((locks, failure) -> {
 				if (asked.isCancelled()) {
 					return;
 				}
 				if (failure != null) {
 					acquired.completeExceptionally(failure);
 				}
-				else if (!acquired.complete(handle)) {
-					handle.releaseAsync();
+				else if (!acquired.complete(locks)) {
+					locks.releaseAsync();
 				}
 			});
 			return asked;
 		}
 
 		@Override
-		public LockHandle keep(LockHandle granted) {
-			TransactionBoundHandle bound = new TransactionBoundHandle(granted, this.lossMatters,
-					() -> this.ended.complete(null));
-			TransactionLocks.this.keep(bound, true);
-			return bound;
+		public LockSet keep(LockSet granted) {
+			return TransactionLocks.this.keep(granted, this.lossMatters, true, () -> this.ended.complete(null));
 		}
 
 		@Override
-		public void giveBack(LockHandle granted) {
+		public void giveBack(LockSet granted) {
 			granted.releaseAsync();
 			this.ended.complete(null);
 		}

@@ -109,7 +109,7 @@ class InvalidLockedMethodsTests {
 				.isThrownBy(() -> LockKey.of(run, nameless, "", "#order", new KeyValueFormatter(List::of)))
 				.satisfies((ex) -> assertThat(ex.action()).contains("-parameters", "#p0"));
 			assertThat(LockKey.of(run, nameless, "", "#p0", new KeyValueFormatter(List::of))
-				.evaluate(new Object[] { "42" })).isEqualTo("42");
+				.evaluate(new Object[] { "42" })).containsExactly("42");
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> LockKey.of(run, nameless, "", "#p0", new KeyValueFormatter(List::of))
 					.evaluate(new Object[] { null }))
@@ -124,7 +124,8 @@ class InvalidLockedMethodsTests {
 				return LockKey
 					.of(UnknownVariable.class.getMethod("run", String.class), UnknownVariable.class, "", expression,
 							new KeyValueFormatter(List::of))
-					.evaluate(new Object[] { "42" });
+					.evaluate(new Object[] { "42" })
+					.get(0);
 			}
 			catch (NoSuchMethodException ex) {
 				throw new IllegalStateException(ex);

@@ -172,13 +172,13 @@ class LockKeyTests extends AbstractDistributedLockedTests {
 
 	static Stream<Object> refused() {
 		return Stream.of(arguments(null, "null"), arguments(Optional.empty(), "empty"),
-				arguments(new String[0], "empty array"), arguments(List.of(), "LockRegistry.acquireAll"),
+				arguments(new String[0], "empty array"), arguments(List.of(), "write keys instead of key"),
 				arguments(new ArrayList<>(List.of(new Item("a"))), "java.util.ArrayList"),
-				arguments(new HashSet<>(List.of("a", "b")), "LockRegistry.acquireAll"),
-				arguments(Map.of("a", "b"), "LockRegistry.acquireAll"),
-				arguments(Stream.of("a"), "LockRegistry.acquireAll"), arguments(new Date(), "java.time"),
-				arguments(new AtomicReference<>("a"), "get()"), arguments(new AtomicLong(7), "get()"),
-				arguments(Optional.of(List.of("a")), "LockRegistry.acquireAll"), arguments(Double.NaN, "NaN"),
+				arguments(new HashSet<>(List.of("a", "b")), "write keys instead of key"),
+				arguments(Map.of("a", "b"), "#map.keySet()"), arguments(Stream.of("a"), "write keys instead of key"),
+				arguments(new Date(), "java.time"), arguments(new AtomicReference<>("a"), "get()"),
+				arguments(new AtomicLong(7), "get()"),
+				arguments(Optional.of(List.of("a")), "write keys instead of key"), arguments(Double.NaN, "NaN"),
 				arguments(new Object(), "LockKeyConverter"), arguments(new Tagged(7, "a", null), "'tags'"),
 				arguments(new Pair("a", null), "'second'"),
 				arguments(new Pair("a", new StringJoined()), "StringJoined"), arguments(new Object[1], "[0]"));

@@ -13,11 +13,13 @@ import io.dlock.aop.call.HoldLimitsTests;
 import io.dlock.aop.call.InterruptedBodyTests;
 import io.dlock.aop.call.LockInTheLogTests;
 import io.dlock.aop.call.PublisherResultTests;
+import io.dlock.aop.call.SeveralKeysCallTests;
 import io.dlock.aop.call.StageResultTests;
 import io.dlock.aop.call.StoreFailureTests;
 import io.dlock.observation.CallObservationTests;
 import io.dlock.transaction.AsyncInsideTransactionTests;
 import io.dlock.transaction.CommitCheckTests;
+import io.dlock.transaction.SeveralKeysInTransactionsTests;
 import io.dlock.transaction.TransactionBoundLockTests;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,6 +43,21 @@ class WovenTests {
 
 	@Nested
 	class Names extends LockNameTests {
+
+	}
+
+	@Nested
+	class SeveralKeys extends SeveralKeysTests {
+
+	}
+
+	@Nested
+	class SeveralKeysCalls extends SeveralKeysCallTests {
+
+	}
+
+	@Nested
+	class SeveralKeysInTransactions extends SeveralKeysInTransactionsTests {
 
 	}
 

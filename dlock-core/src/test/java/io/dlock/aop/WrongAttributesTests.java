@@ -86,6 +86,10 @@ class WrongAttributesTests {
 				StringBuilder builder, Collection<? extends Order> orders, Exception failure, int[] numbers) {
 		}
 
+		void several(Stream<String> skus, List<Date> dates, List<List<String>> nested, List<Optional<String>> optionals,
+				Date[] dated, Iterable<String> iterable, List<? super String> open) {
+		}
+
 		List<String> list(String name) {
 			return List.of();
 		}
@@ -150,8 +154,8 @@ class WrongAttributesTests {
 		Map<String, Object> values = new HashMap<>();
 		for (String attribute : attributes.split(";")) {
 			String[] pair = attribute.split("=", 2);
-			values.put(pair[0], pair[0].equals("onBusy") ? OnBusy.valueOf(pair[1])
-					: pair[0].equals("onStoreFailure") ? OnStoreFailure.valueOf(pair[1]) : pair[1]);
+			values.put(pair[0], pair[0].equals("onBusy") ? OnBusy.valueOf(pair[1]) : pair[0].equals("onStoreFailure")
+					? OnStoreFailure.valueOf(pair[1]) : pair[0].equals("keys") ? pair[1].split("&", -1) : pair[1]);
 		}
 		Method annotated = Arrays.stream(Orders.class.getDeclaredMethods())
 			.filter((candidate) -> candidate.getName().equals(method))
@@ -198,7 +202,7 @@ class WrongAttributesTests {
 			pay | key=#root.targetClass.classLoader | no property 'classLoader'
 			# its type has no text
 			pay | key=#order.items | #order.items is a java.util.List: that is several values
-			pay | key=#order.items | LockRegistry.acquireAll
+			pay | key=#order.items | write keys instead of key
 			pay | key=#order.items() | java.util.List
 			pay | key=#p0.items | java.util.List
 			pay | key=#a0.items.toString() | java.util.List
@@ -207,8 +211,8 @@ class WrongAttributesTests {
 			pay | key=#order.id == 0 ? #name : #order.items | java.util.List
 			pay | key=#order.item(0) ?: #order.items | java.util.List
 			pay | key=#order.items.![sku] | #order.items.![sku] is a java.util.List
-			pay | key={#order.id, #name} | LockRegistry.acquireAll
-			pay | key={id: #order.id} | LockRegistry.acquireAll
+			pay | key={#order.id, #name} | write keys instead of key
+			pay | key={id: #order.id} | #map.keySet()
 			pay | key=null | null has no text
 			pay | key=#name == 'a' ? null : #name | null has no text
 			pay | key=#root.method | java.lang.reflect.Method
@@ -223,6 +227,36 @@ class WrongAttributesTests {
 			types | key=#day | java.time
 			types | key=#place | get()
 			types | key=#failure | LockKeyConverter
+			# several keys
+			pay | key=#name;keys=#order.id | has both the key '#name' and the keys [#order.id]
+			pay | value=#name;keys=#order.id | has both the key '#name' and the keys [#order.id]
+			pay | keys=#name& | has the keys [#name, ], of which one is empty
+			pay | `keys=#name& ` | has the keys ' ', which is blank
+			pay | keys=${empty} | has the keys '${empty}', which is blank
+			pay | keys=#name&#oder.id | no variable #oder
+			pay | keys=#order..id | no SpEL expression
+			pay | keys=#order.items.![name] | Item has no property 'name'
+			pay | keys=#order.items.?[name == 'a'] | Item has no property 'name'
+			pay | keys=#order.items.?[sku == 'a'].![name] | Item has no property 'name'
+			pay | keys=#name&#order.note | #order.note is an Optional
+			pay | keys=#name == 'a' ? #name : #order.note | #order.note is an Optional
+			pay | keys=#name ?: #order.note | #order.note is an Optional
+			pay | keys=#order.id == 0 ? null : #name | null has no text
+			pay | keys={#name, null} | null has no text
+			pay | keys={#name, {#order.id}} | write keys instead of key
+			pay | keys={#name, #order.note.get().length() + #object} | no variable #object
+			pay | keys={id: #order.id} | #map.keySet()
+			pay | keys=#root.method | java.lang.reflect.Method
+			types | keys=#byName | #map.keySet()
+			types | keys=#optional | is an Optional
+			types | keys=#day | java.time
+			types | keys=#named | the part 'value'
+			types | keys=#failure | LockKeyConverter
+			several | keys=#skus | #skus is a java.util.stream.Stream, which the method could not read again
+			several | keys=#dates | an element of #dates is a java.util.Date
+			several | keys=#nested | an element of #nested is a java.util.List
+			several | keys=#optionals | an element of #optionals is an Optional
+			several | keys=#dated | an element of #dated is a java.util.Date
 			# null would become text
 			types | key=#object.equals(#object + 'a') | null would become the text "null"
 			pay | key=#name.substring((#order.tenant + #name).length()) | null would become the text "null"
@@ -305,6 +339,26 @@ class WrongAttributesTests {
 			types | key=#numbers
 			types | key=#failure.message
 			types | key=#orders.iterator().next().id
+			pay | keys=#order
+			pay | keys=#name&#order.id
+			pay | keys=#order.tags
+			pay | keys=#order.items
+			pay | keys=#order.items.![sku]
+			pay | keys=#order.items.?[sku == 'a'].![sku + '-' + #name]
+			pay | keys={#name, 'a' + #order.id}
+			pay | keys=#order.note.stream()
+			pay | keys=#order.note.get()
+			types | keys=#byName.keySet()
+			types | keys=#byName.![key]
+			types | keys=#byName.values().![sku]
+			types | keys=#array.![sku]
+			types | keys=#numbers
+			types | keys=#object
+			types | keys=#object.items.![sku]
+			types | keys=#orders.![id]
+			types | keys=#any
+			several | keys=#iterable
+			several | keys=#open
 			nullable | onBusy=SKIP
 			optional | onBusy=SKIP
 			silent | onBusy=SKIP

@@ -21,6 +21,7 @@ import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
+import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
@@ -67,6 +68,11 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 		public String losingCarelessly(String key) {
 			awaitLoss();
 			return "done";
+		}
+
+		@DistributedLocked(name = "orders", keys = "#keys")
+		public List<Long> several(List<String> keys) {
+			return keys.stream().map((key) -> LockContext.find("orders:" + key)).map(LockHandle::token).toList();
 		}
 
 		@DistributedLocked("#key")
@@ -150,6 +156,17 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 			.doesNotHaveLowCardinalityKeyValueWithKey("dlock.key")
 			.doesNotHaveError();
 		call().hasEvent("acquired").doesNotHaveEvent("lost");
+	}
+
+	@Test
+	void callWithSeveralKeysIsObservedOnceAndHasAllKeysAndTokens() {
+		List<Long> tokens = this.work.several(List.of("key", "a"));
+		ended("success").hasHighCardinalityKeyValue("dlock.key", "orders:key, orders:a")
+			.hasHighCardinalityKeyValue("dlock.token", tokens.get(0) + ", " + tokens.get(1));
+		this.observations.clear();
+		this.shown = (key) -> "hidden" + key.length();
+		this.work.several(List.of("key", "a"));
+		ended("success").hasHighCardinalityKeyValue("dlock.key", "hidden10, hidden8");
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 package io.dlock.observation;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import ch.qos.logback.classic.Level;
@@ -136,10 +137,10 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 	@Test
 	void withoutHandlersNothingIsCreated() {
 		CallObservationFactory none = new CallObservationFactory(() -> LockObservationSettings.NONE);
-		assertThat(none.start("name", "key", null)).isSameAs(CallObservation.NONE);
+		assertThat(none.start("name", List.of("key"), null)).isSameAs(CallObservation.NONE);
 		CallObservationFactory idle = new CallObservationFactory(
 				() -> new LockObservationSettings(ObservationRegistry.create(), null, "memory"));
-		assertThat(idle.start("name", "key", null)).isSameAs(CallObservation.NONE);
+		assertThat(idle.start("name", List.of("key"), null)).isSameAs(CallObservation.NONE);
 		assertThat(this.work.synchronous()).isEqualTo("locked true");
 	}
 

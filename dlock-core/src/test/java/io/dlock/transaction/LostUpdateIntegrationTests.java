@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
 import org.junit.jupiter.api.BeforeAll;
@@ -39,6 +40,8 @@ class LostUpdateIntegrationTests {
 
 	private String id;
 
+	private boolean rowGuard;
+
 	static List<Database> databases() {
 		return Database.all();
 	}
@@ -48,9 +51,13 @@ class LostUpdateIntegrationTests {
 		databases().forEach(Database::createTables);
 	}
 
-	private static TransactionalInstance instance(Database database, InsideTransaction inside) {
-		return new TransactionalInstance(database, Duration.ofSeconds(10),
-				(postProcessor) -> postProcessor.setInsideTransaction(inside));
+	private TransactionalInstance instance(Database database, InsideTransaction inside) {
+		return new TransactionalInstance(database, Duration.ofSeconds(10), (instance, postProcessor) -> {
+			postProcessor.setInsideTransaction(inside);
+			if (this.rowGuard) {
+				postProcessor.setCommitGuard(instance::rowGuard);
+			}
+		});
 	}
 
 	/**
@@ -89,6 +96,28 @@ class LostUpdateIntegrationTests {
 		assertThat(race(database, InsideTransaction.FAIL,
 				(instance, counter) -> instance.counter().addInItsOwnTransaction(counter)))
 			.isEqualTo(TOTAL);
+	}
+
+	/**
+	 * On PostgreSQL, the transaction that commits locks the row of each lock. On MariaDB
+	 * it is REPEATABLE READ, and would find that a waiting caller has changed a row.
+	 */
+	@ParameterizedTest
+	@MethodSource("databases")
+	void r46LocksOfSeveralKeysAroundTheTransactionLoseNothing(Database database) throws Exception {
+		this.rowGuard = database.schema().equals("postgresql");
+		AtomicInteger calls = new AtomicInteger();
+		String other = "counter/" + UUID.randomUUID();
+		try (TransactionalInstance instance = instance(database, InsideTransaction.FAIL)) {
+			instance.create(other);
+			assertThat(race(database, InsideTransaction.FAIL, (each, counter) -> each.counter()
+				.addToAll((calls.getAndIncrement() % 2 == 0) ? List.of(counter, other) : List.of(other, counter))))
+				.isEqualTo(TOTAL);
+			assertThat(instance.value(other)).isEqualTo(TOTAL);
+		}
+		finally {
+			this.rowGuard = false;
+		}
 	}
 
 	@ParameterizedTest

@@ -59,6 +59,12 @@ final class TransactionalInstance implements AutoCloseable {
 			add(id);
 		}
 
+		@DistributedLocked(keys = "#ids", waitTime = "60s")
+		@Transactional
+		public void addToAll(List<String> ids) {
+			ids.forEach(this::add);
+		}
+
 		@DistributedLocked(key = "#id", waitTime = "60s")
 		public void addLocked(String id, Runnable afterRead) {
 			int value = read(id);

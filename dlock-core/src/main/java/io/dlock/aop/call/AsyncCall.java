@@ -1,15 +1,22 @@
 package io.dlock.aop.call;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.LockSet;
+import io.dlock.ReactiveLockContext;
 import io.dlock.observation.CallObservation;
+import io.dlock.transaction.IgnoredLossKey;
 import io.dlock.transaction.LockRetention;
 
 /**
@@ -48,54 +55,79 @@ final class AsyncCall extends LockedCall {
 	}
 
 	/**
-	 * The handle of the key that the calling thread holds.
-	 * @return the handle, or {@code null}
+	 * Ask for the locks. The caller may hold some of the keys already.
+	 * @param held finds the handle of a key that the caller holds
+	 * @return the locks to come
 	 */
-	@Nullable LockHandle heldByThread() {
-		return LockContext.find(key());
+	CompletableFuture<LockSet> acquire(Function<String, @Nullable LockHandle> held) {
+		List<LockHandle> outer = new ArrayList<>();
+		for (String key : keys()) {
+			LockHandle handle = held.apply(key);
+			if (handle != null) {
+				outer.add(handle);
+			}
+		}
+		return this.retention.acquire(outer, this::acquireAsync);
 	}
 
 	/**
-	 * Ask for the lock.
-	 * @param outer the handle of the key that the caller holds, or {@code null}
-	 * @return the handle to come
+	 * Ask for the locks. A subscriber may hold some of the keys already.
+	 * @param context the context of the subscriber
+	 * @return the locks to come
 	 */
-	CompletableFuture<LockHandle> acquire(@Nullable LockHandle outer) {
-		return this.retention.acquire(outer, (held) -> support().acquireAsync(request(), held));
+	CompletableFuture<LockSet> acquire(ContextView context) {
+		return acquire((key) -> ReactiveLockContext.find(context, key).orElseGet(() -> LockContext.find(key)));
 	}
 
 	/**
-	 * Take the granted lock for the method, which is about to run.
-	 * @param granted the lock
-	 * @return the handle to release when the work is done
+	 * Take the granted locks for the method, which is about to run.
+	 * @param granted the locks
+	 * @return the locks to release when the work is done
 	 */
-	LockHandle keep(LockHandle granted) {
+	LockSet keep(LockSet granted) {
 		return this.retention.keep(granted);
 	}
 
 	/**
-	 * Release a granted lock for which the caller waits no longer.
-	 * @param granted the lock
+	 * Release granted locks for which the caller waits no longer.
+	 * @param granted the locks
 	 */
-	void giveBack(LockHandle granted) {
+	void giveBack(LockSet granted) {
 		this.retention.giveBack(granted);
 	}
 
 	/**
-	 * Run the method on the calling thread, to which the lock is bound meanwhile.
-	 * @param granted the lock
+	 * Add the granted locks to the context of a publisher.
+	 * @param granted the locks
+	 * @param context the context of its subscriber
+	 * @return the context of the publisher
+	 */
+	Context bind(LockSet granted, Context context) {
+		Context bound = context;
+		for (LockHandle handle : granted.handles()) {
+			bound = ReactiveLockContext.bind(handle).apply(bound);
+			if (isLossIgnored()) {
+				bound = bound.put(new IgnoredLossKey(handle), true);
+			}
+		}
+		return bound;
+	}
+
+	/**
+	 * Run the method on the calling thread, to which the locks are bound meanwhile.
+	 * @param granted the locks
 	 * @return the result of the method
 	 * @throws Throwable if the method fails
 	 */
-	@Nullable Object runBound(LockHandle granted) throws Throwable {
+	@Nullable Object runBound(LockSet granted) throws Throwable {
 		transactions().granted(granted, isLossIgnored());
 		CallObservation.Scope scope = observation().open();
-		LockContext.Binding binding = LockContext.bind(granted);
+		List<LockContext.Binding> bindings = granted.handles().stream().map(LockContext::bind).toList();
 		try {
 			return runClone(granted);
 		}
 		finally {
-			binding.close();
+			bindings.forEach(LockContext.Binding::close);
 			scope.close();
 		}
 	}
@@ -112,17 +144,16 @@ final class AsyncCall extends LockedCall {
 	}
 
 	/**
-	 * Release the lock, and then tell the caller the outcome: on this thread if the lock
-	 * is released at once. Otherwise on one of its own, because the continuation of the
+	 * Release the locks, and then tell the caller the outcome: on this thread if they are
+	 * released at once. Otherwise on one of its own, because the continuation of the
 	 * caller may block, which the threads of the library must not.
-	 * @param handle the lock
+	 * @param locks the locks
 	 * @param value the result of the work
 	 * @param failure the failure of the work, or {@code null}
 	 * @param teller tells the failure, or {@code null} if there is none
 	 */
-	void end(LockHandle handle, @Nullable Object value, @Nullable Throwable failure,
-			Consumer<@Nullable Throwable> teller) {
-		CompletableFuture<@Nullable Void> released = release(handle);
+	void end(LockSet locks, @Nullable Object value, @Nullable Throwable failure, Consumer<@Nullable Throwable> teller) {
+		CompletableFuture<@Nullable Void> released = locks.releaseAsync();
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
 			Runnable telling = () -> teller.accept(outcome(value, failure, loss));
@@ -133,12 +164,6 @@ final class AsyncCall extends LockedCall {
 				LockedMethodExecutor.executeOrRun(telling);
 			}
 		});
-	}
-
-	private static CompletableFuture<@Nullable Void> release(LockHandle handle) {
-		CompletableFuture<@Nullable Void> released = handle.releaseAsync();
-		// a mock without an answer returns null
-		return (released != null) ? released : CompletableFuture.completedFuture(null);
 	}
 
 }

@@ -3,7 +3,7 @@ package io.dlock.aop.call;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
-import io.dlock.LockHandle;
+import io.dlock.LockSet;
 import io.dlock.LockStoreException;
 import io.dlock.observation.CallObservation;
 
@@ -41,9 +41,9 @@ final class BlockingCall {
 	}
 
 	private static @Nullable Object acquireAndRun(LockedCall call) throws Throwable {
-		LockHandle handle;
+		LockSet locks;
 		try {
-			handle = call.support().acquire(call.request());
+			locks = call.acquire();
 		}
 		catch (LockBusyException | LockStoreException ex) {
 			return call.runWithoutLock(ex);
@@ -51,22 +51,22 @@ final class BlockingCall {
 		Object result = null;
 		Throwable failure = null;
 		try {
-			handle = call.transactions().enter(handle, call);
-			result = call.run(handle);
+			locks = call.transactions().enter(locks, call);
+			result = call.run(locks);
 		}
 		catch (Throwable ex) {
 			failure = ex;
 		}
-		Throwable outcome = call.outcome(result, failure, release(handle));
+		Throwable outcome = call.outcome(result, failure, release(locks));
 		if (outcome != null) {
 			throw outcome;
 		}
 		return result;
 	}
 
-	private static @Nullable Throwable release(LockHandle handle) {
+	private static @Nullable Throwable release(LockSet locks) {
 		try {
-			handle.release();
+			locks.release();
 			return null;
 		}
 		catch (Throwable ex) {

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.LockHandle;
+import io.dlock.LockSet;
 
 /**
  * Interrupts a method that lost its lock, and nothing else: not the thread once it has
@@ -17,7 +17,7 @@ final class InterruptibleMethod {
 
 	private final ReentrantLock state = new ReentrantLock();
 
-	private final LockHandle handle;
+	private final LockSet locks;
 
 	/** The locked method that called this one. */
 	private @Nullable InterruptibleMethod outer;
@@ -26,8 +26,8 @@ final class InterruptibleMethod {
 
 	private boolean interrupted;
 
-	InterruptibleMethod(LockHandle handle) {
-		this.handle = handle;
+	InterruptibleMethod(LockSet locks) {
+		this.locks = locks;
 	}
 
 	@Nullable Object run(MethodInvocation invocation) throws Throwable {
@@ -35,7 +35,7 @@ final class InterruptibleMethod {
 		INNERMOST.set(this);
 		this.running = Thread.currentThread();
 		try {
-			this.handle.onLost((lost) -> interrupt());
+			this.locks.onLost((lost) -> interrupt());
 			return invocation.proceed();
 		}
 		finally {

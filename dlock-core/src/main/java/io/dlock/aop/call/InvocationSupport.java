@@ -1,5 +1,6 @@
 package io.dlock.aop.call;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -10,6 +11,7 @@ import org.springframework.util.ClassUtils;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.transaction.TransactionIntegration;
 
 /**
@@ -40,19 +42,53 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 		return CONTEXT_PROPAGATION && isLogged();
 	}
 
-	LockHandle acquire(LockRequest request) {
-		return answered(this.registry.get().acquire(request), request);
+	LockSet acquire(LockRequest request) {
+		return LockSet.of(List.of(answered(this.registry.get().acquire(request), request)));
+	}
+
+	LockSet acquireAll(LockRequest template, List<String> keys) {
+		return answered(this.registry.get().acquireAll(template, keys), template);
 	}
 
 	/**
 	 * Ask for a lock.
 	 * @param request the request
-	 * @param outer a handle of the key that the caller holds, or {@code null}
-	 * @return the handle to come
+	 * @param outer the handle of the key that the caller holds, or none
+	 * @return the lock to come
 	 */
-	CompletableFuture<LockHandle> acquireAsync(LockRequest request, @Nullable LockHandle outer) {
+	CompletableFuture<LockSet> acquireAsync(LockRequest request, List<LockHandle> outer) {
 		LockRegistry asked = this.registry.get();
-		return answered((outer != null) ? asked.acquireAsync(request, outer) : asked.acquireAsync(request), request);
+		return only(answered(outer.isEmpty() ? asked.acquireAsync(request) : asked.acquireAsync(request, outer.get(0)),
+				request));
+	}
+
+	/**
+	 * Ask for several locks.
+	 * @param template the settings of each
+	 * @param keys their keys
+	 * @param outer handles of them that the caller holds
+	 * @return the locks to come
+	 */
+	CompletableFuture<LockSet> acquireAllAsync(LockRequest template, List<String> keys, List<LockHandle> outer) {
+		return answered(this.registry.get().acquireAllAsync(template, keys, outer), template);
+	}
+
+	/**
+	 * One lock as a set. A caller that gives up the set gives up the lock.
+	 */
+	@SuppressWarnings("FutureReturnValueIgnored") // the set is kept
+	private static CompletableFuture<LockSet> only(CompletableFuture<LockHandle> acquired) {
+		CompletableFuture<LockSet> set = new CompletableFuture<>();
+		acquired.whenComplete((handle, failure) -> {
+			if (failure != null) {
+				set.completeExceptionally(failure);
+			}
+			else if (!set.complete(LockSet.of(List.of(handle)))) {
+				handle.releaseAsync();
+			}
+		});
+		set.whenComplete((locks, failure) -> acquired.cancel(false));
+		return set;
 	}
 
 	/**

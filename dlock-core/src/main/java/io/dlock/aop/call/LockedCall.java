@@ -1,6 +1,8 @@
 package io.dlock.aop.call;
 
 import java.lang.reflect.Method;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 import org.aopalliance.intercept.MethodInvocation;
@@ -15,6 +17,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
@@ -40,6 +43,8 @@ class LockedCall implements LockedInvocation {
 
 	private final InvocationSupport support;
 
+	private final List<String> keys;
+
 	private final LockRequest request;
 
 	private CallObservation observation = CallObservation.NONE;
@@ -48,7 +53,8 @@ class LockedCall implements LockedInvocation {
 		this.operation = operation;
 		this.invocation = invocation;
 		this.support = support;
-		this.request = operation.request(invocation.getArguments());
+		this.keys = operation.key().evaluate(invocation.getArguments());
+		this.request = operation.request(this.keys);
 	}
 
 	/**
@@ -59,19 +65,31 @@ class LockedCall implements LockedInvocation {
 		this.operation = call.operation;
 		this.invocation = call.invocation;
 		this.support = call.support;
+		this.keys = call.keys;
 		this.request = call.request;
-	}
-
-	InvocationSupport support() {
-		return this.support;
 	}
 
 	TransactionIntegration transactions() {
 		return this.support.transactions().get();
 	}
 
-	LockRequest request() {
-		return this.request;
+	/**
+	 * Wait for the locks.
+	 * @return all of them, held
+	 */
+	LockSet acquire() {
+		return this.operation.key().isSeveral() ? this.support.acquireAll(this.request, this.keys)
+				: this.support.acquire(this.request);
+	}
+
+	/**
+	 * Ask for the locks.
+	 * @param outer handles that the caller holds
+	 * @return all of them, to come
+	 */
+	CompletableFuture<LockSet> acquireAsync(List<LockHandle> outer) {
+		return this.operation.key().isSeveral() ? this.support.acquireAllAsync(this.request, this.keys, outer)
+				: this.support.acquireAsync(this.request, outer);
 	}
 
 	CallObservation observation() {
@@ -84,12 +102,12 @@ class LockedCall implements LockedInvocation {
 	 * thread
 	 */
 	void observe(@Nullable Object parent) {
-		this.observation = this.operation.observe(key(), parent);
+		this.observation = this.operation.observe(this.keys, parent);
 	}
 
 	@Override
-	public String key() {
-		return this.request.key();
+	public List<String> keys() {
+		return this.keys;
 	}
 
 	@Override
@@ -118,55 +136,64 @@ class LockedCall implements LockedInvocation {
 
 	/**
 	 * Run the method under the lock.
-	 * @param handle the granted lock
+	 * @param locks the granted locks
 	 * @return the result of the method
 	 * @throws Throwable if the method fails
 	 */
-	@Nullable Object run(LockHandle handle) throws Throwable {
-		return run(handle, this.invocation);
+	@Nullable Object run(LockSet locks) throws Throwable {
+		return run(locks, this.invocation);
 	}
 
 	/**
 	 * Run the method under the lock, on any thread and once more for each call: a proxy's
 	 * invocation can proceed once.
-	 * @param handle the granted lock
+	 * @param locks the granted locks
 	 * @return the result of the method
 	 * @throws Throwable if the method fails
 	 */
-	@Nullable Object runClone(LockHandle handle) throws Throwable {
-		return run(handle, invocableClone());
+	@Nullable Object runClone(LockSet locks) throws Throwable {
+		return run(locks, invocableClone());
 	}
 
 	private MethodInvocation invocableClone() {
 		return (this.invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone() : this.invocation;
 	}
 
-	private @Nullable Object run(LockHandle handle, MethodInvocation body) throws Throwable {
-		this.observation.acquired(handle);
+	private @Nullable Object run(LockSet locks, MethodInvocation body) throws Throwable {
+		List<Long> tokens = tokens(locks);
+		this.observation.acquired(locks, tokens);
 		if (!this.support.isLogged()) {
-			return runInterruptibly(handle, body);
+			return runInterruptibly(locks, body);
 		}
 		LogEntries outer = LogEntries.shown();
-		LogEntries.of(handle, this.operation.reason()).show();
+		LogEntries.of(tokens, this.operation.reason()).show();
 		try {
-			return runInterruptibly(handle, body);
+			return runInterruptibly(locks, body);
 		}
 		finally {
 			outer.show();
 		}
 	}
 
-	private @Nullable Object runInterruptibly(LockHandle handle, MethodInvocation body) throws Throwable {
-		return isInterrupting() ? new InterruptibleMethod(handle).run(body) : body.proceed();
+	private @Nullable Object runInterruptibly(LockSet locks, MethodInvocation body) throws Throwable {
+		return isInterrupting() ? new InterruptibleMethod(locks).run(body) : body.proceed();
+	}
+
+	/**
+	 * The fencing tokens in the order of the keys.
+	 */
+	private List<Long> tokens(LockSet locks) {
+		return (this.keys.size() == 1) ? List.of(locks.handles().get(0).token())
+				: this.keys.stream().map((key) -> locks.handle(key).token()).toList();
 	}
 
 	/**
 	 * The log entries for the threads on which the work of the method goes on.
-	 * @param handle the granted lock
+	 * @param locks the granted locks
 	 * @return the entries, or {@code null} if there are none
 	 */
-	@Nullable LogEntries loggedElsewhere(LockHandle handle) {
-		return this.support.isLoggedElsewhere() ? LogEntries.of(handle, this.operation.reason()) : null;
+	@Nullable LogEntries loggedElsewhere(LockSet locks) {
+		return this.support.isLoggedElsewhere() ? LogEntries.of(tokens(locks), this.operation.reason()) : null;
 	}
 
 	/**

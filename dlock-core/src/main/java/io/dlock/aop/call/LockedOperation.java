@@ -1,6 +1,7 @@
 package io.dlock.aop.call;
 
 import java.lang.reflect.Method;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,7 @@ import io.dlock.observation.CallObservationFactory;
 /**
  * The settings of a {@link io.dlock.DistributedLocked} method, read and checked once.
  *
- * @param key the key
+ * @param key the key, or the keys
  * @param template the request for the lock, but for its key
  * @param onBusy the rule for a busy lock if there is no fallback
  * @param fallback the method to call when there is no lock, or {@code null}
@@ -32,12 +33,13 @@ public record LockedOperation(LockKey key, LockRequest template, OnBusy onBusy, 
 		ReturnType returnType) {
 
 	/**
-	 * The request of a call.
-	 * @param arguments the arguments of the method
+	 * The request of a call for its first key, and the template for all.
+	 * @param keys the keys of the call
 	 * @return the request
+	 * @throws IllegalArgumentException if one of them cannot be a key
 	 */
-	LockRequest request(@Nullable Object[] arguments) {
-		return this.template.withKey(this.key.evaluate(arguments));
+	LockRequest request(List<String> keys) {
+		return keys.stream().map(this.template::withKey).toList().get(0);
 	}
 
 	/**
@@ -73,13 +75,13 @@ public record LockedOperation(LockKey key, LockRequest template, OnBusy onBusy, 
 
 	/**
 	 * Start the observation of a call.
-	 * @param evaluatedKey the key of the call
+	 * @param keys the keys of the call
 	 * @param parent the observation that it is part of, or {@code null} for that of the
 	 * thread
 	 * @return the observation
 	 */
-	CallObservation observe(String evaluatedKey, @Nullable Object parent) {
-		return this.observations.start(this.name, evaluatedKey, parent);
+	CallObservation observe(List<String> keys, @Nullable Object parent) {
+		return this.observations.start(this.name, keys, parent);
 	}
 
 }

@@ -1,15 +1,16 @@
 package io.dlock.aop.call;
 
+import java.util.List;
+import java.util.stream.Collectors;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
-import io.dlock.LockHandle;
-
 /**
- * The entries of a lock in the log. The key is not among them, because it may be
- * personal.
+ * The entries of the locks of a call in the log. The key is not among them, because it
+ * may be personal.
  *
- * @param token the fencing token, or {@code null} to show none
+ * @param token the fencing token, or that of each key, or {@code null} to show none
  * @param reason the reason, or {@code null} to show none
  */
 record LogEntries(@Nullable String token, @Nullable String reason) {
@@ -20,8 +21,8 @@ record LogEntries(@Nullable String token, @Nullable String reason) {
 
 	static final LogEntries NONE = new LogEntries(null, null);
 
-	static LogEntries of(LockHandle handle, String reason) {
-		return new LogEntries(Long.toString(handle.token()), reason);
+	static LogEntries of(List<Long> tokens, String reason) {
+		return new LogEntries(tokens.stream().map(String::valueOf).collect(Collectors.joining(", ")), reason);
 	}
 
 	/**

@@ -16,10 +16,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
-import io.dlock.LockHandle;
-import io.dlock.ReactiveLockContext;
+import io.dlock.LockSet;
 import io.dlock.observation.CallObservation;
-import io.dlock.transaction.IgnoredLossKey;
 
 /**
  * One subscription to a locked method: acquires the lock, subscribes to what the method
@@ -45,9 +43,9 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 
 	private volatile Context context;
 
-	private volatile @Nullable CompletableFuture<LockHandle> acquired;
+	private volatile @Nullable CompletableFuture<LockSet> acquired;
 
-	private volatile @Nullable LockHandle handle;
+	private volatile @Nullable LockSet locks;
 
 	private ReactiveCall(AsyncCall call, ReactiveAdapter adapter, Subscriber<? super Object> subscriber) {
 		this.call = call;
@@ -87,11 +85,10 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 		if (this.emitter.isCancelled()) {
 			return;
 		}
-		CompletableFuture<LockHandle> future;
+		CompletableFuture<LockSet> future;
 		try {
 			this.call.enterTransaction(this.context);
-			future = this.call
-				.acquire(ReactiveLockContext.find(this.context, this.call.key()).orElseGet(this.call::heldByThread));
+			future = this.call.acquire(this.context);
 		}
 		catch (RuntimeException ex) {
 			end(ex);
@@ -106,7 +103,7 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 		future.whenComplete((granted, failure) -> LockedMethodExecutor.executeOrRun(() -> answered(granted, failure)));
 	}
 
-	private void answered(@Nullable LockHandle granted, @Nullable Throwable failure) {
+	private void answered(@Nullable LockSet granted, @Nullable Throwable failure) {
 		if (!this.phase.compareAndSet(Phase.ACQUIRING, Phase.ASSEMBLING)) {
 			// the subscriber has cancelled
 			if (granted != null) {
@@ -140,12 +137,9 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	private Publisher<?> assemble(LockHandle granted) throws Throwable {
-		this.handle = this.call.keep(granted);
-		this.context = ReactiveLockContext.bind(granted).apply(this.context);
-		if (this.call.isLossIgnored()) {
-			this.context = this.context.put(new IgnoredLossKey(granted), true);
-		}
+	private Publisher<?> assemble(LockSet granted) throws Throwable {
+		this.locks = this.call.keep(granted);
+		this.context = this.call.bind(granted, this.context);
 		Object returned = this.call.runBound(granted);
 		if (returned == null) {
 			throw new IllegalStateException(this.call + " returned null instead of a publisher");
@@ -230,14 +224,14 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 	@SuppressWarnings("FutureReturnValueIgnored") // the lease ends anyway
 	private void giveUp() {
 		if (this.phase.compareAndSet(Phase.ACQUIRING, Phase.ENDED)) {
-			CompletableFuture<LockHandle> waiting = this.acquired;
+			CompletableFuture<LockSet> waiting = this.acquired;
 			if (waiting != null) {
 				waiting.cancel(false);
 			}
 			this.observation.cancelled();
 		}
 		else if (this.phase.compareAndSet(Phase.RUNNING, Phase.ENDED)) {
-			LockHandle granted = this.handle;
+			LockSet granted = this.locks;
 			if (granted != null) {
 				granted.releaseAsync();
 			}
@@ -267,7 +261,7 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 	}
 
 	private void releaseAndTell(@Nullable Throwable failure) {
-		LockHandle granted = this.handle;
+		LockSet granted = this.locks;
 		if (granted != null) {
 			this.call.end(granted, this.emitter.kept(), failure, this::tell);
 		}

@@ -13,8 +13,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.LockHandle;
+import io.dlock.LockContext;
 import io.dlock.LockInterruptedException;
+import io.dlock.LockSet;
 import io.dlock.observation.CallObservation;
 
 /**
@@ -69,16 +70,16 @@ final class StageCall {
 	 * @return the future for the caller
 	 */
 	private CompletableFuture<@Nullable Object> runWhenGranted() {
-		CompletableFuture<LockHandle> acquired = acquire();
+		CompletableFuture<LockSet> acquired = acquire();
 		Runnable body = LockedMethodExecutor.inContext(() -> proceed(acquired));
-		acquired.whenComplete((handle, failure) -> {
+		acquired.whenComplete((locks, failure) -> {
 			try {
 				LockedMethodExecutor.execute(body);
 			}
 			catch (Throwable ex) {
 				// no thread could be started, and nothing else releases the lock
-				if (handle != null) {
-					end(this.call.keep(handle), null, ex);
+				if (locks != null) {
+					end(this.call.keep(locks), null, ex);
 				}
 				this.result.completeExceptionally(ex);
 			}
@@ -91,12 +92,12 @@ final class StageCall {
 	 * @return the future for the caller, whose work may go on elsewhere
 	 */
 	private CompletableFuture<@Nullable Object> runHere() {
-		CompletableFuture<LockHandle> acquired = acquire();
+		CompletableFuture<LockSet> acquired = acquire();
 		try {
 			acquired.get();
 		}
 		catch (InterruptedException ex) {
-			this.result.completeExceptionally(new LockInterruptedException(this.call.key(), ex));
+			this.result.completeExceptionally(new LockInterruptedException(String.join(", ", this.call.keys()), ex));
 			Thread.currentThread().interrupt();
 		}
 		catch (ExecutionException ex) {
@@ -106,14 +107,14 @@ final class StageCall {
 		return this.result;
 	}
 
-	private CompletableFuture<LockHandle> acquire() {
-		CompletableFuture<LockHandle> acquired = this.call.acquire(this.call.heldByThread());
+	private CompletableFuture<LockSet> acquire() {
+		CompletableFuture<LockSet> acquired = this.call.acquire(LockContext::find);
 		this.result.whenComplete((value, failure) -> acquired.cancel(false));
 		return acquired;
 	}
 
-	private void proceed(CompletableFuture<LockHandle> acquired) {
-		LockHandle granted;
+	private void proceed(CompletableFuture<LockSet> acquired) {
+		LockSet granted;
 		try {
 			granted = acquired.join();
 		}
@@ -125,12 +126,12 @@ final class StageCall {
 			this.call.giveBack(granted);
 			return;
 		}
-		LockHandle handle = this.call.keep(granted);
+		LockSet locks = this.call.keep(granted);
 		try {
-			follow(handle, this.call.runBound(granted));
+			follow(locks, this.call.runBound(granted));
 		}
 		catch (Throwable ex) {
-			end(handle, null, ex);
+			end(locks, null, ex);
 		}
 	}
 
@@ -156,32 +157,32 @@ final class StageCall {
 	/**
 	 * Hold the lock until the stage completes, the caller gives up, or the lock is lost.
 	 */
-	private void follow(LockHandle handle, @Nullable Object returned) throws Throwable {
+	private void follow(LockSet locks, @Nullable Object returned) throws Throwable {
 		if (!(returned instanceof CompletionStage<?> stage)) {
-			end(handle, awaited(handle, returned), null);
+			end(locks, awaited(locks, returned), null);
 			return;
 		}
 		cancelWithResult(stage);
-		this.result.whenComplete((value, failure) -> end(handle, null, null));
+		this.result.whenComplete((value, failure) -> end(locks, null, null));
 		if (this.call.isInterrupting()) {
-			handle.onLost((lost) -> LockedMethodExecutor.executeOrRun(() -> {
-				if (end(handle, null, null)) {
+			locks.onLost((lost) -> LockedMethodExecutor.executeOrRun(() -> {
+				if (end(locks, null, null)) {
 					cancel(stage);
 				}
 			}));
 		}
-		stage.whenComplete((value, failure) -> end(handle, value, failure));
+		stage.whenComplete((value, failure) -> end(locks, value, failure));
 	}
 
-	private @Nullable Object awaited(LockHandle handle, @Nullable Object returned) throws Throwable {
+	private @Nullable Object awaited(LockSet locks, @Nullable Object returned) throws Throwable {
 		if (this.call.isInterrupting() && returned instanceof Future<?> future) {
-			handle.onLost((lost) -> future.cancel(true));
+			locks.onLost((lost) -> future.cancel(true));
 		}
 		try {
 			return valueOf(returned);
 		}
 		catch (CancellationException ex) {
-			if (this.call.isInterrupting() && !handle.isValid()) {
+			if (this.call.isInterrupting() && !locks.isValid()) {
 				// the release throws the LockLostException
 				return null;
 			}
@@ -219,11 +220,11 @@ final class StageCall {
 	 * Release the lock, and then tell the caller.
 	 * @return whether this call did it
 	 */
-	private boolean end(LockHandle handle, @Nullable Object value, @Nullable Throwable failure) {
+	private boolean end(LockSet locks, @Nullable Object value, @Nullable Throwable failure) {
 		if (!this.ended.compareAndSet(false, true)) {
 			return false;
 		}
-		this.call.end(handle, value, LockedCall.unwrapped(failure), (outcome) -> settle(value, outcome));
+		this.call.end(locks, value, LockedCall.unwrapped(failure), (outcome) -> settle(value, outcome));
 		return true;
 	}
 

@@ -9,11 +9,14 @@ import java.lang.reflect.TypeVariable;
 import java.lang.reflect.WildcardType;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.BaseStream;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
@@ -115,6 +118,23 @@ final class DeclaredTypes {
 			return standsFor(owner.as(Map.class).getGeneric(1), owner);
 		}
 		return (type == String.class) ? owner : ResolvableType.NONE;
+	}
+
+	/**
+	 * The type of the elements of a value that is several.
+	 * @param owner the type of an array, a collection, an iterator or a stream
+	 * @return the type
+	 */
+	static ResolvableType ofIterated(ResolvableType owner) {
+		Class<?> type = known(owner);
+		if (type == null || type.isArray()) {
+			return ofElement(owner);
+		}
+		return Stream.of(Iterable.class, Iterator.class, BaseStream.class)
+			.filter((iterated) -> iterated.isAssignableFrom(type))
+			.findFirst()
+			.map((iterated) -> standsFor(owner.as(iterated).getGeneric(0), owner))
+			.orElse(ResolvableType.NONE);
 	}
 
 	/**

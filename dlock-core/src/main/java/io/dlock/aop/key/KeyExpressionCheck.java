@@ -7,21 +7,15 @@ import java.util.regex.Pattern;
 
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.Assign;
-import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
-import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.Elvis;
-import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.NullLiteral;
-import org.springframework.expression.spel.ast.OpDec;
 import org.springframework.expression.spel.ast.OpDivide;
-import org.springframework.expression.spel.ast.OpInc;
 import org.springframework.expression.spel.ast.OpMinus;
 import org.springframework.expression.spel.ast.OpModulus;
 import org.springframework.expression.spel.ast.OpMultiply;
@@ -31,7 +25,6 @@ import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.Ternary;
-import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 
 /**
@@ -39,10 +32,6 @@ import org.springframework.expression.spel.ast.VariableReference;
  * evaluated, and one whose declared types have no place in a key.
  */
 final class KeyExpressionCheck {
-
-	private static final List<Class<? extends SpelNode>> OUT_OF_SIGHT = List.of(TypeReference.class,
-			ConstructorReference.class, BeanReference.class, FunctionReference.class, Assign.class, OpInc.class,
-			OpDec.class);
 
 	private static final Set<Class<? extends SpelNode>> ARITHMETIC = Set.of(OpMinus.class, OpMultiply.class,
 			OpDivide.class, OpModulus.class, OperatorPower.class);
@@ -64,14 +53,18 @@ final class KeyExpressionCheck {
 	/** The type of {@code #this}, of which a name without a {@code #} is a property. */
 	private final ResolvableType active;
 
-	KeyExpressionCheck(String expression, KeyScope scope) {
-		this(expression, scope, ROOT);
+	/** Whether the value may be several keys. */
+	private final boolean several;
+
+	KeyExpressionCheck(String expression, KeyScope scope, boolean several) {
+		this(expression, scope, ROOT, several);
 	}
 
-	private KeyExpressionCheck(String expression, KeyScope scope, ResolvableType active) {
+	private KeyExpressionCheck(String expression, KeyScope scope, ResolvableType active, boolean several) {
 		this.expression = expression;
 		this.scope = scope;
 		this.active = active;
+		this.several = several;
 	}
 
 	/**
@@ -80,24 +73,8 @@ final class KeyExpressionCheck {
 	 * @throws RefusedKeyException if it cannot be a key
 	 */
 	void check(SpelNode node) {
-		checkReferences(node);
+		new KeyReferenceCheck(this.expression, this.scope).check(node);
 		checkPart(node);
-	}
-
-	private void checkReferences(SpelNode node) {
-		if (OUT_OF_SIGHT.contains(node.getClass())) {
-			throw refusal("which uses %s: a key sees the arguments and the method only".formatted(node.toStringAST()),
-					"Compute the key from the arguments, or use the LockRegistry");
-		}
-		if (node instanceof VariableReference variable && !this.scope.variables().contains(name(variable))) {
-			throw refusal(
-					"but there is no variable %s: there are %s".formatted(variable.toStringAST(),
-							this.scope.variables()),
-					this.scope.isNamed() ? "Name a parameter of the method" : KeyScope.PARAMETERS_HINT);
-		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			checkReferences(node.getChild(i));
-		}
 	}
 
 	/**
@@ -119,8 +96,37 @@ final class KeyExpressionCheck {
 		else if (node instanceof NullLiteral) {
 			throw refusal("but null has no text", "A constant needs quotes: \"'null'\"");
 		}
+		else if (this.several) {
+			checkKeys(node);
+		}
 		else {
 			checkType(node, typeOf(node));
+		}
+	}
+
+	private void checkKeys(SpelNode node) {
+		if (node instanceof InlineList) {
+			KeyExpressionCheck each = new KeyExpressionCheck(this.expression, this.scope, this.active, false);
+			for (int i = 0; i < node.getChildCount(); i++) {
+				each.checkPart(node.getChild(i));
+			}
+			return;
+		}
+		ResolvableType type = typeOf(node);
+		Class<?> known = DeclaredTypes.known(type);
+		boolean iterated = known != null && this.scope.texts().isSeveral(known);
+		ResolvableType key = iterated ? DeclaredTypes.ofIterated(type) : type;
+		String subject = (iterated ? "an element of " : "") + node.toStringAST();
+		try {
+			KeyElements.checkKey(DeclaredTypes.known(key));
+			this.scope.texts().check(key);
+			if (iterated && node instanceof VariableReference) {
+				subject = node.toStringAST();
+				KeyElements.checkArgument(type.toClass());
+			}
+		}
+		catch (RefusedKeyException ex) {
+			throw refusal("but %s %s".formatted(subject, ex.problem()), ex.action());
 		}
 	}
 
@@ -169,12 +175,24 @@ final class KeyExpressionCheck {
 			return DeclaredTypes.ofElement(owner);
 		}
 		if (node instanceof Projection || node instanceof Selection) {
-			new KeyExpressionCheck(this.expression, this.scope, DeclaredTypes.ofEach(owner)).typeOf(node.getChild(0));
+			ResolvableType each = DeclaredTypes.ofEach(owner);
+			ResolvableType result = new KeyExpressionCheck(this.expression, this.scope, each, false)
+				.typeOf(node.getChild(0));
 			Class<?> type = DeclaredTypes.known(owner);
-			return (node instanceof Projection && type != null && KeyValueTypes.isSeveral(type)) ? LIST
-					: ResolvableType.NONE;
+			if (type == null || !KeyValueTypes.isSeveral(type)) {
+				return ResolvableType.NONE;
+			}
+			if (node instanceof Projection) {
+				return listOf(result);
+			}
+			boolean all = node.toStringAST().startsWith("?");
+			return (all && !Map.class.isAssignableFrom(type)) ? listOf(each) : ResolvableType.NONE;
 		}
 		return typeOfValue(node);
+	}
+
+	private static ResolvableType listOf(ResolvableType element) {
+		return ResolvableType.forClassWithGenerics(List.class, element);
 	}
 
 	private ResolvableType typeOfProperty(PropertyOrFieldReference property, ResolvableType owner) {

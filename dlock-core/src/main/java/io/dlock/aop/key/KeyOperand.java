@@ -6,6 +6,7 @@ import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Elvis;
+import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
@@ -48,6 +49,9 @@ final class KeyOperand extends SpelNodeImpl {
 		}
 		if (node instanceof Projection each) {
 			return new Projection(each.isNullSafe(), start, end, children(node, texts)[0]);
+		}
+		if (node instanceof InlineList) {
+			return new InlineList(start, end, children(node, texts));
 		}
 		if (node instanceof CompoundExpression) {
 			return new CompoundExpression(start, end, children(node, texts));

@@ -79,6 +79,16 @@ public final class KeyValueFormatter extends StandardTypeConverter {
 		return form(content.getClass()).text().apply(content);
 	}
 
+	/**
+	 * Whether a value that may be several keys is.
+	 * @param type its class
+	 * @return whether its elements are keys, and not the whole
+	 */
+	boolean isSeveral(Class<?> type) {
+		return (type.isArray() || KeyValueTypes.isSeveral(type)) && !Map.class.isAssignableFrom(type)
+				&& converter(type) == null;
+	}
+
 	private static Object content(@Nullable Object value) {
 		Object content = (value instanceof Optional<?> optional) ? optional.orElse(null) : value;
 		if (content == null) {

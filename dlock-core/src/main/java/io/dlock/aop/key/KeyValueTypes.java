@@ -53,9 +53,11 @@ final class KeyValueTypes {
 
 	private static final Predicate<Class<?>> SEVERAL = isA(Iterable.class, Map.class, Iterator.class, BaseStream.class);
 
-	private static final List<Refused> REFUSED = List.of(
+	private static final List<Refused> REFUSED = List.of(new Refused("that is several values and not one",
+			"Lock one value, such as an id, or all keys or all values of the map, as in keys = \"#map.keySet()\"",
+			isA(Map.class)),
 			new Refused("that is several values and not one",
-					"Lock one value, such as an id, or lock all of them with LockRegistry.acquireAll",
+					"Lock one value, such as an id, or lock all of them: write keys instead of key",
 					KeyValueTypes::isSeveral),
 			new Refused("its text depends on the time zone of the process",
 					"Use a type of java.time, for instance with toInstant()", isA(Date.class, Calendar.class)),

@@ -1,47 +1,34 @@
 package io.dlock.aop.key;
 
 import java.lang.reflect.Method;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.expression.EvaluationException;
-import org.springframework.expression.ParseException;
-import org.springframework.expression.spel.SpelCompilerMode;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.SpelParserConfiguration;
-import org.springframework.expression.spel.ast.SpelNodeImpl;
-import org.springframework.expression.spel.ast.VariableReference;
-import org.springframework.expression.spel.standard.SpelExpression;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
-import org.springframework.util.StringUtils;
 
 /**
- * The key of a locked method: a fixed text, or a name and an expression over the
- * arguments. The expression is parsed once and sees only the arguments and the method: no
- * types, beans or constructors. (It may call methods of the arguments.)
+ * The key of a locked method, or its keys: a fixed text, or a name and expressions over
+ * the arguments.
  */
 public final class LockKey {
-
-	/** A compiled expression would bypass {@link KeyOperand}. */
-	private static final SpelParserConfiguration INTERPRETED = new SpelParserConfiguration(SpelCompilerMode.OFF, null);
-
-	private static final SpelExpressionParser PARSER = new SpelExpressionParser(INTERPRETED);
 
 	private final KeyScope scope;
 
 	private final String name;
 
-	private final @Nullable SpelExpression expression;
+	private final List<KeyExpression> expressions;
 
-	/** The position of the argument that the expression consists of, if it is no more. */
-	private final @Nullable Integer argument;
+	private final boolean several;
 
 	private final String fixedKey;
 
-	private LockKey(KeyScope scope, String name, @Nullable SpelExpression expression, String fixedKey) {
+	private LockKey(KeyScope scope, String name, List<KeyExpression> expressions, boolean several, String fixedKey) {
 		this.scope = scope;
 		this.name = name;
-		this.expression = expression;
-		this.argument = (expression != null) ? argument(expression.getAST()) : null;
+		this.expressions = expressions;
+		this.several = several;
 		this.fixedKey = fixedKey;
 	}
 
@@ -59,23 +46,28 @@ public final class LockKey {
 			KeyValueFormatter texts) {
 		KeyScope scope = new KeyScope(method, targetClass, texts);
 		if (expression.isEmpty()) {
-			return new LockKey(scope, name, null,
+			return new LockKey(scope, name, List.of(), false,
 					name.isEmpty() ? targetClass.getName() + "#" + signature(method) : name);
 		}
-		SpelNodeImpl parsed = KeyOperand.within(parse(expression).getAST(), texts);
-		new KeyExpressionCheck(expression, scope).check(parsed);
-		return new LockKey(scope, name, new SpelExpression(expression, parsed, INTERPRETED), name);
+		return new LockKey(scope, name, List.of(KeyExpression.of(expression, scope, false)), false, name);
 	}
 
-	private static SpelExpression parse(String expression) {
-		try {
-			return (SpelExpression) PARSER.parseExpression(expression);
-		}
-		catch (ParseException | IllegalStateException ex) {
-			throw new RefusedKeyException(
-					"has the key '" + expression + "', which is no SpEL expression: " + ex.getMessage(),
-					"A constant key needs quotes: \"'nightly'\"", ex);
-		}
+	/**
+	 * Create the keys of a method that locks several at once.
+	 * @param method the method
+	 * @param targetClass the class of the bean
+	 * @param name the name, may be empty
+	 * @param expressions the expressions, each for one key or several
+	 * @param texts makes text of values
+	 * @return the keys
+	 * @throws RefusedKeyException if an expression cannot be a key or several
+	 */
+	public static LockKey several(Method method, Class<?> targetClass, String name, List<String> expressions,
+			KeyValueFormatter texts) {
+		KeyScope scope = new KeyScope(method, targetClass, texts);
+		return new LockKey(scope, name,
+				expressions.stream().map((expression) -> KeyExpression.of(expression, scope, true)).toList(), true,
+				name);
 	}
 
 	private static String signature(Method method) {
@@ -87,76 +79,57 @@ public final class LockKey {
 	}
 
 	/**
+	 * Whether it is a set of keys, all of which are locked together.
+	 * @return whether there may be more than one
+	 */
+	public boolean isSeveral() {
+		return this.several;
+	}
+
+	/**
 	 * Whether it differs from call to call and stands without a name.
 	 * @return whether it may exclude calls that have nothing to do with the method
 	 */
 	public boolean isBare() {
-		return this.name.isEmpty() && this.expression != null && seesArgument(this.expression.getAST());
-	}
-
-	private boolean seesArgument(SpelNode node) {
-		if (argument(node) != null) {
-			return true;
-		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			if (seesArgument(node.getChild(i))) {
-				return true;
-			}
-		}
-		return false;
-	}
-
-	private @Nullable Integer argument(SpelNode node) {
-		return (node instanceof VariableReference variable) ? this.scope.position(variable.toStringAST().substring(1))
-				: null;
+		return this.name.isEmpty() && this.expressions.stream().anyMatch(KeyExpression::seesArgument);
 	}
 
 	/**
-	 * The key of a call. Evaluated once, before the method can change its arguments.
+	 * The keys of a call. Evaluated once, before the method can change its arguments.
 	 * @param arguments the arguments
-	 * @return the key, with its name
-	 * @throws IllegalArgumentException if the expression yields nothing that could be a
+	 * @return the keys with their name, without duplicates; one unless
+	 * {@linkplain #isSeveral() there may be several}
+	 * @throws IllegalArgumentException if an expression yields nothing that could be a
 	 * key
 	 */
-	public String evaluate(@Nullable Object[] arguments) {
-		if (this.expression == null) {
-			return this.fixedKey;
+	public List<String> evaluate(@Nullable Object[] arguments) {
+		if (this.expressions.isEmpty()) {
+			return List.of(this.fixedKey);
 		}
-		String key = text(this.expression, arguments);
-		if (!StringUtils.hasText(key)) {
+		if (!this.several) {
+			return List.of(named(this.expressions.get(0).key(arguments)));
+		}
+		Set<String> keys = new LinkedHashSet<>();
+		this.expressions.forEach((expression) -> expression.addKeys(arguments, keys));
+		if (keys.isEmpty()) {
 			throw new IllegalArgumentException(
-					"The key " + this + " is blank for this call, which would be one lock for all calls");
+					("The keys %s are empty for this call, which would run without a lock. Do not call the method then, "
+							+ "or add a key that is always there: keys = { \"#order.id\", … }")
+						.formatted(this));
 		}
+		return keys.stream().map(this::named).toList();
+	}
+
+	private String named(String key) {
 		return this.name.isEmpty() ? key : this.name + ":" + key;
-	}
-
-	private String text(SpelExpression evaluated, @Nullable Object[] arguments) {
-		try {
-			return this.scope.texts().of(value(evaluated, arguments));
-		}
-		catch (RefusedKeyException ex) {
-			throw new IllegalArgumentException("The key %s %s. %s%s".formatted(this, ex.problem(), ex.action(),
-					this.scope.isNamed() ? "" : "; if a parameter seems to be missing: " + KeyScope.PARAMETERS_HINT),
-					ex);
-		}
-		catch (EvaluationException ex) {
-			throw new IllegalArgumentException(
-					"The key " + this + " could not be evaluated for this call: " + ex.getMessage(), ex);
-		}
-	}
-
-	/**
-	 * SpEL would describe the type of an argument at each call.
-	 */
-	private @Nullable Object value(SpelExpression evaluated, @Nullable Object[] arguments) {
-		return (this.argument != null && this.argument < arguments.length) ? arguments[this.argument]
-				: evaluated.getValue(new KeyEvaluationContext(this.scope, arguments));
 	}
 
 	@Override
 	public String toString() {
-		return (this.expression != null) ? "'%s' of %s".formatted(this.expression.getExpressionString(), this.scope)
-				: this.fixedKey;
+		return this.expressions.isEmpty() ? this.fixedKey
+				: this.expressions.stream()
+					.map((expression) -> "'" + expression.text() + "'")
+					.collect(Collectors.joining(", ", "", " of " + this.scope));
 	}
 
 }

@@ -2,7 +2,9 @@ package io.dlock.aop.call;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -26,9 +28,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
+import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
+import io.dlock.ReactiveLockContext;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
@@ -92,6 +96,35 @@ class CompletionIntegrationTests {
 				counter.write(read + 1);
 				return read;
 			});
+		}
+
+		@DistributedLocked(keys = { "#from", "#to" }, waitTime = "60s")
+		public boolean move(String from, String to, Map<String, Counter> counters) {
+			counters.get(from).write(counters.get(from).read() - 1);
+			counters.get(to).write(counters.get(to).read() + 1);
+			return LockContext.all().stream().allMatch(LockHandle::isValid) && LockContext.all().size() == 2;
+		}
+
+		@DistributedLocked(keys = { "#from", "#to" }, waitTime = "60s")
+		public CompletableFuture<Boolean> moveLater(String from, String to, Map<String, Counter> counters) {
+			int read = counters.get(from).read();
+			CompletableFuture<Boolean> done = new CompletableFuture<>();
+			this.elsewhere.schedule(() -> {
+				counters.get(from).write(read - 1);
+				counters.get(to).write(counters.get(to).read() + 1);
+				done.complete(true);
+			}, 2, TimeUnit.MILLISECONDS);
+			return done;
+		}
+
+		@DistributedLocked(keys = { "#from", "#to" }, waitTime = "60s")
+		public Mono<Boolean> moveReactively(String from, String to, Map<String, Counter> counters) {
+			int read = counters.get(from).read();
+			return Mono.delay(Duration.ofMillis(2)).flatMap((tick) -> Mono.deferContextual((context) -> {
+				counters.get(from).write(read - 1);
+				counters.get(to).write(counters.get(to).read() + 1);
+				return Mono.just(ReactiveLockContext.all(context).size() == 2);
+			}));
 		}
 
 		@DistributedLocked(key = "#key", waitTime = "60s")
@@ -204,6 +237,34 @@ class CompletionIntegrationTests {
 				.doesNotHaveDuplicates();
 			assertThat(counter.read()).isEqualTo(CALLS);
 			assertFree(one, key);
+		}
+	}
+
+	/**
+	 * Each call locks two keys, of which many lock the same ones in the other order.
+	 */
+	@ParameterizedTest
+	@MethodSource("servers")
+	void callsThatLockSeveralKeysExcludeEachOtherAndDoNotWaitInACircle(String server) {
+		List<String> keys = Stream.of("a", "b", "c").map((name) -> name + "/" + UUID.randomUUID()).toList();
+		Map<String, Counter> counters = new HashMap<>();
+		keys.forEach((key) -> counters.put(key, new Counter()));
+		try (Instance one = new Instance(server); Instance two = new Instance(server)) {
+			List<CompletableFuture<Boolean>> results = new ArrayList<>();
+			for (int i = 0; i < CALLS; i++) {
+				Work work = ((i % 2 == 0) ? one : two).work();
+				String from = keys.get(i % 3);
+				String to = keys.get((i + 1 + i / 3 % 2) % 3);
+				results.add(switch (i / 2 % 3) {
+					case 0 -> CompletableFuture.supplyAsync(() -> work.move(from, to, counters));
+					case 1 -> work.moveLater(from, to, counters);
+					default -> work.moveReactively(from, to, counters).toFuture();
+				});
+			}
+			assertThat(Flux.fromIterable(results).flatMap(Mono::fromFuture, CALLS).collectList().block()).hasSize(CALLS)
+				.containsOnly(true);
+			assertThat(counters.values().stream().mapToInt(Counter::read).sum()).isZero();
+			keys.forEach((key) -> assertFree(one, key));
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockHandle;
+import io.dlock.LockSet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -59,7 +61,7 @@ class InterruptibleMethodTests {
 		int strays = 0;
 		int round = 0;
 		for (long start = System.nanoTime(); round < MOST_ROUNDS && System.nanoTime() - start < NANOS; round++) {
-			new InterruptibleMethod(handle).run(new Call(() -> {
+			new InterruptibleMethod(LockSet.of(List.of(handle))).run(new Call(() -> {
 				spin(ThreadLocalRandom.current().nextInt(1 << ThreadLocalRandom.current().nextInt(16)));
 				interrupted.addAndGet(Thread.currentThread().isInterrupted() ? 1 : 0);
 			}));
@@ -147,8 +149,8 @@ class InterruptibleMethodTests {
 
 		};
 		AtomicInteger runs = new AtomicInteger();
-		assertThatExceptionOfType(OutOfMemoryError.class)
-			.isThrownBy(() -> new InterruptibleMethod(handle).run(new Call(runs::incrementAndGet)));
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(
+				() -> new InterruptibleMethod(LockSet.of(List.of(handle))).run(new Call(runs::incrementAndGet)));
 		assertThat(runs).hasValue(0);
 		Field innermost = InterruptibleMethod.class.getDeclaredField("INNERMOST");
 		innermost.setAccessible(true);

@@ -53,6 +53,12 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 			return body()
 		}
 
+		@DistributedLocked(keys = ["#keys", "'all'"])
+		open suspend fun several(keys: List<String>): List<String> {
+			delay(1)
+			return ReactiveLockContext.all(currentCoroutineContext()[ReactorContext]!!.context).map { it.key() }.sorted()
+		}
+
 		@DistributedLocked("#key", waitTime = "20s")
 		open suspend fun nothing(key: String, body: suspend () -> Unit) {
 			body()
@@ -145,6 +151,12 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 	}
 
 	private fun isFree() = store.find("key").isEmpty
+
+	@Test
+	fun functionHoldsAllItsKeys() = runBlocking<Unit> {
+		assertThat(work.several(listOf("b", "a"))).containsExactly("a", "all", "b")
+		assertThat(store.inspection().list(10).locks()).isEmpty()
+	}
 
 	@Test
 	fun r49SuspendingFunctionHoldsItsLockUntilItIsDone() = runBlocking<Unit> {
