@@ -8,6 +8,7 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 
 @RestController
 class OrderController {
@@ -32,8 +33,11 @@ class OrderController {
 
 	@PostMapping("/carts")
 	@ResponseStatus(HttpStatus.CREATED)
-	List<PlacedOrder> place(@RequestBody List<Order> cart) {
-		return this.carts.place(cart);
+	List<PlacedOrder> place(@RequestBody List<Order> cart, @RequestParam(defaultValue = "true") boolean together) {
+		if (cart.isEmpty()) {
+			throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "The cart is empty");
+		}
+		return together ? this.carts.placeTogether(cart) : this.carts.placeEach(cart);
 	}
 
 }

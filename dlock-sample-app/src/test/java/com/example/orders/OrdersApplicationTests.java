@@ -60,17 +60,30 @@ class OrdersApplicationTests {
 			.isLenientlyEqualTo(json("{'stockLeft': 19}"));
 	}
 
-	@Test
-	void aCartIsSoldAsAWholeOrNotAtAll() {
+	@ParameterizedTest
+	@ValueSource(strings = { "/carts", "/carts?together=false" })
+	void aCartIsSoldAsAWholeOrNotAtAll(String carts) {
 		assertThat(put("pen", "{'stock': 10}")).hasStatusOk();
-		assertThat(post("/carts", "[{'product': 'pen', 'quantity': 4}, {'product': 'book', 'quantity': 3}]"))
+		assertThat(post(carts, "[{'product': 'book', 'quantity': 3}, {'product': 'pen', 'quantity': 4}]"))
 			.hasStatus(201)
 			.bodyJson()
 			.isLenientlyEqualTo(json("[{'product': 'book', 'stockLeft': 17}, {'product': 'pen', 'stockLeft': 6}]"));
-		assertThat(post("/carts", "[{'product': 'pen', 'quantity': 7}, {'product': 'book', 'quantity': 3}]"))
+		assertThat(post(carts, "[{'product': 'pen', 'quantity': 7}, {'product': 'book', 'quantity': 3}]"))
 			.hasStatus(409);
 		assertThat(get("/stock/book")).bodyJson().isLenientlyEqualTo(json("{'stock': 17, 'sold': 3}"));
 		assertThat(get("/locks")).bodyJson().isEqualTo(json("[{'product': 'book'}, {'product': 'pen'}]"));
+	}
+
+	@Test
+	void aCartLocksAllItsProductsOrNone() {
+		String cart = "[{'product': 'pen', 'quantity': 1}, {'product': 'book', 'quantity': 1}, {'product': 'pen', 'quantity': 1}]";
+		assertThat(put("pen", "{'stock': 10}")).hasStatusOk();
+		assertThat(post("/carts", cart)).hasStatus(201);
+		try (LockHandle handle = this.locks.acquireAsync(LockRequest.of("stock:pen")).join()) {
+			assertThat(post("/carts", cart)).hasStatus(423);
+		}
+		assertThat(get("/stock/book")).bodyJson().isLenientlyEqualTo(json("{'stock': 19, 'sold': 1}"));
+		assertThat(post("/carts", "[]")).hasStatus(400);
 	}
 
 	@Test
