@@ -109,6 +109,7 @@ public @interface DistributedLocked {
 	 * {@link #name} and the other attributes of its own, but the {@link #waitTime} is
 	 * that of all together. The loss of one is the loss of all. Each has a fencing token
 	 * of its own: {@code LockContext.find("stock:" + sku).token()}.
+	 * {@link LockHandle#current()} is only one of them.
 	 * <p>
 	 * The values follow the rules of {@link #key}; an {@code Optional} and a map are
 	 * refused. Duplicates count once. A call without a key, with more than

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 import ch.qos.logback.classic.Logger;
@@ -35,6 +36,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
@@ -111,6 +113,17 @@ class ReactiveTransactionIntegrationTests {
 		@Transactional
 		public Mono<Integer> interrupted(String id) {
 			return addAndLose(id).delayElement(Duration.ofSeconds(60));
+		}
+
+		@DistributedLocked(keys = { "#id", "'other/' + #id" }, lease = "2s")
+		@Transactional
+		public Mono<Integer> addUnderTwo(String id, Runnable meanwhile) {
+			return read(id).flatMap((value) -> write(id, value + 1)).doOnNext((value) -> meanwhile.run());
+		}
+
+		@DistributedLocked(keys = { "#id", "'other/' + #id" }, waitTime = "60s")
+		public <T> Mono<T> insideOfTwo(String id, Mono<T> body) {
+			return body;
 		}
 
 		private Mono<Integer> addAndLose(String id) {
@@ -358,6 +371,38 @@ class ReactiveTransactionIntegrationTests {
 		assertThat(this.counter.losingCarelessly(this.id).block()).isOne();
 		assertThat(this.counter.addInItsOwnTransaction(this.id).block()).isEqualTo(2);
 		assertThat(warnings()).isEmpty();
+	}
+
+	@Test
+	void r48LossOfOneOfSeveralLocksRollsBack() {
+		start((postProcessor) -> {
+		}, new LockCheckingTransactionManager(this.transactions));
+		assertThat(this.counter.addUnderTwo(this.id, () -> {
+		}).block()).isOne();
+		List<String> keys = new CopyOnWriteArrayList<>();
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				keys.add(event.key());
+			}
+		});
+		for (String lost : List.of(this.id, "other/" + this.id)) {
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(this.counter.addUnderTwo(this.id, () -> {
+				this.store.inspection().forceRelease(lost, this.store.find(lost).orElseThrow().token());
+				Awaitility.await().until(() -> keys.remove(lost));
+			})::block).withMessageContaining("is rolled back").satisfies((ex) -> assertThat(ex.key()).isEqualTo(lost));
+		}
+		assertThat(value()).isOne();
+	}
+
+	@Test
+	void r47SeveralLocksAreKeptUntilTheCommitAndSharedByCallsOfTheTransaction() {
+		start(InsideTransaction.DEFER);
+		Mono<Boolean> held = Mono.fromSupplier(() -> isHeld() && this.registry.find("other/" + this.id).isPresent());
+		assertThat(inTransaction(this.counter.insideOfTwo(this.id, this.counter.add(this.id))
+			.then(this.counter.insideOfTwo(this.id, held))
+			.zipWhen((inside) -> held, Boolean::logicalAnd)).block(Duration.ofSeconds(60))).isTrue();
+		assertThat(isHeld() || this.registry.find("other/" + this.id).isPresent()).isFalse();
+		assertThat(value()).isOne();
 	}
 
 	@Test
