@@ -25,6 +25,7 @@ import io.dlock.torture.server.StoreType;
  * @param pollers the number of threads of each client that try keys without waiting calls
  * @param transfers the number of threads of each client that lock several accounts at a
  * time
+ * @param places the number of threads of each client that share keys with others
  * @param kept the number of locks that a client of its own keeps all the time
  * @param only the numbers of the only faults to inflict, with a plus between them, or
  * {@code all}
@@ -32,8 +33,8 @@ import io.dlock.torture.server.StoreType;
  * @param directory where the directory of the run is made
  */
 record CampaignOptions(StoreType store, String contender, Tier tier, Duration duration, long seed, int clients,
-		int threads, int keys, Duration lease, int futures, int pollers, int transfers, int kept, String only,
-		String without, Path directory) {
+		int threads, int keys, Duration lease, int futures, int pollers, int transfers, int places, int kept,
+		String only, String without, Path directory) {
 
 	private static final String ALL = "all";
 
@@ -42,7 +43,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 
 	static final String USAGE = "run --store=redis|redis-sentinel|redis-cluster|postgres|mariadb [--contender=dlock]"
 			+ " [--tier=S|L] [--duration=600s|10m|0] [--seed=1] [--clients=3] [--threads=4] [--keys=4] [--lease=1000]"
-			+ " [--futures=36] [--pollers=2] [--transfers=1] [--kept=10000] [--only=F24+F32] [--without=F28+F29]";
+			+ " [--futures=36] [--pollers=2] [--transfers=1] [--places=2] [--kept=10000] [--only=F24+F32] [--without=F28+F29]";
 
 	static CampaignOptions parse(String... args) {
 		Arguments arguments = Arguments.parse(args);
@@ -55,8 +56,9 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 				arguments.number("clients", 3), arguments.number("threads", 4), arguments.number("keys", 4),
 				Duration.ofMillis(arguments.number("lease", 1000)), arguments.number("futures", more ? 36 : 0),
 				arguments.number("pollers", more ? 2 : 0), arguments.number("transfers", more ? 1 : 0),
-				arguments.number("kept", more ? kept(duration) : 0), arguments.text("only", ALL),
-				arguments.text("without", "none"), Path.of(arguments.text("directory", "target/torture")));
+				arguments.number("places", more ? 2 : 0), arguments.number("kept", more ? kept(duration) : 0),
+				arguments.text("only", ALL), arguments.text("without", "none"),
+				Path.of(arguments.text("directory", "target/torture")));
 	}
 
 	/**

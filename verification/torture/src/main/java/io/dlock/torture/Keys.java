@@ -21,6 +21,15 @@ public final class Keys {
 	/** The number of the first key of those that no call waits for. */
 	static final int FIRST_POLLED = 50_000;
 
+	/**
+	 * The number of keys that several calls may hold at the same time: the first half has
+	 * shared and exclusive locks, the second half permits.
+	 */
+	public static final int PLACES = 4;
+
+	/** The number of the first key that several calls may hold at the same time. */
+	static final int FIRST_PLACE = 30_000;
+
 	/** The number of accounts, of which a transfer locks some together. */
 	public static final int ACCOUNTS = 6;
 
@@ -68,8 +77,28 @@ public final class Keys {
 		return key >= FIRST_ACCOUNT && key < FIRST_POLLED;
 	}
 
+	/**
+	 * A key that several calls may hold at the same time.
+	 * @param choice any number
+	 * @return the number of the key
+	 */
+	public static int placeKey(int choice) {
+		return FIRST_PLACE + choice % PLACES;
+	}
+
+	public static boolean isPlace(int key) {
+		return key >= FIRST_PLACE && key < FIRST_ACCOUNT;
+	}
+
+	/**
+	 * Whether a key has permits, and no exclusive locks.
+	 */
+	public static boolean isLimit(int key) {
+		return isPlace(key) && key >= FIRST_PLACE + PLACES / 2;
+	}
+
 	public static boolean isShared(int key) {
-		return key < FIRST_ACCOUNT;
+		return key < FIRST_PLACE;
 	}
 
 	/**

@@ -52,6 +52,9 @@ final class AttemptLog {
 		if (this.call.async()) {
 			now(Event.ASYNC);
 		}
+		if (this.call.places() > 1) {
+			write(Event.PLACES, 0, this.call.places(), 0);
+		}
 	}
 
 	/**

@@ -13,7 +13,7 @@ import io.dlock.torture.resource.ResourceClient;
  * asks all the time whether the lock is held, and writes the answers down. Silent work
  * does not ask while the lock may be lost, because the question would tell the listener
  * as well. Careful work stops when the lock is not held; careless work writes all the
- * same, as most programs do.
+ * same, as most programs do. The holder of one of several places only reads.
  */
 final class Body {
 
@@ -43,7 +43,12 @@ final class Body {
 
 	void run() {
 		try {
-			use();
+			if (this.cycle.call().places() > 1) {
+				read();
+			}
+			else {
+				use();
+			}
 		}
 		finally {
 			if (this.interrupted) {
@@ -70,6 +75,24 @@ final class Body {
 		}
 		answered(Event.UNFENCED_WRITE, token, this.resource.writeUnfenced(this.log.origin(), unfenced.value() + 1));
 		check();
+	}
+
+	/**
+	 * A value does not change as long as its reader is valid.
+	 */
+	private void read() {
+		long token = this.holding.token();
+		Reply before = this.resource.readShared(this.log.origin(), token);
+		work();
+		awaitListener();
+		check();
+		if (gaveUp()) {
+			return;
+		}
+		Reply after = this.resource.readShared(this.log.origin(), token);
+		if (before.accepted() && after.accepted() && this.log.check(this.holding)) {
+			this.log.write(Event.SHARED_READ, token, before.value(), after.value());
+		}
 	}
 
 	/**

@@ -21,14 +21,15 @@ import io.dlock.torture.Arguments;
  * @param futures the number of requests at a time that no thread waits for
  * @param pollers the number of threads that try keys without waiting calls
  * @param transfers the number of threads that lock several accounts at a time
+ * @param places the number of threads that lock keys together with others
  * @param kept the number of locks to keep, and to do nothing else; zero for none
  * @param resourcePort the port of the resource
  * @param contender who locks
  * @param store where
  */
 record ClientOptions(int client, int incarnation, long seed, Duration lease, Duration waitTime, int threads, int keys,
-		Duration think, Duration interruptEvery, Path history, int futures, int pollers, int transfers, int kept,
-		int resourcePort, String contender, StoreAddress store) {
+		Duration think, Duration interruptEvery, Path history, int futures, int pollers, int transfers, int places,
+		int kept, int resourcePort, String contender, StoreAddress store) {
 
 	static ClientOptions parse(String... args) {
 		Arguments arguments = Arguments.parse(args);
@@ -39,8 +40,9 @@ record ClientOptions(int client, int incarnation, long seed, Duration lease, Dur
 				Duration.ofMillis(arguments.number("think", 20)),
 				Duration.ofMillis(arguments.number("interrupt-every", 500)), Path.of(arguments.text("history")),
 				arguments.number("futures", 0), arguments.number("pollers", 0), arguments.number("transfers", 0),
-				arguments.number("kept", 0), Integer.parseInt(arguments.text("resource")),
-				arguments.text("contender", "dlock"), StoreAddress.of(arguments));
+				arguments.number("places", 0), arguments.number("kept", 0),
+				Integer.parseInt(arguments.text("resource")), arguments.text("contender", "dlock"),
+				StoreAddress.of(arguments));
 	}
 
 	String instance() {

@@ -14,6 +14,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockLostException;
+import io.dlock.LockMode;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
@@ -86,9 +87,10 @@ final class DlockContender implements Contender {
 		LockRequest request = request(call);
 		try {
 			if (call.async()) {
-				return acquireAsync(request);
+				return acquireAsync(call, request);
 			}
-			Optional<LockHandle> handle = this.registry.tryAcquire(request);
+			Optional<LockHandle> handle = isPermit(call) ? this.registry.tryAcquirePermit(request, call.places())
+					: this.registry.tryAcquire(request);
 			return handle.isPresent() ? new Outcome.Granted(new Held(handle.get()))
 					: new Outcome.NotGranted(Event.REFUSED, "busy");
 		}
@@ -125,14 +127,20 @@ final class DlockContender implements Contender {
 			.lease(call.lease())
 			.waitTime(call.waitTime())
 			.renew(call.renew())
+			.mode((call.places() == LockCall.SHARED) ? LockMode.SHARED : LockMode.EXCLUSIVE)
 			.build();
+	}
+
+	private static boolean isPermit(LockCall call) {
+		return call.places() > 1 && call.places() != LockCall.SHARED;
 	}
 
 	/**
 	 * An interrupted caller gives up the future.
 	 */
-	private Outcome acquireAsync(LockRequest request) {
-		CompletableFuture<LockHandle> future = this.registry.acquireAsync(request);
+	private Outcome acquireAsync(LockCall call, LockRequest request) {
+		CompletableFuture<LockHandle> future = isPermit(call) ? this.registry.acquirePermitAsync(request, call.places())
+				: this.registry.acquireAsync(request);
 		try {
 			return new Outcome.Granted(new Held(future.get()));
 		}

@@ -45,6 +45,8 @@ public final class TortureClient {
 
 	private static final int FIRST_TRANSFER = 300;
 
+	private static final int FIRST_PLACE = 400;
+
 	private final ClientOptions options;
 
 	private final Contender contender;
@@ -168,6 +170,9 @@ public final class TortureClient {
 		for (int i = 0; i < this.options.transfers(); i++) {
 			this.others.add(new Thread(new Transfers(this.options, FIRST_TRANSFER + i, this.contender, this.history,
 					attempts, this.stopped), "transfers-" + i));
+		}
+		for (int i = 0; i < this.options.places(); i++) {
+			this.others.add(new Thread(worker(FIRST_PLACE + i, attempts, Workload::nextPlace), "places-" + i));
 		}
 		if (this.options.futures() > 0) {
 			this.others.add(new Thread(new Futures(this.options, this.contender, this.history, attempts, this.stopped),

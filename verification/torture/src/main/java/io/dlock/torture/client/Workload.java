@@ -85,6 +85,21 @@ final class Workload {
 	}
 
 	/**
+	 * One of several places of a key: a shared lock or a permit, and sometimes the
+	 * exclusive lock that all shared ones are in the way of.
+	 */
+	Cycle nextPlace() {
+		int key = Keys.placeKey(this.random.nextInt(Keys.PLACES));
+		int places = Keys.isLimit(key) ? 2 + this.random.nextInt(2)
+				: (this.random.nextInt(5) == 0) ? 1 : LockCall.SHARED;
+		boolean renew = this.random.nextInt(10) < 7 && this.renewing;
+		LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime(key), renew,
+				this.random.nextInt(5) == 0, places);
+		return new Cycle(key, call, body(this.options.lease()), this.random.nextBoolean(), this.random.nextBoolean(),
+				false, upTo(this.options.think()));
+	}
+
+	/**
 	 * An amount of money.
 	 */
 	long nextAmount() {

@@ -106,7 +106,19 @@ public enum Event {
 	 * An account gave or received money. {@code value} is its balance now, {@code other}
 	 * the money received, which is negative for the account that gave it.
 	 */
-	TRANSFER;
+	TRANSFER,
+
+	/**
+	 * The call that begins asks for one of several places. {@code value} is the number of
+	 * calls that may hold the key at the same time.
+	 */
+	PLACES,
+
+	/**
+	 * A holder of one of several places has read the fenced counter twice and was valid
+	 * afterwards. {@code value} is the first answer, {@code other} the second.
+	 */
+	SHARED_READ;
 
 	private static final Event[] VALUES = values();
 

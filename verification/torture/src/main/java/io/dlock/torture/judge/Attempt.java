@@ -28,6 +28,8 @@ final class Attempt {
 
 	private boolean async;
 
+	private long places = 1;
+
 	private Event outcome = Event.NONE;
 
 	private long returned;
@@ -51,6 +53,8 @@ final class Attempt {
 	private long overSince;
 
 	private long rejected;
+
+	private long changedUnder;
 
 	private long fencedWrites;
 
@@ -82,6 +86,9 @@ final class Attempt {
 				this.renewed = entry.renewed();
 			}
 			case ASYNC -> this.async = true;
+			case PLACES -> this.places = entry.value();
+			case SHARED_READ ->
+				this.changedUnder = (entry.value() != entry.other()) ? entry.nanos() : this.changedUnder;
 			case GRANTED -> {
 				returned(entry);
 				this.token = entry.token();
@@ -156,6 +163,27 @@ final class Attempt {
 	 */
 	boolean isAsync() {
 		return this.async;
+	}
+
+	/**
+	 * The number of calls that may hold the key at the same time, this one included.
+	 * @return the number, 1 for an exclusive lock
+	 */
+	long places() {
+		return this.places;
+	}
+
+	boolean isExclusive() {
+		return this.places == 1 && !Keys.isLimit(this.key);
+	}
+
+	/**
+	 * When the holder was still valid and had read a value that another holder changed
+	 * meanwhile.
+	 * @return the time, 0 if that did not happen
+	 */
+	long changedUnder() {
+		return this.changedUnder;
 	}
 
 	Event outcome() {

@@ -1,10 +1,13 @@
 package io.dlock.torture.judge;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
 /**
- * I1: an exact sweep over the valid holds of each key.
+ * I1: an exact sweep over the valid holds of each key. An exclusive hold is valid alone;
+ * of shared holds and permits no more are valid at a time than the highest number that
+ * one of them asked for.
  * <p>
  * <strong>What a valid hold is.</strong> A handle is never valid again once it was not,
  * so it was valid at all times from the end of its first check that said so to the begin
@@ -16,7 +19,8 @@ import java.util.List;
  * it is valid, it claims to have been.
  * <p>
  * The resource is a second witness: a hold whose token it rejected, and which then still
- * says it is valid, was followed by another too early.
+ * says it is valid, was followed by another too early. So was a reader that is valid
+ * after a value has changed that it had read.
  */
 final class Exclusion {
 
@@ -33,28 +37,40 @@ final class Exclusion {
 		}
 		run.attempts()
 			.stream()
+			.filter((attempt) -> attempt.changedUnder() != 0)
+			.forEach((attempt) -> findings.violation(Invariant.I1, attempt.changedUnder(),
+					attempt + " is valid but a value that it had read has changed"));
+		run.attempts()
+			.stream()
 			.filter((attempt) -> attempt.rejected() != 0 && attempt.heldUntil() > attempt.rejected())
 			.forEach((attempt) -> findings.violation(Invariant.I1, attempt.rejected(),
 					attempt + " is valid but the resource has seen a higher token"));
 	}
 
-	/**
-	 * All that begin while the one that lasts longest still lasts overlap it.
-	 */
 	private static void sweep(List<Attempt> holds, boolean notified, Findings findings) {
-		Attempt longest = null;
+		List<Attempt> earlier = new ArrayList<>();
 		for (Attempt hold : holds) {
-			if (longest != null && overlap(longest, hold)) {
-				long from = Math.max(longest.heldFrom(), begin(hold));
-				long to = Math.min(longest.heldUntil(), end(hold));
-				if (notified || bothRun(longest, hold, from, to)) {
-					findings.violation(Invariant.I1, hold.heldFrom(),
-							"%s and %s are both valid for %.3f ms".formatted(longest, hold, (to - from) / 1e6));
-				}
+			earlier.removeIf((other) -> end(other) < begin(hold));
+			List<Attempt> beside = earlier.stream().filter((other) -> overlap(other, hold)).toList();
+			beside.stream()
+				.filter((other) -> hold.isExclusive() || other.isExclusive())
+				.max(Comparator.comparingLong(Exclusion::end))
+				.ifPresent((other) -> judge(other, hold, notified, findings));
+			long places = beside.stream().mapToLong(Attempt::places).reduce(hold.places(), Math::max);
+			if (beside.size() >= places && !hold.isExclusive()) {
+				findings.violation(Invariant.I1, hold.heldFrom(), "%s is valid beside %d others for %d places: %s"
+					.formatted(hold, beside.size(), places, beside));
 			}
-			if (longest == null || end(hold) > end(longest)) {
-				longest = hold;
-			}
+			earlier.add(hold);
+		}
+	}
+
+	private static void judge(Attempt earlier, Attempt later, boolean notified, Findings findings) {
+		long from = Math.max(earlier.heldFrom(), begin(later));
+		long to = Math.min(earlier.heldUntil(), end(later));
+		if (notified || bothRun(earlier, later, from, to)) {
+			findings.violation(Invariant.I1, later.heldFrom(),
+					"%s and %s are both valid for %.3f ms".formatted(earlier, later, (to - from) / 1e6));
 		}
 	}
 

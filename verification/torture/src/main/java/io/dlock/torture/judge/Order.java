@@ -18,6 +18,7 @@ import io.dlock.torture.history.Event;
  * all that follow. So a walk decides it exactly, for histories of any length.
  * <p>
  * This is stricter than {@link Exclusion}: a holder that died must have its time as well.
+ * Only exclusive holds are judged.
  */
 final class Order {
 
@@ -29,7 +30,7 @@ final class Order {
 			Attempt before = null;
 			long moment = Long.MIN_VALUE;
 			for (Attempt grant : attempts.stream()
-				.filter((attempt) -> attempt.isGranted() && attempt.token() != 0)
+				.filter((attempt) -> attempt.isGranted() && attempt.token() != 0 && attempt.isExclusive())
 				.sorted(Comparator.comparingLong(Attempt::token))
 				.toList()) {
 				findings.judged(Invariant.I12);

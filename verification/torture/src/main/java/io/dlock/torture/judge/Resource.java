@@ -16,11 +16,17 @@ final class Resource {
 
 	static void judge(Run run, Findings findings) {
 		Map<Integer, Long> highest = new HashMap<>();
+		Map<Integer, Long> highestExclusive = new HashMap<>();
 		Map<Integer, Long> counters = new HashMap<>();
 		for (HistoryRecord entry : run.resource()) {
 			if (entry.event() == Event.FENCED_READ || entry.event() == Event.FENCED_WRITE
 					|| entry.event() == Event.TRANSFER) {
 				judgeToken(entry, highest.getOrDefault(entry.key(), 0L), findings);
+				highest.merge(entry.key(), entry.token(), Math::max);
+				highestExclusive.merge(entry.key(), entry.token(), Math::max);
+			}
+			else if (entry.event() == Event.SHARED_READ) {
+				judgeToken(entry, highestExclusive.getOrDefault(entry.key(), 0L), findings);
 				highest.merge(entry.key(), entry.token(), Math::max);
 			}
 			else if (entry.event() == Event.FENCED_REJECTED && entry.token() >= highest.getOrDefault(entry.key(), 0L)) {

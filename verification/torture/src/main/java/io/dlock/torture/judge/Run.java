@@ -39,14 +39,14 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	}
 
 	/**
-	 * The attempts on each key that is locked alone, ordered by their begin. A call for
-	 * several accounts may hold one of them while it waits for another, so that it is not
-	 * known how long a single account was free.
+	 * The attempts on each key that is locked alone, by one call at a time, ordered by
+	 * their begin. A call for several accounts may hold one of them while it waits for
+	 * another, so that it is not known how long a single account was free.
 	 * @return the attempts by key
 	 */
 	Map<Integer, List<Attempt>> byKeyLockedAlone() {
 		Map<Integer, List<Attempt>> byKey = byKey();
-		byKey.keySet().removeIf(Keys::isAccount);
+		byKey.keySet().removeIf((key) -> Keys.isAccount(key) || Keys.isPlace(key));
 		return byKey;
 	}
 

@@ -9,6 +9,8 @@ import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.torture.Keys;
+
 /**
  * I3 and I4: tokens rise from grant to grant, and belong to one hold each. A grant is
  * later than another if the store cannot have given it before the other had returned;
@@ -21,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * grant of the store, and along each lease; that is all that was ever promised there. And
  * if its clock was set back before it lost its data, even the store may begin again with
  * lower tokens.
+ * <p>
+ * A shared hold may join another of its process and has its token then: it is higher than
+ * those of the exclusive holds before. Those of permits need not rise.
  */
 final class Tokens {
 
@@ -52,18 +57,25 @@ final class Tokens {
 			.toList();
 		List<Attempt> byReturn = byBegin.stream().sorted(Comparator.comparingLong(Attempt::returned)).toList();
 		Attempt highest = null;
+		Attempt highestExclusive = null;
 		int returned = 0;
 		for (Attempt grant : byBegin) {
 			long since = grantedSince(run, grant);
 			while (returned < byReturn.size() && byReturn.get(returned).returned() < since) {
 				Attempt earlier = byReturn.get(returned++);
-				highest = (highest == null || earlier.token() > highest.token()) ? earlier : highest;
+				highest = higher(highest, earlier);
+				highestExclusive = earlier.isExclusive() ? higher(highestExclusive, earlier) : highestExclusive;
 			}
-			boolean falls = highest != null && grant.token() <= highest.token();
-			if (findings.isJudged(Invariant.I3, falls && isForgotten(run, highest, grant)) && falls) {
-				findings.violation(Invariant.I3, grant.returned(), grant + " was granted after " + highest);
+			Attempt before = grant.isExclusive() ? highest : highestExclusive;
+			boolean falls = before != null && grant.token() <= before.token();
+			if (findings.isJudged(Invariant.I3, falls && isForgotten(run, before, grant)) && falls) {
+				findings.violation(Invariant.I3, grant.returned(), grant + " was granted after " + before);
 			}
 		}
+	}
+
+	private static Attempt higher(@Nullable Attempt one, Attempt other) {
+		return (one == null || other.token() > one.token()) ? other : one;
 	}
 
 	/**
@@ -86,13 +98,21 @@ final class Tokens {
 				&& timeline.dataLosses().intersects(highest.invoked(), grant.returned());
 	}
 
+	/**
+	 * The readers of a process share a lease.
+	 */
+	private static boolean areJoined(Attempt one, Attempt other) {
+		return !one.isExclusive() && !other.isExclusive() && !Keys.isLimit(one.key())
+				&& one.client().equals(other.client());
+	}
+
 	private static void judgeIdentity(Run run, List<Attempt> grants, Findings findings) {
 		Map<Long, Attempt> owners = new HashMap<>();
 		Map<Long, Attempt> leases = new HashMap<>();
 		for (Attempt grant : grants) {
 			findings.judged(Invariant.I4);
 			Attempt other = owners.put(grant.token(), grant);
-			if (other != null) {
+			if (other != null && !areJoined(other, grant)) {
 				findings.violation(Invariant.I4, grant.returned(), grant + " has the token of " + other);
 			}
 			Attempt first = leases.putIfAbsent(run.limits().lease(grant), grant);

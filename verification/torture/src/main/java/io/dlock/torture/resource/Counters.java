@@ -26,6 +26,7 @@ final class Counters {
 	Reply apply(Request request) {
 		return switch (request.operation()) {
 			case FENCED_READ, FENCED_WRITE -> of(this.fenced, request).fenced(request);
+			case SHARED_READ -> of(this.fenced, request).readShared(request);
 			case UNFENCED_READ, UNFENCED_WRITE -> of(this.unfenced, request).apply(request);
 			case TRANSFER -> transfer(of(this.fenced, request), of(this.fenced, request.other().key()), request);
 		};
@@ -63,6 +64,7 @@ final class Counters {
 		Event event = switch (request.operation()) {
 			case FENCED_READ -> reply.accepted() ? Event.FENCED_READ : Event.FENCED_REJECTED;
 			case FENCED_WRITE -> reply.accepted() ? Event.FENCED_WRITE : Event.FENCED_REJECTED;
+			case SHARED_READ -> reply.accepted() ? Event.SHARED_READ : Event.FENCED_REJECTED;
 			case UNFENCED_READ -> Event.UNFENCED_READ;
 			case UNFENCED_WRITE -> Event.UNFENCED_WRITE;
 			case TRANSFER -> reply.accepted() ? Event.TRANSFER : Event.FENCED_REJECTED;
@@ -99,18 +101,29 @@ final class Counters {
 
 		private long highest;
 
+		private long highestExclusive;
+
 		Reply fenced(Request request) {
 			if (request.token() < this.highest) {
 				return new Reply(false, this.value, this.highest);
 			}
 			this.highest = request.token();
+			this.highestExclusive = request.token();
 			return apply(request);
+		}
+
+		Reply readShared(Request request) {
+			if (request.token() < this.highestExclusive) {
+				return new Reply(false, this.value, this.highestExclusive);
+			}
+			this.highest = Math.max(this.highest, request.token());
+			return new Reply(true, this.value, this.highest);
 		}
 
 		Reply apply(Request request) {
 			switch (request.operation()) {
 				case FENCED_WRITE, UNFENCED_WRITE -> this.value = request.value();
-				case FENCED_READ, UNFENCED_READ, TRANSFER -> {
+				case FENCED_READ, UNFENCED_READ, SHARED_READ, TRANSFER -> {
 				}
 			}
 			return new Reply(true, this.value, this.highest);

@@ -62,11 +62,12 @@ record Request(Operation operation, Origin origin, long token, long value, Entry
 	/**
 	 * The operations. A fenced read carries the token as well: a counter that only
 	 * checked the write would lose the update of a holder that was read over. A transfer
-	 * writes two counters, both or none.
+	 * writes two counters, both or none. A shared read is in the way of lower writers and
+	 * not of other readers.
 	 */
 	enum Operation {
 
-		FENCED_READ, FENCED_WRITE, UNFENCED_READ, UNFENCED_WRITE, TRANSFER;
+		FENCED_READ, FENCED_WRITE, UNFENCED_READ, UNFENCED_WRITE, TRANSFER, SHARED_READ;
 
 		private static final Operation[] VALUES = values();
 

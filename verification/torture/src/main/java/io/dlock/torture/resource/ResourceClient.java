@@ -40,6 +40,16 @@ public final class ResourceClient implements AutoCloseable {
 	}
 
 	/**
+	 * Read the fenced counter, which from then on rejects lower tokens of writers.
+	 * @param origin who reads
+	 * @param token the fencing token of a lock that others may share
+	 * @return the answer
+	 */
+	public Reply readShared(Origin origin, long token) {
+		return call(new Request(Request.Operation.SHARED_READ, origin, token, 0));
+	}
+
+	/**
 	 * Write the fenced counter.
 	 * @param origin who writes
 	 * @param token the fencing token

@@ -198,6 +198,14 @@ final class RunBuilder {
 			return this;
 		}
 
+		/**
+		 * As many calls may hold the key at the same time.
+		 */
+		AttemptBuilder places(int places) {
+			this.records.add(record(0, Event.PLACES).withValue(places));
+			return this;
+		}
+
 		AttemptBuilder granted(long at, long token) {
 			this.records.add(record(at, Event.GRANTED).withToken(token));
 			return this;
@@ -228,6 +236,14 @@ final class RunBuilder {
 				.withOther(until * MS)
 				.withValidUntil(validUntil * MS)
 				.withRenewed(this.renewed));
+			return this;
+		}
+
+		/**
+		 * It read a value twice.
+		 */
+		AttemptBuilder read(long at, long before, long after) {
+			this.records.add(record(at, Event.SHARED_READ).withValue(before).withOther(after));
 			return this;
 		}
 

@@ -1,0 +1,174 @@
+package io.dlock.torture.judge;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.torture.Keys;
+import io.dlock.torture.history.Event;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the judgement of shared locks and permits (I1 to I4, I12).
+ */
+class PlacesTests {
+
+	private static final int SHARED = Integer.MAX_VALUE;
+
+	private static final int MODES = Keys.placeKey(0);
+
+	private static final int LIMIT = Keys.placeKey(Keys.PLACES - 1);
+
+	private final RunBuilder run = new RunBuilder();
+
+	@Test
+	void i1ReadersOverlapReaders() {
+		shared(0, 100, 200, 1);
+		shared(1, 120, 220, 2);
+		shared(2, 140, 180, 3);
+		assertBroken();
+	}
+
+	@Test
+	void i1WriterOverlapsReader() {
+		shared(0, 100, 200, 1);
+		shared(1, 110, 130, 2);
+		this.run.attempt(2, MODES, 140).granted(150, 3).held(151, 250, 3, 1110).released(251);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
+	void i1ReaderOverlapsWriter() {
+		this.run.attempt(2, MODES, 100).granted(110, 1).held(111, 200, 1, 1110).released(201);
+		shared(0, 150, 250, 2);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
+	void i1WriterFollowsReaders() {
+		shared(0, 100, 200, 1);
+		shared(1, 110, 180, 2);
+		this.run.attempt(2, MODES, 140).granted(210, 3).held(211, 250, 3, 1110).released(251);
+		assertBroken();
+	}
+
+	@Test
+	void i1AsManyPermitsAsAskedFor() {
+		permit(0, 2, 100, 200, 1);
+		permit(1, 2, 110, 210, 2);
+		permit(2, 2, 220, 300, 3);
+		assertBroken();
+	}
+
+	@Test
+	void i1OnePermitTooMany() {
+		permit(0, 2, 100, 200, 1);
+		permit(1, 2, 110, 210, 2);
+		permit(2, 2, 120, 300, 3);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
+	void i1LimitThatFell() {
+		permit(0, 3, 100, 200, 1);
+		permit(1, 3, 110, 210, 2);
+		permit(2, 2, 120, 300, 3);
+		assertBroken();
+		permit(3, 2, 130, 300, 4);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
+	void i1ValueThatAReaderHasReadChanges() {
+		shared(0, 100, 200, 1);
+		this.run.attempt(1, MODES, 300)
+			.places(SHARED)
+			.granted(310, 2)
+			.held(311, 400, 2, 1300)
+			.then(399, Event.SHARED_READ, 2)
+			.released(401);
+		assertBroken();
+		this.run.attempt(1, MODES, 500)
+			.places(SHARED)
+			.granted(510, 3)
+			.held(511, 600, 3, 1500)
+			.read(599, 7, 8)
+			.released(601);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
+	void i2ReaderBehindALaterWriter() {
+		shared(0, 100, 200, 1);
+		this.run.resource(120, 0, MODES, Event.SHARED_READ, 5, 0, 0)
+			.resource(130, 1, MODES, Event.SHARED_READ, 4, 0, 0);
+		assertBroken();
+		this.run.resource(140, 1, MODES, Event.FENCED_WRITE, 6, 1, 0)
+			.resource(150, 1, MODES, Event.SHARED_READ, 5, 1, 0);
+		assertBroken(Invariant.I2);
+	}
+
+	@Test
+	void i2WriterBehindAReader() {
+		shared(0, 100, 200, 1);
+		this.run.resource(120, 0, MODES, Event.SHARED_READ, 5, 0, 0)
+			.resource(140, 1, MODES, Event.FENCED_WRITE, 4, 1, 0);
+		assertBroken(Invariant.I2);
+	}
+
+	@Test
+	void i3ReaderMayJoinAnOlderLease() {
+		shared(0, 100, 200, 4);
+		shared(1, 110, 130, 5);
+		shared(0, 140, 190, 4);
+		assertBroken();
+	}
+
+	@Test
+	void i3ReaderAfterALaterWriter() {
+		this.run.attempt(2, MODES, 100).granted(110, 5).held(111, 150, 5, 1110).released(151);
+		shared(0, 200, 300, 4);
+		assertBroken(Invariant.I3);
+	}
+
+	@Test
+	void i3WriterAfterALaterReader() {
+		shared(0, 100, 200, 5);
+		this.run.attempt(2, MODES, 300).granted(310, 4).held(311, 350, 4, 1310).released(351);
+		assertBroken(Invariant.I3);
+	}
+
+	@Test
+	void i4ReadersOfTwoProcessesHaveOneToken() {
+		shared(0, 100, 200, 5);
+		shared(1, 110, 200, 5);
+		assertThat(this.run.broken()).contains(Invariant.I4);
+	}
+
+	@Test
+	void i4PermitsOfOneProcessHaveOneToken() {
+		permit(0, 2, 100, 200, 5);
+		permit(0, 2, 110, 200, 5);
+		assertBroken(Invariant.I4);
+	}
+
+	private void shared(int client, long from, long to, long token) {
+		hold(client, MODES, SHARED, from, to, token);
+	}
+
+	private void permit(int client, int limit, long from, long to, long token) {
+		hold(client, LIMIT, limit, from, to, token);
+	}
+
+	private void hold(int client, int key, int places, long from, long to, long token) {
+		this.run.attempt(client, key, from)
+			.places(places)
+			.granted(from + 1, token)
+			.held(from + 2, to, token, from + 1000)
+			.released(to + 1);
+	}
+
+	private void assertBroken(Invariant... expected) {
+		assertThat(this.run.broken()).containsExactlyInAnyOrder(expected);
+	}
+
+}
