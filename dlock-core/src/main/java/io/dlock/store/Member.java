@@ -33,7 +33,7 @@ public record Member(String owner, long until, long token, long since, String ho
 	private static final String END = ",";
 
 	static Member reservation(MailboxAddress mailbox, long now) {
-		return new Member(mailbox.reservationOwner(), now + LockRecord.micros(mailbox.reservationTime()), 0, now, "",
+		return new Member(mailbox.reservationOwner(), now + 1000 * mailbox.reservationTime().toMillis(), 0, now, "",
 				"");
 	}
 

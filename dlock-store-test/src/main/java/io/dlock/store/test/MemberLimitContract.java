@@ -105,7 +105,7 @@ abstract class MemberLimitContract extends MemberPart {
 	}
 
 	@Test
-	void r38RaceForPermitsGrantsAsManyAsTheLimit() throws Exception {
+	void raceForPermitsGrantsAsManyAsTheLimit() throws Exception {
 		for (int round = 0; round < 10; round++) {
 			String contended = key() + "/" + round;
 			assertThat(race(contended, (i) -> "+" + i, 3)).filteredOn((result) -> result instanceof Granted).hasSize(3);
@@ -113,7 +113,7 @@ abstract class MemberLimitContract extends MemberPart {
 	}
 
 	@Test
-	void r38RaceOfBothModesGrantsOneOfThem() throws Exception {
+	void raceOfBothModesGrantsOneOfThem() throws Exception {
 		for (int round = 0; round < 20; round++) {
 			List<AcquireResult> results = race(key() + "/" + round, (i) -> (i % 2 == 0) ? "+" + i : "x" + i, UNLIMITED);
 			int members = 0;
