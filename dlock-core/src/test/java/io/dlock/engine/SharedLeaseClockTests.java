@@ -9,6 +9,8 @@ import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -51,6 +53,30 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 		assertThat(two.remaining()).isGreaterThan(LEASE.multipliedBy(9).dividedBy(10));
 		one.release();
 		two.release();
+	}
+
+	@Test
+	void leaseIsNotJoinedOnceAWriterIsKnownToWait() {
+		LockHandle one = reader(shared().build());
+		this.store.memory.acquire(new AcquireCommand("key", "elsewhere", LEASE, "another instance", "",
+				MailboxAddress.create(Duration.ofMillis(50)), true, null));
+		LockRequest request = shared().waitTime(Duration.ZERO).build();
+		assertThat(this.registry.tryAcquire(request)).as("the store has just been asked")
+			.hasValueSatisfying(LockHandle::release);
+		this.clock.pass(Duration.ofMillis(20));
+		assertThat(this.registry.tryAcquire(request)).isEmpty();
+		assertThat(this.registry.tryAcquire(request)).isEmpty();
+		one.release();
+		this.clock.pass(LEASE);
+	}
+
+	@Test
+	void downgradeIsALossIfTheAnswerComesAfterTheLease() {
+		LockHandle writer = reader(LockRequest.builder("key").renew(false).build());
+		this.clock.pass(LEASE.multipliedBy(7).dividedBy(10));
+		this.store.afterAcquire = () -> this.clock.pass(LEASE.multipliedBy(4).dividedBy(10));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(writer::downgrade);
+		assertThat(this.store.memory.find("key")).isEmpty();
 	}
 
 	@Test

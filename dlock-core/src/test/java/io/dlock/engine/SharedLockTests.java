@@ -43,8 +43,7 @@ class SharedLockTests extends AbstractMemberTests {
 
 	@Test
 	void readersJoinWithoutTheStore() {
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				LockSettings.builder().handOffMaxDuration(LEASE).build());
+		LeaseLockRegistry patient = patient();
 		List<LockHandle> readers = IntStream.range(0, 100)
 			.mapToObj((i) -> patient.acquireAsync(shared("key").build()).join())
 			.toList();
@@ -83,15 +82,24 @@ class SharedLockTests extends AbstractMemberTests {
 	/** Redisson admits new readers while a writer waits (issue 5379). */
 	@Test
 	void newReaderQueuesBehindAWriterOfItsProcess() {
-		LockHandle reader = hold(this.registry, shared("key").build());
-		CompletableFuture<LockHandle> writer = waiting(this.registry, exclusive("key").build());
-		assertThat(this.registry.tryAcquire(tryShared("key"))).isEmpty();
-		CompletableFuture<LockHandle> second = waiting(this.registry, shared("key").build());
+		LeaseLockRegistry patient = patient();
+		LockHandle reader = patient.acquireAsync(shared("key").build()).join();
+		CompletableFuture<LockHandle> writer = waiting(patient, exclusive("key").build());
+		assertThat(patient.tryAcquire(tryShared("key"))).isEmpty();
+		CompletableFuture<LockHandle> second = waiting(patient, shared("key").build());
 		reader.release();
 		LockHandle exclusive = writer.join();
 		assertThat(second).isNotDone();
 		exclusive.release();
 		second.join().release();
+		patient.close();
+	}
+
+	/**
+	 * A process that asks the store hardly ever.
+	 */
+	private LeaseLockRegistry patient() {
+		return new LeaseLockRegistry(this.store, LockSettings.builder().handOffMaxDuration(LEASE).build());
 	}
 
 	@Test
@@ -135,6 +143,22 @@ class SharedLockTests extends AbstractMemberTests {
 		together.forEach(LockHandle::release);
 		next.join().release();
 		late.join().release();
+	}
+
+	@Test
+	void batchGoesTogetherAlthoughAWriterOfAnotherProcessWaits() {
+		LockHandle writer = hold(this.registry, exclusive("key").build());
+		List<CompletableFuture<LockHandle>> readers = new ArrayList<>();
+		IntStream.range(0, 5).forEach((i) -> readers.add(waiting(this.registry, shared("key").build())));
+		CompletableFuture<LockHandle> next = waiting(this.other, exclusive("key").build());
+		awaitQueuedInStore(this.other);
+		LockHandle reader = writer.downgrade();
+		List<LockHandle> together = readers.stream().map(CompletableFuture::join).toList();
+		assertThat(together).allMatch(LockHandle::isValid);
+		assertThat(next).isNotDone();
+		reader.release();
+		together.forEach(LockHandle::release);
+		next.join().release();
 	}
 
 	/** An upgrade blocks for ever in Redisson (issue 4796). */
