@@ -11,10 +11,12 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
 import io.dlock.store.StoredLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -45,6 +47,16 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 	}
 
 	@Test
+	void leaseOfAMemberIsNeverShortened() {
+		long token = granted("+a", LEASE);
+		Map<String, String> before = record();
+		assertThat(this.store.renew(List.of(new RenewCommand(KEY, "+a", SOON)))).containsOnly(RenewResult.RENEWED);
+		assertThat(granted("+a", SOON)).isEqualTo(token);
+		assertThat(record()).isEqualTo(before);
+		assertThat(expiry()).isGreaterThan(SOON.toMillis());
+	}
+
+	@Test
 	void nothingIsLeftAfterTheLastExpiry() {
 		granted("+a", Duration.ofMillis(200));
 		granted("+b", Duration.ofMillis(300));
@@ -60,6 +72,9 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 		granted("+b", Duration.ofMillis(50));
 		granted("+c", LEASE);
 		Awaitility.await().until(() -> this.store.inspection().list(10).locks().size() == 1);
+		assertThat(record()).containsKeys("+a", "+b");
+		assertThat(this.store.renew(List.of(new RenewCommand(KEY, "+a", LEASE)))).containsOnly(RenewResult.REFUSED);
+		assertThat(this.store.release(KEY, "+b")).isFalse();
 		granted("+d", LEASE);
 		assertThat(record()).containsOnlyKeys("owner", "waiting", "holder", "+c", "+d");
 		assertThat(this.store.release(KEY, "+c")).isTrue();
@@ -77,6 +92,35 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 		assertThat(expiry()).isBetween(1L, 9000L);
 		granted(ask("+b", LEASE, 1, this.first));
 		assertThat(record()).containsOnlyKeys("owner", "waiting", "holder", "+b").containsEntry("waiting", "");
+	}
+
+	@Test
+	void releaseReservesOnePlace() {
+		granted(ask("+a", LEASE, 2, null));
+		granted(ask("+b", LEASE, 2, null));
+		assertThat(ask("+c", LEASE, 2, this.first)).isInstanceOf(Refused.class);
+		assertThat(ask("+d", LEASE, 2, this.second)).isInstanceOf(Refused.class);
+		assertThat(this.store.release(KEY, "+a")).isTrue();
+		assertThat(record()).containsOnlyKeys("owner", "waiting", "holder", "+b", this.first.reservationOwner())
+			.containsEntry("waiting", this.second.value() + "+");
+	}
+
+	@Test
+	void placeIsReservedForAMemberWhenTheRequestBeforeItLeaves() {
+		granted("+a", LEASE);
+		assertThat(ask("x", LEASE, 1, this.first)).isInstanceOf(Refused.class);
+		assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
+		this.store.leave(StorageKey.of(KEY), this.first);
+		assertThat(record()).containsKey(this.second.reservationOwner()).containsEntry("waiting", "");
+	}
+
+	@Test
+	void memberThatIsGrantedAfterAnExpiryLeavesTheQueue() {
+		granted(ask("+a", SOON, 2, null));
+		granted(ask("+b", LEASE, 2, null));
+		assertThat(ask("+c", LEASE, 2, this.first)).isInstanceOf(Refused.class);
+		Awaitility.await().until(() -> ask("+c", LEASE, 2, this.first) instanceof Granted);
+		assertThat(record()).containsOnlyKeys("owner", "waiting", "holder", "+b", "+c").containsEntry("waiting", "");
 	}
 
 	@Test
