@@ -278,6 +278,17 @@ final class LocalQueues {
 	}
 
 	/**
+	 * Keep a place in the queue of the store for the requests that are here now.
+	 * @return {@code false} if there are none
+	 */
+	boolean keepPlace(String storageKey, MailboxAddress address) {
+		return this.queues.computeIfPresent(storageKey, (key, queue) -> {
+			queue.queuedAt(address);
+			return queue;
+		}) != null;
+	}
+
+	/**
 	 * Wake the first of a queue because the store has signalled an available lock.
 	 * @return {@code false} if no request of this process waits for the key
 	 */

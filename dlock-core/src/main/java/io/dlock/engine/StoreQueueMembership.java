@@ -114,12 +114,16 @@ final class StoreQueueMembership implements AutoCloseable {
 	}
 
 	/**
-	 * Leave the queue of a key in the background.
+	 * Leave the queue of a key in the background, unless a request that has come
+	 * meanwhile needs the place.
 	 * @param storageKey the storage key
 	 * @param queuedAt the address that is queued
 	 */
 	void leave(String storageKey, MailboxAddress queuedAt) {
 		this.threads.workLater(() -> {
+			if (queuedAt.equals(this.address) && this.queues.keepPlace(storageKey, queuedAt)) {
+				return;
+			}
 			try {
 				this.store.leave(storageKey, queuedAt);
 			}

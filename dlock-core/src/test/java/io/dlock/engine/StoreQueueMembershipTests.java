@@ -20,10 +20,12 @@ import org.junit.jupiter.api.Timeout;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.memory.Waiting;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -332,6 +334,31 @@ class StoreQueueMembershipTests {
 		held.release();
 		waiter.get().release();
 		assertThat(this.thereStore.leaves).hasValue(0);
+	}
+
+	/**
+	 * The first has given up its wait, which is told to the store in the background.
+	 */
+	@Test
+	void placeIsLeftToARequestThatComesMeanwhile() {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle held = this.here.acquireAsync(LockRequest.builder("key").lease(NEVER).build()).join();
+		CompletableFuture<LockHandle> first = there.acquireAsync(patient());
+		awaitQueued(1);
+		CountDownLatch busy = new CountDownLatch(1);
+		for (int i = 0; i < EngineThreads.WORKERS; i++) {
+			there.threads().work(() -> AbstractLeaseLockRegistryTests.awaitQuietly(busy));
+		}
+		first.cancel(false);
+		int asked = this.thereStore.acquires.get();
+		CompletableFuture<Long> next = CompletableFuture.supplyAsync(() -> there.execute(patient(), LockHandle::token));
+		Awaitility.await().until(() -> this.thereStore.acquires.get() > asked);
+		CompletableFuture<Void> done = new CompletableFuture<>();
+		there.threads().work(() -> done.complete(null));
+		busy.countDown();
+		done.join();
+		held.release();
+		assertThat(next).succeedsWithin(Patience.EVENTUALLY);
 	}
 
 	@Test
