@@ -178,7 +178,7 @@ class AsyncDeadlineTests {
 
 	@Test
 	void offeredLeaseIsNotRenewed() {
-		Duration lease = Duration.ofMillis(400);
+		Duration lease = Duration.ofSeconds(2);
 		LeaseLockRegistry shortly = new LeaseLockRegistry(this.store,
 				LockSettings.builder().lease(lease).shutdownTimeout(Duration.ZERO).build());
 		LockHandle first = shortly.acquireAsync(LockRequest.of("key")).join();
