@@ -3,6 +3,7 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockBusyException;
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
@@ -65,6 +67,20 @@ class AsyncAcquisitionTests {
 		assertThat(LockHandle.current()).isEmpty();
 		assertThat(this.registry.tryAcquire("key", Duration.ZERO)).as("not reentrant").isEmpty();
 		handle.release();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void lockOfARequestThatEndsWhileItIsDeliveredIsReleased() {
+		CompletableFuture<CompletableFuture<LockHandle>> asked = new CompletableFuture<>();
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Acquired) {
+				asked.join().cancel(false);
+			}
+		});
+		asked.complete(acquire("key", Duration.ZERO));
+		assertThat(asked.join()).failsWithin(Duration.ofSeconds(30)).withThrowableOfType(CancellationException.class);
+		Awaitility.await().until(() -> this.registry.counts().held() == 0);
 		assertThat(this.store.memory.find("key")).isEmpty();
 	}
 

@@ -4,14 +4,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.beans.DirectFieldAccessor;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockCongestedException;
@@ -73,7 +76,9 @@ class AsyncDeadlineTests {
 		for (CompletableFuture<LockHandle> request : requests) {
 			assertThat(request).failsWithin(Duration.ofSeconds(30))
 				.withThrowableThat()
-				.withCauseInstanceOf(LockStoreException.class);
+				.havingCause()
+				.as("an outage")
+				.isExactlyInstanceOf(LockStoreException.class);
 		}
 		assertThat(this.store.acquires).as("those that reached a worker")
 			.hasValueLessThanOrEqualTo(EngineThreads.WORKERS);
@@ -174,6 +179,28 @@ class AsyncDeadlineTests {
 		assertThat(next).succeedsWithin(Duration.ofSeconds(30)).satisfies(LockHandle::release);
 		this.done.countDown();
 		Awaitility.await().until(() -> this.registry.counts().held() == 0);
+	}
+
+	/**
+	 * Each would keep its request and what the application has attached to it.
+	 */
+	@Test
+	void endedRequestsLeaveNothingInTheTimer() {
+		ScheduledThreadPoolExecutor timer = (ScheduledThreadPoolExecutor) Objects
+			.requireNonNull(new DirectFieldAccessor(this.registry.threads()).getPropertyValue("timer"));
+		for (int i = 0; i < 100; i++) {
+			acquire("key " + i, Duration.ofHours(1)).join().release();
+		}
+		LockHandle held = acquire("key", Duration.ZERO).join();
+		for (int i = 0; i < 100; i++) {
+			CompletableFuture<LockHandle> waiting = acquire("key", Duration.ofHours(1));
+			Awaitility.await()
+				.pollInterval(Duration.ofMillis(1))
+				.until(() -> TestContexts.waiters(this.registry, "key") == 1);
+			waiting.cancel(false);
+		}
+		held.release();
+		assertThat(timer.getQueue().size()).isLessThan(10);
 	}
 
 	@Test

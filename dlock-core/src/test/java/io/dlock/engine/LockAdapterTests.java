@@ -112,6 +112,16 @@ class LockAdapterTests {
 	}
 
 	@Test
+	void interruptedHolderIsRefusedOnceMore() {
+		this.lock.lock();
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(this.lock::lockInterruptibly);
+		assertThat(Thread.interrupted()).isFalse();
+		this.lock.unlock();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
 	void interruptEndsAnInterruptibleWait() throws Exception {
 		holdElsewhere(LEASE);
 		CompletableFuture<Boolean> flag = new CompletableFuture<>();

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +28,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.test.Patience;
 
@@ -319,6 +321,29 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 		future.cancel(false);
 		Awaitility.await().until(() -> isFreeInStore("a"));
 		Awaitility.await().until(() -> this.registry.queues().size() == 0);
+	}
+
+	/**
+	 * The clock is read when the second request has joined its queue.
+	 */
+	@Test
+	void futureThatIsCancelledWhileTheNextLockIsRequestedLeavesNoLockTaken() {
+		holdElsewhere("b", LEASE);
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock);
+		CountDownLatch returned = new CountDownLatch(1);
+		this.store.holdAcquires(returned);
+		CompletableFuture<LockSet> future = turned.acquireAllAsync(request("set", LEASE, Duration.ofHours(1)),
+				List.of("a", "b"));
+		clock.onReading = () -> {
+			if (turned.queues().size() == 2) {
+				future.cancel(false);
+			}
+		};
+		returned.countDown();
+		Awaitility.await().until(future::isDone);
+		Awaitility.await().until(() -> turned.queues().size() == 0);
+		turned.close();
 	}
 
 	@Test

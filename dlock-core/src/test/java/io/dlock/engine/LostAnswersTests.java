@@ -47,6 +47,16 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void r25AcquireThatEndedWithAnUnexpectedFailureIsRevoked() {
+		this.store.afterAcquire = () -> {
+			throw new IllegalStateException("a driver with a bug");
+		};
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")))
+			.withMessageContaining("revoked");
+		Awaitility.await().until(() -> isFreeInStore("key"));
+	}
+
+	@Test
 	void r25RevocationContinuesUntilTheLeaseIsOver() {
 		this.store.lostAcquireReplies.set(1);
 		this.store.lostReleases.set(5);

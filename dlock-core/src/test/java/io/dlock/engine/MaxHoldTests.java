@@ -60,6 +60,18 @@ class MaxHoldTests extends AbstractHandOffTests {
 	}
 
 	@Test
+	void timeOfASuspendedMachineCounts() {
+		LockHandle handle = this.registry.acquire(request());
+		for (int i = 0; i < 3; i++) {
+			this.clock.passOnTheWallOnly(Duration.ofSeconds(4));
+			passAndRenew(Duration.ofSeconds(4));
+		}
+		assertThat(handle.remaining()).isEqualTo(Duration.ofSeconds(1));
+		this.clock.pass(Duration.ofSeconds(1));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release).withMessageContaining("maxHold");
+	}
+
+	@Test
 	void hangingHolderIsToldAndItsLockIsNotRenewed() throws Exception {
 		LockHandle handle = this.registry.acquire(request());
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();

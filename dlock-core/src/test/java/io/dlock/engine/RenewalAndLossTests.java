@@ -87,6 +87,18 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void b14RenewalSurvivesAStoreThatForgetsLeases() {
+		this.store.renewalsAreForgotten = true;
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() >= 2);
+		this.store.renewalsAreForgotten = false;
+		int before = this.store.renewals.get();
+		Awaitility.await().until(() -> this.store.renewals.get() >= before + 4);
+		assertThat(handle.isValid()).isTrue();
+		handle.release();
+	}
+
+	@Test
 	void failedCheckOfALeaseIsRepeatedAfterAPause() {
 		FailingClock clock = new FailingClock();
 		LeaseLockRegistry failing = new LeaseLockRegistry(this.store, this.settings, clock);

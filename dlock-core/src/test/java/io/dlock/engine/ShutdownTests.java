@@ -3,11 +3,14 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
@@ -91,6 +94,21 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		assertThat(isFreeInStore("key")).isTrue();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release)
 			.withMessageContaining("shut down");
+	}
+
+	@Test
+	void closeReturnsWhenListenersHaveBeenToldOfTheLosses() {
+		List<LockEvent> told = new CopyOnWriteArrayList<>();
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
+				told.add(event);
+			}
+		});
+		LockHandle handle = this.registry.acquire("key");
+		this.registry.close();
+		assertThat(told).hasSize(1);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
 	}
 
 	@Test

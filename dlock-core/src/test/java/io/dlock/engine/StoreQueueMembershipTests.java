@@ -443,4 +443,24 @@ class StoreQueueMembershipTests {
 		}
 	}
 
+	@Test
+	void mailboxThatOpensWhileTheRegistryClosesIsClosed() {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle held = this.here.acquireAsync(patient()).join();
+		CountDownLatch opening = new CountDownLatch(1);
+		CountDownLatch closed = new CountDownLatch(1);
+		this.thereStore.beforeMailbox = () -> {
+			opening.countDown();
+			AbstractLeaseLockRegistryTests.awaitQuietly(closed);
+		};
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		AbstractLeaseLockRegistryTests.awaitQuietly(opening);
+		there.close();
+		closed.countDown();
+		Awaitility.await().until(there.threads()::isTerminated);
+		assertThat(Waiting.mailboxes(this.memory)).isZero();
+		assertThat(waiter).isCompletedExceptionally();
+		held.release();
+	}
+
 }

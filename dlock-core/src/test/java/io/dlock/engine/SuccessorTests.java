@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -100,6 +101,8 @@ class SuccessorTests extends AbstractHandOffTests {
 		first.release();
 		this.clock.pass(LEASE.multipliedBy(9).dividedBy(10));
 		assertThat(this.registry.queues().claim(sleeper)).isNull();
+		assertThat(this.registry.renewer().size()).as("it is not watched any more").isZero();
+		assertThat(queues.latestAnswer(sleeper)).as("the former holder is gone").isNull();
 		assertThat(sleeper.predecessor()).isSameAs(lease);
 		this.registry.queues().leave(sleeper);
 	}
@@ -145,6 +148,30 @@ class SuccessorTests extends AbstractHandOffTests {
 		this.registry.queues().leave(sleeper);
 		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 		assertThat(this.registry.renewer().size()).isZero();
+	}
+
+	/**
+	 * The answer of the former holder is out of date: the lock is on its way back.
+	 */
+	@Test
+	void tryDuringTheReturnOfALeaseGetsTheLock() throws Exception {
+		LockHandle first = this.registry.acquireAsync(request()).join();
+		QueuedRequest sleeper = this.registry.queues().join(asking(LEASE), () -> {
+		});
+		CountDownLatch returning = new CountDownLatch(1);
+		CountDownLatch answered = new CountDownLatch(1);
+		this.store.beforeRelease = () -> {
+			returning.countDown();
+			AbstractLeaseLockRegistryTests.awaitQuietly(answered);
+		};
+		first.release();
+		this.registry.queues().leave(sleeper);
+		returning.await();
+		CompletableFuture<LockHandle> tried = CompletableFuture
+			.supplyAsync(() -> this.registry.acquire(AbstractLeaseLockRegistryTests.noWait("key")));
+		Awaitility.await().until(() -> tried.isDone() || this.registry.counts().waiting() == 2);
+		answered.countDown();
+		tried.get().release();
 	}
 
 	@Test

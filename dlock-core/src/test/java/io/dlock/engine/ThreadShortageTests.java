@@ -21,6 +21,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
+import io.dlock.engine.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 
@@ -175,6 +176,24 @@ class ThreadShortageTests {
 		Awaitility.await().until(() -> this.refused.get() > 0);
 		this.noThreads = false;
 		Awaitility.await().until(() -> this.store.releases.get() > 0 && this.store.memory.find("key").isEmpty());
+	}
+
+	@Test
+	void leaseThatIsLeftToNoOtherRequestWaitsForAThread() {
+		LockHandle held = this.registry.acquire(LockRequest.builder("key").lease(Duration.ofHours(1)).build());
+		QueuedRequest leaving = this.registry.queues()
+			.join(TestContexts.of("key", new LeaseTerms(Duration.ofHours(2), true)), () -> {
+			});
+		held.release();
+		assertThat(leaving.predecessor()).as("it asked for another lease").isNotNull();
+		this.noThreads = true;
+		withoutError(() -> {
+			this.registry.queues().leave(leaving);
+			return null;
+		});
+		assertThat(this.registry.queues().size()).isZero();
+		this.noThreads = false;
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 	}
 
 }

@@ -65,6 +65,9 @@ final class TroubledStore implements LockStore {
 
 	volatile boolean renewalsThrow;
 
+	/** The store has a bug: it does not answer for each lease. */
+	volatile boolean renewalsAreForgotten;
+
 	volatile boolean releasesThrow;
 
 	volatile boolean renewalsAreNotSent;
@@ -86,6 +89,9 @@ final class TroubledStore implements LockStore {
 
 	/** The clock of the store is centuries ahead. */
 	volatile boolean tokensAreTooLarge;
+
+	volatile Runnable beforeMailbox = () -> {
+	};
 
 	volatile boolean leavesAreLost;
 
@@ -160,6 +166,9 @@ final class TroubledStore implements LockStore {
 		this.beforeRenew.run();
 		if (this.renewalsThrow) {
 			throw new NoClassDefFoundError("a store with a bug");
+		}
+		if (this.renewalsAreForgotten) {
+			return List.of();
 		}
 		if (this.down || this.renewalsAreNotSent) {
 			return leases.stream().map((lease) -> RenewResult.UNKNOWN).toList();
@@ -253,6 +262,7 @@ final class TroubledStore implements LockStore {
 	 */
 	@Override
 	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
+		this.beforeMailbox.run();
 		if (this.mailboxError) {
 			this.mailboxError = false;
 			throw new NoClassDefFoundError("com/example/Missing");

@@ -115,6 +115,29 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 		this.store.misconfigured = false;
 	}
 
+	/**
+	 * The answer of the former first, that the lock is held, is out of date.
+	 */
+	@Test
+	void tryBehindASuccessorWaitsForItsAnswer() throws Exception {
+		LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).join();
+		CompletableFuture<LockHandle> next = this.registry
+			.acquireAsync(request("key", LEASE.plusSeconds(1), LockRequest.FOREVER));
+		Awaitility.await().until(() -> waitersOf("key") == 1);
+		CountDownLatch asking = this.store.holdAcquires(this.storeAnswers);
+		held.release();
+		asking.await();
+		CompletableFuture<Optional<LockHandle>> tried = tryInOtherThread();
+		Awaitility.await().until(() -> tried.isDone() || this.registry.counts().waiting() == 2);
+		this.store.misconfigured = true;
+		this.storeAnswers.countDown();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(tried::get)
+			.withCauseInstanceOf(LockStoreException.class);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(next::get)
+			.withCauseInstanceOf(LockStoreException.class);
+		this.store.misconfigured = false;
+	}
+
 	@Test
 	void tryBehindLocalHolderIsBusyAtOnce() {
 		LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).join();

@@ -173,6 +173,25 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	@Test
+	void moreLocksArePolledThanOneStatementNames() {
+		JdbcLockStore store = (JdbcLockStore) store();
+		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
+		Duration lease = Duration.ofHours(1);
+		Queue<String> turns = new ConcurrentLinkedQueue<>();
+		try (Mailbox mailbox = store.openMailbox(address, turns::add)) {
+			assertThat(mailbox).isNotNull();
+			for (int i = 0; i < 1100; i++) {
+				granted(store.acquire(new AcquireCommand(key() + i, "a", lease, "holder", "")));
+				store.acquire(new AcquireCommand(key() + i, "b", lease, "holder", "", address, true, null));
+			}
+			for (int i = 0; i < 1100; i += 11) {
+				store.release(key() + i, "a");
+			}
+			Awaitility.await().untilAsserted(() -> assertThat(turns).hasSize(100));
+		}
+	}
+
+	@Test
 	void mailboxEndsWithItsStore() {
 		Set<Thread> before = mailboxThreads();
 		JdbcLockStore store = new JdbcLockStore(application(), settings());

@@ -46,4 +46,14 @@ class LockPlacesTests {
 		}
 	}
 
+	@Test
+	void placeOfARenewalIsFreeForTheNextRenewalOnly() {
+		this.places.enter(true).close();
+		try (LockPlaces.Place other = this.places.enter(false)) {
+			other.answered();
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.places.enter(false));
+			this.places.enter(true).close();
+		}
+	}
+
 }
