@@ -123,6 +123,9 @@ public class AsyncAnnotationTests {
 	@EnableAsync(proxyTargetClass = true)
 	static class Config {
 
+		/** The state of the first thread that has done its task. */
+		private final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+
 		@Bean
 		static DistributedLockedBeanPostProcessor distributedLockedBeanPostProcessor(
 				org.springframework.beans.factory.ObjectProvider<LockRegistry> registry) {
@@ -148,6 +151,10 @@ public class AsyncAnnotationTests {
 		ThreadPoolTaskExecutor taskExecutor() {
 			ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
 			executor.setThreadNamePrefix("async-");
+			executor.setTaskDecorator((task) -> () -> {
+				task.run();
+				this.interrupted.complete(Thread.currentThread().isInterrupted());
+			});
 			return executor;
 		}
 
@@ -216,6 +223,18 @@ public class AsyncAnnotationTests {
 		assertThat(catchThrowable(() -> result.get(20, TimeUnit.SECONDS))).isInstanceOf(ExecutionException.class)
 			.hasCauseInstanceOf(LockLostException.class);
 		assertThat(this.work.getTask()).isCancelled();
+	}
+
+	@Test
+	void r50InterruptIsLeftToTheThread() {
+		this.store.acquire(new AcquireCommand("key", "elsewhere", Duration.ofSeconds(30), "another instance", ""));
+		this.work.done();
+		ThreadPoolTaskExecutor executor = this.context.getBean(ThreadPoolTaskExecutor.class);
+		Awaitility.await().until(() -> executor.getActiveCount() == 1);
+		executor.getThreadPoolExecutor().shutdownNow();
+		assertThat(this.context.getBean(Config.class).interrupted).succeedsWithin(Duration.ofSeconds(30))
+			.isEqualTo(true);
+		this.store.release("key", "elsewhere");
 	}
 
 	@Test

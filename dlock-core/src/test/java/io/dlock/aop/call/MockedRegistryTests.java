@@ -2,7 +2,9 @@ package io.dlock.aop.call;
 
 import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.AfterEach;
@@ -10,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
@@ -38,6 +41,12 @@ class MockedRegistryTests {
 
 	static class Service {
 
+		private final AtomicBoolean staged = new AtomicBoolean();
+
+		public AtomicBoolean staged() {
+			return this.staged;
+		}
+
 		@DistributedLocked("#p0")
 		public String run(String key) {
 			return "ran";
@@ -45,6 +54,7 @@ class MockedRegistryTests {
 
 		@DistributedLocked("#p0")
 		public CompletableFuture<String> stage(String key) {
+			this.staged.set(true);
 			return CompletableFuture.completedFuture("ran");
 		}
 
@@ -98,6 +108,47 @@ class MockedRegistryTests {
 		assertThat(service.run("42")).isEqualTo("ran");
 		assertThat(service.stage("42").get(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS)).isEqualTo("ran");
 		assertThat(service.mono("42").block(Patience.EVENTUALLY)).isEqualTo("ran");
+	}
+
+	@Test
+	void stageOfACallerThatGaveUpDoesNotBegin() throws Exception {
+		CountDownLatch released = new CountDownLatch(1);
+		LockHandle handle = mock(LockHandle.class, (method) -> {
+			if (method.equals("releaseAsync")) {
+				released.countDown();
+			}
+			return null;
+		});
+		CompletableFuture<LockHandle> granting = new CompletableFuture<>() {
+
+			@Override
+			public boolean cancel(boolean mayInterruptIfRunning) {
+				return false;
+			}
+
+		};
+		Service service = service(
+				mock(LockRegistry.class, (method) -> method.equals("acquireAsync") ? granting : null));
+		service.stage("42").cancel(false);
+		granting.complete(handle);
+		assertThat(released.await(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS)).isTrue();
+		assertThat(service.staged()).isFalse();
+	}
+
+	@Test
+	void requestOfASubscriberThatCancelsMeanwhileIsCancelled() {
+		CompletableFuture<LockHandle> waiting = new CompletableFuture<>();
+		BaseSubscriber<String> subscriber = new BaseSubscriber<>() {
+		};
+		Service service = service(mock(LockRegistry.class, (method) -> {
+			if (!method.equals("acquireAsync")) {
+				return null;
+			}
+			subscriber.cancel();
+			return waiting;
+		}));
+		service.mono("42").subscribe(subscriber);
+		assertThat(waiting).isCancelled();
 	}
 
 }
