@@ -161,7 +161,7 @@ class SharedLockTests extends AbstractMemberTests {
 		next.join().release();
 	}
 
-	/** An upgrade blocks for ever in Redisson (issue 4796). */
+	/** An upgrade blocks without end in Redisson (issue 4796). */
 	@Test
 	void upgradeIsRefusedAtOnce() {
 		try (LockHandle reader = this.registry.acquire(shared("key").build())) {
