@@ -1,0 +1,128 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import io.dlock.LockHandle;
+import io.dlock.LockMode;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.LockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+/**
+ * Shared locks and permits of two instances on real servers, judged by counts that the
+ * locks know nothing of.
+ */
+@Timeout(180)
+class MembersIntegrationTests {
+
+	private static final int CYCLES = 400;
+
+	private static final int LIMIT = 3;
+
+	private final LockSettings settings = LockSettings.builder()
+		.lease(Duration.ofSeconds(40))
+		.commandTimeout(Duration.ofSeconds(10))
+		.shutdownTimeout(Duration.ZERO)
+		.build();
+
+	private final LockRequest exclusive = LockRequest.builder("members/" + UUID.randomUUID())
+		.waitTime(Duration.ofSeconds(120))
+		.build();
+
+	private final AtomicInteger cycles = new AtomicInteger();
+
+	private final AtomicInteger readers = new AtomicInteger();
+
+	private final AtomicInteger writers = new AtomicInteger();
+
+	private final AtomicLong highestOfWriters = new AtomicLong();
+
+	@ParameterizedTest
+	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
+	void readersNeverMeetAWriter(String address) {
+		run(address, (registry) -> {
+			int cycle = this.cycles.get();
+			if (cycle % 5 != 0) {
+				read(registry.acquire(this.exclusive.withMode(LockMode.SHARED)));
+				return;
+			}
+			LockHandle writer = registry.acquire(this.exclusive);
+			assertThat(this.writers.incrementAndGet()).as("writers").isOne();
+			assertThat(this.readers).as("readers beside a writer").hasValue(0);
+			assertThat(writer.token()).isGreaterThan(this.highestOfWriters.getAndSet(writer.token()));
+			this.writers.decrementAndGet();
+			if (cycle % 2 == 0) {
+				read(writer.downgrade());
+			}
+			else {
+				writer.release();
+			}
+		});
+	}
+
+	private void read(LockHandle reader) {
+		this.readers.incrementAndGet();
+		assertThat(this.writers).as("writers beside a reader").hasValue(0);
+		assertThat(reader.token()).isGreaterThan(this.highestOfWriters.get());
+		this.readers.decrementAndGet();
+		reader.release();
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
+	void permitsAreNeverMoreThanTheLimit(String address) {
+		run(address, (registry) -> {
+			try (LockHandle permit = registry.acquirePermit(this.exclusive, LIMIT)) {
+				assertThat(this.readers.incrementAndGet()).isLessThanOrEqualTo(LIMIT);
+				permit.assertHeld();
+				this.readers.decrementAndGet();
+			}
+		});
+	}
+
+	private void run(String address, Work work) {
+		try (LockStore here = HolderProcess.store(address, this.settings.commandTimeout());
+				LockStore there = HolderProcess.store(address, this.settings.commandTimeout());
+				LeaseLockRegistry one = new LeaseLockRegistry(here, this.settings);
+				LeaseLockRegistry two = new LeaseLockRegistry(there, this.settings)) {
+			assumeThat(here.supportsMembers()).isTrue();
+			List<CompletableFuture<Integer>> threads = IntStream.range(0, 8)
+				.mapToObj((i) -> AbstractLeaseLockRegistryTests.inOtherThread(() -> {
+					int done = 0;
+					while (this.cycles.incrementAndGet() <= CYCLES) {
+						work.run((i % 2 == 0) ? one : two);
+						done++;
+					}
+					return done;
+				}))
+				.toList();
+			assertThat(threads.stream().mapToInt(CompletableFuture::join).sum()).isEqualTo(CYCLES);
+			assertThat(one.find(this.exclusive.key())).isEmpty();
+			assertThat(one.find("limit:" + this.exclusive.key())).isEmpty();
+		}
+	}
+
+	/**
+	 * One cycle of a thread.
+	 */
+	@FunctionalInterface
+	private interface Work {
+
+		void run(LeaseLockRegistry registry);
+
+	}
+
+}
