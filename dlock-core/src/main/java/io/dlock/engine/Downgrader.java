@@ -52,11 +52,17 @@ final class Downgrader {
 		Hold hold = handle.hold();
 		LockRequest request = sharedRequest(hold);
 		this.acquirer.validate(request);
+		if (!hold.isValid()) {
+			handle.release();
+			throw hold.lostException();
+		}
 		if (!handle.endForDowngrade()) {
 			throw refused(hold, "it has other handles, which need it exclusively");
 		}
-		LockEvent released = hold.isValid() ? this.events.release(hold) : null;
+		LockEvent released = this.events.release(hold);
 		if (!hold.beginRelease()) {
+			this.releaser.end(hold.lease());
+			this.releaser.release(hold.lease());
 			throw hold.lostException();
 		}
 		AcquireContext context = this.acquirer.context(request, Deadline.after(this.clock, Duration.ZERO));

@@ -177,7 +177,15 @@ final class LeaseLockHandle implements HoldHandle {
 	 * @return whether the hold has no handle any more
 	 */
 	boolean endForDowngrade() {
-		return this.hold.dropLast() && end();
+		if (!this.hold.dropLast()) {
+			return false;
+		}
+		if (!end()) {
+			// another thread releases this handle, but has found it not to be the last
+			this.releaser.release(this.hold);
+			throw new IllegalStateException("The handle of lock '" + key() + "' has been released");
+		}
+		return true;
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.LockHandle;
@@ -75,6 +76,18 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 		LockHandle writer = reader(LockRequest.builder("key").renew(false).build());
 		this.clock.pass(LEASE.multipliedBy(7).dividedBy(10));
 		this.store.afterAcquire = () -> this.clock.pass(LEASE.multipliedBy(4).dividedBy(10));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(writer::downgrade);
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void lockWhoseMaxHoldIsOverIsReleasedAndNotDowngraded() {
+		LockHandle writer = reader(
+				LockRequest.builder("key").lease(Duration.ofSeconds(5)).maxHold(Duration.ofSeconds(6)).build());
+		this.clock.pass(Duration.ofSeconds(3));
+		lookAfterLeases(this.registry);
+		Awaitility.await().until(() -> writer.remaining().toMillis() > 2500);
+		this.clock.pass(Duration.ofMillis(3100));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(writer::downgrade);
 		assertThat(this.store.memory.find("key")).isEmpty();
 	}
