@@ -362,6 +362,19 @@ class StoreQueueMembershipTests {
 	}
 
 	@Test
+	void waitTimeEndsThePauseOfAProcessThatListens() {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle held = this.here.acquireAsync(LockRequest.builder("key").lease(NEVER).build()).join();
+		CompletableFuture<LockHandle> first = there.acquireAsync(patient());
+		awaitQueued(1);
+		first.cancel(false);
+		CompletableFuture<Boolean> tried = CompletableFuture
+			.supplyAsync(() -> there.tryAcquire("key", Duration.ofMillis(100)).isPresent());
+		assertThat(tried).succeedsWithin(Patience.EVENTUALLY).isEqualTo(false);
+		held.release();
+	}
+
+	@Test
 	void lateSignalIsPassedOn() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		there.acquireAsync(LockRequest.builder("other").build()).get().release();

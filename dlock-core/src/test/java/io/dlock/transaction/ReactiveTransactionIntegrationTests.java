@@ -406,6 +406,15 @@ class ReactiveTransactionIntegrationTests {
 	}
 
 	@Test
+	void r47NestedCallWithSeveralKeysSharesThoseOfEarlierCalls() {
+		start(InsideTransaction.DEFER);
+		Mono<Integer> nested = this.counter.around(this.id, this.counter.insideOfTwo(this.id, Mono.just(1)));
+		assertThat(inTransaction(this.counter.token("other/" + this.id).then(nested)).block(Duration.ofSeconds(20)))
+			.isOne();
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
 	void warnsAtStartOfManagerWithoutCommitCheck() {
 		start(InsideTransaction.DEFER);
 		assertThat(warnings()).singleElement().asString().contains(LockCheckingTransactionManager.class.getName());

@@ -1,5 +1,6 @@
 package io.dlock.transaction;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -246,6 +247,7 @@ public class SeveralKeysInTransactionsTests extends AbstractTransactionTests {
 				begun.add("third");
 				return CompletableFuture.completedFuture("done");
 			});
+			Awaitility.await().during(Duration.ofMillis(200)).until(() -> begun.size() == 1);
 			first.complete("done");
 			assertThat(ofFirst).succeedsWithin(Patience.EVENTUALLY);
 			Awaitility.await().until(() -> begun.size() == 2);
