@@ -279,13 +279,20 @@ final class LocalQueues {
 
 	/**
 	 * Keep a place in the queue of the store for the requests that are here now.
-	 * @return {@code false} if there are none
+	 * @return {@code false} if there are none, or if the first is of the other kind:
+	 * places of members and of exclusive owners are not the same
 	 */
-	boolean keepPlace(String storageKey, MailboxAddress address) {
-		return this.queues.computeIfPresent(storageKey, (key, queue) -> {
-			queue.queuedAt(address);
+	boolean keepPlace(String storageKey, MailboxAddress address, boolean member) {
+		boolean[] kept = new boolean[1];
+		this.queues.computeIfPresent(storageKey, (key, queue) -> {
+			QueuedRequest first = queue.first();
+			kept[0] = first != null && first.isMember() == member;
+			if (kept[0]) {
+				queue.queuedAt(address);
+			}
 			return queue;
-		}) != null;
+		});
+		return kept[0];
 	}
 
 	/**

@@ -103,7 +103,7 @@ final class StoreAcquirer {
 	private void notePlace(QueuedRequest queued, @Nullable MailboxAddress mailbox, boolean queueing, boolean refused) {
 		MailboxAddress before = this.queues.queuedAt(queued);
 		if (before != null && !before.equals(mailbox)) {
-			this.membership.leave(queued.storageKey(), before);
+			this.membership.leave(queued.storageKey(), before, queued.isMember());
 			this.queues.queuedAt(queued, null);
 		}
 		if (!refused) {
@@ -134,7 +134,7 @@ final class StoreAcquirer {
 		MailboxAddress left = queued.leftStoreQueue();
 		if (left != null) {
 			queued.leftStoreQueue(null);
-			this.membership.leave(queued.storageKey(), left);
+			this.membership.leave(queued.storageKey(), left, queued.isMember());
 		}
 	}
 

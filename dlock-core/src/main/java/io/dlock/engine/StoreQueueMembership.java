@@ -109,7 +109,7 @@ final class StoreQueueMembership implements AutoCloseable {
 
 	private void onLockAvailable(String storageKey) {
 		if (!this.queues.onLockAvailable(storageKey)) {
-			leave(storageKey, this.listeningAddress);
+			leave(storageKey, this.listeningAddress, false);
 		}
 	}
 
@@ -118,10 +118,11 @@ final class StoreQueueMembership implements AutoCloseable {
 	 * meanwhile needs the place.
 	 * @param storageKey the storage key
 	 * @param queuedAt the address that is queued
+	 * @param member whether the place is that of a member
 	 */
-	void leave(String storageKey, MailboxAddress queuedAt) {
+	void leave(String storageKey, MailboxAddress queuedAt, boolean member) {
 		this.threads.workLater(() -> {
-			if (queuedAt.equals(this.address) && this.queues.keepPlace(storageKey, queuedAt)) {
+			if (queuedAt.equals(this.address) && this.queues.keepPlace(storageKey, queuedAt, member)) {
 				return;
 			}
 			try {

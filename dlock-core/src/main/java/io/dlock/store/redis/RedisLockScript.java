@@ -38,12 +38,13 @@ final class RedisLockScript {
 		this.digest = sha1(this.text).getBytes(StandardCharsets.US_ASCII);
 	}
 
-	byte[] digest() {
-		return this.digest;
-	}
-
-	byte[] text() {
-		return this.text;
+	/**
+	 * A run of the script with one key, together with others.
+	 * @param keyAndArgs the key and the arguments
+	 * @return the run
+	 */
+	ScriptRun with(byte[]... keyAndArgs) {
+		return new ScriptRun(this.digest, this.text, keyAndArgs);
 	}
 
 	List<?> list(ScriptConnection connection, byte[]... keysAndArgs) {

@@ -168,8 +168,8 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	private ScriptRun renewal(RenewCommand lease) {
-		return new ScriptRun(LockStore.isMember(lease.owner()) ? RedisMemberScripts.RENEW : RedisLockScripts.RENEW,
-				RedisKeys.of(this.prefix, lease.key()).lock(), bytes(lease.owner()), millis(lease.lease()));
+		return (LockStore.isMember(lease.owner()) ? RedisMemberScripts.RENEW : RedisLockScripts.RENEW)
+			.with(RedisKeys.of(this.prefix, lease.key()).lock(), bytes(lease.owner()), millis(lease.lease()));
 	}
 
 	private static RenewResult renewed(Object answer) {

@@ -5,12 +5,15 @@ package io.dlock.store.redis;
  */
 final class ScriptRun {
 
-	private final RedisLockScript script;
+	private final byte[] digest;
+
+	private final byte[] text;
 
 	private final byte[][] keyAndArgs;
 
-	ScriptRun(RedisLockScript script, byte[]... keyAndArgs) {
-		this.script = script;
+	ScriptRun(byte[] digest, byte[] text, byte[]... keyAndArgs) {
+		this.digest = digest;
+		this.text = text;
 		this.keyAndArgs = keyAndArgs;
 	}
 
@@ -20,7 +23,7 @@ final class ScriptRun {
 	 * @return its digest or its text
 	 */
 	byte[] script(boolean cached) {
-		return cached ? this.script.digest() : this.script.text();
+		return cached ? this.digest : this.text;
 	}
 
 	byte[][] keyAndArgs() {
