@@ -1,6 +1,8 @@
 package io.dlock;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,15 +16,18 @@ public final class LockBusyException extends LockException {
 
 	private final Duration waited;
 
+	private final transient @Nullable LockInfo holder;
+
 	/**
 	 * Create the exception.
 	 * @param key the key
 	 * @param waited how long the caller waited
-	 * @param holder the name of the holder, or {@code null} if unknown
+	 * @param holder the holder, or {@code null} if unknown
 	 */
-	public LockBusyException(String key, Duration waited, @Nullable String holder) {
+	public LockBusyException(String key, Duration waited, @Nullable LockInfo holder) {
 		super(key, message(key, waited, holder), null);
 		this.waited = waited;
+		this.holder = holder;
 	}
 
 	/**
@@ -33,9 +38,26 @@ public final class LockBusyException extends LockException {
 		return this.waited;
 	}
 
-	private static String message(String key, Duration waited, @Nullable String holder) {
+	/**
+	 * The holder at the time of the last refusal, for people: it costs no further call to
+	 * the store. A holder in this process is shown with the times of this machine, any
+	 * other with those of the store.
+	 * @return the holder; empty if the store does not tell it, the lock was released at
+	 * that moment or is only kept for its {@linkplain DistributedLocked#minHold()
+	 * minHold}, and after a serialization
+	 */
+	public Optional<LockInfo> holder() {
+		return Optional.ofNullable(this.holder);
+	}
+
+	private static String message(String key, Duration waited, @Nullable LockInfo holder) {
 		return "Lock '%s' is busy%s; waited %d ms. Try again later or raise the wait time"
-			.formatted(LockRequest.abbreviate(key), (holder != null) ? ": held by " + holder : "", waited.toMillis());
+			.formatted(LockRequest.abbreviate(key), (holder != null) ? held(holder) : "", waited.toMillis());
+	}
+
+	private static String held(LockInfo holder) {
+		return ": held by " + holder.holder() + ((holder.reason() != null) ? " (" + holder.reason() + ")" : "")
+				+ " since " + holder.since().truncatedTo(ChronoUnit.MILLIS);
 	}
 
 }

@@ -79,12 +79,15 @@ public sealed interface LockEvent {
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason of the request, or {@code null}
 	 * @param waited how long the request waited
+	 * @param holder the holder, or {@code null} if unknown, see
+	 * {@link LockBusyException#holder()}
 	 */
-	record Busy(String key, @Nullable String name, @Nullable String reason, Duration waited) implements LockEvent {
+	record Busy(String key, @Nullable String name, @Nullable String reason, Duration waited,
+			@Nullable LockInfo holder) implements LockEvent {
 
 		@Override
 		public String toString() {
-			return text(this, ", waited=" + this.waited);
+			return text(this, ", waited=" + this.waited + ", holder=" + this.holder);
 		}
 
 	}

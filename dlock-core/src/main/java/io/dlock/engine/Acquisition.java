@@ -162,7 +162,7 @@ class Acquisition {
 	private QueueAnswer answer() {
 		StoreException failed = this.failure;
 		return (failed != null) ? QueueAnswer.failed(failed)
-				: QueueAnswer.refused((this.refused != null) ? this.refused.holder() : null);
+				: QueueAnswer.refused((this.refused != null) ? this.refused.lock() : null);
 	}
 
 	private String owner() {
@@ -213,7 +213,7 @@ class Acquisition {
 		if (this.failure != null && (this.failure.isLasting() || isFailingTooLong() || deadline().isOver())) {
 			return storeFailed(this.failure);
 		}
-		return deadline().isOver() ? busy((this.refused != null) ? this.refused.holder() : null) : null;
+		return deadline().isOver() ? busy(answer()) : null;
 	}
 
 	/**
@@ -223,7 +223,7 @@ class Acquisition {
 	 * @return the exception for the caller
 	 */
 	LockException giveUp(QueueAnswer answer) {
-		return (answer.failure() != null) ? storeFailed(answer.failure()) : busy(answer.holder());
+		return (answer.failure() != null) ? storeFailed(answer.failure()) : busy(answer);
 	}
 
 	/**
@@ -260,8 +260,8 @@ class Acquisition {
 				: "The lock is not held";
 	}
 
-	private LockBusyException busy(@Nullable String holder) {
-		return new LockBusyException(this.context.key(), deadline().elapsed(), holder);
+	private LockBusyException busy(QueueAnswer answer) {
+		return new LockBusyException(this.context.key(), deadline().elapsed(), answer.holder());
 	}
 
 	/**

@@ -68,7 +68,7 @@ final class LeaseLifecycle implements Hold.LossListener {
 	 * @param hold the hold
 	 */
 	void begin(QueuedRequest queued, Hold hold) {
-		this.queues.granted(queued);
+		this.queues.granted(queued, hold);
 		begin(hold);
 	}
 

@@ -206,10 +206,10 @@ final class LocalQueues {
 	 * Note that the first of a queue holds the lock. It keeps its place until the lock is
 	 * released.
 	 */
-	void granted(QueuedRequest queued) {
+	void granted(QueuedRequest queued, Hold hold) {
 		queued.granted();
 		queuedAt(queued, null);
-		answer(queued, QueueAnswer.heldHere(queued.context()));
+		answer(queued, QueueAnswer.heldHere(hold));
 	}
 
 	/**

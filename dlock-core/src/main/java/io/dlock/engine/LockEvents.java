@@ -76,8 +76,9 @@ final class LockEvents {
 			tell(new LockEvent.StoreFailed(request.key(), request.name(), request.reason(), waited, failure,
 					request.failOpen() && failure.isOutage()));
 		}
-		else if (reason instanceof LockBusyException) {
-			tell(new LockEvent.Busy(request.key(), request.name(), request.reason(), waited));
+		else if (reason instanceof LockBusyException busy) {
+			tell(new LockEvent.Busy(request.key(), request.name(), request.reason(), waited,
+					busy.holder().orElse(null)));
 		}
 	}
 

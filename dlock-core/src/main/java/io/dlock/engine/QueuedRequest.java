@@ -5,8 +5,10 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.LockInfo;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoredLock;
 
 /**
  * A request in the local queue of its key. The first of the queue takes over the lease of
@@ -295,18 +297,19 @@ final class QueuedRequest {
 	 * from the store: the lock has a holder, in this process or elsewhere, or the store
 	 * failed.
 	 *
-	 * @param here the call of this process that holds the lock, or {@code null}
-	 * @param elsewhere the holder that the store named, or {@code null}
+	 * @param here the hold of this process, or {@code null}
+	 * @param elsewhere the lock of another process as the store described it, or
+	 * {@code null}
 	 * @param failure the failure of the store, or {@code null} if the lock has a holder
 	 */
-	record QueueAnswer(@Nullable AcquireContext here, @Nullable String elsewhere, @Nullable StoreException failure) {
+	record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @Nullable StoreException failure) {
 
-		static QueueAnswer heldHere(AcquireContext context) {
-			return new QueueAnswer(context, null, null);
+		static QueueAnswer heldHere(Hold hold) {
+			return new QueueAnswer(hold, null, null);
 		}
 
-		static QueueAnswer refused(@Nullable String holder) {
-			return new QueueAnswer(null, holder, null);
+		static QueueAnswer refused(@Nullable StoredLock lock) {
+			return new QueueAnswer(null, lock, null);
 		}
 
 		static QueueAnswer failed(StoreException failure) {
@@ -314,11 +317,14 @@ final class QueuedRequest {
 		}
 
 		/**
-		 * The name of the holder that operators see.
-		 * @return the holder, or {@code null} if it has no name
+		 * The holder, for people.
+		 * @return the holder, or {@code null} if it is unknown
 		 */
-		@Nullable String holder() {
-			return (this.here != null) ? this.here.holder() : this.elsewhere;
+		@Nullable LockInfo holder() {
+			if (this.here != null) {
+				return LockInfos.of(this.here);
+			}
+			return (this.elsewhere != null) ? LockInfos.of(this.elsewhere) : null;
 		}
 
 	}

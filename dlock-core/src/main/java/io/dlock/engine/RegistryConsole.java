@@ -65,12 +65,6 @@ final class RegistryConsole implements LockConsole {
 		this.renewer = renewer;
 	}
 
-	private static LockInfo info(StoredLock lock) {
-		return new LockInfo(lock.storageKey(), lock.holder(), lock.reason().isEmpty() ? null : lock.reason(),
-				lock.since(), lock.until(), lock.token() * Lease.TOKENS_PER_LEASE,
-				lock.age().isNegative() ? Duration.ZERO : lock.age(), lock.kept());
-	}
-
 	@Override
 	public LocalLocks local() {
 		List<QueuedRequest> waiting = this.queues.waiting();
@@ -144,11 +138,9 @@ final class RegistryConsole implements LockConsole {
 	private static LockList list(StoreInspection inspection, int limit) {
 		try {
 			StoredLocks stored = inspection.list(limit);
-			return new LockList(stored.locks()
-				.stream()
-				.map(RegistryConsole::info)
-				.sorted(Comparator.comparing(LockInfo::key))
-				.toList(), stored.complete(), null);
+			return new LockList(
+					stored.locks().stream().map(LockInfos::of).sorted(Comparator.comparing(LockInfo::key)).toList(),
+					stored.complete(), null);
 		}
 		catch (RuntimeException ex) {
 			return new LockList(List.of(), false, String.valueOf(ex.getMessage()));
@@ -176,7 +168,7 @@ final class RegistryConsole implements LockConsole {
 	private static Optional<LockInfo> find(String key, Supplier<Optional<StoredLock>> lookup) {
 		LockRequest.of(key);
 		try {
-			return lookup.get().map(RegistryConsole::info);
+			return lookup.get().map(LockInfos::of);
 		}
 		catch (StoreException ex) {
 			throw new LockStoreException(key, "look up", "Nothing is known about it", ex);

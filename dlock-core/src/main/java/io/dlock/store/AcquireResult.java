@@ -37,9 +37,10 @@ public sealed interface AcquireResult {
 	 * Another owner holds the key.
 	 *
 	 * @param remaining how long its lease lasts unless it is renewed or released
-	 * @param holder the holder, for people, or {@code null} if it has gone by now
+	 * @param lock the lock of that owner, for people, or {@code null} if it has been
+	 * released by now, is only kept, or this store does not tell
 	 */
-	record Refused(Duration remaining, @Nullable String holder) implements AcquireResult {
+	record Refused(Duration remaining, @Nullable StoredLock lock) implements AcquireResult {
 
 	}
 

@@ -2,6 +2,7 @@ package io.dlock.store;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -168,13 +169,16 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	}
 
 	/**
-	 * The holder, for people.
-	 * @return the holder; {@code null} if the key is free, reserved or kept
+	 * The lock of the holder, or of the member that holds the key longest, for people.
+	 * @param storageKey the storage key
+	 * @param now the time of the store
+	 * @return the lock; {@code null} if the key is free, reserved or kept
 	 */
-	public @Nullable String currentHolder() {
-		boolean held = this.owner.equals(MEMBERS) ? find((member) -> !member.isReservation()) != null
-				: !this.owner.isEmpty() && !this.owner.startsWith(">") && !this.owner.startsWith("~");
-		return held ? this.holder : null;
+	public @Nullable StoredLock current(String storageKey, long now) {
+		return stored(storageKey, now).stream()
+			.filter((lock) -> !lock.kept())
+			.max(Comparator.comparing(StoredLock::until))
+			.orElse(null);
 	}
 
 	/**

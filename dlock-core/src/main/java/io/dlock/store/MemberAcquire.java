@@ -108,8 +108,8 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 		List<Member> others = others(record);
 		boolean full = others.size() >= limit();
 		long end = full ? others.stream().mapToLong(Member::until).min().orElseThrow() : record.until();
-		@Nullable String holder = record.currentHolder();
-		return new AcquireResult.Refused(Duration.of(Math.max(0, end - this.now), ChronoUnit.MICROS), holder);
+		@Nullable StoredLock lock = record.current(StorageKey.of(this.command.key()), this.now);
+		return new AcquireResult.Refused(Duration.of(Math.max(0, end - this.now), ChronoUnit.MICROS), lock);
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,7 +18,9 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
+import io.dlock.LockInfo;
 import io.dlock.LockRequest;
+import io.dlock.store.LockStore.AcquireCommand;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -111,6 +114,18 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 		assertThat(ex.key()).isEqualTo("key");
 		assertThat(this.store.acquires).hasValue(1);
 		assertThat(this.registry.tryAcquire("key", Duration.ZERO)).isEmpty();
+	}
+
+	@Test
+	void refusalNamesTheHolderItsReasonAndTheBeginning() {
+		this.store.memory.acquire(new AcquireCommand("key", "elsewhere", LEASE, "another instance", "stock-taking"));
+		LockInfo holder = this.registry.find("key").orElseThrow();
+		LockBusyException ex = catchThrowableOfType(LockBusyException.class,
+				() -> this.registry.acquire(noWait("key")));
+		assertThat(ex.holder()).get().usingRecursiveComparison().ignoringFields("age", "until").isEqualTo(holder);
+		assertThat(ex).hasMessageContaining("held by another instance (stock-taking) since "
+				+ holder.since().truncatedTo(ChronoUnit.MILLIS) + "; waited ");
+		assertThat(this.store.acquires).as("calls of the store").hasValue(1);
 	}
 
 	@Test

@@ -24,6 +24,7 @@ import io.dlock.LockEvent.RenewalFailed;
 import io.dlock.LockEvent.Renewed;
 import io.dlock.LockEvent.StoreFailed;
 import io.dlock.LockHandle;
+import io.dlock.LockInfo;
 import io.dlock.LockListener;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
@@ -99,6 +100,9 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 			.withCauseInstanceOf(LockBusyException.class);
 		awaitEvents(Busy.class, Busy.class, Busy.class);
 		assertThat(((Busy) this.events.get(0)).waited()).isGreaterThanOrEqualTo(Duration.ofMillis(20));
+		assertThat(this.events).allSatisfy((event) -> assertThat(((Busy) event).holder()).isNotNull()
+			.extracting(LockInfo::holder)
+			.isEqualTo("another instance"));
 	}
 
 	@Test

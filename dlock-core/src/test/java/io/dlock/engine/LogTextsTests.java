@@ -54,10 +54,11 @@ class LogTextsTests extends AbstractLeaseLockRegistryTests {
 		Duration time = Duration.ofSeconds(1);
 		LockStoreException failure = new LockStoreException(TYPED, "acquire", "Nothing is known",
 				new IllegalStateException("The store said " + TYPED));
-		List.of(new LockInfo(TYPED, TYPED, TYPED, now, now, 1, time, true), new LockBusyException(TYPED, time, TYPED),
-				new LockInterruptedException(TYPED, null), new LockLostException(TYPED, 1, TYPED),
-				new LockRegistryClosedException(TYPED), failure, new LockEvent.Acquired(TYPED, TYPED, TYPED, 1, time),
-				new LockEvent.Busy(TYPED, TYPED, TYPED, time),
+		LockInfo holder = new LockInfo(TYPED, TYPED, TYPED, now, now, 1, time, true);
+		List.of(holder, new LockBusyException(TYPED, time, holder), new LockInterruptedException(TYPED, null),
+				new LockLostException(TYPED, 1, TYPED), new LockRegistryClosedException(TYPED), failure,
+				new LockEvent.Acquired(TYPED, TYPED, TYPED, 1, time),
+				new LockEvent.Busy(TYPED, TYPED, TYPED, time, holder),
 				new LockEvent.StoreFailed(TYPED, TYPED, TYPED, time, failure, true),
 				new LockEvent.Renewed(TYPED, TYPED, TYPED, 1, time, time),
 				new LockEvent.RenewalFailed(TYPED, TYPED, TYPED, 1, time, time),

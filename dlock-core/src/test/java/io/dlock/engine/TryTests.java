@@ -142,7 +142,11 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 	void tryBehindLocalHolderIsBusyAtOnce() {
 		LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).join();
 		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.registry.acquire(noWait("key")))
-			.withMessageContaining("held by test [" + Thread.currentThread().getName() + "]");
+			.withMessageContaining("held by test [" + Thread.currentThread().getName() + "]")
+			.satisfies((ex) -> assertThat(ex.holder()).hasValueSatisfying((holder) -> {
+				assertThat(holder.token()).isEqualTo(held.token());
+				assertThat(holder.since()).isBefore(holder.until());
+			}));
 		assertThat(waitersOf("key")).isZero();
 		held.release();
 		assertThat(this.store.acquires).hasValue(1);

@@ -88,7 +88,7 @@ class LockMetersTests {
 	void eventsAreMeteredWithTheirDurationsAndOutcomes() {
 		meter();
 		Duration second = Duration.ofSeconds(1);
-		this.meters.onEvent(new LockEvent.Busy("key", "a", null, second));
+		this.meters.onEvent(new LockEvent.Busy("key", "a", null, second, null));
 		LockStoreException failure = new LockStoreException("key", "acquire", "", new IllegalStateException());
 		this.meters.onEvent(new LockEvent.StoreFailed("key", "a", null, second, failure, false));
 		this.meters.onEvent(new LockEvent.StoreFailed("key", "a", null, second, failure, true));
@@ -221,7 +221,7 @@ class LockMetersTests {
 				() -> Map.of("a", Duration.ofSeconds(3), "b", Duration.ofMillis(1500)));
 		counting.bindTo(this.meterRegistry);
 		assertThat(gauge("dlock.held.longest", "other")).isEqualTo(3);
-		counting.onEvent(new LockEvent.Busy("key", "a", null, Duration.ZERO));
+		counting.onEvent(new LockEvent.Busy("key", "a", null, Duration.ZERO, null));
 		assertThat(gauge("dlock.held.longest", "a")).isEqualTo(3);
 		assertThat(gauge("dlock.held.longest", "other")).isEqualTo(1.5);
 	}
@@ -252,10 +252,10 @@ class LockMetersTests {
 		counting.bindTo(this.meterRegistry);
 		assertThat(gauge("dlock.held", "other")).isEqualTo(5);
 		for (int i = 0; i < LockMeters.MAX_NAMES - 2; i++) {
-			counting.onEvent(new LockEvent.Busy("key", "name-" + i, null, Duration.ZERO));
+			counting.onEvent(new LockEvent.Busy("key", "name-" + i, null, Duration.ZERO, null));
 		}
 		for (String name : new String[] { null, "a", "b", "other" }) {
-			counting.onEvent(new LockEvent.Busy("key", name, null, Duration.ZERO));
+			counting.onEvent(new LockEvent.Busy("key", name, null, Duration.ZERO, null));
 		}
 		assertThat(gauge("dlock.held", "none")).isEqualTo(2);
 		assertThat(gauge("dlock.held", "a")).isOne();
@@ -278,8 +278,8 @@ class LockMetersTests {
 			return Map.of("a", Duration.ofSeconds(1), "b", Duration.ofSeconds(2));
 		});
 		counting.bindTo(this.meterRegistry);
-		counting.onEvent(new LockEvent.Busy("key", "a", null, Duration.ZERO));
-		counting.onEvent(new LockEvent.Busy("key", "b", null, Duration.ZERO));
+		counting.onEvent(new LockEvent.Busy("key", "a", null, Duration.ZERO, null));
+		counting.onEvent(new LockEvent.Busy("key", "b", null, Duration.ZERO, null));
 		assertThat(sum("dlock.held")).isEqualTo(100_000_001);
 		assertThat(counted).hasValue(1);
 		assertThat(sum("dlock.held.longest")).isEqualTo(3);

@@ -128,7 +128,7 @@ class LockRecordTests {
 		assertThat(refused("+c", 2, null).remaining()).isEqualTo(Duration.ofSeconds(20));
 		queueExclusive(this.first);
 		assertThat(refused("+c", 3, null).remaining()).isEqualTo(LEASE);
-		assertThat(refused("+c", 3, null).holder()).isEqualTo("holder +b");
+		assertThat(refused("+c", 3, null).lock()).isEqualTo(this.record.stored(StorageKey.of("key"), this.now).get(1));
 	}
 
 	@Test
@@ -161,10 +161,10 @@ class LockRecordTests {
 	@Test
 	void keptAndReservedLocksRefuseMembersOfOtherProcesses() {
 		exclusive("~x", LEASE);
-		assertThat(refused("+a", UNLIMITED, this.first).holder()).isNull();
+		assertThat(refused("+a", UNLIMITED, this.first).lock()).isNull();
 		this.record = LockRecord.NONE;
 		exclusive(this.first.reservationOwner(), LEASE);
-		assertThat(refused("+a", UNLIMITED, this.second).holder()).isNull();
+		assertThat(refused("+a", UNLIMITED, this.second).lock()).isNull();
 		granted("+b", UNLIMITED, this.first);
 		assertThat(owners()).containsExactly("+b", this.second.reservationOwner());
 	}

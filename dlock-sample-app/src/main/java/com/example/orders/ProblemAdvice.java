@@ -40,12 +40,15 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 	}
 
 	/**
-	 * Nothing is wrong, others were faster.
+	 * Nothing is wrong, others were faster. The name of the holder, which contains a
+	 * host, is in the message of the exception and not in the answer.
 	 */
 	@ExceptionHandler
 	ProblemDetail busy(LockBusyException ex) {
-		return ProblemDetail.forStatusAndDetail(HttpStatus.LOCKED,
+		ProblemDetail problem = ProblemDetail.forStatusAndDetail(HttpStatus.LOCKED,
 				"Too many orders for this product at the moment. Try again");
+		ex.holder().ifPresent((holder) -> problem.setProperty("lockedSince", holder.since()));
+		return problem;
 	}
 
 	/**

@@ -152,7 +152,10 @@ class OrdersApplicationTests {
 	void aBusyLockIsNotAnError() {
 		try (LockHandle handle = this.locks.acquireAsync(LockRequest.of("stock:book")).join()) {
 			assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(423)
-				.hasContentType(MediaType.APPLICATION_PROBLEM_JSON);
+				.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+				.bodyJson()
+				.hasPath("$.lockedSince")
+				.doesNotHavePath("$.holder");
 			assertThat(handle.isValid()).isTrue();
 		}
 		assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(201);

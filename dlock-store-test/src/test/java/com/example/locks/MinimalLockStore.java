@@ -32,7 +32,7 @@ final class MinimalLockStore implements LockStore {
 		Entry entry = this.entries.computeIfAbsent(command.key(), (key) -> new Entry());
 		Instant now = Instant.now();
 		if (entry.isHeld(now) && !command.owner().equals(entry.owner)) {
-			return new Refused(Duration.between(now, entry.until), entry.holder);
+			return new Refused(Duration.between(now, entry.until), entry.shown(command.key()));
 		}
 		if (!entry.isHeld(now)) {
 			entry.owner = command.owner();

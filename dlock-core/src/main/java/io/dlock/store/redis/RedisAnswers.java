@@ -1,6 +1,8 @@
 package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +33,10 @@ final class RedisAnswers {
 
 	static long number(Object value) {
 		return (value instanceof Number number) ? number.longValue() : Long.parseLong(text(value));
+	}
+
+	static Instant instant(Object micros) {
+		return Instant.EPOCH.plus(number(micros), ChronoUnit.MICROS);
 	}
 
 	static String text(Object value) {

@@ -3,7 +3,6 @@ package io.dlock.store.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -116,7 +115,7 @@ final class RedisInspection implements StoreInspection {
 	 * @return the locks
 	 */
 	private static List<StoredLock> locks(List<?> answer) {
-		Instant now = instant(answer.get(0));
+		Instant now = RedisAnswers.instant(answer.get(0));
 		List<StoredLock> locks = new ArrayList<>();
 		for (int i = 1; i < answer.size(); i += VALUES_OF_A_LOCK) {
 			locks.add(lock(answer.subList(i, i + VALUES_OF_A_LOCK), now));
@@ -125,15 +124,11 @@ final class RedisInspection implements StoreInspection {
 	}
 
 	private static StoredLock lock(List<?> values, Instant now) {
-		Instant since = instant(values.get(3));
+		Instant since = RedisAnswers.instant(values.get(3));
 		return new StoredLock(RedisKeys.storageKey(RedisAnswers.text(values.get(0))), RedisAnswers.text(values.get(1)),
 				RedisAnswers.text(values.get(2)), since, now.plusMillis(RedisAnswers.number(values.get(6))),
 				RedisAnswers.number(values.get(4)), Duration.between(since, now),
 				RedisAnswers.number(values.get(5)) == 1);
-	}
-
-	private static Instant instant(Object micros) {
-		return Instant.EPOCH.plus(RedisAnswers.number(micros), ChronoUnit.MICROS);
 	}
 
 	@Override

@@ -22,8 +22,9 @@ final class RedisLockScripts {
 
 	/**
 	 * ARGV: owner, lease in ms, holder, reason, and optionally mailbox or empty, owner to
-	 * release or empty, and 1 to join the queue. Answers {1, token} or {0, remaining ms,
-	 * holder}.
+	 * release or empty, and 1 to join the queue. Answers {1, token} or {0, remaining ms},
+	 * followed by the time and the holder, reason, beginning and token of a lock that has
+	 * a holder, and the end of a member.
 	 */
 	static final String ACQUIRE_TEXT = """
 			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
@@ -42,8 +43,14 @@ final class RedisLockScripts {
 				if queue ~= waiting then
 					redis.call('HSET', KEYS[1], 'waiting', queue)
 				end
-				local isHeld = string.sub(owner, 1, 1) ~= '~'
-				return {0, redis.call('PTTL', KEYS[1]), isHeld and redis.call('HGET', KEYS[1], 'holder')}
+				local remaining = redis.call('PTTL', KEYS[1])
+				if string.find(owner, '^[>~]') then
+					return {0, remaining}
+				end
+				if owner == '+' then
+					return refusal(remaining, micros(), memberFields())
+				end
+				return {0, remaining, micros(), unpack(redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token'))}
 			end
 			if waiting ~= '' and mailbox ~= '' then
 				redis.call('HSET', KEYS[1], 'waiting', without(waiting, mailbox .. ' '))
@@ -56,8 +63,8 @@ final class RedisLockScripts {
 			return {1, token}
 			""";
 
-	static final RedisLockScript ACQUIRE = new RedisLockScript(2,
-			RedisLua.MINT + RedisLua.QUEUE + RedisLua.PASS + RedisLua.LENGTHEN + ACQUIRE_TEXT);
+	static final RedisLockScript ACQUIRE = new RedisLockScript(2, RedisLua.MINT + RedisLua.QUEUE + RedisLua.PASS
+			+ RedisLua.LENGTHEN + RedisLua.MEMBER + RedisLua.REFUSAL + ACQUIRE_TEXT);
 
 	/**
 	 * ARGV: owner, lease in ms. Answers 1 if the owner holds the lock.

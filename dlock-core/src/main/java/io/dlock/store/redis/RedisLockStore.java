@@ -2,6 +2,7 @@ package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.dlock.store.AcquireResult;
@@ -73,8 +75,19 @@ public final class RedisLockStore implements LockStore {
 			return new AcquireResult.Granted(RedisAnswers.number(answer.get(1)),
 					answer.size() > 2 && RedisAnswers.number(answer.get(2)) == 1);
 		}
-		return new AcquireResult.Refused(Duration.ofMillis(Math.max(0, RedisAnswers.number(answer.get(1)))),
-				(answer.size() > 2 && answer.get(2) != null) ? RedisAnswers.text(answer.get(2)) : null);
+		Duration remaining = Duration.ofMillis(Math.max(0, RedisAnswers.number(answer.get(1))));
+		return new AcquireResult.Refused(remaining, lock(command.key(), remaining, answer));
+	}
+
+	private static @Nullable StoredLock lock(String key, Duration remaining, List<?> answer) {
+		if (answer.size() < 7 || answer.contains(null)) {
+			return null;
+		}
+		Instant now = RedisAnswers.instant(answer.get(2));
+		Instant since = RedisAnswers.instant(answer.get(5));
+		Instant until = (answer.size() > 7) ? RedisAnswers.instant(answer.get(7)) : now.plus(remaining);
+		return new StoredLock(StorageKey.of(key), RedisAnswers.text(answer.get(3)), RedisAnswers.text(answer.get(4)),
+				since, until, RedisAnswers.number(answer.get(6)), Duration.between(since, now), false);
 	}
 
 	private static RedisLockScript acquireScript(AcquireCommand command) {

@@ -120,6 +120,35 @@ final class RedisLua {
 			""";
 
 	/**
+	 * The answer to a request that members refuse, with the one that ends last: {0,
+	 * remaining ms, time, holder, reason, beginning, token, end}.
+	 */
+	static final String REFUSAL = """
+			local function memberFields()
+				local members, fields = {}, redis.call('HGETALL', KEYS[1])
+				for i = 1, #fields, 2 do
+					if string.find(fields[i], '^%+') then
+						members[#members + 1] = fields[i + 1]
+					end
+				end
+				return members
+			end
+			local function refusal(remaining, now, members)
+				local last, longest = tonumber(now), nil
+				for _, member in pairs(members) do
+					if parts(member) and ends(member) > last then
+						last, longest = ends(member), member
+					end
+				end
+				if not longest then
+					return {0, remaining}
+				end
+				local token, since, holder, reason = parts(longest)
+				return {0, remaining, now, holder, reason, since, token, last}
+			end
+			""";
+
+	/**
 	 * Starts the lease of a member anew unless it lasts longer.
 	 */
 	static final String LENGTHEN_MEMBER = LENGTHEN + """

@@ -19,12 +19,13 @@ final class RedisMemberScripts {
 	/**
 	 * ARGV: owner, lease in ms, holder, reason, limit, and optionally mailbox or empty,
 	 * owner to release or empty, and 1 to join the queue. Answers {1, token, 1 if an
-	 * exclusive request waits} or {0, remaining ms, holder}. A member takes the place of
-	 * the exclusive owner that it releases, before the queue. A process whose place is
-	 * gone, since the limit is smaller now, is the first of the queue again.
+	 * exclusive request waits}, or refuses like {@link RedisLockScripts#ACQUIRE}. A
+	 * member takes the place of the exclusive owner that it releases, before the queue. A
+	 * process whose place is gone, since the limit is smaller now, is the first of the
+	 * queue again.
 	 */
 	static final RedisLockScript ACQUIRE = new RedisLockScript(2,
-			RedisLua.MINT + RedisLua.QUEUE + RedisLua.MEMBERS + RedisLua.LENGTHEN_MEMBER + """
+			RedisLua.MINT + RedisLua.QUEUE + RedisLua.MEMBERS + RedisLua.REFUSAL + RedisLua.LENGTHEN_MEMBER + """
 					local lock = read()
 					local own = lock.members[ARGV[1]]
 					local limit = math.min(ARGV[5], 1000)
@@ -62,7 +63,14 @@ final class RedisMemberScripts {
 						for _, member in pairs(isFull and lock.members or {}) do
 							remaining = math.min(remaining, (ends(member) - lock.now) / 1000)
 						end
-						return {0, math.ceil(remaining), not string.find(lock.owner, '^~') and lock.holder}
+						remaining = math.ceil(remaining)
+						if string.find(lock.owner, '^[>~]') then
+							return {0, remaining}
+						end
+						if lock.owner == '+' then
+							return refusal(remaining, lock.now, lock.members)
+						end
+						return {0, remaining, lock.now, lock.holder, lock.reason, lock.since, lock.token}
 					end
 					if mailbox ~= '' then
 						lock.waiting = without(lock.waiting, mailbox .. '+')
@@ -101,7 +109,7 @@ final class RedisMemberScripts {
 	 * The acquire of an exclusive owner, after the release of the member that it names.
 	 */
 	static final RedisLockScript EXCHANGE = new RedisLockScript(2,
-			RedisLua.MINT + RedisLua.QUEUE + RedisLua.MEMBERS + RedisLua.LENGTHEN + """
+			RedisLua.MINT + RedisLua.QUEUE + RedisLua.MEMBERS + RedisLua.REFUSAL + RedisLua.LENGTHEN + """
 					drop(ARGV[6])
 					""" + RedisLockScripts.ACQUIRE_TEXT);
 

@@ -129,12 +129,12 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 		granted("+b", LEASE);
 		assertThat(this.store.release(KEY, "+b")).isTrue();
 		assertThat(ask("x", LEASE, 1, null)).isInstanceOfSatisfying(Refused.class,
-				(refused) -> assertThat(refused.holder()).isEqualTo("holder +a"));
+				(refused) -> assertThat(refused.lock()).extracting(StoredLock::holder).isEqualTo("holder +a"));
 		assertThat(ask("+c", LEASE, 1, this.first)).isInstanceOf(Refused.class);
 		assertThat(ask("+d", LEASE, 1, this.second)).isInstanceOf(Refused.class);
 		assertThat(this.store.release(KEY, "+a")).isTrue();
 		assertThat(ask("x", LEASE, 1, null)).isInstanceOfSatisfying(Refused.class,
-				(refused) -> assertThat(refused.holder()).as("reserved").isNull());
+				(refused) -> assertThat(refused.lock()).as("reserved").isNull());
 	}
 
 	@Test

@@ -1,14 +1,15 @@
 package io.dlock.store.test;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import org.junit.jupiter.api.Test;
 
-import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoredLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,12 +30,16 @@ abstract class AcquireContract extends ContractPart {
 
 	@Test
 	void r40HeldKeyIsRefusedAndTheAnswerTellsTheHolder() {
-		acquire("a", LEASE);
-		AcquireResult result = acquire("b", LEASE);
-		assertThat(result).isInstanceOfSatisfying(Refused.class, (refused) -> {
-			assertThat(refused.remaining()).isBetween(LONG, LEASE);
-			assertThat(refused.holder()).isEqualTo("holder a");
-		});
+		long token = granted(acquire("a", LEASE));
+		Refused refused = refused(acquire("b", LEASE));
+		assertThat(refused.remaining()).isBetween(LONG, LEASE);
+		StoredLock found = store().find(key()).orElseThrow();
+		StoredLock told = Objects.requireNonNull(refused.lock());
+		assertThat(told).usingRecursiveComparison().ignoringFields("age", "until").isEqualTo(found);
+		assertThat(told.holder()).isEqualTo("holder a");
+		assertThat(told.token()).isEqualTo(token);
+		assertThat(told.age()).isBetween(Duration.ZERO, found.age());
+		assertThat(told.until()).isBetween(told.since().plus(LONG), found.until().plus(LEASE));
 	}
 
 	@Test

@@ -48,7 +48,7 @@ abstract class KeepContract extends ContractPart {
 		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);
 		assertThat(release("a")).isFalse();
 		Refused refused = refused(acquire("b", LEASE));
-		assertThat(refused.holder()).as("holds it no more").isNull();
+		assertThat(refused.lock()).as("holds it no more").isNull();
 		assertThat(refused.remaining()).isBetween(Duration.ofMillis(1), rest);
 		assertThat(inspection().forceRelease(key(), token)).isTrue();
 		assertThat(granted(acquire("b", LEASE))).isGreaterThan(token);

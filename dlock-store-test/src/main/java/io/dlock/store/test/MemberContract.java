@@ -3,6 +3,7 @@ package io.dlock.store.test;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import org.junit.jupiter.api.Test;
 
@@ -42,11 +43,32 @@ abstract class MemberContract extends MemberPart {
 		granted(acquire("x", LEASE));
 		assertThat(refused(share("+a"))).satisfies((refused) -> {
 			assertThat(refused.remaining()).isBetween(LONG, LEASE);
-			assertThat(refused.holder()).isEqualTo("holder x");
+			assertThat(refused.lock()).extracting(StoredLock::holder).isEqualTo("holder x");
 		});
 		holds("x");
 		release("x");
 		granted(share("+a"));
+	}
+
+	@Test
+	void refusalNamesAMemberThatHoldsTheKey() {
+		long token = granted(share("+a", Duration.ofHours(1)));
+		granted(share("+b"));
+		granted(share("+c"));
+		release("+c");
+		StoredLock longest = Objects.requireNonNull(refused(permit("+d", 2)).lock());
+		assertThat(longest.holder()).isEqualTo("holder +a");
+		assertThat(longest.token()).isEqualTo(token);
+		assertEndsLate(longest);
+		StoredLock member = Objects.requireNonNull(refused(acquire("x", LEASE)).lock());
+		assertThat(member.holder()).isIn("holder +a", "holder +b");
+		assertEndsLate(member);
+		release("+b");
+		assertThat(refused(acquire("x", LEASE)).lock()).extracting(StoredLock::holder).isEqualTo("holder +a");
+	}
+
+	private static void assertEndsLate(StoredLock lock) {
+		assertThat(Duration.between(lock.since(), lock.until())).isGreaterThan(Duration.ofMinutes(59));
 	}
 
 	@Test

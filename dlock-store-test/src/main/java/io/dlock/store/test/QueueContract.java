@@ -39,7 +39,7 @@ abstract class QueueContract extends ContractPart {
 		assertThat(release("a")).isTrue();
 		Refused barging = refused(ask("c", null));
 		assertThat(barging.remaining()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(9));
-		assertThat(barging.holder()).as("no holder").isNull();
+		assertThat(barging.lock()).as("no holder").isNull();
 		assertThat(granted(ask("b", this.first))).isGreaterThan(token);
 		refused(ask("c", null));
 	}

@@ -6,6 +6,7 @@ import java.time.temporal.ChronoUnit;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockRecord;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.StoredLock;
 import io.dlock.store.WaitingQueue;
 
 /**
@@ -31,10 +32,10 @@ sealed interface AcquireAttempt {
 	 *
 	 * @param remainingMicros the rest of the lease
 	 * @param owner the owner
-	 * @param holder the holder, for people
 	 * @param waiting the queue
+	 * @param lock the lock, for people
 	 */
-	record Held(long remainingMicros, String owner, String holder, String waiting) implements AcquireAttempt {
+	record Held(long remainingMicros, String owner, String waiting, StoredLock lock) implements AcquireAttempt {
 
 		boolean hasRoomFor(MailboxAddress mailbox) {
 			return this.waiting.length() < LockStatement.FULL_QUEUE
@@ -51,12 +52,12 @@ sealed interface AcquireAttempt {
 		 */
 		private boolean hasNoHolder() {
 			return this.owner.isEmpty() || this.owner.startsWith(">") || this.owner.startsWith("~")
-					|| (this.owner.equals(LockRecord.MEMBERS) && this.holder.isEmpty());
+					|| (this.owner.equals(LockRecord.MEMBERS) && this.lock.holder().isEmpty());
 		}
 
 		AcquireResult.Refused refusal() {
 			return new AcquireResult.Refused(Duration.of(Math.max(0, this.remainingMicros), ChronoUnit.MICROS),
-					hasNoHolder() ? null : this.holder);
+					hasNoHolder() ? null : this.lock);
 		}
 
 	}

@@ -37,9 +37,16 @@ final class H2LockSql {
 			    VALUES (a.lock_key, a.owner, %3$s, %2$s, DATEADD('MICROSECOND', a.lease, %2$s), 0, a.holder, a.reason, ''))
 			""";
 
-	private static final String HOLDER = """
-			SELECT DATEDIFF('MICROSECOND', %2$s, lease_until), owner, holder, waiting, token FROM %1$s WHERE lock_key = ?
+	/** The columns of a lock that people see. */
+	private static final String SHOWN = """
+			lock_key, holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
+			  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros,
+			  DATEDIFF('MICROSECOND', acquired_at, %2$s) AS age_micros, owner
 			""";
+
+	private static final String HOLDER = """
+			SELECT DATEDIFF('MICROSECOND', %2$s, lease_until) AS remaining_micros, waiting,
+			""" + SHOWN + " FROM %1$s WHERE lock_key = ?";
 
 	private static final String RENEW = """
 			UPDATE %1$s SET lease_until = GREATEST(lease_until, DATEADD('MICROSECOND', ?, %2$s)), renewals = renewals + 1
@@ -73,12 +80,7 @@ final class H2LockSql {
 			UPDATE %1$s SET waiting = REPLACE(REPLACE(waiting, ?, ''), ?, '') WHERE lock_key = ? AND owner <> '+'
 			""";
 
-	private static final String LIST = """
-			SELECT lock_key, holder, reason, token, CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT) AS since_micros,
-			  CAST(EXTRACT(EPOCH FROM lease_until) * 1000000 AS BIGINT) AS until_micros,
-			  DATEDIFF('MICROSECOND', acquired_at, %2$s) AS age_micros, owner
-			FROM %1$s WHERE"""
-			+ TAKEN;
+	private static final String LIST = "SELECT " + SHOWN + " FROM %1$s WHERE" + TAKEN;
 
 	private static final String FIND = LIST + " AND lock_key = ?";
 

@@ -136,8 +136,10 @@ public abstract class LockDialect {
 				if (!row.next()) {
 					return AcquireAttempt.FREE;
 				}
-				return owner.equals(row.getString(2)) ? new AcquireAttempt.Granted(row.getLong(5))
-						: new AcquireAttempt.Held(row.getLong(1), row.getString(2), row.getString(3), row.getString(4));
+				String current = row.getString("owner");
+				return owner.equals(current) ? new AcquireAttempt.Granted(row.getLong("token"))
+						: new AcquireAttempt.Held(row.getLong("remaining_micros"), current, row.getString("waiting"),
+								StoredLockRow.read(row));
 			}
 		}
 	}

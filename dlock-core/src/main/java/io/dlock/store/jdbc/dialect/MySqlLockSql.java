@@ -44,10 +44,16 @@ final class MySqlLockSql {
 	 */
 	private static final String ON_PRIMARY = "SELECT * FROM (%s LIMIT " + RENEWALS_AT_ONCE + ") held FOR UPDATE";
 
+	/** The columns of a lock that people see. */
+	private static final String SHOWN = """
+			lock_key, holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
+			  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros,
+			  TIMESTAMPDIFF(MICROSECOND, acquired_at, UTC_TIMESTAMP(6)) AS age_micros, owner
+			""";
+
 	private static final String HOLDER = ON_PRIMARY.formatted("""
-			SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lease_until), owner, holder, waiting, token
-			FROM %1$s WHERE lock_key = ?
-			""");
+			SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lease_until) AS remaining_micros, waiting,
+			""" + SHOWN + " FROM %1$s WHERE lock_key = ?");
 
 	private static final String RENEW = """
 			UPDATE %1$s SET lease_until = GREATEST(lease_until, %3$s), renewals = renewals + 1
@@ -117,12 +123,7 @@ final class MySqlLockSql {
 			UPDATE %1$s SET waiting = REPLACE(REPLACE(waiting, ?, ''), ?, '') WHERE lock_key = ? AND owner <> '+'
 			""";
 
-	private static final String LIST = """
-			SELECT lock_key, holder, reason, token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at) AS since_micros,
-			  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until) AS until_micros,
-			  TIMESTAMPDIFF(MICROSECOND, acquired_at, UTC_TIMESTAMP(6)) AS age_micros, owner
-			FROM %1$s WHERE"""
-			+ TAKEN;
+	private static final String LIST = "SELECT " + SHOWN + " FROM %1$s WHERE" + TAKEN;
 
 	private static final String FIND = LIST + " AND lock_key = ?";
 

@@ -40,10 +40,17 @@ final class PostgreSqlLockSql {
 			RETURNING token
 			""";
 
-	private static final String HOLDER = """
-			SELECT (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint, owner, holder, waiting, token
-			FROM %1$s WHERE lock_key = ?
+	/** The columns of a lock that people see. */
+	private static final String SHOWN = """
+			lock_key, holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
+			  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros,
+			  (extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint AS age_micros,
+			  owner
 			""";
+
+	private static final String HOLDER = """
+			SELECT (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros, waiting,
+			""" + SHOWN + " FROM %1$s WHERE lock_key = ?";
 
 	private static final String RENEW = """
 			UPDATE %1$s SET lease_until = greatest(lease_until, %3$s), renewals = renewals + 1
@@ -109,12 +116,7 @@ final class PostgreSqlLockSql {
 			UPDATE %1$s SET waiting = replace(replace(waiting, ?, ''), ?, '')
 			WHERE lock_key = ? AND owner <> '+'""" + NOT_DURABLE;
 
-	private static final String LIST = """
-			SELECT lock_key, holder, reason, token, (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros,
-			  (extract(epoch FROM lease_until) * 1000000)::bigint AS until_micros,
-			  (extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint AS age_micros,
-			  owner
-			FROM %1$s WHERE""" + TAKEN;
+	private static final String LIST = "SELECT " + SHOWN + " FROM %1$s WHERE" + TAKEN;
 
 	private static final String FIND = LIST + " AND lock_key = ?";
 

@@ -5,8 +5,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -78,21 +76,12 @@ public record StoredLockQueries(LockDialect dialect, Connection connection, Dura
 
 	private List<StoredLock> locks(ResultSet row) throws SQLException {
 		String storageKey = row.getString("lock_key");
-		return row.getString("owner").equals(LockRecord.MEMBERS) ? members().find(storageKey) : List.of(lock(row));
+		return row.getString("owner").equals(LockRecord.MEMBERS) ? members().find(storageKey)
+				: List.of(StoredLockRow.read(row));
 	}
 
 	private LockMembers members() {
 		return new LockMembers(this.dialect, this.connection, this.timeout);
-	}
-
-	private static StoredLock lock(ResultSet row) throws SQLException {
-		return new StoredLock(row.getString("lock_key"), row.getString("holder"), row.getString("reason"),
-				instant(row.getLong("since_micros")), instant(row.getLong("until_micros")), row.getLong("token"),
-				Duration.of(row.getLong("age_micros"), ChronoUnit.MICROS), row.getString("owner").startsWith("~"));
-	}
-
-	private static Instant instant(long micros) {
-		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
 	}
 
 }

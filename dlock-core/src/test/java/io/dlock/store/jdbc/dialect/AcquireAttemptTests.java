@@ -1,24 +1,31 @@
 package io.dlock.store.jdbc.dialect;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.StoredLock;
 import io.dlock.store.jdbc.dialect.AcquireAttempt.Held;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class AcquireAttemptTests {
 
+	private static Held held(long remainingMicros, String owner) {
+		return new Held(remainingMicros, owner, "",
+				new StoredLock("key", "the holder", "", Instant.EPOCH, Instant.EPOCH, 1, Duration.ZERO, false));
+	}
+
 	@Test
 	void formerHolderOfAFreeLockIsNotNamed() {
-		assertThat(new Held(-5, "", "the last holder", "").refusal()).satisfies((refused) -> {
-			assertThat(refused.holder()).isNull();
+		assertThat(held(-5, "").refusal()).satisfies((refused) -> {
+			assertThat(refused.lock()).isNull();
 			assertThat(refused.remaining()).isZero();
 		});
-		assertThat(new Held(5, ">0100abcdefghijkl", "the last holder", "").refusal().holder()).isNull();
-		assertThat(new Held(5, "a", "the holder", "").refusal()).satisfies((refused) -> {
-			assertThat(refused.holder()).isEqualTo("the holder");
+		assertThat(held(5, ">0100abcdefghijkl").refusal().lock()).isNull();
+		assertThat(held(5, "a").refusal()).satisfies((refused) -> {
+			assertThat(refused.lock()).extracting(StoredLock::holder).isEqualTo("the holder");
 			assertThat(refused.remaining()).isEqualTo(Duration.ofNanos(5000));
 		});
 	}
