@@ -106,6 +106,17 @@ public interface LockRegistry extends PermitRegistry {
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request);
 
 	/**
+	 * As {@link #acquireAsync(LockRequest)}, but a busy lock is an empty result instead
+	 * of an exception. A failure of the store is never reported as an empty result.
+	 * @param request the key and how to hold it
+	 * @return a future that completes with the handle, or empty if the lock was not free
+	 * within the wait time. Cancelling it gives up the request
+	 */
+	default CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
+		return OptionalFuture.of(acquireAsync(request), LockHandle::releaseAsync);
+	}
+
+	/**
 	 * As {@link #acquireAsync(LockRequest)}, for a caller that may hold the key already.
 	 * Asynchronous work does not stay on one thread, so that the caller passes its
 	 * handle.
@@ -203,6 +214,19 @@ public interface LockRegistry extends PermitRegistry {
 	default CompletableFuture<LockSet> acquireAllAsync(LockRequest template, Collection<String> keys,
 			Collection<? extends LockHandle> outer) {
 		return acquireAllAsync(template, keys);
+	}
+
+	/**
+	 * As {@link #acquireAllAsync(LockRequest, Collection)}, but a busy lock is an empty
+	 * result instead of an exception.
+	 * @param template the settings of each lock, and the wait time for all together; its
+	 * key is not locked
+	 * @param keys the keys
+	 * @return a future that completes with the locks, or empty if one was not free within
+	 * the wait time. Cancelling it gives up the request
+	 */
+	default CompletableFuture<Optional<LockSet>> tryAcquireAllAsync(LockRequest template, Collection<String> keys) {
+		return OptionalFuture.of(acquireAllAsync(template, keys), LockSet::releaseAsync);
 	}
 
 	/**

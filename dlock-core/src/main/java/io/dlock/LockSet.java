@@ -3,7 +3,6 @@ package io.dlock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -159,7 +158,7 @@ public final class LockSet implements AutoCloseable {
 		for (int i = this.handles.size() - 1; i >= 0; i--) {
 			CompletableFuture<@Nullable Void> each = this.handles.get(i).releaseAsync();
 			if (each != null) { // a mock without an answer returns null
-				outcome = outcome.thenCombine(each.handle((done, ex) -> cause(ex)), LockSet::both);
+				outcome = outcome.thenCombine(each.handle((done, ex) -> OptionalFuture.cause(ex)), LockSet::both);
 			}
 		}
 		CompletableFuture<@Nullable Void> released = new CompletableFuture<>();
@@ -172,10 +171,6 @@ public final class LockSet implements AutoCloseable {
 			}
 		});
 		return released;
-	}
-
-	private static @Nullable Throwable cause(@Nullable Throwable failure) {
-		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 
 	private static @Nullable Throwable both(@Nullable Throwable failure, @Nullable Throwable next) {
