@@ -59,6 +59,26 @@ public interface LockHandle extends AutoCloseable {
 	void assertHeld();
 
 	/**
+	 * Renew the lease now, in addition to the renewals in the background, and wait for
+	 * the answer of the store: directly before a step that cannot be interrupted and must
+	 * not outlast the lock. Afterwards the lock is held for about one lease
+	 * ({@link #remaining()}), even if no further renewal succeeds, but not longer than
+	 * its {@linkplain LockRequest#maxHold() maxHold}. Also renews a lease that is
+	 * otherwise {@linkplain LockRequest#renew() not renewed}. Nested handles share the
+	 * lease.
+	 * <p>
+	 * An interrupt of the thread may end the wait, with {@link LockStoreException}; the
+	 * interrupt flag stays set.
+	 * @throws LockLostException if the lease is over, or the store refuses the renewal
+	 * because the lock was taken away
+	 * @throws LockStoreException if the store did not answer; the lock is held for its
+	 * {@linkplain #remaining() remaining} time, and the renewal is repeated in the
+	 * background
+	 * @throws IllegalStateException if this handle has been released
+	 */
+	void renewNow();
+
+	/**
 	 * Add a listener that is called when the lock is lost: at once if it has been lost,
 	 * and never if this handle is released before. It runs on one of a few threads that
 	 * all listeners share, and should not block; its exceptions are logged.

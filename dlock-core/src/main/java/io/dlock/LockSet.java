@@ -103,6 +103,19 @@ public final class LockSet implements AutoCloseable {
 	}
 
 	/**
+	 * Renew the leases of all locks now, one after the other, and wait for the answers of
+	 * the store, as {@link LockHandle#renewNow()} does for one. The first failure ends
+	 * that.
+	 * @throws LockLostException if a lease is over or its renewal is refused
+	 * @throws LockStoreException if the store did not answer; the locks are held for
+	 * their {@linkplain #remaining() remaining} time
+	 * @throws IllegalStateException if this set has been released
+	 */
+	public void renewNow() {
+		this.handles.forEach(LockHandle::renewNow);
+	}
+
+	/**
 	 * Add a listener that is called when the first of the locks is lost, as
 	 * {@link LockHandle#onLost} does. It is called at most once.
 	 * @param listener called with the handle of the lost lock

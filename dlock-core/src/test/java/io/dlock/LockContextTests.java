@@ -169,6 +169,10 @@ class LockContextTests {
 		}
 
 		@Override
+		public void renewNow() {
+		}
+
+		@Override
 		public void onLost(Consumer<? super LockHandle> listener) {
 		}
 

@@ -226,8 +226,8 @@ class Lease {
 	 * Note that a renewal is about to be sent.
 	 * @param renewalSent the time
 	 */
-	void renewing(Moment renewalSent) {
-		this.lastSent = renewalSent;
+	synchronized void renewing(Moment renewalSent) {
+		this.lastSent = later(this.lastSent, renewalSent);
 	}
 
 	/**
@@ -288,10 +288,17 @@ class Lease {
 	 * Note that the store confirmed a renewal.
 	 * @param renewalSent when the renewal was sent, not when it was answered
 	 */
-	void renewed(Moment renewalSent) {
+	synchronized void renewed(Moment renewalSent) {
 		if (!isOver()) {
-			this.sent = renewalSent;
+			this.sent = later(this.sent, renewalSent);
 		}
+	}
+
+	/**
+	 * Two renewals may be under way at the same time.
+	 */
+	private static Moment later(Moment one, Moment other) {
+		return (other.nanos() - one.nanos() > 0) ? other : one;
 	}
 
 	/**

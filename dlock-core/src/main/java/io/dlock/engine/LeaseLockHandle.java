@@ -11,6 +11,8 @@ import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
+import io.dlock.LockStoreException;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 
 /**
@@ -105,6 +107,17 @@ final class LeaseLockHandle implements HoldHandle {
 		if (!isValid()) {
 			throw new IllegalStateException("The handle of lock '" + key() + "' has been released");
 		}
+	}
+
+	@Override
+	public void renewNow() {
+		assertHeld();
+		if (this.renewer.renewNow(this.hold.lease()) == RenewResult.UNKNOWN) {
+			assertHeld();
+			throw new LockStoreException(key(), "renew",
+					"The lock is held for another " + remaining().toMillis() + " ms unless a renewal succeeds", null);
+		}
+		assertHeld();
 	}
 
 	@Override

@@ -24,7 +24,6 @@ import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.concurrent.SharedAlarm;
 import io.dlock.store.LockStore;
-import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 
@@ -53,7 +52,10 @@ final class LeaseRenewer {
 
 	private static final long PAUSE_AFTER_FAILURE = Duration.ofMillis(100).toNanos();
 
-	private final LockStore store;
+	private static final Loss REFUSED = new Loss(LossType.REFUSED,
+			"the store refused its renewal, because it expired there or was taken away");
+
+	private final StoreRenewer store;
 
 	private final MachineClock clock;
 
@@ -70,7 +72,7 @@ final class LeaseRenewer {
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
 	LeaseRenewer(LockStore store, MachineClock clock, EngineThreads threads, LockEvents events) {
-		this.store = store;
+		this.store = new StoreRenewer(store);
 		this.clock = clock;
 		this.threads = threads;
 		this.events = events;
@@ -238,11 +240,30 @@ final class LeaseRenewer {
 		return next;
 	}
 
+	/**
+	 * Renew a lease on the calling thread, whether that is due or not. A renewal in the
+	 * background may be under way at the same time, and remains due when it was.
+	 * @param lease the lease
+	 * @return the answer of the store
+	 */
+	RenewResult renewNow(Lease lease) {
+		Moment sent = this.clock.now();
+		List<RenewResult> results = this.store.renew(List.of(lease), sent);
+		RenewResult result = results.get(0);
+		if (result == RenewResult.RENEWED) {
+			lease.renewed(sent);
+		}
+		else if (result == RenewResult.REFUSED) {
+			lose(lease, REFUSED);
+		}
+		this.events.renewed(List.of(lease), results);
+		return result;
+	}
+
 	private List<RenewResult> renewTogether(List<LeaseRenewal> batch) {
 		List<Lease> leases = batch.stream().map(LeaseRenewal::lease).toList();
 		Moment sent = this.clock.now();
-		leases.forEach((lease) -> lease.renewing(sent));
-		List<RenewResult> results = renew(leases);
+		List<RenewResult> results = this.store.renew(leases, sent);
 		for (int i = 0; i < batch.size(); i++) {
 			answer(batch.get(i), results.get(i), sent);
 		}
@@ -266,30 +287,10 @@ final class LeaseRenewer {
 
 	private void note(LeaseRenewal renewal, RenewResult result, Moment sent) {
 		if (result == RenewResult.REFUSED) {
-			lose(renewal.lease(), new Loss(LossType.REFUSED,
-					"the store refused its renewal, because it expired there or was taken away"));
+			lose(renewal.lease(), REFUSED);
 		}
 		renewal.answered(result, sent);
 		wakeIn(renewal.nanosUntilDue());
-	}
-
-	/**
-	 * Call the store. Every lease of the batch gets an answer, also if the call fails.
-	 */
-	private List<RenewResult> renew(List<Lease> batch) {
-		try {
-			List<RenewResult> results = this.store.renew(batch.stream()
-				.map((lease) -> new RenewCommand(lease.key(), lease.owner(), lease.length()))
-				.toList());
-			if (results.size() == batch.size()) {
-				return results;
-			}
-			throw new IllegalStateException(results.size() + " answers to " + batch.size() + " renewals");
-		}
-		catch (Throwable ex) {
-			logger.debug("The renewal of " + batch.size() + " locks failed and will be repeated", ex);
-			return Collections.nCopies(batch.size(), RenewResult.UNKNOWN);
-		}
 	}
 
 	List<Lease> leases() {

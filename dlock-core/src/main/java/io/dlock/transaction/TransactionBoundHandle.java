@@ -156,6 +156,11 @@ final class TransactionBoundHandle implements LockHandle {
 	}
 
 	@Override
+	public void renewNow() {
+		this.handle.renewNow();
+	}
+
+	@Override
 	public void onLost(Consumer<? super LockHandle> listener) {
 		this.handle.onLost(listener);
 	}

@@ -125,6 +125,10 @@ class InterruptibleMethodTests {
 		}
 
 		@Override
+		public void renewNow() {
+		}
+
+		@Override
 		public void onLost(Consumer<? super LockHandle> told) {
 			this.listener.set(told);
 		}
