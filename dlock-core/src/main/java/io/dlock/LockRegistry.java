@@ -252,9 +252,11 @@ public interface LockRegistry extends PermitRegistry {
 	 * is not interruptible, {@code tryLock()} tries once, and {@code unlock()} by a
 	 * thread that does not hold the lock throws {@link IllegalMonitorStateException}.
 	 * {@code unlock()} throws {@link LockLostException} if the lease was over before.
-	 * Conditions are not supported.
+	 * Conditions are not supported. A thread that has lost the lock unlocks it all the
+	 * same, and learns of the loss by that.
 	 * @param key the key to lock
-	 * @return a view with the default lease; views of one key are interchangeable
+	 * @return a view with the default lease; views of one key are interchangeable and
+	 * equal, but not the same object
 	 */
 	default Lock lock(String key) {
 		return lock(LockRequest.of(key));
@@ -264,7 +266,7 @@ public interface LockRegistry extends PermitRegistry {
 	 * A view of a request as a {@link Lock}. The wait time of the request is not used:
 	 * the methods of {@link Lock} say how long they wait.
 	 * @param request the key and how to hold it
-	 * @return the view
+	 * @return the view; views of equal requests are equal
 	 * @see #lock(String)
 	 */
 	Lock lock(LockRequest request);
@@ -295,6 +297,19 @@ public interface LockRegistry extends PermitRegistry {
 	default ReadWriteLock readWriteLock(String key) {
 		return readWriteLock(LockRequest.of(key));
 	}
+
+	/**
+	 * Whether the calling thread holds a key of this registry now, shared or exclusively,
+	 * for assertions. Does not call the store. Handles that were acquired asynchronously
+	 * belong to no thread unless they are {@linkplain LockContext#bind bound} to it.
+	 * <p>
+	 * No condition for {@link Lock#unlock()}: a lock that was lost is not held any more,
+	 * and still has to be unlocked.
+	 * @param key the key
+	 * @return whether the thread has a handle of the key that is
+	 * {@linkplain LockHandle#isValid() valid}
+	 */
+	boolean isHeldByCurrentThread(String key);
 
 	/**
 	 * Look up the current holder of a key, in this process or any other, for people and

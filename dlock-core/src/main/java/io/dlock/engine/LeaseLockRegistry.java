@@ -217,6 +217,12 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	@Override
+	public boolean isHeldByCurrentThread(String key) {
+		LeaseLockHandle handle = this.handles.find(key);
+		return handle != null && handle.isValid();
+	}
+
+	@Override
 	public Optional<LockInfo> find(String key) {
 		return this.console.findKey(key);
 	}

@@ -91,6 +91,16 @@ final class LockAdapter implements Lock {
 	}
 
 	@Override
+	public boolean equals(Object other) {
+		return other instanceof LockAdapter view && view.acquirer == this.acquirer && view.request.equals(this.request);
+	}
+
+	@Override
+	public int hashCode() {
+		return this.request.hashCode();
+	}
+
+	@Override
 	public String toString() {
 		return "Lock[" + StorageKey.of(this.request.key()) + "]";
 	}

@@ -77,6 +77,32 @@ class LockAdapterTests {
 	}
 
 	@Test
+	void adaptersOfOneRequestAreEqual() {
+		Lock same = this.registry.lock("key");
+		assertThat(same).isEqualTo(this.lock).hasSameHashCodeAs(this.lock).isNotSameAs(this.lock);
+		assertThat(this.lock).isNotEqualTo(this.registry.lock("other"))
+			.isNotEqualTo(this.registry.lock(LockRequest.builder("key").lease(LEASE).build()))
+			.isNotEqualTo("key");
+		try (LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.registry.settings())) {
+			assertThat(other.lock("key")).isNotEqualTo(this.lock);
+		}
+	}
+
+	@Test
+	void holderIsTheThreadThatHasLocked() throws Exception {
+		assertThat(this.registry.isHeldByCurrentThread("key")).isFalse();
+		this.lock.lock();
+		assertThat(this.registry.isHeldByCurrentThread("key")).isTrue();
+		assertThat(this.registry.isHeldByCurrentThread("other")).isFalse();
+		assertThat(CompletableFuture.supplyAsync(() -> this.registry.isHeldByCurrentThread("key")).get()).isFalse();
+		try (LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.registry.settings())) {
+			assertThat(other.isHeldByCurrentThread("key")).isFalse();
+		}
+		this.lock.unlock();
+		assertThat(this.registry.isHeldByCurrentThread("key")).isFalse();
+	}
+
+	@Test
 	void tryLockTriesOnceAndIgnoresInterrupts() {
 		holdElsewhere(LEASE);
 		assertThat(this.lock.tryLock()).isFalse();
@@ -168,7 +194,9 @@ class LockAdapterTests {
 			.lock(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
 		shortLived.lock();
 		LockHandle handle = LockHandle.current().orElseThrow();
+		assertThat(this.registry.isHeldByCurrentThread("key")).isTrue();
 		Awaitility.await().until(() -> !handle.isValid());
+		assertThat(this.registry.isHeldByCurrentThread("key")).as("after the loss").isFalse();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(shortLived::unlock);
 		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(shortLived::unlock);
 	}

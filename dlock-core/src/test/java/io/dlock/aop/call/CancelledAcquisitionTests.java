@@ -97,6 +97,11 @@ public class CancelledAcquisitionTests {
 		}
 
 		@Override
+		public boolean isHeldByCurrentThread(String key) {
+			return this.registry.isHeldByCurrentThread(key);
+		}
+
+		@Override
 		public Optional<LockInfo> find(String key) {
 			return this.registry.find(key);
 		}
