@@ -26,6 +26,18 @@ import org.jspecify.annotations.Nullable;
 public record LockInfo(String key, String holder, @Nullable String reason, Instant since, Instant until, long token,
 		Duration age, boolean kept) {
 
+	/** Ends the name of the instance in that of a holder. */
+	static final String INSTANCE_END = " [";
+
+	/**
+	 * The instance that acquired the lock.
+	 * @return the name of the holder without its thread
+	 */
+	public String instance() {
+		int end = this.holder.indexOf(INSTANCE_END);
+		return (end >= 0) ? this.holder.substring(0, end) : this.holder;
+	}
+
 	/**
 	 * A text for a log, on one line even if the key or the reason contains line breaks.
 	 */

@@ -70,6 +70,11 @@ public final class LockSettings {
 		if (this.instance.isBlank()) {
 			throw new IllegalArgumentException("'instance' must not be blank");
 		}
+		if (this.instance.contains(LockInfo.INSTANCE_END)) {
+			throw new IllegalArgumentException(
+					"'instance' must not contain '%s', which ends it in the name of a holder, but is '%s'"
+						.formatted(LockInfo.INSTANCE_END, this.instance));
+		}
 		requireLongEnough(() -> "The default lease", this.lease, this.commandTimeout);
 		if (this.maxHold != null) {
 			requireLimited("maxHold", this.maxHold);

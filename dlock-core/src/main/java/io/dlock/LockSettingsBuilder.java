@@ -109,7 +109,8 @@ public final class LockSettingsBuilder {
 
 	/**
 	 * Set the name of this process that operators see.
-	 * @param instance the name, not blank
+	 * @param instance the name, not blank and without {@code " ["}, which ends it in the
+	 * name of a holder
 	 * @return this builder
 	 */
 	public LockSettingsBuilder instance(String instance) {

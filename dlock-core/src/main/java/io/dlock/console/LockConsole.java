@@ -63,6 +63,20 @@ public interface LockConsole {
 	ForcedRelease forceRelease(String key, long token);
 
 	/**
+	 * Take all locks away from an instance that is dead, or that no one can reach:
+	 * {@link #forceRelease} for each of its locks among those that {@link #list} finds,
+	 * at most 10,000 of the store. Locks of other instances, locks that are kept after
+	 * their release, and locks that the instance takes meanwhile stay as they are.
+	 * <strong>If the instance still works, two holders work at the same time.</strong>
+	 * @param instance the name of the instance, the {@linkplain LockInfo#instance()
+	 * beginning} of the holder of its locks
+	 * @return the released locks, whether they are all, and otherwise the problem; a
+	 * failure of the store ends the operation and is not an exception
+	 * @throws IllegalArgumentException if the name is blank
+	 */
+	LockList forceReleaseAll(String instance);
+
+	/**
 	 * Check the store: take a lock on a key that the library reserves, release it, and
 	 * diagnose the server. Takes up to three command timeouts.
 	 * @return the result; a failure of the store is not an exception

@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -194,6 +195,28 @@ final class RegistryConsole implements LockConsole {
 		catch (StoreException ex) {
 			throw new LockStoreException(key, "release by force", "Look again whether it is held", ex);
 		}
+	}
+
+	@Override
+	public LockList forceReleaseAll(String instance) {
+		if (instance.isBlank()) {
+			throw new IllegalArgumentException("'instance' must not be blank");
+		}
+		LockList listed = list(MAX_LIMIT);
+		List<LockInfo> released = new ArrayList<>();
+		String problem = listed.problem();
+		try {
+			for (LockInfo lock : listed.locks()) {
+				if (!lock.kept() && lock.instance().equals(instance)
+						&& forceRelease(lock.key(), lock.token()) == ForcedRelease.RELEASED) {
+					released.add(lock);
+				}
+			}
+		}
+		catch (LockStoreException ex) {
+			problem = ex.getMessage();
+		}
+		return new LockList(released, listed.complete() && problem == null, problem);
 	}
 
 	/**

@@ -137,6 +137,52 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		b.release();
 	}
 
+	private void holdElsewhere(String key, String holder) {
+		this.store.memory.acquire(new AcquireCommand(key, "owner of " + key, LEASE, holder, ""));
+	}
+
+	@Test
+	void r55AllLocksOfADeadInstanceAreReleased() {
+		holdElsewhere("a", "dead [main]");
+		holdElsewhere("b", "dead [pool [1]]");
+		holdElsewhere("kept", "dead [main]");
+		this.store.memory.keep("kept", "owner of kept", LEASE);
+		holdElsewhere("of-another", "dead-2 [main]");
+		holdElsewhere("of-a-thread", "alive [dead [main]]");
+		LockList released = this.console.forceReleaseAll("dead");
+		assertThat(released.locks()).extracting(LockInfo::key).containsExactly("a", "b");
+		assertThat(released.complete()).isTrue();
+		assertThat(this.console.list(10).locks()).extracting(LockInfo::key)
+			.containsExactly("kept", "of-a-thread", "of-another");
+		assertThat(this.console.forceReleaseAll("dead").locks()).isEmpty();
+		assertThatIllegalArgumentException().isThrownBy(() -> this.console.forceReleaseAll(" "));
+	}
+
+	@Test
+	void lockThatIsTakenMeanwhileIsNotReleased() {
+		holdElsewhere("a", "dead [main]");
+		this.store.beforeForcedRelease = () -> {
+			this.store.memory.release("a", "owner of a");
+			this.store.memory.acquire(new AcquireCommand("a", "next", LEASE, "dead [main]", ""));
+		};
+		assertThat(this.console.forceReleaseAll("dead").locks()).isEmpty();
+		assertThat(this.console.find("a")).isPresent();
+	}
+
+	@Test
+	void failureWhileLocksOfAnInstanceAreReleasedIsTold() {
+		holdElsewhere("a", "dead [main]");
+		holdElsewhere("b", "dead [main]");
+		this.store.unreachable = "b"::equals;
+		LockList released = this.console.forceReleaseAll("dead");
+		assertThat(released.locks()).extracting(LockInfo::key).containsExactly("a");
+		assertThat(released.complete()).isFalse();
+		assertThat(released.problem()).contains("'b'");
+		this.store.unreachable = (key) -> false;
+		this.store.hasNoInspection = true;
+		assertThat(this.console.forceReleaseAll("dead").problem()).contains("cannot list");
+	}
+
 	@Test
 	void badInputIsRefused() {
 		for (int limit : List.of(0, -1, 10_001, Integer.MAX_VALUE)) {

@@ -132,6 +132,9 @@ final class TroubledStore implements LockStore {
 	volatile Runnable beforeList = () -> {
 	};
 
+	volatile Runnable beforeForcedRelease = () -> {
+	};
+
 	TroubledStore() {
 		this(new MemoryLockStore());
 	}
@@ -357,7 +360,11 @@ final class TroubledStore implements LockStore {
 
 		@Override
 		public boolean forceRelease(String storageKey, long token) {
+			beforeForcedRelease.run();
 			failIfDown();
+			if (unreachable.test(storageKey)) {
+				throw new StoreException(Effect.UNKNOWN, false, "no answer in time", null);
+			}
 			return TroubledStore.this.memory.forceRelease(storageKey, token);
 		}
 

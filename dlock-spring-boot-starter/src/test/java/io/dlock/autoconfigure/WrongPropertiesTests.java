@@ -53,6 +53,7 @@ class WrongPropertiesTests {
 			| `dlock.command-timeout` | `100` | The property dlock.command-timeout is '100', which has no unit |
 			| `dlock.command-timeout` | `8s` | The default lease is 30000 ms, shorter than 4 command timeouts of 8000 ms |
 			| `dlock.instance` | | 'instance' must not be blank |
+			| `dlock.instance` | `orders [1]` | 'instance' must not contain ' [' |
 			| `dlock.lease` | `30` | Add one: dlock.lease=30s or dlock.lease=30ms |
 			| `dlock.lease` | `soon` | 'soon' is not a valid duration |
 			| `dlock.lease` | `0s` | 'lease' must be positive |

@@ -1,13 +1,11 @@
 package io.dlock.autoconfigure.actuate;
 
-import java.security.Principal;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
-import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
@@ -24,15 +22,16 @@ import io.dlock.store.StorageKey;
 
 /**
  * The actuator endpoint {@code dlocks}: the locks that are held and waited for, and the
- * forced release of one.
+ * forced release of one of them or of all of an instance.
  * <p>
  * {@code GET /actuator/dlocks}, with {@code ?limit=} for more or fewer locks of the
  * store, and with {@code ?keyPart=}, {@code ?name=} and {@code ?reason=} for some of
  * them; {@code GET /actuator/dlocks?key=} for one key;
- * {@code DELETE /actuator/dlocks?key=&token=} to take a lock away from its holder, which
- * is off by default. Keys are parameters and no part of the path: servers and firewalls
- * refuse paths with some characters that keys may have. The endpoint is for the web only,
- * because a forced release records its caller.
+ * {@code DELETE /actuator/dlocks?key=&token=} to take a lock away from its holder, and
+ * {@code DELETE /actuator/dlocks?instance=} to take all locks away from an instance,
+ * which are off by default. Keys are parameters and no part of the path: servers and
+ * firewalls refuse paths with some characters that keys may have. The endpoint is for the
+ * web only, because a forced release records its caller.
  *
  * @since 0.1
  */
@@ -43,15 +42,8 @@ public final class DlocksEndpoint {
 
 	private static final int FORBIDDEN = 403;
 
-	private static final ForcedReleaseDescriptor KEYS_HIDDEN = new ForcedReleaseDescriptor("hidden",
+	private static final ForcedReleaseDescriptor KEYS_HIDDEN = new ForcedReleaseDescriptor("hidden", 0,
 			"Keys are not shown to this caller, so none can be looked up. See dlock.endpoint.show-keys");
-
-	private static final int CONFLICT = 409;
-
-	private static final Answer OTHER_TOKEN = Answer.of(CONFLICT, "other-token",
-			"No lock of that key has the expected token: look up its holder again. Nothing was done");
-
-	private static final int NOT_IMPLEMENTED = 501;
 
 	private final LockConsole console;
 
@@ -59,7 +51,7 @@ public final class DlocksEndpoint {
 
 	private final DlocksEndpointProperties properties;
 
-	private final ForcedReleaseAudit audit;
+	private final ForcedReleases releases;
 
 	private final HiddenKeys hidden;
 
@@ -69,7 +61,7 @@ public final class DlocksEndpoint {
 		this.instance = (registry != null) ? registry.settings().instance() : "unknown";
 		this.properties = properties;
 		this.hidden = hidden;
-		this.audit = audit;
+		this.releases = new ForcedReleases(this.console, properties, audit);
 	}
 
 	/**
@@ -100,8 +92,7 @@ public final class DlocksEndpoint {
 					list(search, limit(limit), shown), shown ? UnaryOperator.identity() : this.hidden::hide));
 		}
 		catch (IllegalArgumentException ex) {
-			Answer invalid = Answer.invalid(ex);
-			return new WebEndpointResponse<>(invalid.body, invalid.status);
+			return ForcedReleases.invalid(ex);
 		}
 	}
 
@@ -184,23 +175,31 @@ public final class DlocksEndpoint {
 	}
 
 	/**
-	 * Take a lock away from its holder.
+	 * Take a lock away from its holder, or all locks away from an instance.
 	 * @param securityContext the caller
 	 * @param key the key as it is stored
 	 * @param token the token that its holder is expected to have
+	 * @param instance the name of the instance, instead of a key and a token
 	 * @return the outcome; status 400 if a parameter is missing
 	 * @see LockConsole#forceRelease
+	 * @see LockConsole#forceReleaseAll
 	 */
 	@DeleteOperation
 	public WebEndpointResponse<ForcedReleaseDescriptor> forceRelease(SecurityContext securityContext,
-			@Nullable String key, @Nullable String token) {
+			@Nullable String key, @Nullable String token, @Nullable String instance) {
 		try {
-			return forceRelease(securityContext, required("key", key),
-					(long) number("token", required("token", token), Long::parseLong));
+			if (instance == null) {
+				return this.releases.releaseOne(securityContext, required("key", key),
+						number("token", required("token", token), Long::parseLong), showsKeys(securityContext));
+			}
+			if (key != null || token != null) {
+				throw new IllegalArgumentException(
+						"The parameter 'instance' is for all locks of an instance. Leave out 'key' and 'token'");
+			}
+			return this.releases.releaseAll(securityContext, required("instance", instance));
 		}
 		catch (IllegalArgumentException ex) {
-			Answer invalid = Answer.invalid(ex);
-			return new WebEndpointResponse<>(invalid.body, invalid.status);
+			return ForcedReleases.invalid(ex);
 		}
 	}
 
@@ -208,64 +207,9 @@ public final class DlocksEndpoint {
 		if (value == null || value.isBlank()) {
 			throw new IllegalArgumentException(
 					"The parameter '" + parameter + "' is missing. Name the key and the token "
-							+ "that GET shows: DELETE /actuator/dlocks?key=…&token=…");
+							+ "that GET shows: DELETE /actuator/dlocks?key=…&token=…, or an instance: ?instance=…");
 		}
 		return value;
-	}
-
-	private WebEndpointResponse<ForcedReleaseDescriptor> forceRelease(SecurityContext securityContext, String key,
-			long token) {
-		Answer refusal = refusal(securityContext);
-		LockInfo before = (refusal == null) ? holder(key) : null;
-		Answer answer = (refusal != null) ? refusal : forceRelease(key, token, showsKeys(securityContext));
-		Principal principal = securityContext.getPrincipal();
-		this.audit.add((principal != null) ? principal.getName() : null, StorageKey.ofShown(key), token,
-				(before != null) ? before.holder() : null, answer.body.outcome());
-		return new WebEndpointResponse<>(answer.body, answer.status);
-	}
-
-	private @Nullable LockInfo holder(String key) {
-		try {
-			return this.console.find(key).orElse(null);
-		}
-		catch (LockException | IllegalArgumentException ex) {
-			return null;
-		}
-	}
-
-	private @Nullable Answer refusal(SecurityContext securityContext) {
-		Show allowed = this.properties.forcedRelease();
-		if (allowed == Show.NEVER) {
-			return Answer.of(FORBIDDEN, "off",
-					"Forced release is off. Set dlock.endpoint.forced-release=when-authorized and dlock.endpoint.forced-release-roles");
-		}
-		return allowed.isShown(securityContext, this.properties.forcedReleaseRoles()) ? null : Answer.of(FORBIDDEN,
-				"unauthorized",
-				"Forced release is for authenticated users that have one of dlock.endpoint.forced-release-roles");
-	}
-
-	/**
-	 * A caller that may not see keys is not told whether a key is held.
-	 */
-	private Answer forceRelease(String key, long token, boolean shown) {
-		try {
-			return switch (this.console.forceRelease(key, token)) {
-				case RELEASED -> Answer.of(WebEndpointResponse.STATUS_OK, "released",
-						"The lock is released. Its holder gets to know at its next renewal, and may go on to write "
-								+ "until then and, if it does not look at its lock, after that: only a fence stops it");
-				case NOT_HELD -> shown ? Answer.of(NOT_FOUND, "not-held", "The lock has no holder") : OTHER_TOKEN;
-				case OTHER_TOKEN -> OTHER_TOKEN;
-			};
-		}
-		catch (LockException ex) {
-			return Answer.of(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, "failed", ex.getMessage());
-		}
-		catch (UnsupportedOperationException ex) {
-			return Answer.of(NOT_IMPLEMENTED, "unsupported", ex.getMessage());
-		}
-		catch (IllegalArgumentException ex) {
-			return Answer.invalid(ex);
-		}
 	}
 
 	/**
@@ -275,24 +219,6 @@ public final class DlocksEndpoint {
 	private interface Wanted {
 
 		boolean matches(String key, @Nullable String name, @Nullable String reason);
-
-	}
-
-	/**
-	 * A body and its status.
-	 *
-	 * @param status the status
-	 * @param body the body
-	 */
-	private record Answer(int status, ForcedReleaseDescriptor body) {
-
-		static Answer of(int status, String outcome, @Nullable String message) {
-			return new Answer(status, new ForcedReleaseDescriptor(outcome, String.valueOf(message)));
-		}
-
-		static Answer invalid(IllegalArgumentException ex) {
-			return of(WebEndpointResponse.STATUS_BAD_REQUEST, "invalid", ex.getMessage());
-		}
 
 	}
 

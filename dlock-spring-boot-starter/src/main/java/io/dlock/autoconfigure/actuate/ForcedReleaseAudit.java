@@ -34,7 +34,7 @@ final class ForcedReleaseAudit {
 	 * @param outcome the outcome
 	 */
 	void add(@Nullable String principal, String key, long token, @Nullable String holder, String outcome) {
-		String caller = (principal != null) ? principal.replaceAll("\\p{Cntrl}", " ") : "unknown";
+		String caller = caller(principal);
 		logger.warn("Forced release of lock '" + key + "' (token " + token + ", held by "
 				+ ((holder != null) ? holder : "an unknown holder") + "), asked for by '" + caller + "': " + outcome);
 		Map<String, Object> data = new LinkedHashMap<>();
@@ -44,11 +44,42 @@ final class ForcedReleaseAudit {
 			data.put("holder", holder);
 		}
 		data.put("outcome", outcome);
+		publish(caller, data);
+	}
+
+	/**
+	 * Record a request for all locks of an instance.
+	 * @param principal the caller, or {@code null} if it is not known
+	 * @param instance the name of the instance
+	 * @param released the number of locks that were released
+	 * @param outcome the outcome
+	 */
+	void addInstance(@Nullable String principal, String instance, int released, String outcome) {
+		String caller = caller(principal);
+		String name = printable(instance);
+		logger.warn("Forced release of all locks of " + name + ", asked for by '" + caller + "': " + outcome + ", "
+				+ released + " released");
+		Map<String, Object> data = new LinkedHashMap<>();
+		data.put("instance", name);
+		data.put("released", released);
+		data.put("outcome", outcome);
+		publish(caller, data);
+	}
+
+	private static String caller(@Nullable String principal) {
+		return (principal != null) ? printable(principal) : "unknown";
+	}
+
+	private static String printable(String text) {
+		return text.replaceAll("\\p{Cntrl}", " ");
+	}
+
+	private void publish(String caller, Map<String, Object> data) {
 		try {
 			this.publisher.publishEvent(new AuditApplicationEvent(caller, TYPE, data));
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The forced release of lock '" + key + "' could not be written to the audit trail", ex);
+			logger.warn("A forced release could not be written to the audit trail: " + data, ex);
 		}
 	}
 

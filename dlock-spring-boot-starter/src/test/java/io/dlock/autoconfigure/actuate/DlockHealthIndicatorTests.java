@@ -194,6 +194,11 @@ class DlockHealthIndicatorTests {
 		}
 
 		@Override
+		public LockList forceReleaseAll(String instance) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
 		public ForcedRelease forceRelease(String key, long token) {
 			throw new UnsupportedOperationException();
 		}

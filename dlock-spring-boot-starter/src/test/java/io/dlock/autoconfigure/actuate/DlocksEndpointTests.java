@@ -65,10 +65,38 @@ class DlocksEndpointTests {
 	void r55ForcedReleaseAsksForItsRole(Show forcedRelease, @Nullable String role, int status, String outcome) {
 		LockHandle handle = hold();
 		WebEndpointResponse<ForcedReleaseDescriptor> response = endpoint(forcedRelease, Show.ALWAYS)
-			.forceRelease(new User(role), KEY, Long.toString(handle.token()));
+			.forceRelease(new User(role), KEY, Long.toString(handle.token()), null);
 		assertThat(response.getStatus()).isEqualTo(status);
 		assertThat(response.getBody().outcome()).isEqualTo(outcome);
 		assertThat(handle.isValid()).isEqualTo(status != 200);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "NEVER, LOCKSMITH, 403, off, 0", "WHEN_AUTHORIZED, LOCKSMITH, 200, released, 2",
+			"WHEN_AUTHORIZED, READER, 403, unauthorized, 0" })
+	void r55AllLocksOfAnInstanceAreReleased(Show forcedRelease, String role, int status, String outcome, int released) {
+		LockHandle first = hold("first", null, null);
+		LockHandle second = hold("second", null, null);
+		DlocksEndpoint endpoint = endpoint(forcedRelease, Show.NEVER);
+		String instance = this.registry.settings().instance();
+		WebEndpointResponse<ForcedReleaseDescriptor> response = endpoint.forceRelease(new User(role), null, null,
+				instance);
+		assertThat(response.getStatus()).isEqualTo(status);
+		assertThat(response.getBody().outcome()).isEqualTo(outcome);
+		assertThat(response.getBody().released()).isEqualTo(released);
+		assertThat(first.isValid()).isEqualTo(released == 0);
+		assertThat(second.isValid()).isEqualTo(released == 0);
+		if (released > 0) {
+			assertThat(endpoint.forceRelease(new User(role), null, null, instance).getStatus()).isEqualTo(404);
+		}
+	}
+
+	@Test
+	void keyOrTokenBesideAnInstanceIsRefused() {
+		WebEndpointResponse<ForcedReleaseDescriptor> response = endpoint(Show.ALWAYS, Show.ALWAYS)
+			.forceRelease(new User("LOCKSMITH"), "key", null, "an instance");
+		assertThat(response.getStatus()).isEqualTo(400);
+		assertThat(response.getBody().message()).contains("Leave out 'key' and 'token'");
 	}
 
 	@Test
@@ -79,8 +107,8 @@ class DlocksEndpointTests {
 		assertThat(endpoint.locks(user, KEY, null, null, null, null)).usingRecursiveComparison()
 			.isEqualTo(endpoint.locks(user, "customer:john", null, null, null, null));
 		assertThat(endpoint.locks(user, KEY, null, null, null, null).getStatus()).isEqualTo(403);
-		assertThat(endpoint.forceRelease(user, KEY, "1")).usingRecursiveComparison()
-			.isEqualTo(endpoint.forceRelease(user, "customer:john", "1"));
+		assertThat(endpoint.forceRelease(user, KEY, "1", null)).usingRecursiveComparison()
+			.isEqualTo(endpoint.forceRelease(user, "customer:john", "1", null));
 		assertThat(endpoint.locks(new User("READER"), KEY, null, null, null, null).getStatus()).isEqualTo(200);
 		assertThat(handle.isValid()).isTrue();
 	}
@@ -197,7 +225,7 @@ class DlocksEndpointTests {
 					"a|x|'token' is no such number: 'x'", "a|9223372036854775808|'token' is no such number" })
 	void forcedReleaseNamesTheMissingParameter(@Nullable String key, @Nullable String token, String message) {
 		WebEndpointResponse<ForcedReleaseDescriptor> response = endpoint(Show.ALWAYS, Show.ALWAYS)
-			.forceRelease(new User("LOCKSMITH"), key, token);
+			.forceRelease(new User("LOCKSMITH"), key, token, null);
 		assertThat(response.getStatus()).isEqualTo(400);
 		assertThat(response.getBody().outcome()).isEqualTo("invalid");
 		assertThat(response.getBody().message()).contains(message);
