@@ -134,6 +134,16 @@ public @interface DistributedLocked {
 	String name() default "";
 
 	/**
+	 * The registry of the lock in an application with more than one: the name or the
+	 * qualifier of its {@link LockRegistry} bean. The same key is another lock in another
+	 * registry; give the locks of two registries different names, by which metrics and
+	 * operators tell them apart. The default is the registry that is injected without a
+	 * qualifier. May contain {@code ${…}}.
+	 * @return the name of the bean
+	 */
+	String registry() default "";
+
+	/**
 	 * How long the lock outlives a process that died: {@code 30s}, {@code PT30S},
 	 * {@code ${…}}; a number without a unit is refused. At least four command timeouts.
 	 * The default is {@code dlock.lease}.

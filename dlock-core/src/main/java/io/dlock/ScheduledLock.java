@@ -76,6 +76,14 @@ public @interface ScheduledLock {
 	String atLeast() default "";
 
 	/**
+	 * The registry of the lock in an application with more than one, see
+	 * {@link DistributedLocked#registry()}.
+	 * @return the name of the bean
+	 */
+	@AliasFor(annotation = DistributedLocked.class, attribute = "registry")
+	String registry() default "";
+
+	/**
 	 * The reason that operators see; the method by default.
 	 * @return the reason
 	 */

@@ -104,7 +104,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	/**
 	 * Create the post-processor.
-	 * @param registry the registry, asked for when the first annotated bean is created
+	 * @param registry the registry of the methods that name none, asked for when the
+	 * first annotated bean is created
 	 */
 	public DistributedLockedBeanPostProcessor(Supplier<LockRegistry> registry) {
 		this.registry = SingletonSupplier.of(registry);
@@ -207,7 +208,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {
 		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
-				new AdviceModeCheck(() -> this.mode), (request) -> this.registry.get().validate(request),
+				new AdviceModeCheck(() -> this.mode), new NamedRegistries(this.registry, () -> this.beanFactory),
 				new CallObservationFactory(() -> this.observations.get()), this.texts);
 		DistributedLockedInterceptor created = new DistributedLockedInterceptor(new LockedOperations(parser),
 				new LockedMethodInvoker(this.registry, this.transactions, () -> this.mdc));

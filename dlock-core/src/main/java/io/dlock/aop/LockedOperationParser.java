@@ -5,7 +5,6 @@ import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
@@ -18,6 +17,7 @@ import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
 import io.dlock.DistributedLocked;
+import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
 import io.dlock.OnBusy;
@@ -44,18 +44,18 @@ final class LockedOperationParser {
 
 	private final MethodCheck methodCheck;
 
-	private final Consumer<LockRequest> requestCheck;
+	private final NamedRegistries registries;
 
 	private final CallObservationFactory observations;
 
 	private final KeyValueFormatter texts;
 
 	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure, MethodCheck methodCheck,
-			Consumer<LockRequest> requestCheck, CallObservationFactory observations, KeyValueFormatter texts) {
+			NamedRegistries registries, CallObservationFactory observations, KeyValueFormatter texts) {
 		this.values = values;
 		this.onStoreFailure = onStoreFailure;
 		this.methodCheck = methodCheck;
-		this.requestCheck = requestCheck;
+		this.registries = registries;
 		this.observations = observations;
 		this.texts = texts;
 	}
@@ -78,6 +78,7 @@ final class LockedOperationParser {
 		warnOfBareKey(key, annotation, method);
 		StoreFailurePolicy outage = outage(annotation, method, named, fallback);
 		String reason = reason(annotation, method, named);
+		LockRegistry registry = this.registries.find(text(annotation.registry(), "registry", method), method);
 		String shownName = name.isEmpty() ? nameOf(method, named) : name;
 		LockRequestBuilder template = LockRequest.builder("key")
 			.lease(lease)
@@ -89,14 +90,14 @@ final class LockedOperationParser {
 			.minHold(minHold)
 			.maxHold(maxHold)
 			.failOpen(outage.isFailOpen());
-		return new LockedOperation(key, checked(template, method), annotation.onBusy(), fallback, annotation.onLost(),
-				reason, shownName, outage, this.observations, returnType);
+		return new LockedOperation(key, checked(template, registry, method), annotation.onBusy(), fallback,
+				annotation.onLost(), reason, shownName, outage, this.observations, returnType, registry);
 	}
 
-	private LockRequest checked(LockRequestBuilder template, Method method) {
+	private LockRequest checked(LockRequestBuilder template, @Nullable LockRegistry registry, Method method) {
 		try {
 			LockRequest request = template.build();
-			this.requestCheck.accept(request);
+			this.registries.orDefault(registry).validate(request);
 			return request;
 		}
 		catch (IllegalArgumentException ex) {

@@ -53,6 +53,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private static final Duration EVENTS_AT_STOP = Duration.ofSeconds(1);
 
+	private final LockStore store;
+
 	private final LockSettings settings;
 
 	private final MachineClock clock;
@@ -102,6 +104,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	LeaseLockRegistry(LockStore store, LockSettings settings, MachineClock clock, EngineThreads threads) {
+		this.store = store;
 		this.settings = settings;
 		this.clock = clock;
 		this.threads = threads;
@@ -125,6 +128,14 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.counts = new RegistryCounts(this.renewer, this.queues);
 		this.console = new RegistryConsole(store, settings, clock, this.queues, this.renewer);
 		new StoreSweeper(store, threads).start();
+	}
+
+	/**
+	 * The store of the leases.
+	 * @return the store
+	 */
+	public LockStore store() {
+		return this.store;
 	}
 
 	/**

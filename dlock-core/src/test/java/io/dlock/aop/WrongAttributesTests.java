@@ -23,6 +23,7 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 import io.dlock.DistributedLocked;
+import io.dlock.LockRegistry;
 import io.dlock.OnBusy;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.key.KeyValueFormatter;
@@ -32,6 +33,7 @@ import io.dlock.observation.LockObservationSettings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.mockito.Mockito.mock;
 
 /**
  * Attributes that cannot be honoured: each is refused when its bean is created.
@@ -170,9 +172,8 @@ class WrongAttributesTests {
 		environment.getPropertySources().addFirst(new MapPropertySource("test", Map.of("empty", "")));
 		return new LockedOperationParser(environment::resolveRequiredPlaceholders, () -> OnStoreFailure.THROW,
 				(method, type) -> {
-				}, (request) -> {
-				}, new CallObservationFactory(() -> LockObservationSettings.NONE),
-				new KeyValueFormatter(ArrayList::new));
+				}, new NamedRegistries(() -> mock(LockRegistry.class), () -> null),
+				new CallObservationFactory(() -> LockObservationSettings.NONE), new KeyValueFormatter(ArrayList::new));
 	}
 
 	@ParameterizedTest(name = "{0}: {1}")
@@ -267,6 +268,9 @@ class WrongAttributesTests {
 			pay | key=${empty} | has the key '${empty}', which is blank
 			pay | `fallback= ` | has the fallback ' ', which is blank
 			pay | name=${missing} | ${missing}
+			# the registry
+			pay | registry=audit | names the registry 'audit', but not one LockRegistry bean has that name
+			pay | registry=${empty} | has the registry '${empty}', which is blank
 			# durations
 			pay | lease=30 | has no unit
 			pay | lease=0s | more than zero

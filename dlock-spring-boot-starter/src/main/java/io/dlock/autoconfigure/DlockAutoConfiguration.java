@@ -32,9 +32,9 @@ import io.dlock.store.LockStore;
 public final class DlockAutoConfiguration {
 
 	@Bean
-	static LockListenerRegistrar dlockListenerRegistrar(ObjectProvider<LockRegistry> registries,
-			ObjectProvider<LockListener> listeners, ListableBeanFactory beans) {
-		return new LockListenerRegistrar(registries, listeners, beans);
+	static LockListenerRegistrar dlockListenerRegistrar(ObjectProvider<LockListener> listeners,
+			ListableBeanFactory beans) {
+		return new LockListenerRegistrar(listeners, beans);
 	}
 
 	@Bean

@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -15,14 +16,13 @@ import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 
 /**
- * Adds the listeners of the application to its registries, in their order. It does so
- * when all beans exist, because a listener may depend on beans that depend on the
- * registry. A child context adds its own listeners to the registry of its parent, which
- * has added the others, and removes them when it is closed.
+ * Adds the listeners of the application to its registries, also to those that are no
+ * default candidates, in their order. It does so when all beans exist, because a listener
+ * may depend on beans that depend on the registry. A child context adds its own listeners
+ * to the registry of its parent, which has added the others, and removes them when it is
+ * closed.
  */
 final class LockListenerRegistrar implements SmartInitializingSingleton, DisposableBean {
-
-	private final ObjectProvider<LockRegistry> registries;
 
 	private final ObjectProvider<LockListener> listeners;
 
@@ -30,9 +30,7 @@ final class LockListenerRegistrar implements SmartInitializingSingleton, Disposa
 
 	private final List<ChildListener> lent = new ArrayList<>();
 
-	LockListenerRegistrar(ObjectProvider<LockRegistry> registries, ObjectProvider<LockListener> listeners,
-			ListableBeanFactory beans) {
-		this.registries = registries;
+	LockListenerRegistrar(ObjectProvider<LockListener> listeners, ListableBeanFactory beans) {
 		this.listeners = listeners;
 		this.beans = beans;
 	}
@@ -45,7 +43,7 @@ final class LockListenerRegistrar implements SmartInitializingSingleton, Disposa
 		}
 		Collection<LockListener> own = this.beans.getBeansOfType(LockListener.class).values();
 		Collection<LockRegistry> ownRegistries = this.beans.getBeansOfType(LockRegistry.class).values();
-		this.registries.stream().forEach((registry) -> {
+		BeanFactoryUtils.beansOfTypeIncludingAncestors(this.beans, LockRegistry.class).values().forEach((registry) -> {
 			if (ownRegistries.contains(registry)) {
 				all.forEach(registry::addListener);
 			}

@@ -2,6 +2,7 @@ package io.dlock.autoconfigure;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Map;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -23,28 +24,27 @@ final class RowCommitGuard implements CommitGuard {
 
 	private static final Log logger = LogFactory.getLog(RowCommitGuard.class);
 
-	private final LeaseLockRegistry registry;
+	/** By registry: a lock is one of a single registry. */
+	private final Map<LeaseLockRegistry, JdbcLockStore> stores;
 
-	private final JdbcLockStore store;
-
-	RowCommitGuard(LeaseLockRegistry registry, JdbcLockStore store) {
-		this.registry = registry;
-		this.store = store;
+	RowCommitGuard(Map<LeaseLockRegistry, JdbcLockStore> stores) {
+		this.stores = stores;
 	}
 
 	@Override
 	public void check(TransactionExecution transaction, LockHandle lock) {
-		if (!transaction.isReadOnly()) {
-			this.store.connectionOf(transaction)
-				.ifPresent((connection) -> this.registry.ownerOf(lock)
-					.ifPresent((owner) -> check(connection, lock, owner)));
+		if (transaction.isReadOnly()) {
+			return;
 		}
+		this.stores.forEach((registry, store) -> registry.ownerOf(lock)
+			.ifPresent((owner) -> store.connectionOf(transaction)
+				.ifPresent((connection) -> check(store, connection, lock, owner))));
 	}
 
-	private void check(Connection connection, LockHandle lock, String owner) {
+	private static void check(JdbcLockStore store, Connection connection, LockHandle lock, String owner) {
 		boolean held;
 		try {
-			held = this.store.hold(connection, lock.key(), owner);
+			held = store.hold(connection, lock.key(), owner);
 		}
 		catch (StoreException ex) {
 			throw new LockStoreException(lock.key(), "check, before a commit,", "The transaction is rolled back", ex);

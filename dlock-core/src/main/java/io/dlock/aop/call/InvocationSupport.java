@@ -30,6 +30,10 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 	private static final boolean CONTEXT_PROPAGATION = ClassUtils.isPresent("io.micrometer.context.ContextRegistry",
 			InvocationSupport.class.getClassLoader());
 
+	InvocationSupport with(LockRegistry other) {
+		return new InvocationSupport(() -> other, this.transactions, this.mdc);
+	}
+
 	boolean isLogged() {
 		return MDC_PRESENT && this.mdc.getAsBoolean();
 	}

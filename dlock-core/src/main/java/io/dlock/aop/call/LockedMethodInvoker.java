@@ -18,7 +18,7 @@ public final class LockedMethodInvoker {
 
 	/**
 	 * Create an invoker.
-	 * @param registry the registry, asked for at each call
+	 * @param registry the default registry, asked for at each call
 	 * @param transactions the transactions, asked for at each call
 	 * @param mdc whether the log of a method shows its lock
 	 */
@@ -35,10 +35,12 @@ public final class LockedMethodInvoker {
 	 * @throws Throwable the failure of the method or of its lock
 	 */
 	public @Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable {
+		LockRegistry named = operation.registry();
+		InvocationSupport current = (named != null) ? this.support.with(named) : this.support;
 		return switch (operation.returnType().kind()) {
-			case VALUE -> BlockingCall.invoke(new LockedCall(operation, invocation, this.support));
-			case STAGE, STAGE_OF_ASYNC -> StageCall.invoke(operation, invocation, this.support);
-			case PUBLISHER -> ReactiveCall.invoke(operation, invocation, this.support);
+			case VALUE -> BlockingCall.invoke(new LockedCall(operation, invocation, current));
+			case STAGE, STAGE_OF_ASYNC -> StageCall.invoke(operation, invocation, current);
+			case PUBLISHER -> ReactiveCall.invoke(operation, invocation, current);
 		};
 	}
 

@@ -6,6 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
+import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
@@ -27,10 +28,11 @@ import io.dlock.observation.CallObservationFactory;
  * @param outage the rule for a failure of the store
  * @param observations starts the observations of calls
  * @param returnType the return type
+ * @param registry the registry that the annotation names, or {@code null} for the default
  */
 public record LockedOperation(LockKey key, LockRequest template, OnBusy onBusy, @Nullable Method fallback,
 		OnLost onLost, String reason, String name, StoreFailurePolicy outage, CallObservationFactory observations,
-		ReturnType returnType) {
+		ReturnType returnType, @Nullable LockRegistry registry) {
 
 	/**
 	 * The request of a call for its first key, and the template for all.

@@ -1,14 +1,13 @@
 package io.dlock.autoconfigure.metrics;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-import io.dlock.LockRegistry;
 import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.metrics.LockMeters;
 
@@ -27,8 +26,8 @@ public final class DlockMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LockMeters dlockMeters(ObjectProvider<LockRegistry> registries) {
-		LockRegistryCounts counts = new LockRegistryCounts(registries);
+	LockMeters dlockMeters(ListableBeanFactory beans) {
+		LockRegistryCounts counts = new LockRegistryCounts(beans);
 		return new LockMeters(counts::heldLocks, counts::waitingCalls, counts::longestHolds);
 	}
 

@@ -8,7 +8,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockRegistry;
@@ -23,11 +24,14 @@ final class LockRegistryCounts {
 
 	private final Supplier<List<LeaseLockRegistry>> registries;
 
-	LockRegistryCounts(ObjectProvider<LockRegistry> registries) {
-		this.registries = SingletonSupplier.of(() -> registries.stream()
-			.filter(LeaseLockRegistry.class::isInstance)
-			.map(LeaseLockRegistry.class::cast)
-			.toList());
+	LockRegistryCounts(ListableBeanFactory beans) {
+		this.registries = SingletonSupplier
+			.of(() -> BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LockRegistry.class)
+				.values()
+				.stream()
+				.filter(LeaseLockRegistry.class::isInstance)
+				.map(LeaseLockRegistry.class::cast)
+				.toList());
 	}
 
 	Map<String, Integer> heldLocks() {

@@ -275,8 +275,8 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 		assertThat(parser().parse(Unknown::class.java)).anyMatch { it.returnType.open }
 	}
 
-	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> }, { },
-		CallObservationFactory { LockObservationSettings.NONE }, KeyValueFormatter { listOf() })
+	private fun parser() = LockedOperationParser({ it }, { OnStoreFailure.THROW }, { _, _ -> },
+		NamedRegistries({ registry }, { null }), CallObservationFactory { LockObservationSettings.NONE }, KeyValueFormatter { listOf() })
 
 	private fun LockedOperationParser.parse(type: Class<*>) = type.declaredMethods
 		.filter { it.isAnnotationPresent(DistributedLocked::class.java) }

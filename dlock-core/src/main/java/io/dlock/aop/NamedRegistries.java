@@ -1,0 +1,69 @@
+package io.dlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+
+import io.dlock.LockRegistry;
+
+/**
+ * The registries that annotations name, and the default one.
+ *
+ * @param defaultRegistry the default registry
+ * @param beans has the others, or {@code null} if there are no beans
+ */
+record NamedRegistries(Supplier<LockRegistry> defaultRegistry, Supplier<? extends @Nullable BeanFactory> beans) {
+
+	/**
+	 * Find the registry of a method.
+	 * @param name the name or qualifier of its bean, or an empty text
+	 * @param method the method
+	 * @return the registry, or {@code null} if none is named
+	 * @throws InvalidLockedMethodException if there is no such registry
+	 */
+	@Nullable LockRegistry find(String name, Method method) {
+		if (name.isEmpty()) {
+			return null;
+		}
+		BeanFactory factory = this.beans.get();
+		try {
+			if (factory != null) {
+				return BeanFactoryAnnotationUtils.qualifiedBeanOfType(factory, LockRegistry.class, name);
+			}
+		}
+		catch (NoSuchBeanDefinitionException ex) {
+			throw unknown(name, names(factory), method, ex);
+		}
+		throw unknown(name, "none", method, null);
+	}
+
+	private static InvalidLockedMethodException unknown(String name, String existing, Method method,
+			@Nullable BeansException cause) {
+		return new InvalidLockedMethodException(method,
+				"names the registry '%s', but not one LockRegistry bean has that name or qualifier. There are: %s"
+					.formatted(name, existing),
+				"Name one of them, or define the bean", cause);
+	}
+
+	private static String names(BeanFactory factory) {
+		return (factory instanceof ListableBeanFactory listable)
+				? Stream.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(listable, LockRegistry.class))
+					.sorted()
+					.collect(Collectors.joining(", "))
+				: "unknown";
+	}
+
+	LockRegistry orDefault(@Nullable LockRegistry named) {
+		return (named != null) ? named : this.defaultRegistry.get();
+	}
+
+}
