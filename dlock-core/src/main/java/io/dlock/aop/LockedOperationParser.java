@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.KotlinDetector;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -76,6 +77,7 @@ final class LockedOperationParser {
 		Duration maxHold = written.isScheduled() ? atMost(name, lease, minHold, method)
 				: duration(annotation.maxHold(), written.attribute("maxHold"), false, method);
 		warnOfBareKey(key, annotation, method);
+		hintAtWholeMethod(annotation, name, method);
 		StoreFailurePolicy outage = outage(annotation, method, named, fallback);
 		String reason = reason(annotation, method, named);
 		LockRegistry registry = this.registries.find(text(annotation.registry(), "registry", method), method);
@@ -178,6 +180,16 @@ final class LockedOperationParser {
 					+ "Add a name that says what is locked, such as name = \"orders\"")
 				.formatted(ClassUtils.getQualifiedMethodName(method), key.isSeveral()
 						? "keys " + Arrays.toString(annotation.keys()) : "key '" + annotation.key() + "'"));
+		}
+	}
+
+	private static void hintAtWholeMethod(DistributedLocked annotation, String name, Method method) {
+		int arguments = method.getParameterCount() - (KotlinDetector.isSuspendingFunction(method) ? 1 : 0);
+		if (arguments > 0 && name.isEmpty() && annotation.key().isEmpty() && annotation.keys().length == 0) {
+			logger.info(("@DistributedLocked on %s has neither key nor name: all its calls exclude each other, "
+					+ "whatever their arguments. Add the key of what is locked, such as key = \"#id\", "
+					+ "or a name to say that this is meant")
+				.formatted(ClassUtils.getQualifiedMethodName(method)));
 		}
 	}
 
