@@ -188,6 +188,8 @@ public class SeveralKeysTests extends AbstractDistributedLockedTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> stock.ofLines(Order.of("pen", null)))
 			.withMessageContaining("'#order.lines.![sku]'")
 			.withMessageContaining("[1], which is null");
+		assertThatIllegalArgumentException().isThrownBy(() -> stock.ofLines(null))
+			.withMessageContaining("could not be evaluated for this call, in which #order is null");
 		assertThatIllegalArgumentException().isThrownBy(() -> stock.ofLines(Order.of()))
 			.withMessageContaining("The keys '#order.lines.![sku]' of ")
 			.withMessageContaining("add a key that is always there");

@@ -3,6 +3,9 @@ package io.dlock.aop.key;
 import java.util.Iterator;
 import java.util.Set;
 import java.util.stream.BaseStream;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
@@ -69,19 +72,12 @@ final class KeyExpression {
 	}
 
 	boolean seesArgument() {
-		return seesArgument(this.expression.getAST());
+		return arguments(this.expression.getAST()).findAny().isPresent();
 	}
 
-	private boolean seesArgument(SpelNode node) {
-		if (argument(node) != null) {
-			return true;
-		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			if (seesArgument(node.getChild(i))) {
-				return true;
-			}
-		}
-		return false;
+	private Stream<SpelNode> arguments(SpelNode node) {
+		return Stream.concat(Stream.of(node).filter((self) -> argument(self) != null),
+				IntStream.range(0, node.getChildCount()).mapToObj(node::getChild).flatMap(this::arguments));
 	}
 
 	private @Nullable Integer argument(SpelNode node) {
@@ -187,9 +183,20 @@ final class KeyExpression {
 			return this.expression.getValue(new KeyEvaluationContext(this.scope, arguments));
 		}
 		catch (EvaluationException ex) {
-			throw new IllegalArgumentException(
-					"The key " + this + " could not be evaluated for this call: " + ex.getMessage(), ex);
+			throw new IllegalArgumentException("The key " + this + " could not be evaluated for this call"
+					+ nulls(arguments) + ": " + ex.getMessage(), ex);
 		}
+	}
+
+	private String nulls(@Nullable Object[] arguments) {
+		return arguments(this.expression.getAST()).filter((node) -> {
+			Integer position = argument(node);
+			return position != null && position < arguments.length && arguments[position] == null;
+		})
+			.map(SpelNode::toStringAST)
+			.distinct()
+			.map((name) -> ", in which " + name + " is null")
+			.collect(Collectors.joining());
 	}
 
 	private IllegalArgumentException refusal(RefusedKeyException ex) {
