@@ -1,7 +1,8 @@
 /**
- * Micrometer meters of locks: timers and counters from events, and gauges from counts.
- * Start reading at {@link io.dlock.metrics.LockMeters}, whose Javadoc lists the meters.
- * Knows {@code io.dlock} only.
+ * Micrometer meters of locks. Start reading at {@link io.dlock.metrics.LockMeters}, which
+ * lists the meters and registers the gauges from counts; the timers and counters from
+ * events are in {@code NamedMeters}, an object for each name. Knows {@code io.dlock}
+ * only.
  */
 @NullMarked
 package io.dlock.metrics;
