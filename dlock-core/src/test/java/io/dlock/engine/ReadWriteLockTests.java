@@ -124,6 +124,17 @@ class ReadWriteLockTests extends AbstractMemberTests {
 	}
 
 	@Test
+	void readerHoldsTheKey() {
+		ReadWriteLock lock = this.registry.readWriteLock("key");
+		lock.readLock().lock();
+		assertThat(this.registry.isHeldByCurrentThread("key")).isTrue();
+		assertThat(inOtherThread(() -> this.registry.isHeldByCurrentThread("key")).join()).isFalse();
+		lock.readLock().unlock();
+		assertThat(this.registry.isHeldByCurrentThread("key")).isFalse();
+		assertThat(this.registry.readWriteLock("key")).isEqualTo(lock);
+	}
+
+	@Test
 	void lockOfASharedRequestIsARead() {
 		Lock read = this.registry.lock(shared("key").build());
 		read.lock();

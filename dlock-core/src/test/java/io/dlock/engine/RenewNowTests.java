@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.LockSettings;
@@ -62,6 +63,29 @@ class RenewNowTests {
 		try (LockHandle handle = this.registry.acquire(this.request)) {
 			handle.renewNow();
 			assertThat(handle.remaining()).isLessThan(Duration.ofSeconds(40));
+		}
+	}
+
+	@Test
+	void sharedLeaseBeginsAnewForAllReaders() {
+		LockRequest shared = this.request.withMode(LockMode.SHARED);
+		try (LockHandle reader = this.registry.acquireAsync(shared).join();
+				LockHandle other = this.registry.acquireAsync(shared).join()) {
+			this.clock.pass(Duration.ofSeconds(50));
+			reader.renewNow();
+			assertThat(other.remaining()).isBetween(Duration.ofSeconds(59), LEASE);
+		}
+		assertThat(this.store.renewals).hasValue(1);
+	}
+
+	@Test
+	void permitIsRenewed() {
+		try (LockHandle permit = this.registry.acquirePermit(this.request, 2);
+				LockHandle other = this.registry.acquirePermit(this.request, 2)) {
+			this.clock.pass(Duration.ofSeconds(50));
+			permit.renewNow();
+			assertThat(permit.remaining()).isBetween(Duration.ofSeconds(59), LEASE);
+			assertThat(other.remaining()).isLessThan(Duration.ofSeconds(10));
 		}
 	}
 
