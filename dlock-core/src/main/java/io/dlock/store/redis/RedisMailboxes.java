@@ -4,16 +4,19 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.util.backoff.FixedBackOff;
 
 import io.dlock.store.Mailbox;
@@ -59,7 +62,7 @@ final class RedisMailboxes {
 	 */
 	Mailbox open(MailboxAddress address, Consumer<String> onLockAvailable) {
 		String channel = this.channelPrefix + address.value();
-		SimpleAsyncTaskExecutor threads = threads();
+		ExecutorService threads = threads();
 		RedisMessageListenerContainer container = new RedisMessageListenerContainer();
 		container.setConnectionFactory(this.connections.factory());
 		container.setTaskExecutor(new SyncTaskExecutor());
@@ -77,40 +80,40 @@ final class RedisMailboxes {
 			beat(channel);
 		}
 		catch (RuntimeException ex) {
-			close(container);
+			close(container, threads);
 			throw new StoreException(Effect.NONE, false, "Could not subscribe to Redis (" + ex.getMessage() + ")", ex);
 		}
-		beatAgain(container, channel, threads);
-		return () -> close(container);
+		beatAgain(channel, threads);
+		return () -> close(container, threads);
 	}
 
 	/**
 	 * Each beat has a thread of its own: a thread that waits in between would be one more
 	 * in every process.
 	 */
-	private void beatAgain(RedisMessageListenerContainer container, String channel, Executor threads) {
+	private void beatAgain(String channel, ExecutorService threads) {
 		Duration pause = RedisConnections.longestSilence(this.commandTimeout)
 			.dividedBy(RedisConnections.BEATS_IN_SILENCE);
 		Executor next = (beat) -> {
+			if (this.closed || threads.isShutdown()) {
+				return;
+			}
 			try {
 				threads.execute(beat);
 			}
 			catch (Throwable ex) {
 				logger.debug("No thread could be started for a beat", ex);
-				beatAgain(container, channel, threads);
+				beatAgain(channel, threads);
 			}
 		};
 		CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS, next).execute(() -> {
-			if (this.closed || !container.isRunning()) {
-				return;
-			}
 			try {
 				beat(channel);
 			}
 			catch (Throwable ex) {
 				logger.debug("Could not send a beat to the subscription of this process", ex);
 			}
-			beatAgain(container, channel, threads);
+			beatAgain(channel, threads);
 		});
 	}
 
@@ -120,10 +123,13 @@ final class RedisMailboxes {
 		}
 	}
 
-	private static SimpleAsyncTaskExecutor threads() {
-		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("dlock-mailbox-");
-		executor.setDaemon(true);
-		return executor;
+	/**
+	 * Each task has a thread of its own, which ends with it.
+	 */
+	private static ExecutorService threads() {
+		CustomizableThreadFactory daemons = new CustomizableThreadFactory("dlock-mailbox-");
+		daemons.setDaemon(true);
+		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 0, TimeUnit.SECONDS, new SynchronousQueue<>(), daemons);
 	}
 
 	/**
@@ -133,9 +139,18 @@ final class RedisMailboxes {
 		this.closed = true;
 	}
 
-	private static void close(RedisMessageListenerContainer container) {
+	/**
+	 * A beat that is under way and the pause of a container that connects again end by
+	 * themselves.
+	 */
+	private void close(RedisMessageListenerContainer container, ExecutorService threads) {
 		try {
 			container.destroy();
+			threads.shutdown();
+			threads.awaitTermination(this.commandTimeout.multipliedBy(2).toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException("Could not close the subscription", ex);

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -14,7 +15,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -404,6 +407,48 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 			long before = published();
 			Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> published() >= before + 3);
 		}
+	}
+
+	/**
+	 * Redis answers no beat meanwhile, so that one is under way at the end.
+	 */
+	@Test
+	void closedSubscriptionLeavesNoThread() {
+		Set<Thread> before = threadsOfSubscriptions();
+		try (RedisLockStore store = impatient()) {
+			Mailbox mailbox = Awaitility.await()
+				.ignoreException(StoreException.class)
+				.until(() -> store.openMailbox(MailboxAddress.create(Duration.ofSeconds(9)), (key) -> {
+				}), Objects::nonNull);
+			onServer((connection) -> connection.execute("CLIENT", "PAUSE".getBytes(), "60000".getBytes(),
+					"WRITE".getBytes()));
+			try {
+				Awaitility.await()
+					.atMost(Duration.ofSeconds(60))
+					.pollInterval(Duration.ofMillis(5))
+					.until(() -> isBeatUnderWay(before));
+				mailbox.close();
+				assertThat(isBeatUnderWay(before)).isFalse();
+			}
+			finally {
+				onServer((connection) -> connection.execute("CLIENT", "UNPAUSE".getBytes()));
+			}
+		}
+	}
+
+	private static boolean isBeatUnderWay(Set<Thread> before) {
+		return threadsOfSubscriptions().stream()
+			.filter((thread) -> !before.contains(thread))
+			.anyMatch((thread) -> Stream.of(thread.getStackTrace())
+				.anyMatch((frame) -> frame.getMethodName().equals("publish")));
+	}
+
+	private static Set<Thread> threadsOfSubscriptions() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("dlock-mailbox-"))
+			.collect(Collectors.toSet());
 	}
 
 	private long published() {

@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -33,7 +34,8 @@ record LeakBaseline(int live, List<String> threads, Map<String, Integer> objects
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
 
 	static LeakBaseline take() {
-		return new LeakBaseline(Thread.getAllStackTraces().size(), threadsOfLibraries(), histogram());
+		Set<Thread> live = Thread.getAllStackTraces().keySet();
+		return new LeakBaseline(live.size(), ofLibraries(live), histogram());
 	}
 
 	/**
@@ -74,9 +76,11 @@ record LeakBaseline(int live, List<String> threads, Map<String, Integer> objects
 	}
 
 	static List<String> threadsOfLibraries() {
-		return Thread.getAllStackTraces()
-			.keySet()
-			.stream()
+		return ofLibraries(Thread.getAllStackTraces().keySet());
+	}
+
+	private static List<String> ofLibraries(Set<Thread> threads) {
+		return threads.stream()
 			.map(Thread::getName)
 			.filter((name) -> LIBRARIES.stream().anyMatch(name::startsWith))
 			.sorted()
