@@ -119,7 +119,7 @@ class PermitTests extends AbstractMemberTests {
 		cancelled.cancel(false);
 		permit.release();
 		next.join().release();
-		assertThat(isFreeInStore("limit:key")).isTrue();
+		Awaitility.await().until(() -> isFreeInStore("limit:key"));
 	}
 
 	@Test
