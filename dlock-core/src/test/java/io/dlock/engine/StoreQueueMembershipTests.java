@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockHandle;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.EngineThreads;
@@ -359,6 +360,45 @@ class StoreQueueMembershipTests {
 		done.join();
 		held.release();
 		assertThat(next).succeedsWithin(Patience.EVENTUALLY);
+	}
+
+	/**
+	 * A process leaves both as a writer and as a reader.
+	 */
+	@Test
+	void readerThatIsRefusedForItsWriterThatGivesUpAsksAgain() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		LockRequest reading = patient().withMode(LockMode.SHARED);
+		LockHandle held = this.here.acquireAsync(reading).get();
+		CompletableFuture<LockHandle> writer = there.acquireAsync(patient());
+		awaitQueued(1);
+		CompletableFuture<LockHandle> reader = there.acquireAsync(reading);
+		this.thereStore.beforeLeave = () -> awaitQueued(2);
+		writer.cancel(false);
+		Awaitility.await().until(reader::isDone);
+		reader.get().release();
+		held.release();
+	}
+
+	@Test
+	void requestThatComesWhileThePlaceIsGivenUpIsQueued() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> first = there.acquireAsync(patient());
+		awaitQueued(1);
+		CompletableFuture<CompletableFuture<LockHandle>> second = new CompletableFuture<>();
+		int looks = this.thereStore.acquires.get();
+		this.thereStore.beforeLeave = () -> {
+			second.complete(there.acquireAsync(patient()));
+			Awaitility.await().until(() -> this.thereStore.acquires.get() > looks);
+		};
+		first.cancel(false);
+		CompletableFuture<LockHandle> waiting = second.get();
+		Awaitility.await().until(() -> this.thereStore.acquires.get() > looks + 1);
+		awaitQueued(1);
+		held.release();
+		Awaitility.await().until(waiting::isDone);
+		waiting.get().release();
 	}
 
 	@Test

@@ -93,6 +93,9 @@ final class TroubledStore implements LockStore {
 	volatile Runnable beforeMailbox = () -> {
 	};
 
+	volatile Runnable beforeLeave = () -> {
+	};
+
 	volatile boolean leavesAreLost;
 
 	volatile boolean down;
@@ -253,6 +256,7 @@ final class TroubledStore implements LockStore {
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
 		this.leaves.incrementAndGet();
+		this.beforeLeave.run();
 		failIfDown();
 		if (this.leavesAreLost) {
 			throw new StoreException(Effect.UNKNOWN, false, "no answer in time", null);
