@@ -213,9 +213,6 @@ final class AsyncAcquisition {
 		if (answer != null) {
 			throw this.acquisition.giveUp(answer);
 		}
-		if (current.isFirst()) {
-			this.signalled = true;
-		}
 		waitForSignal();
 	}
 

@@ -134,9 +134,7 @@ final class QueuedRequest {
 		Lease left = this.predecessor;
 		if (unclaimed != null) {
 			left = unclaimed.lease();
-			if (!unclaimed.decline()) {
-				left.withdraw();
-			}
+			unclaimed.decline();
 			this.offer = null;
 		}
 		this.predecessor = null;
