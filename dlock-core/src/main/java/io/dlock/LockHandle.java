@@ -110,7 +110,9 @@ public interface LockHandle extends AutoCloseable {
 	 * held as before
 	 * @throws LockLostException if the lease was over before
 	 * @throws LockStoreException if the store failed
-	 * @throws UnsupportedOperationException if the store has no shared locks
+	 * @throws IllegalArgumentException if the store has no shared locks; the lock is then
+	 * held as before
+	 * @throws UnsupportedOperationException if this handle has no lock of its own
 	 */
 	default LockHandle downgrade() {
 		throw new UnsupportedOperationException("This lock cannot be downgraded");

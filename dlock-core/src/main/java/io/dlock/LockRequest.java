@@ -116,11 +116,10 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Create a request for the same key in another mode.
+	 * Create a request for the same key in another mode. A {@code minHold}, which a
+	 * shared lock cannot have, is left out of a shared request.
 	 * @param mode the mode
 	 * @return the request
-	 * @throws IllegalArgumentException if the mode is shared and the request has a
-	 * {@code minHold}
 	 */
 	public LockRequest withMode(LockMode mode) {
 		return (mode() == mode) ? this : create(this.key, this.options.shared(mode == LockMode.SHARED));
@@ -319,7 +318,7 @@ public final class LockRequest {
 
 		private Options shared(boolean other) {
 			return new Options(this.lease, this.waitTime, this.renew, this.reentrant, this.reason, this.name,
-					this.minHold, this.maxHold, this.failOpen, other);
+					other ? null : this.minHold, this.maxHold, this.failOpen, other);
 		}
 
 	}

@@ -67,22 +67,36 @@ final class Downgrader {
 		}
 		AcquireContext context = this.acquirer.context(request, Deadline.after(this.clock, Duration.ZERO));
 		QueuedRequest queued = this.queues.replace(hold, context);
-		this.releaser.end(hold.lease());
 		boolean interrupted = Thread.interrupted();
+		Hold shared = null;
 		try {
-			Hold shared = acquire(queued, hold);
-			if (hold.lease().isOver()) {
-				// the answer does not prove that the exclusive lock lasted up to then
-				this.handles.discard(shared);
-				throw lost(hold);
-			}
-			this.events.tell(released);
-			return this.handles.deliver(shared, context.deadline());
+			shared = acquire(queued, hold);
 		}
 		finally {
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}
+			// not before the answer: the revocation of a late request would free the lock
+			this.releaser.end(hold.lease());
+			tell(released, shared);
+		}
+		if (hold.lease().isOver()) {
+			// the answer does not prove that the exclusive lock lasted up to then
+			this.handles.discard(shared);
+			throw lost(hold);
+		}
+		return this.handles.deliver(shared, context.deadline());
+	}
+
+	private void tell(@Nullable LockEvent released, @Nullable Hold shared) {
+		try {
+			this.events.tell(released);
+		}
+		catch (Throwable ex) {
+			if (shared != null) {
+				this.handles.discard(shared);
+			}
+			throw ex;
 		}
 	}
 

@@ -1,14 +1,20 @@
 package io.dlock.engine;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.MachineClock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -91,6 +97,60 @@ class DowngradeTests extends AbstractMemberTests {
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(writer::downgrade);
 		assertThat(writer.isValid()).isFalse();
 		Awaitility.await().until(() -> isFreeInStore("key"));
+	}
+
+	/**
+	 * The first request for the exclusive lock has not been answered, so that its owner
+	 * is revoked when the lock ends. Should that be first, the store passes the lock on.
+	 */
+	@Test
+	void lateRequestIsRevokedAfterTheAnswer() {
+		this.store.lostAcquireReplies.set(1);
+		LockHandle writer = this.registry.acquire(exclusive("key").build());
+		CompletableFuture<LockHandle> remote = waiting(this.other, exclusive("key").build());
+		awaitQueuedInStore(this.other);
+		AtomicInteger revocations = new AtomicInteger();
+		this.store.beforeRelease = revocations::incrementAndGet;
+		this.store.beforeAcquire = () -> {
+			// revocations have a thread of their own
+			this.registry.revoker().flush(Deadline.after(MachineClock.SYSTEM, LEASE));
+			assertThat(revocations).hasValue(0);
+		};
+		LockHandle reader = writer.downgrade();
+		this.store.beforeAcquire = () -> {
+		};
+		assertThat(reader.isValid()).isTrue();
+		assertThat(remote).isNotDone();
+		Awaitility.await().until(() -> revocations.get() > 0);
+		assertThat(remote).isNotDone();
+		reader.release();
+		remote.join().release();
+	}
+
+	@Test
+	void exclusiveLockEndsForListenersWhateverTheOutcome() {
+		List<LockEvent> events = new CopyOnWriteArrayList<>();
+		this.registry.addListener(events::add);
+		this.registry.acquire(exclusive("key").build()).downgrade().release();
+		assertThat(events).hasExactlyElementsOfTypes(LockEvent.Acquired.class, LockEvent.Released.class,
+				LockEvent.Acquired.class, LockEvent.Released.class);
+		events.clear();
+		LockHandle writer = this.registry.acquire(exclusive("key").build());
+		this.store.lostAcquireReplies.set(1);
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(writer::downgrade);
+		assertThat(events).hasExactlyElementsOfTypes(LockEvent.Acquired.class, LockEvent.Released.class);
+	}
+
+	@Test
+	void errorOfAListenerLeavesNoReaderBehind() {
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Released) {
+				throw new OutOfMemoryError("of the listener");
+			}
+		});
+		LockHandle writer = this.registry.acquire(exclusive("key").build());
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(writer::downgrade);
+		assertThat(isFreeInStore("key")).isTrue();
 	}
 
 	@Test
