@@ -191,6 +191,14 @@ class Lease {
 	}
 
 	/**
+	 * Whether a loss is another one than that of the hold before.
+	 * @param loss the loss
+	 */
+	boolean isNews(Loss loss) {
+		return true;
+	}
+
+	/**
 	 * The hold that has the lease, or had it last.
 	 * @return the holder
 	 */

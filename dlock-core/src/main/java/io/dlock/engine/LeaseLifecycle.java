@@ -73,13 +73,15 @@ final class LeaseLifecycle implements Hold.LossListener {
 	}
 
 	/**
-	 * Begin the hold of a request that has left its queue or was in none.
+	 * Begin the hold of a request that has left its queue or was in none. A reader may
+	 * begin long after the lease that it shares.
 	 * @param hold the hold
 	 */
 	void begin(Hold hold) {
 		LockRequest request = hold.context().request();
 		Duration maxHold = this.settings.maxHoldOf(request);
-		if (maxHold != null || request.minHold() != null || this.events.hasListeners()) {
+		if (maxHold != null || request.minHold() != null || hold.context().terms().isShared()
+				|| this.events.hasListeners()) {
 			hold.details(new HoldDetails(request, maxHold, this.clock));
 		}
 	}
@@ -98,7 +100,10 @@ final class LeaseLifecycle implements Hold.LossListener {
 		this.queues.leave(hold);
 		listeners.forEach(this.threads::listener);
 		this.events.lost(hold, loss);
-		logger.warn("Lock '" + StorageKey.of(hold.key()) + "' (token " + hold.token() + ") was lost: " + loss.reason());
+		if (hold.lease().isNews(loss)) {
+			logger.warn(
+					"Lock '" + StorageKey.of(hold.key()) + "' (token " + hold.token() + ") was lost: " + loss.reason());
+		}
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -134,14 +135,19 @@ final class LeaseLockHandle implements HoldHandle {
 	 * @param listener the listener
 	 */
 	void addLossListener(Consumer<? super LockHandle> listener) {
-		if (this.renewer.addLossListener(this.hold.lease(), this, listener)) {
-			if (this.closed.get()) {
-				// released meanwhile: the lease may go on without this handle
-				this.renewer.removeLossListeners(this.hold.lease(), this);
+		if (!this.renewer.addLossListener(this.hold.lease(), this, listener)) {
+			if (isLost()) {
+				this.renewer.tell(() -> listener.accept(this));
 			}
+			return;
 		}
-		else if (isLost()) {
-			this.renewer.tell(() -> listener.accept(this));
+		boolean lost = isLost();
+		if (lost || this.closed.get()) {
+			// the lease may go on without this handle
+			List<Runnable> late = this.renewer.removeLossListeners(this.hold.lease(), this);
+			if (lost) {
+				late.forEach(this.renewer::tell);
+			}
 		}
 	}
 

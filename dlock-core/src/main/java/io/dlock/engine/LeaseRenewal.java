@@ -151,13 +151,14 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 	}
 
 	/**
-	 * Remove the listeners of a handle that is released while others keep the lease.
+	 * Remove the listeners of a handle that is released or lost while others keep the
+	 * lease.
 	 * @param handle the handle
+	 * @return the actions that call them
 	 */
-	synchronized void removeLossListeners(HoldHandle handle) {
-		if (this.lossListeners != null) {
-			this.lossListeners.remove(handle);
-		}
+	synchronized List<Runnable> removeLossListeners(HoldHandle handle) {
+		List<Runnable> removed = (this.lossListeners != null) ? this.lossListeners.remove(handle) : null;
+		return (removed != null) ? removed : List.of();
 	}
 
 	/**
@@ -180,8 +181,9 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 	 */
 	synchronized List<Runnable> end() {
 		this.ended = true;
-		return (this.lossListeners != null) ? this.lossListeners.values().stream().flatMap(List::stream).toList()
-				: List.of();
+		Map<HoldHandle, List<Runnable>> removed = this.lossListeners;
+		this.lossListeners = null;
+		return (removed != null) ? removed.values().stream().flatMap(List::stream).toList() : List.of();
 	}
 
 }

@@ -183,11 +183,9 @@ final class LeaseRenewer {
 		this.threads.listener(listener);
 	}
 
-	void removeLossListeners(Lease lease, HoldHandle handle) {
+	List<Runnable> removeLossListeners(Lease lease, HoldHandle handle) {
 		LeaseRenewal renewal = this.renewals.get(lease);
-		if (renewal != null) {
-			renewal.removeLossListeners(handle);
-		}
+		return (renewal != null) ? renewal.removeLossListeners(handle) : Collections.emptyList();
 	}
 
 	private void renew(LeaseRenewal renewal) {

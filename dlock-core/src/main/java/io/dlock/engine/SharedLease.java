@@ -33,6 +33,8 @@ final class SharedLease extends Lease {
 
 	private volatile @Nullable UnansweredRequests unanswered;
 
+	private volatile @Nullable Loss lastLoss;
+
 	SharedLease(Grant grant, MachineClock clock, Hold.LossListener lossListener) {
 		super(grant, clock, lossListener);
 		this.asked = grant.sent();
@@ -113,9 +115,12 @@ final class SharedLease extends Lease {
 		return clock().elapsedNanos(this.asked) < maxNanos;
 	}
 
+	/**
+	 * A reader that has lost the lock is one until its release, and has it no more.
+	 */
 	@Override
 	synchronized List<Hold> holds() {
-		return List.copyOf(this.readers);
+		return this.readers.stream().filter(Hold::isHeld).toList();
 	}
 
 	@Override
@@ -132,9 +137,7 @@ final class SharedLease extends Lease {
 	long nanosUntilEnd() {
 		long left = validNanosLeft();
 		for (Hold reader : holds()) {
-			if (reader.isHeld()) {
-				left = Math.min(left, reader.validNanosLeft());
-			}
+			left = Math.min(left, reader.validNanosLeft());
 		}
 		return left;
 	}
@@ -161,6 +164,16 @@ final class SharedLease extends Lease {
 		}
 		closed();
 		return true;
+	}
+
+	/**
+	 * The readers of a lease lose it one after the other.
+	 */
+	@Override
+	boolean isNews(Loss loss) {
+		boolean news = this.lastLoss != loss;
+		this.lastLoss = loss;
+		return news;
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -15,6 +16,7 @@ import io.dlock.store.MailboxAddress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Shared leases on a clock that a test turns, which stands for a process that is stopped.
@@ -90,6 +92,67 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 		this.clock.pass(Duration.ofMillis(3100));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(writer::downgrade);
 		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	/**
+	 * The reader whose {@code maxHold} is over has lost the lock, and the other keeps it.
+	 */
+	private void outlive(LockHandle limited, LockHandle lasting) {
+		this.clock.pass(LEASE.dividedBy(2));
+		Awaitility.await().until(() -> {
+			lookAfterLeases(this.registry);
+			return lasting.remaining().compareTo(LEASE.multipliedBy(9).dividedBy(10)) > 0;
+		});
+		this.clock.pass(LEASE.dividedBy(2));
+		assertThat(limited.isValid()).isFalse();
+		assertThat(lasting.isValid()).isTrue();
+	}
+
+	@Test
+	void listenerThatComesAfterTheLossOfOneReaderIsTold() throws Exception {
+		LockHandle lasting = reader(shared().build());
+		LockHandle limited = reader(shared().maxHold(LEASE).build());
+		assertThat(limited.token()).as("the readers share a lease").isEqualTo(lasting.token());
+		outlive(limited, lasting);
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		limited.onLost(told::complete);
+		assertThat(told.get()).isSameAs(limited);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(limited::release);
+		lasting.release();
+	}
+
+	@Test
+	void readerThatHasLostTheLockIsNotCounted() {
+		LockHandle lasting = reader(shared().name("a").build());
+		LockHandle limited = reader(shared().name("b").maxHold(LEASE).build());
+		assertThat(this.registry.counts().held()).isEqualTo(2);
+		outlive(limited, lasting);
+		assertThat(this.registry.counts().held()).isOne();
+		assertThat(this.registry.counts().heldByName()).containsOnlyKeys("a");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(limited::release);
+		lasting.release();
+	}
+
+	@Test
+	void readerHoldsTheLockSinceItCame() {
+		LockHandle one = reader(shared().name("a").build());
+		this.clock.pass(LEASE.dividedBy(2));
+		LockHandle two = reader(shared().name("b").build());
+		assertThat(two.token()).as("the readers share a lease").isEqualTo(one.token());
+		assertThat(this.registry.counts().longestHoldsByName()).containsEntry("b", Duration.ZERO)
+			.containsEntry("a", LEASE.dividedBy(2));
+		one.release();
+		two.release();
+	}
+
+	@Test
+	void lockWhoseMinHoldIsOverCanBeDowngraded() {
+		LockHandle writer = reader(LockRequest.builder("key").minHold(Duration.ofSeconds(2)).build());
+		assertThatIllegalStateException().isThrownBy(writer::downgrade).withMessageContaining("minHold");
+		this.clock.pass(Duration.ofSeconds(2));
+		LockHandle reader = writer.downgrade();
+		assertThat(reader.mode()).isEqualTo(LockMode.SHARED);
+		reader.release();
 	}
 
 	@Test

@@ -8,8 +8,12 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockEvent;
@@ -219,6 +223,26 @@ class SharedLockTests extends AbstractMemberTests {
 	}
 
 	@Test
+	void lossOfASharedLeaseIsLoggedOnce() {
+		Logger logger = (Logger) LoggerFactory.getLogger(LeaseLifecycle.class);
+		ListAppender<ILoggingEvent> log = new ListAppender<>();
+		log.start();
+		logger.addAppender(log);
+		try {
+			List<LockHandle> readers = IntStream.range(0, 3)
+				.mapToObj((i) -> this.registry.acquireAsync(shared("key").build()).join())
+				.toList();
+			this.registry.console().forceRelease("key", readers.get(0).token());
+			assertThat(readers).noneMatch(LockHandle::isValid);
+			assertThat(log.list).singleElement().asString().contains("Lock 'key'");
+			readers.forEach((reader) -> assertThatExceptionOfType(LockLostException.class).isThrownBy(reader::release));
+		}
+		finally {
+			logger.detachAppender(log);
+		}
+	}
+
+	@Test
 	void maxHoldEndsOneReaderOnly() {
 		LockHandle lasting = hold(this.registry, shared("key").lease(SHORT_LEASE).build());
 		LockHandle limited = this.registry.acquireAsync(shared("key").lease(SHORT_LEASE).maxHold(SHORT_LEASE).build())
@@ -340,7 +364,7 @@ class SharedLockTests extends AbstractMemberTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> shared("key").minHold(Duration.ofSeconds(1)).build())
 			.withMessageContaining("minHold");
 		LockRequest exclusive = exclusive("key").minHold(Duration.ofSeconds(1)).build();
-		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.readWriteLock(exclusive));
+		assertThat(exclusive.withMode(LockMode.SHARED)).as("without it").isEqualTo(shared("key").build());
 	}
 
 }
