@@ -219,6 +219,8 @@ abstract class AbstractJdbcMemberTests {
 		granted(acquire("+a"));
 		JdbcLockStore losing = interrupted(() -> granted(acquire("+" + UUID.randomUUID())), Duration.ofSeconds(1));
 		assertThat(acquire(losing, "+b", 1000)).isEqualTo(new Refused(Duration.ZERO, null));
+		assertThatExceptionOfType(StoreCongestedException.class).as("a refusal would be a loss")
+			.isThrownBy(() -> acquire(losing, "+a", 1000));
 		assertThat(renew(losing, "+a")).isEqualTo(RenewResult.UNKNOWN);
 		assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> losing.release(this.key, "+a"));
 		assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(

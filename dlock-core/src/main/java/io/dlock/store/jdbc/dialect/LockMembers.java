@@ -56,11 +56,16 @@ public final class LockMembers {
 					(record, now) -> new MemberAcquire(command, now, now).on(record));
 		}
 		catch (StoreCongestedException ex) {
-			if (command.releasing() != null) {
+			if (command.releasing() != null || isMember(command)) {
 				throw ex;
 			}
 			return new AcquireResult.Refused(Duration.ZERO, null);
 		}
+	}
+
+	private boolean isMember(AcquireCommand command) throws SQLException {
+		StoredRecord stored = read(StorageKey.of(command.key()));
+		return stored.record().renew(command.owner(), 0, stored.now()).answer();
 	}
 
 	/**
