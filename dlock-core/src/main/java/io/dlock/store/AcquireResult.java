@@ -44,4 +44,14 @@ public sealed interface AcquireResult {
 
 	}
 
+	/**
+	 * There is no answer for one of several keys.
+	 *
+	 * @param failure the failure, which tells whether the key can have been granted
+	 * @see LockStore#acquireAll
+	 */
+	record Failed(StoreException failure) implements AcquireResult {
+
+	}
+
 }

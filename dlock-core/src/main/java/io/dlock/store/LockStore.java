@@ -75,6 +75,38 @@ public interface LockStore extends AutoCloseable {
 	AcquireResult acquire(AcquireCommand command);
 
 	/**
+	 * Whether this store can {@linkplain #acquireAll acquire several keys} in one round
+	 * trip. A store without it is asked for one key after the other.
+	 * @return whether it can
+	 */
+	default boolean supportsBatches() {
+		return false;
+	}
+
+	/**
+	 * Acquire several keys, each as {@link #acquire} does. A key that is refused does not
+	 * keep those behind it from being granted. The store may leave
+	 * {@link AcquireResult.Refused#lock()} out of all refusals but the first.
+	 * @param commands the commands, of exclusive owners that release no other, in the
+	 * order of their {@linkplain StorageKey storage keys}; they differ in key, owner and
+	 * queueing only, and no key is there twice
+	 * @return one result for each command, in the same order; a failure of the store is
+	 * {@link AcquireResult.Failed}, not an exception
+	 */
+	default List<AcquireResult> acquireAll(List<AcquireCommand> commands) {
+		return commands.stream().map(this::acquireOne).toList();
+	}
+
+	private AcquireResult acquireOne(AcquireCommand command) {
+		try {
+			return acquire(command);
+		}
+		catch (StoreException ex) {
+			return new AcquireResult.Failed(ex);
+		}
+	}
+
+	/**
 	 * Start the lease of each of these locks anew, in as few round trips as the store
 	 * allows. Never shortens a lease.
 	 * @param leases the leases
@@ -107,6 +139,26 @@ public interface LockStore extends AutoCloseable {
 	 */
 	default boolean release(String key, String owner, Runnable onSent) {
 		return release(key, owner);
+	}
+
+	/**
+	 * Free several keys, each as {@link #release(String, String)} does, in as few round
+	 * trips as the store allows.
+	 * @param releases the keys, no key twice
+	 * @return one result for each key, in the same order; a failure of the store is
+	 * {@link ReleaseResult#UNKNOWN}, not an exception
+	 */
+	default List<ReleaseResult> releaseAll(List<ReleaseCommand> releases) {
+		return releases.stream().map(this::releaseOne).toList();
+	}
+
+	private ReleaseResult releaseOne(ReleaseCommand release) {
+		try {
+			return release(release.key(), release.owner()) ? ReleaseResult.RELEASED : ReleaseResult.REFUSED;
+		}
+		catch (StoreException ex) {
+			return ReleaseResult.UNKNOWN;
+		}
 	}
 
 	/**
@@ -317,6 +369,16 @@ public interface LockStore extends AutoCloseable {
 	 * @param lease the time from now until which to hold it
 	 */
 	record RenewCommand(String key, String owner, Duration lease) {
+
+	}
+
+	/**
+	 * The command to release a key.
+	 *
+	 * @param key the key
+	 * @param owner the owner that holds it
+	 */
+	record ReleaseCommand(String key, String owner) {
 
 	}
 

@@ -193,6 +193,16 @@ public abstract class LockStoreContract {
 
 	}
 
+	/** {@link LockStore#acquireAll} and {@link LockStore#releaseAll}. */
+	@Nested
+	class Batch extends BatchContract {
+
+		Batch() {
+			super(LockStoreContract.this);
+		}
+
+	}
+
 	/** {@link LockStore#release}, and an acquire that releases another lock. */
 	@Nested
 	class Release extends ReleaseContract {

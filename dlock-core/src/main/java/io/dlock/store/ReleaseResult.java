@@ -1,0 +1,19 @@
+package io.dlock.store;
+
+/**
+ * The answer of a store to the release of one of several keys.
+ *
+ * @since 0.1
+ */
+public enum ReleaseResult {
+
+	/** The key was held by this owner and is free now. */
+	RELEASED,
+
+	/** This owner does not hold the key, which an earlier call may have caused. */
+	REFUSED,
+
+	/** There is no answer. */
+	UNKNOWN
+
+}
