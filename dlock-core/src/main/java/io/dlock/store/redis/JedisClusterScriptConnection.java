@@ -45,7 +45,7 @@ final class JedisClusterScriptConnection extends JedisScriptConnection {
 	 */
 	@Override
 	Supplier<Object> append(AbstractPipeline pipeline, ScriptRun run, boolean cached) {
-		int slot = ClusterSlotHashUtil.calculateSlot(run.keyAndArgs()[0]);
+		int slot = ClusterSlotHashUtil.calculateSlot(run.keysAndArgs()[0]);
 		for (Map.Entry<RedisClusterNode, RuntimeException> node : this.down.entrySet()) {
 			if (node.getKey().servesSlot(slot)) {
 				return failing(node.getValue());

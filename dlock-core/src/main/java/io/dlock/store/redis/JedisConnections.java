@@ -76,6 +76,11 @@ final class JedisConnections extends RedisConnections {
 	}
 
 	@Override
+	boolean pipelines() {
+		return true;
+	}
+
+	@Override
 	boolean isCluster() {
 		return this.factory.isRedisClusterAware();
 	}

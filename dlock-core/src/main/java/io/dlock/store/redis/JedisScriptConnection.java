@@ -35,7 +35,8 @@ class JedisScriptConnection extends SpringScriptConnection {
 
 	Supplier<Object> append(AbstractPipeline pipeline, ScriptRun run, boolean cached) {
 		byte[] script = run.script(cached);
-		return cached ? pipeline.evalsha(script, 1, run.keyAndArgs()) : pipeline.eval(script, 1, run.keyAndArgs());
+		return cached ? pipeline.evalsha(script, run.keys(), run.keysAndArgs())
+				: pipeline.eval(script, run.keys(), run.keysAndArgs());
 	}
 
 	private static Object answer(Supplier<Object> answer) {

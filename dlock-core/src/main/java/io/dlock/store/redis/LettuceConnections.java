@@ -199,6 +199,11 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	@Override
+	boolean pipelines() {
+		return true;
+	}
+
+	@Override
 	boolean isCluster() {
 		return this.factory.isClusterAware();
 	}

@@ -61,9 +61,7 @@ final class LettuceScriptConnection implements ScriptConnection {
 
 	@Override
 	public @Nullable Object run(byte[] script, boolean cached, ReturnType returnType, int keys, byte[]... keysAndArgs) {
-		AsyncCommand<byte[], byte[], ?> command = (returnType == ReturnType.MULTI)
-				? command(new NestedMultiOutput<>(ByteArrayCodec.INSTANCE), script, cached, keys, keysAndArgs)
-				: command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), script, cached, keys, keysAndArgs);
+		AsyncCommand<byte[], byte[], ?> command = command(script, cached, returnType, keys, keysAndArgs);
 		long deadline = System.nanoTime() + this.timeout;
 		this.shared.dispatch(command);
 		if (this.onSent != null) {
@@ -88,22 +86,29 @@ final class LettuceScriptConnection implements ScriptConnection {
 
 	@Override
 	public List<Object> runAll(List<ScriptRun> runs, boolean cached) {
-		List<AsyncCommand<byte[], byte[], Long>> commands = runs.stream()
-			.map((run) -> command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), run.script(cached), cached, 1,
-					run.keyAndArgs()))
-			.toList();
+		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(runs.size());
+		for (ScriptRun run : runs) {
+			commands.add(command(run.script(cached), cached, run.returnType(), run.keys(), run.keysAndArgs()));
+		}
 		long deadline = System.nanoTime() + this.timeout;
 		this.shared.dispatch(commands);
 		List<Object> answers = new ArrayList<>(commands.size());
-		for (AsyncCommand<byte[], byte[], Long> command : commands) {
+		for (AsyncCommand<byte[], byte[], ?> command : commands) {
 			try {
-				answers.add(answer(command, deadline));
+				answers.add(RedisAnswers.required(answer(command, deadline)));
 			}
 			catch (RuntimeException ex) {
 				answers.add(ex);
 			}
 		}
 		return answers;
+	}
+
+	private static AsyncCommand<byte[], byte[], ?> command(byte[] script, boolean cached, ReturnType returnType,
+			int keys, byte[]... keysAndArgs) {
+		return (returnType == ReturnType.MULTI)
+				? command(new NestedMultiOutput<>(ByteArrayCodec.INSTANCE), script, cached, keys, keysAndArgs)
+				: command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), script, cached, keys, keysAndArgs);
 	}
 
 	private static <T> AsyncCommand<byte[], byte[], T> command(CommandOutput<byte[], byte[], T> output, byte[] script,

@@ -1,8 +1,12 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.function.Function;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -16,6 +20,8 @@ import io.dlock.store.StoreException.Effect;
  * The connections of the store.
  */
 abstract class RedisConnections implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(RedisConnections.class);
 
 	/** The number of beats that are due before a subscription counts as dead. */
 	static final int BEATS_IN_SILENCE = 3;
@@ -75,6 +81,41 @@ abstract class RedisConnections implements AutoCloseable {
 				throw ex;
 			}
 		});
+	}
+
+	/**
+	 * Run several scripts, and note whether the server answers any of them.
+	 * @param operation the name of the command, for messages
+	 * @param runs the scripts
+	 * @return the answer or the exception of each, in the same order
+	 */
+	final List<Object> executeAll(String operation, List<ScriptRun> runs) {
+		try {
+			return run(operation, (connection) -> {
+				try {
+					return noted(RedisLockScript.answers(connection, runs));
+				}
+				catch (RuntimeException ex) {
+					failed(ex);
+					throw ex;
+				}
+			});
+		}
+		catch (StoreException ex) {
+			logger.debug("Could not " + operation + " " + runs.size() + " locks", ex);
+			return Collections.nCopies(runs.size(), ex);
+		}
+	}
+
+	private List<Object> noted(List<Object> answers) {
+		if (answers.stream().anyMatch((answer) -> !(answer instanceof RuntimeException))) {
+			answered();
+		}
+		answers.stream()
+			.filter((answer) -> answer instanceof RuntimeException)
+			.findFirst()
+			.ifPresent((ex) -> failed((RuntimeException) ex));
+		return answers;
 	}
 
 	/**
@@ -145,6 +186,13 @@ abstract class RedisConnections implements AutoCloseable {
 
 	final RedisConnectionFactory factory() {
 		return this.factory;
+	}
+
+	/**
+	 * Whether several scripts take one round trip.
+	 */
+	boolean pipelines() {
+		return false;
 	}
 
 	/**

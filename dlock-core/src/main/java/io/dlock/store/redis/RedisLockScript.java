@@ -3,6 +3,7 @@ package io.dlock.store.redis;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -39,12 +40,21 @@ final class RedisLockScript {
 	}
 
 	/**
-	 * A run of the script with one key, together with others.
-	 * @param keyAndArgs the key and the arguments
+	 * A run of the script that answers a number, together with others.
+	 * @param keysAndArgs the keys and the arguments
 	 * @return the run
 	 */
-	ScriptRun with(byte[]... keyAndArgs) {
-		return new ScriptRun(this.digest, this.text, keyAndArgs);
+	ScriptRun number(byte[]... keysAndArgs) {
+		return new ScriptRun(this.digest, this.text, ReturnType.INTEGER, this.keys, keysAndArgs);
+	}
+
+	/**
+	 * A run of the script that answers a list, together with others.
+	 * @param keysAndArgs the keys and the arguments
+	 * @return the run
+	 */
+	ScriptRun list(byte[]... keysAndArgs) {
+		return new ScriptRun(this.digest, this.text, ReturnType.MULTI, this.keys, keysAndArgs);
 	}
 
 	List<?> list(ScriptConnection connection, byte[]... keysAndArgs) {
@@ -80,13 +90,13 @@ final class RedisLockScript {
 	}
 
 	/**
-	 * Run several scripts that answer numbers.
+	 * Run several scripts.
 	 * @param connection the connection
 	 * @param runs the scripts
-	 * @return the answer of each run, in the same order: a number, or the exception of a
-	 * run that failed
+	 * @return the answer of each run, in the same order, or the exception of a run that
+	 * failed
 	 */
-	static List<Object> numbers(ScriptConnection connection, List<ScriptRun> runs) {
+	static List<Object> answers(ScriptConnection connection, List<ScriptRun> runs) {
 		List<Object> answers = new ArrayList<>(connection.runAll(runs, true));
 		List<Integer> unknown = IntStream.range(0, runs.size())
 			.filter((i) -> isUnknown(answers.get(i)))
@@ -105,6 +115,18 @@ final class RedisLockScript {
 
 	private static boolean isUnknown(Object answer) {
 		return answer instanceof RuntimeException ex && "NOSCRIPT".equals(RedisErrors.serverCode(ex));
+	}
+
+	static byte[] bytes(String value) {
+		return value.getBytes(StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * Redis counts in milliseconds, and a lease must not be shorter than requested.
+	 */
+	static byte[] millis(Duration lease) {
+		long millis = lease.toMillis();
+		return bytes(Long.toString((lease.compareTo(Duration.ofMillis(millis)) > 0) ? millis + 1 : millis));
 	}
 
 	private static String sha1(byte[] text) {

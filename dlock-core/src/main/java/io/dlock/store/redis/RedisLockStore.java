@@ -1,24 +1,21 @@
 package io.dlock.store.redis;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
@@ -36,8 +33,6 @@ import io.dlock.store.StoredLock;
  * @since 0.1
  */
 public final class RedisLockStore implements LockStore {
-
-	private static final Log logger = LogFactory.getLog(RedisLockStore.class);
 
 	/**
 	 * The number of renewals that are sent before their answers are awaited, so that the
@@ -68,64 +63,32 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		RedisLockScript script = acquireScript(command);
-		List<?> answer = this.connections.execute("acquire",
-				(connection) -> script.list(connection, acquireArguments(command)));
-		if (RedisAnswers.number(answer.get(0)) == 1) {
-			return new AcquireResult.Granted(RedisAnswers.number(answer.get(1)),
-					answer.size() > 2 && RedisAnswers.number(answer.get(2)) == 1);
-		}
-		Duration remaining = Duration.ofMillis(Math.max(0, RedisAnswers.number(answer.get(1))));
-		return new AcquireResult.Refused(remaining, lock(command.key(), remaining, answer));
+		RedisAcquire acquire = new RedisAcquire(this.prefix, command);
+		return acquire.result(this.connections.execute("acquire", acquire::run));
 	}
 
-	private static @Nullable StoredLock lock(String key, Duration remaining, List<?> answer) {
-		if (answer.size() < 7 || answer.contains(null)) {
-			return null;
-		}
-		Instant now = RedisAnswers.instant(answer.get(2));
-		Instant since = RedisAnswers.instant(answer.get(5));
-		Instant until = (answer.size() > 7) ? RedisAnswers.instant(answer.get(7)) : now.plus(remaining);
-		return new StoredLock(StorageKey.of(key), RedisAnswers.text(answer.get(3)), RedisAnswers.text(answer.get(4)),
-				since, until, RedisAnswers.number(answer.get(6)), Duration.between(since, now), false);
+	@Override
+	public boolean supportsBatches() {
+		return this.connections.pipelines();
 	}
 
-	private static RedisLockScript acquireScript(AcquireCommand command) {
-		if (LockStore.isMember(command.owner())) {
-			return RedisMemberScripts.ACQUIRE;
-		}
-		String releasing = command.releasing();
-		return (releasing != null && LockStore.isMember(releasing)) ? RedisMemberScripts.EXCHANGE
-				: RedisLockScripts.ACQUIRE;
-	}
-
-	/**
-	 * Arguments that only a waiting process needs are left out: a server that asks for a
-	 * password takes no more than ten arguments before it has one, and fails with a
-	 * confusing message.
-	 */
-	private byte[][] acquireArguments(AcquireCommand command) {
-		RedisKeys keys = RedisKeys.of(this.prefix, command.key());
-		MailboxAddress mailbox = command.mailbox();
-		String releasing = command.releasing();
-		List<byte[]> arguments = new ArrayList<>(List.of(keys.lock(), keys.fence(), bytes(command.owner()),
-				millis(command.lease()), bytes(command.holder()), bytes(command.reason())));
-		if (LockStore.isMember(command.owner())) {
-			arguments.add(bytes(Integer.toString(command.limit())));
-		}
-		if (mailbox != null || releasing != null) {
-			arguments.add(bytes((mailbox != null) ? mailbox.value() : ""));
-			arguments.add(bytes((releasing != null) ? releasing : ""));
-			arguments.add(bytes(command.queueing() ? "1" : "0"));
-		}
-		return arguments.toArray(byte[][]::new);
+	@Override
+	public List<AcquireResult> acquireAll(List<AcquireCommand> commands) {
+		List<RedisAcquire> acquires = commands.stream()
+			.map((command) -> new RedisAcquire(this.prefix, command))
+			.toList();
+		List<Object> answers = this.connections.executeAll("acquire",
+				acquires.stream().map(RedisAcquire::scriptRun).toList());
+		return IntStream.range(0, acquires.size())
+			.mapToObj((i) -> acquires.get(i).resultOrFailure(answers.get(i)))
+			.toList();
 	}
 
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
 		RedisKeys keys = RedisKeys.ofStorageKey(this.prefix, storageKey);
-		this.connections.execute("leave the queue",
-				(connection) -> RedisLockScripts.LEAVE.number(connection, keys.lock(), bytes(mailbox.value())));
+		this.connections.execute("leave the queue", (connection) -> RedisLockScripts.LEAVE.number(connection,
+				keys.lock(), RedisLockScript.bytes(mailbox.value())));
 	}
 
 	@Override
@@ -154,35 +117,16 @@ public final class RedisLockStore implements LockStore {
 	}
 
 	private List<RenewResult> renewTogether(List<RenewCommand> leases) {
-		try {
-			List<ScriptRun> runs = leases.stream().map(this::renewal).toList();
-			List<Object> answers = this.connections.execute("renew",
-					(connection) -> atLeastOneAnswer(RedisLockScript.numbers(connection, runs)));
-			answers.stream()
-				.filter((answer) -> answer instanceof RuntimeException)
-				.findFirst()
-				.ifPresent((ex) -> this.connections.failed((RuntimeException) ex));
-			return answers.stream().map(RedisLockStore::renewed).toList();
-		}
-		catch (StoreException ex) {
-			logger.debug("The renewal of " + leases.size() + " locks failed", ex);
-			return Collections.nCopies(leases.size(), RenewResult.UNKNOWN);
-		}
-	}
-
-	/**
-	 * If all runs failed, the connection did, which has to be counted.
-	 */
-	private static List<Object> atLeastOneAnswer(List<Object> answers) {
-		if (answers.stream().allMatch(RuntimeException.class::isInstance)) {
-			throw (RuntimeException) answers.get(0);
-		}
-		return answers;
+		return this.connections.executeAll("renew", leases.stream().map(this::renewal).toList())
+			.stream()
+			.map(RedisLockStore::renewed)
+			.toList();
 	}
 
 	private ScriptRun renewal(RenewCommand lease) {
-		return (LockStore.isMember(lease.owner()) ? RedisMemberScripts.RENEW : RedisLockScripts.RENEW)
-			.with(RedisKeys.of(this.prefix, lease.key()).lock(), bytes(lease.owner()), millis(lease.lease()));
+		return (LockStore.isMember(lease.owner()) ? RedisMemberScripts.RENEW : RedisLockScripts.RENEW).number(
+				RedisKeys.of(this.prefix, lease.key()).lock(), RedisLockScript.bytes(lease.owner()),
+				RedisLockScript.millis(lease.lease()));
 	}
 
 	private static RenewResult renewed(Object answer) {
@@ -202,7 +146,27 @@ public final class RedisLockStore implements LockStore {
 	public boolean release(String key, String owner, Runnable onSent) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
 		return this.connections.execute("release", (connection) -> releaseScript(owner)
-			.number(connection.reporting(onSent), keys.lock(), bytes(owner))) == 1;
+			.number(connection.reporting(onSent), keys.lock(), RedisLockScript.bytes(owner))) == 1;
+	}
+
+	@Override
+	public List<ReleaseResult> releaseAll(List<ReleaseCommand> releases) {
+		return this.connections.executeAll("release", releases.stream().map(this::release).toList())
+			.stream()
+			.map(RedisLockStore::released)
+			.toList();
+	}
+
+	private ScriptRun release(ReleaseCommand release) {
+		return releaseScript(release.owner()).number(RedisKeys.of(this.prefix, release.key()).lock(),
+				RedisLockScript.bytes(release.owner()));
+	}
+
+	private static ReleaseResult released(Object answer) {
+		if (answer instanceof RuntimeException) {
+			return ReleaseResult.UNKNOWN;
+		}
+		return (RedisAnswers.number(answer) == 1) ? ReleaseResult.RELEASED : ReleaseResult.REFUSED;
 	}
 
 	private static RedisLockScript releaseScript(String owner) {
@@ -217,15 +181,17 @@ public final class RedisLockStore implements LockStore {
 	@Override
 	public boolean keep(String key, String owner, Duration rest) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
-		return this.connections.execute("keep",
-				(connection) -> RedisLockScripts.KEEP.number(connection, keys.lock(), bytes(owner), millis(rest))) == 1;
+		return this.connections.execute("keep", (connection) -> RedisLockScripts.KEEP.number(connection, keys.lock(),
+				RedisLockScript.bytes(owner), RedisLockScript.millis(rest))) == 1;
 	}
 
 	@Override
 	public boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
-		return this.connections.run("release", (connection) -> releaseScript(owner).send(connection,
-				(failure) -> onFailure.accept(RedisErrors.translate("release", failure)), keys.lock(), bytes(owner)));
+		return this.connections.run("release",
+				(connection) -> releaseScript(owner).send(connection,
+						(failure) -> onFailure.accept(RedisErrors.translate("release", failure)), keys.lock(),
+						RedisLockScript.bytes(owner)));
 	}
 
 	@Override
@@ -255,18 +221,6 @@ public final class RedisLockStore implements LockStore {
 	public void close() {
 		this.mailboxes.close();
 		this.connections.close();
-	}
-
-	private static byte[] bytes(String value) {
-		return value.getBytes(StandardCharsets.UTF_8);
-	}
-
-	/**
-	 * Redis counts in milliseconds, and a lease must not be shorter than requested.
-	 */
-	private static byte[] millis(Duration lease) {
-		long millis = lease.toMillis();
-		return bytes(Long.toString((lease.compareTo(Duration.ofMillis(millis)) > 0) ? millis + 1 : millis));
 	}
 
 }

@@ -44,7 +44,7 @@ interface ScriptConnection extends AutoCloseable {
 	}
 
 	/**
-	 * Run scripts that answer numbers, in one round trip if the client can.
+	 * Run scripts, in one round trip if the client can.
 	 * @param runs the scripts
 	 * @param cached whether the server knows them
 	 * @return the answer or the {@code RuntimeException} of each, in the same order

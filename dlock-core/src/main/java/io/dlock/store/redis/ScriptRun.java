@@ -1,7 +1,9 @@
 package io.dlock.store.redis;
 
+import org.springframework.data.redis.connection.ReturnType;
+
 /**
- * A script with one key and its arguments, to be run together with others.
+ * A script with its keys and arguments, to be run together with others.
  */
 final class ScriptRun {
 
@@ -9,12 +11,18 @@ final class ScriptRun {
 
 	private final byte[] text;
 
-	private final byte[][] keyAndArgs;
+	private final ReturnType returnType;
 
-	ScriptRun(byte[] digest, byte[] text, byte[]... keyAndArgs) {
+	private final int keys;
+
+	private final byte[][] keysAndArgs;
+
+	ScriptRun(byte[] digest, byte[] text, ReturnType returnType, int keys, byte[]... keysAndArgs) {
 		this.digest = digest;
 		this.text = text;
-		this.keyAndArgs = keyAndArgs;
+		this.returnType = returnType;
+		this.keys = keys;
+		this.keysAndArgs = keysAndArgs;
 	}
 
 	/**
@@ -26,8 +34,19 @@ final class ScriptRun {
 		return cached ? this.digest : this.text;
 	}
 
-	byte[][] keyAndArgs() {
-		return this.keyAndArgs;
+	ReturnType returnType() {
+		return this.returnType;
+	}
+
+	/**
+	 * The number of keys, which are in one slot.
+	 */
+	int keys() {
+		return this.keys;
+	}
+
+	byte[][] keysAndArgs() {
+		return this.keysAndArgs;
 	}
 
 }

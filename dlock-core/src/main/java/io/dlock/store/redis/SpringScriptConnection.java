@@ -45,12 +45,13 @@ class SpringScriptConnection implements ScriptConnection {
 	}
 
 	/**
-	 * Run a script with one key.
+	 * Run a script.
 	 * @return its answer, or the exception
 	 */
 	final Object runOne(ScriptRun run, boolean cached) {
 		try {
-			return RedisAnswers.required(run(run.script(cached), cached, ReturnType.INTEGER, 1, run.keyAndArgs()));
+			return RedisAnswers
+				.required(run(run.script(cached), cached, run.returnType(), run.keys(), run.keysAndArgs()));
 		}
 		catch (RuntimeException ex) {
 			return ex;

@@ -20,9 +20,12 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.ReleaseCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoredLock;
@@ -103,6 +106,38 @@ class RedisClusterIntegrationTests {
 			members.forEach((member) -> assertThat(store.release(member.key(), member.owner())).isTrue());
 			assertThat(store.inspection().list(100).locks()).isEmpty();
 		}
+	}
+
+	/**
+	 * The half of the keys whose node is up is granted, and the other half is unknown.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void batchesOfAllNodesAreAcquiredAndReleased(Client client) {
+		try (Clustered clustered = new Clustered(client, Duration.ofSeconds(2))) {
+			RedisLockStore store = clustered.store();
+			assertThat(store.supportsBatches()).isTrue();
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(store.acquireAll(acquires("a"))).hasSize(30)
+					.allMatch(Granted.class::isInstance));
+			assertThat(store.releaseAll(releases("a"))).hasSize(30).containsOnly(ReleaseResult.RELEASED);
+			this.second.kill();
+			List<AcquireResult> results = store.acquireAll(acquires("b"));
+			List<ReleaseResult> released = store.releaseAll(releases("b"));
+			for (int i = 0; i < this.keys.size(); i++) {
+				boolean up = isOnFirst(this.keys.get(i));
+				assertThat(results.get(i)).isInstanceOf(up ? Granted.class : AcquireResult.Failed.class);
+				assertThat(released.get(i)).isEqualTo(up ? ReleaseResult.RELEASED : ReleaseResult.UNKNOWN);
+			}
+		}
+	}
+
+	private List<AcquireCommand> acquires(String owner) {
+		return this.keys.stream().map((key) -> new AcquireCommand(key, owner, LEASE, "holder", "")).toList();
+	}
+
+	private List<ReleaseCommand> releases(String owner) {
+		return this.keys.stream().map((key) -> new ReleaseCommand(key, owner)).toList();
 	}
 
 	/**

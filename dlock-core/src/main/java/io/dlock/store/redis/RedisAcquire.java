@@ -1,0 +1,95 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.StorageKey;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoredLock;
+
+/**
+ * The script of an acquire, and its answer.
+ *
+ * @param prefix the prefix of all names
+ * @param command the command
+ */
+record RedisAcquire(String prefix, AcquireCommand command) {
+
+	List<?> run(ScriptConnection connection) {
+		return script().list(connection, arguments());
+	}
+
+	ScriptRun scriptRun() {
+		return script().list(arguments());
+	}
+
+	private RedisLockScript script() {
+		if (LockStore.isMember(this.command.owner())) {
+			return RedisMemberScripts.ACQUIRE;
+		}
+		String releasing = this.command.releasing();
+		return (releasing != null && LockStore.isMember(releasing)) ? RedisMemberScripts.EXCHANGE
+				: RedisLockScripts.ACQUIRE;
+	}
+
+	/**
+	 * Arguments that only a waiting process needs are left out: a server that asks for a
+	 * password takes no more than ten arguments before it has one, and fails with a
+	 * confusing message.
+	 */
+	private byte[][] arguments() {
+		RedisKeys keys = RedisKeys.of(this.prefix, this.command.key());
+		MailboxAddress mailbox = this.command.mailbox();
+		String releasing = this.command.releasing();
+		List<byte[]> arguments = new ArrayList<>(List.of(keys.lock(), keys.fence(),
+				RedisLockScript.bytes(this.command.owner()), RedisLockScript.millis(this.command.lease()),
+				RedisLockScript.bytes(this.command.holder()), RedisLockScript.bytes(this.command.reason())));
+		if (LockStore.isMember(this.command.owner())) {
+			arguments.add(RedisLockScript.bytes(Integer.toString(this.command.limit())));
+		}
+		if (mailbox != null || releasing != null) {
+			arguments.add(RedisLockScript.bytes((mailbox != null) ? mailbox.value() : ""));
+			arguments.add(RedisLockScript.bytes((releasing != null) ? releasing : ""));
+			arguments.add(RedisLockScript.bytes(this.command.queueing() ? "1" : "0"));
+		}
+		return arguments.toArray(byte[][]::new);
+	}
+
+	AcquireResult resultOrFailure(Object answer) {
+		if (answer instanceof RuntimeException ex) {
+			return new AcquireResult.Failed(
+					(ex instanceof StoreException failure) ? failure : RedisErrors.translate("acquire", ex));
+		}
+		return result((List<?>) answer);
+	}
+
+	AcquireResult result(List<?> answer) {
+		if (RedisAnswers.number(answer.get(0)) == 1) {
+			return new AcquireResult.Granted(RedisAnswers.number(answer.get(1)),
+					answer.size() > 2 && RedisAnswers.number(answer.get(2)) == 1);
+		}
+		Duration remaining = Duration.ofMillis(Math.max(0, RedisAnswers.number(answer.get(1))));
+		return new AcquireResult.Refused(remaining, lock(remaining, answer));
+	}
+
+	private @Nullable StoredLock lock(Duration remaining, List<?> answer) {
+		if (answer.size() < 7 || answer.contains(null)) {
+			return null;
+		}
+		Instant now = RedisAnswers.instant(answer.get(2));
+		Instant since = RedisAnswers.instant(answer.get(5));
+		Instant until = (answer.size() > 7) ? RedisAnswers.instant(answer.get(7)) : now.plus(remaining);
+		return new StoredLock(StorageKey.of(this.command.key()), RedisAnswers.text(answer.get(3)),
+				RedisAnswers.text(answer.get(4)), since, until, RedisAnswers.number(answer.get(6)),
+				Duration.between(since, now), false);
+	}
+
+}
