@@ -21,6 +21,7 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
@@ -57,6 +58,8 @@ public final class JdbcLockStore implements LockStore {
 
 	private final LockConnections connections;
 
+	private final JdbcBatches batches;
+
 	private final TransactionConnections transactions;
 
 	private final JdbcInspection inspection;
@@ -71,6 +74,7 @@ public final class JdbcLockStore implements LockStore {
 	public JdbcLockStore(DataSource dataSource, JdbcLockStoreSettings settings) {
 		this.settings = settings;
 		this.connections = new LockConnections(dataSource, settings);
+		this.batches = new JdbcBatches(this.connections);
 		this.transactions = new TransactionConnections(dataSource);
 		this.inspection = new JdbcInspection(this.connections);
 		this.mailboxes = new JdbcMailboxes(this.connections);
@@ -86,14 +90,38 @@ public final class JdbcLockStore implements LockStore {
 		AcquireResult result = this.connections.execute("acquire",
 				(dialect, connection) -> member ? members(dialect, connection).acquire(command)
 						: new LockAcquire(dialect, connection, command, this.settings.commandTimeout()).run());
+		answered(command, result);
+		return result;
+	}
+
+	private void answered(AcquireCommand command, AcquireResult result) {
 		String storageKey = StorageKey.of(command.key());
 		if (result instanceof AcquireResult.Granted) {
 			this.mailboxes.forget(command.mailbox(), storageKey);
 		}
 		else if (command.queueing()) {
-			this.mailboxes.await(command.mailbox(), storageKey, member);
+			this.mailboxes.await(command.mailbox(), storageKey, LockStore.isMember(command.owner()));
 		}
-		return result;
+	}
+
+	/**
+	 * Known after the first call.
+	 */
+	@Override
+	public boolean supportsBatches() {
+		return this.connections.supportBatches();
+	}
+
+	@Override
+	public List<AcquireResult> acquireAll(List<AcquireCommand> commands) {
+		if (commands.isEmpty() || !supportsBatches()) {
+			return LockStore.super.acquireAll(commands);
+		}
+		List<AcquireResult> results = this.batches.acquire(commands);
+		for (int i = 0; i < results.size(); i++) {
+			answered(commands.get(i), results.get(i));
+		}
+		return results;
 	}
 
 	@Override
@@ -147,6 +175,12 @@ public final class JdbcLockStore implements LockStore {
 				(dialect, connection) -> LockStore.isMember(owner)
 						? members(dialect, connection).release(storageKey, owner)
 						: dialect.release(connection, storageKey, owner));
+	}
+
+	@Override
+	public List<ReleaseResult> releaseAll(List<ReleaseCommand> releases) {
+		return (supportsBatches() && JdbcBatches.isExclusive(releases)) ? this.batches.release(releases)
+				: LockStore.super.releaseAll(releases);
 	}
 
 	@Override

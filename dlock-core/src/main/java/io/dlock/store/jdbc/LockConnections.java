@@ -209,6 +209,15 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
+	 * Whether the database, as far as it is known by now, takes several keys with one
+	 * statement.
+	 */
+	boolean supportBatches() {
+		LockDatabase known = this.databases.opened();
+		return known != null && known.dialect().supportsBatches();
+	}
+
+	/**
 	 * A pool of one connection, for a mailbox.
 	 * @param adaptation changes the configuration for that connection
 	 * @return the pool

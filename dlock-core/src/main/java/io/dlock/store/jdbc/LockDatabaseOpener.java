@@ -64,6 +64,13 @@ final class LockDatabaseOpener implements AutoCloseable {
 	}
 
 	/**
+	 * The database, if it has been used.
+	 */
+	@Nullable LockDatabase opened() {
+		return this.opened;
+	}
+
+	/**
 	 * The database, which is opened at the first use.
 	 * @return the database
 	 */

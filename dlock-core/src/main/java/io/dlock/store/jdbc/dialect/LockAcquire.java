@@ -3,6 +3,9 @@ package io.dlock.store.jdbc.dialect;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
@@ -66,6 +69,53 @@ public final class LockAcquire {
 			}
 			attempt = this.dialect.attempt(this.connection, withoutRelease());
 		}
+		return answer(attempt);
+	}
+
+	/**
+	 * Take the keys that are free, with one statement, and join the queues of others.
+	 * @param dialect the dialect
+	 * @param connection an auto-commit connection
+	 * @param commands what to acquire
+	 * @param timeout how long the call may take
+	 * @return one answer for each command
+	 * @throws SQLException if there is none
+	 */
+	public static List<AcquireResult> runAll(LockDialect dialect, Connection connection, List<AcquireCommand> commands,
+			Duration timeout) throws SQLException {
+		Map<String, Long> tokens = dialect.attempt(connection, commands);
+		List<AcquireResult> results = new ArrayList<>(commands.size());
+		boolean refused = false;
+		for (AcquireCommand command : commands) {
+			LockAcquire acquire = new LockAcquire(dialect, connection, command, timeout);
+			Long token = tokens.get(acquire.key);
+			if (token != null) {
+				results.add(new AcquireResult.Granted(token));
+			}
+			else if (refused && !command.queueing()) {
+				results.add(new AcquireResult.Refused(Duration.ZERO, null));
+			}
+			else {
+				refused = true;
+				results.add(acquire.refusal());
+			}
+		}
+		return results;
+	}
+
+	/**
+	 * A failure concerns this key only: others have been granted by now.
+	 */
+	private AcquireResult refusal() {
+		try {
+			return answer(this.dialect.holder(this.connection, this.key));
+		}
+		catch (SQLException ex) {
+			return new AcquireResult.Failed(SqlErrors.translate("acquire", ex));
+		}
+	}
+
+	private AcquireResult answer(AcquireAttempt attempt) throws SQLException {
 		if (attempt instanceof AcquireAttempt.Granted granted) {
 			return new AcquireResult.Granted(granted.token());
 		}

@@ -10,6 +10,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
@@ -116,6 +117,34 @@ public abstract class LockDialect {
 	 * is to release it while no other process waits.
 	 */
 	abstract AcquireAttempt attempt(Connection connection, AcquireCommand command) throws SQLException;
+
+	/**
+	 * Whether several keys take one statement.
+	 * @return whether {@link #attempt(Connection, List)} and
+	 * {@link #release(Connection, List)} can be called
+	 */
+	public boolean supportsBatches() {
+		return false;
+	}
+
+	/**
+	 * As {@link #attempt(Connection, AcquireCommand)} for several keys.
+	 * @return the tokens of the storage keys that were taken
+	 */
+	Map<String, Long> attempt(Connection connection, List<AcquireCommand> commands) throws SQLException {
+		throw new UnsupportedOperationException();
+	}
+
+	/**
+	 * Free several keys, or reserve each for the first process of its queue.
+	 * @param connection a connection
+	 * @param holdings the keys and their owners
+	 * @return the keys that were held by their owners
+	 * @throws SQLException if there is no answer
+	 */
+	public Set<String> release(Connection connection, List<Holding> holdings) throws SQLException {
+		throw new UnsupportedOperationException();
+	}
 
 	/**
 	 * Look up the holder of a key.

@@ -9,7 +9,11 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -68,11 +72,17 @@ final class PostgreSqlLockDialect extends LockDialect {
 
 	private final String renewMany;
 
+	private final String acquireMany;
+
+	private final String releaseMany;
+
 	PostgreSqlLockDialect(String table, boolean asciiOnly) {
 		super((statement) -> PostgreSqlLockSql.of(statement, table));
 		this.table = table;
 		this.asciiOnly = asciiOnly;
 		this.renewMany = PostgreSqlLockSql.renewMany(table);
+		this.acquireMany = PostgreSqlLockSql.acquireMany(table);
+		this.releaseMany = PostgreSqlLockSql.releaseMany(table);
 	}
 
 	/**
@@ -132,6 +142,50 @@ final class PostgreSqlLockDialect extends LockDialect {
 			}
 		}
 		return holder(connection, key);
+	}
+
+	@Override
+	public boolean supportsBatches() {
+		return true;
+	}
+
+	@Override
+	Map<String, Long> attempt(Connection connection, List<AcquireCommand> commands) throws SQLException {
+		AcquireCommand any = commands.get(0);
+		try (PreparedStatement statement = connection.prepareStatement(this.acquireMany)) {
+			statement.setLong(1, LockSqlParameters.micros(any.lease()));
+			statement.setString(2, LockSqlParameters.text(any.holder(), this.asciiOnly));
+			statement.setString(3, LockSqlParameters.text(any.reason(), this.asciiOnly));
+			statement.setArray(4,
+					array(connection, "text", commands.stream().map((command) -> StorageKey.of(command.key()))));
+			statement.setArray(5, array(connection, "text", commands.stream().map(AcquireCommand::owner)));
+			statement.setLong(6, LockSqlParameters.micros(any.lease()));
+			statement.setString(7, LockSqlParameters.entry(any.mailbox()));
+			statement.setString(8, LockSqlParameters.reservation(any));
+			statement.setString(9, LockSqlParameters.NONE);
+			try (ResultSet row = statement.executeQuery()) {
+				Map<String, Long> tokens = new HashMap<>();
+				while (row.next()) {
+					tokens.put(row.getString(2), row.getLong(1));
+				}
+				return tokens;
+			}
+		}
+	}
+
+	@Override
+	public Set<String> release(Connection connection, List<Holding> holdings) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(this.releaseMany)) {
+			statement.setArray(1, array(connection, "text", holdings.stream().map(Holding::key)));
+			statement.setArray(2, array(connection, "text", holdings.stream().map(Holding::owner)));
+			try (ResultSet row = statement.executeQuery()) {
+				Set<String> released = new HashSet<>();
+				while (row.next()) {
+					released.add(row.getString(2));
+				}
+				return released;
+			}
+		}
 	}
 
 	@Override

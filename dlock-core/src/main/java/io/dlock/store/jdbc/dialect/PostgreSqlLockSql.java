@@ -20,13 +20,15 @@ final class PostgreSqlLockSql {
 	 */
 	private static final String NOT_DURABLE = " AND set_config('synchronous_commit', 'off', true) = 'off'";
 
+	private static final String INTO = """
+			INSERT INTO %1$s AS l (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
+			""";
+
 	/**
 	 * The condition and the assignments are evaluated on the locked row, so that exactly
 	 * one of several contenders wins.
 	 */
-	private static final String ACQUIRE = """
-			INSERT INTO %1$s AS l (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
-			VALUES (?, ?, %2$s, clock_timestamp(), %3$s, 0, ?, ?, '')
+	private static final String UNLESS_HELD = """
 			ON CONFLICT (lock_key) DO UPDATE SET
 			  token = CASE WHEN l.owner = EXCLUDED.owner THEN l.token ELSE greatest(l.token + 1, %2$s) END,
 			  acquired_at = CASE WHEN l.owner = EXCLUDED.owner THEN l.acquired_at ELSE clock_timestamp() END,
@@ -39,6 +41,19 @@ final class PostgreSqlLockSql {
 			WHERE l.lease_until <= clock_timestamp() OR l.owner IN ('', EXCLUDED.owner, ?) OR (l.owner = ? AND l.waiting = '')
 			RETURNING token
 			""";
+
+	private static final String ACQUIRE = INTO + """
+			VALUES (?, ?, %2$s, clock_timestamp(), %3$s, 0, ?, ?, '')
+			""" + UNLESS_HELD;
+
+	/**
+	 * The rows are locked in the order of the arrays, which is that of the keys, and
+	 * until the statement ends.
+	 */
+	private static final String ACQUIRE_MANY = INTO + """
+			SELECT lock_key, owner, %2$s, clock_timestamp(), %3$s, 0, ?, ?, ''
+			FROM unnest(?, ?) WITH ORDINALITY AS asked (lock_key, owner, position) ORDER BY position
+			""" + UNLESS_HELD + ", lock_key";
 
 	/** The columns of a lock that people see. */
 	private static final String SHOWN = """
@@ -83,18 +98,32 @@ final class PostgreSqlLockSql {
 			  WHERE l.lock_key = due.lock_key AND l.owner = due.owner AND l.lease_until > clock_timestamp())
 			""";
 
-	private static final String PASS_ON = """
+	private static final String PASS = """
 			UPDATE %1$s SET
 			  owner = CASE waiting WHEN '' THEN '' ELSE '>' || substr(waiting, 1, 16) END,
 			  lease_until = clock_timestamp() + CASE waiting WHEN '' THEN interval '0'
 			    ELSE substr(waiting, 1, 4)::int * interval '1 millisecond' END,
 			  waiting = substr(waiting, 18)
-			WHERE lock_key = ? AND""";
+			""";
+
+	private static final String PASS_ON = PASS + "WHERE lock_key = ? AND";
 
 	private static final String NOTIFY = NOT_DURABLE + """
 
 			RETURNING CASE owner WHEN '' THEN NULL ELSE pg_notify('%4$s' || substr(owner, 2), lock_key)::text END
 			""";
+
+	/**
+	 * Locks the rows in the order of their keys before it changes one of them.
+	 */
+	private static final String RELEASE_MANY = """
+			WITH held AS (
+			  SELECT l.lock_key AS held_key
+			  FROM unnest(?, ?) AS due (lock_key, owner)
+			    JOIN %1$s l ON l.lock_key = due.lock_key AND l.owner = due.owner
+			  ORDER BY l.lock_key FOR UPDATE OF l
+			)
+			""" + PASS + "FROM held WHERE lock_key = held_key" + NOTIFY + ", lock_key";
 
 	private static final String RELEASE = PASS_ON + " owner = ?" + NOTIFY;
 
@@ -200,8 +229,32 @@ final class PostgreSqlLockSql {
 			case INSERT -> INSERT;
 			case HOLD_MEMBERS -> HOLD_MEMBERS;
 		};
+		return format(template, table);
+	}
+
+	private static String format(String template, String table) {
 		return template.formatted(table, NOW_MICROS, LEASE_END, CHANNEL_PREFIX, LockStatement.FULL_QUEUE,
 				LockStatement.SWEEP_BATCH, UNTIL_MICROS, TIME);
+	}
+
+	/**
+	 * The statement that acquires several keys.
+	 * @param table the lock table, a validated identifier
+	 * @return the SQL; binds lease µs, holder, reason, arrays of keys and owners in the
+	 * order of the keys, lease µs, and then as {@link LockStatement#ACQUIRE}; answers
+	 * token and key
+	 */
+	static String acquireMany(String table) {
+		return format(ACQUIRE_MANY, table);
+	}
+
+	/**
+	 * The statement that releases several keys.
+	 * @param table the lock table, a validated identifier
+	 * @return the SQL; binds arrays of keys and owners, answers the key second
+	 */
+	static String releaseMany(String table) {
+		return format(RELEASE_MANY, table);
 	}
 
 	/**
