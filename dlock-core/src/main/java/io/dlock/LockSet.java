@@ -32,8 +32,11 @@ public final class LockSet implements AutoCloseable {
 
 	private final List<LockHandle> handles;
 
-	private LockSet(List<LockHandle> handles) {
+	private final @Nullable Runnable release;
+
+	private LockSet(List<LockHandle> handles, @Nullable Runnable release) {
 		this.handles = handles;
+		this.release = release;
 	}
 
 	/**
@@ -42,7 +45,17 @@ public final class LockSet implements AutoCloseable {
 	 * @return the set
 	 */
 	public static LockSet of(List<? extends LockHandle> handles) {
-		return new LockSet(List.copyOf(handles));
+		return new LockSet(List.copyOf(handles), null);
+	}
+
+	/**
+	 * Create a set of held locks that are released together.
+	 * @param handles the handles, in the order in which they were acquired
+	 * @param release releases all of them, each time as {@link #release()} says
+	 * @return the set
+	 */
+	public static LockSet of(List<? extends LockHandle> handles, Runnable release) {
+		return new LockSet(List.copyOf(handles), release);
 	}
 
 	/**
@@ -137,6 +150,15 @@ public final class LockSet implements AutoCloseable {
 	 * @see LockHandle#release()
 	 */
 	public void release() {
+		if (this.release != null) {
+			this.release.run();
+		}
+		else {
+			releaseEach();
+		}
+	}
+
+	private void releaseEach() {
 		Throwable failure = null;
 		for (int i = this.handles.size() - 1; i >= 0; i--) {
 			try {

@@ -99,8 +99,18 @@ class Acquisition {
 	 */
 	final @Nullable Hold attemptInStore(QueuedRequest queued) {
 		Moment sent = this.clock.now();
-		String currentOwner = owner();
-		AcquireResult result = acquire(queued, currentOwner, sent);
+		return accept(queued, sent, ask(queued, owner(), sent));
+	}
+
+	/**
+	 * Begin the lock if the store has granted it.
+	 * @param queued the request, the first of its queue
+	 * @param sent the time of the call
+	 * @param result the answer of the store
+	 * @return the lock, or {@code null} if it was not granted
+	 */
+	final @Nullable Hold accept(QueuedRequest queued, Moment sent, AcquireResult result) {
+		note(result, sent);
 		if (!(result instanceof AcquireResult.Granted granted)) {
 			if (this.failure == null || !Thread.currentThread().isInterrupted()) {
 				// an interrupt of this thread says nothing about the store
@@ -116,7 +126,7 @@ class Acquisition {
 					"The clock of the store is beyond the year 2255, so that it has no fencing tokens left; set it right and remove the tokens of the locks",
 					null));
 		}
-		Lease lease = this.leases.create(new Lease.Grant(this.context, currentOwner, granted.token(), sent, before));
+		Lease lease = this.leases.create(new Lease.Grant(this.context, owner(), granted.token(), sent, before));
 		if (lease.isStale()) {
 			return giveBack(queued, sent, new StoreException(Effect.NONE, false,
 					"The store answered so late that hardly anything is left of the lease", null));
@@ -165,7 +175,10 @@ class Acquisition {
 				: QueueAnswer.refused((this.refused != null) ? this.refused.lock() : null);
 	}
 
-	private String owner() {
+	/**
+	 * The owner of the next call to the store.
+	 */
+	final String owner() {
 		String current = this.owner;
 		if (current == null) {
 			current = newOwner();
@@ -174,21 +187,37 @@ class Acquisition {
 		return current;
 	}
 
-	private @Nullable AcquireResult acquire(QueuedRequest queued, String currentOwner, Moment sent) {
+	/**
+	 * Call the store.
+	 * @param queued the request, the first of its queue
+	 * @param currentOwner the owner
+	 * @param sent the time of the call
+	 * @return the answer, which may be a failure
+	 */
+	AcquireResult ask(QueuedRequest queued, String currentOwner, Moment sent) {
 		try {
-			AcquireResult result = this.store.acquire(queued, currentOwner, sent);
-			this.failure = null;
-			this.failingSince = null;
-			this.refused = (result instanceof AcquireResult.Refused refusal) ? refusal : null;
-			return result;
+			return this.store.acquire(queued, currentOwner, sent);
 		}
 		catch (StoreException ex) {
-			failed(ex, sent);
+			return new AcquireResult.Failed(ex);
 		}
 		catch (RuntimeException ex) {
-			failed(new StoreException(Effect.UNKNOWN, false, String.valueOf(ex.getMessage()), ex), sent);
+			return unknown(ex);
 		}
-		return null;
+	}
+
+	static AcquireResult unknown(RuntimeException ex) {
+		return new AcquireResult.Failed(new StoreException(Effect.UNKNOWN, false, String.valueOf(ex.getMessage()), ex));
+	}
+
+	private void note(AcquireResult result, Moment sent) {
+		if (result instanceof AcquireResult.Failed failed) {
+			failed(failed.failure(), sent);
+			return;
+		}
+		this.failure = null;
+		this.failingSince = null;
+		this.refused = (result instanceof AcquireResult.Refused refusal) ? refusal : null;
 	}
 
 	private void failed(StoreException ex, Moment sent) {

@@ -164,6 +164,23 @@ final class LeaseLockHandle implements HoldHandle {
 		}
 	}
 
+	/**
+	 * End this handle, whose lock is released together with others.
+	 * @return the hold, or {@code null} if other handles keep it or this one was ended
+	 * before
+	 * @throws LockLostException if other handles keep the lock and it has been lost
+	 */
+	@Nullable Hold endOfSet() {
+		if (!end()) {
+			return null;
+		}
+		if (this.hold.drop()) {
+			return this.hold;
+		}
+		leaveToOthers();
+		return null;
+	}
+
 	@Override
 	public CompletableFuture<@Nullable Void> releaseAsync() {
 		if (!end()) {

@@ -1,5 +1,7 @@
 package io.dlock.engine;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockContext;
@@ -7,6 +9,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.store.StorageKey;
 
@@ -68,11 +71,28 @@ final class LeaseLockHandles {
 	}
 
 	/**
+	 * Create a set of locks that are released together.
+	 * @param granted the locks
+	 * @return the set
+	 */
+	LockSet set(List<LeaseLockHandle> granted) {
+		List<LeaseLockHandle> all = List.copyOf(granted);
+		return LockSet.of(all, () -> this.releaser.releaseAll(all));
+	}
+
+	/**
 	 * Release a lock whose request has ended.
 	 * @param hold the lock, of which no event has told
 	 */
 	void discard(Hold hold) {
 		create(hold).releaseUnused();
+	}
+
+	/**
+	 * As {@link #discard}, without waiting for the store.
+	 */
+	void discardSoon(Hold hold) {
+		create(hold).releaseUnusedSoon();
 	}
 
 	/**

@@ -124,7 +124,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 				new LeaseLifecycle(settings, clock, this.queues, this.renewer, this.events, threads), this.revoker,
 				members, this.handles, this.events, threads);
 		this.downgrader = new Downgrader(this.acquirer, this.queues, storeReleaser, this.handles, this.events, clock);
-		this.setAcquirer = new LockSetAcquirer(this.acquirer);
+		this.setAcquirer = new LockSetAcquirer(this.acquirer, this.handles);
 		this.counts = new RegistryCounts(this.renewer, this.queues);
 		this.console = new RegistryConsole(store, settings, clock, this.queues, this.renewer);
 		new StoreSweeper(store, threads).start();

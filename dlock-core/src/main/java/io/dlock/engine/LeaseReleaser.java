@@ -1,11 +1,13 @@
 package io.dlock.engine;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockEvent;
+import io.dlock.LockLostException;
 import io.dlock.LossType;
 import io.dlock.ReleaseMode;
 import io.dlock.engine.Hold.Loss;
@@ -50,7 +52,7 @@ final class LeaseReleaser {
 	/**
 	 * Release a lock whose last handle is closed.
 	 * @param hold the lock
-	 * @throws io.dlock.LockLostException if the lock has been lost
+	 * @throws LockLostException if the lock has been lost
 	 */
 	void release(Hold hold) {
 		boolean held = hold.beginRelease();
@@ -63,6 +65,70 @@ final class LeaseReleaser {
 		}
 		if (!held) {
 			throw hold.lostException();
+		}
+	}
+
+	/**
+	 * Release the handles of a set, in the reverse order, with one call to the store for
+	 * the locks that no request of this process takes over.
+	 * @param handles the handles
+	 * @throws LockLostException if a lock has been lost; further ones are suppressed
+	 */
+	void releaseAll(List<LeaseLockHandle> handles) {
+		List<LockLostException> lost = new ArrayList<>();
+		List<LockEvent> told = new ArrayList<>();
+		List<Hold> left = new ArrayList<>();
+		for (int i = handles.size() - 1; i >= 0; i--) {
+			try {
+				Hold hold = handles.get(i).endOfSet();
+				if (hold != null) {
+					beginRelease(hold, told, left);
+				}
+			}
+			catch (LockLostException ex) {
+				lost.add(ex);
+			}
+		}
+		try {
+			releaseInStore(left);
+		}
+		finally {
+			told.forEach(this.events::tell);
+		}
+		if (!lost.isEmpty()) {
+			lost.subList(1, lost.size()).forEach(lost.get(0)::addSuppressed);
+			throw lost.get(0);
+		}
+	}
+
+	private void beginRelease(Hold hold, List<LockEvent> told, List<Hold> left) {
+		boolean held = hold.beginRelease();
+		LockEvent event = held ? this.events.release(hold) : null;
+		if (event != null) {
+			told.add(event);
+		}
+		boolean mayBePassedOn = held && this.queues.isOpen();
+		if (hold.lease().leave(hold) && !isKeptOrPassedOn(hold, mayBePassedOn)) {
+			if (this.mode == ReleaseMode.ASYNC) {
+				releaseInStore(hold, mayBePassedOn);
+			}
+			else {
+				left.add(hold);
+			}
+		}
+		if (!held) {
+			throw hold.lostException();
+		}
+	}
+
+	private void releaseInStore(List<Hold> holds) {
+		if (holds.size() == 1) {
+			releaseInStore(holds.get(0), false);
+		}
+		else if (!holds.isEmpty()) {
+			List<Lease> leases = holds.stream().map(Hold::lease).toList();
+			leases.forEach(this.store::end);
+			this.store.releaseUninterruptibly(leases, () -> holds.forEach(this::leave));
 		}
 	}
 
@@ -91,18 +157,25 @@ final class LeaseReleaser {
 	}
 
 	private void releaseLease(Hold hold, boolean mayBePassedOn) {
-		Lease lease = hold.lease();
+		if (!isKeptOrPassedOn(hold, mayBePassedOn)) {
+			releaseInStore(hold, mayBePassedOn);
+		}
+	}
+
+	private boolean isKeptOrPassedOn(Hold hold, boolean mayBePassedOn) {
 		if (hold.minHoldNanosLeft() > 0) {
 			keepForMinHold(hold);
-			return;
+			return true;
 		}
-		if (mayBePassedOn && pass(hold)) {
-			return;
-		}
+		return mayBePassedOn && pass(hold);
+	}
+
+	private void releaseInStore(Hold hold, boolean maySend) {
+		Lease lease = hold.lease();
 		this.store.end(lease);
 		boolean sent = false;
 		try {
-			sent = mayBePassedOn && this.mode == ReleaseMode.ASYNC && this.store.send(lease);
+			sent = maySend && this.mode == ReleaseMode.ASYNC && this.store.send(lease);
 		}
 		finally {
 			if (sent) {

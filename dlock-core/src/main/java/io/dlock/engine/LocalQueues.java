@@ -57,6 +57,22 @@ final class LocalQueues {
 	}
 
 	/**
+	 * Add a request for a key that no request of this process holds or waits for.
+	 * @param context the call
+	 * @return the request, the first of its queue, or {@code null} if there is another
+	 */
+	@Nullable QueuedRequest joinAlone(AcquireContext context) {
+		QueuedRequest queued = new QueuedRequest(context, () -> {
+		});
+		this.queues.computeIfAbsent(context.storageKey(), (key) -> {
+			LocalQueue created = new LocalQueue();
+			created.add(queued);
+			return created;
+		});
+		return queued.isFirst() ? queued : null;
+	}
+
+	/**
 	 * Add a request at the end of the queue of its key.
 	 */
 	void add(QueuedRequest queued) {

@@ -1,6 +1,7 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,9 @@ final class LockAcquirer {
 
 	private final EngineThreads threads;
 
+	/** No companions. */
+	private final Companions alone;
+
 	LockAcquirer(LockSettings settings, MachineClock clock, LocalQueues queues, StoreAcquirer store,
 			LeaseLifecycle leases, Revoker revoker, MemberQueues members, LeaseLockHandles handles, LockEvents events,
 			EngineThreads threads) {
@@ -56,6 +60,7 @@ final class LockAcquirer {
 		this.handles = handles;
 		this.events = events;
 		this.threads = threads;
+		this.alone = new Companions(List.of(), queues, store, handles, events);
 	}
 
 	/**
@@ -90,12 +95,35 @@ final class LockAcquirer {
 	 * @return the handle, bound to the calling thread
 	 */
 	LeaseLockHandle acquire(LockRequest request, Deadline deadline, boolean interruptible) {
+		return acquire(request, deadline, interruptible, this.alone);
+	}
+
+	/**
+	 * As {@link #acquire(LockRequest, Deadline, boolean)}, together with others if the
+	 * store is asked at once.
+	 */
+	LeaseLockHandle acquire(LockRequest request, Deadline deadline, boolean interruptible, Companions companions) {
 		validate(request);
 		LeaseLockHandle handle = this.handles.nested(request);
 		if (handle == null) {
-			handle = acquire(context(request, deadline), interruptible);
+			handle = acquire(context(request, deadline), interruptible, companions);
 		}
 		return handle.bindToThread();
+	}
+
+	/**
+	 * The locks that are requested together with the one before them.
+	 * @param requests the requests, in the order of their storage keys, each of which the
+	 * caller does not hold
+	 * @param deadline the end of the wait
+	 * @return the companions, which are none if the store cannot do that
+	 */
+	Companions companions(List<LockRequest> requests, Deadline deadline) {
+		if (requests.isEmpty() || requests.get(0).mode() == LockMode.SHARED || !this.store.supportsBatches()) {
+			return this.alone;
+		}
+		return new Companions(requests.stream().map((request) -> acquisition(context(request, deadline))).toList(),
+				this.queues, this.store, this.handles, this.events);
 	}
 
 	/**
@@ -105,11 +133,11 @@ final class LockAcquirer {
 	 * @return the handle, bound to the calling thread
 	 */
 	LeaseLockHandle acquirePermit(LockRequest request, int limit) {
-		return acquire(permitContext(request, limit), true).bindToThread();
+		return acquire(permitContext(request, limit), true, this.alone).bindToThread();
 	}
 
 	CompletableFuture<LockHandle> acquirePermitAsync(LockRequest request, int limit) {
-		return acquireAsync(permitContext(request, limit));
+		return acquireAsync(permitContext(request, limit), this.alone);
 	}
 
 	private AcquireContext permitContext(LockRequest request, int limit) {
@@ -117,10 +145,10 @@ final class LockAcquirer {
 		return new Permits(this.settings, this.store).context(request, limit, deadline(request));
 	}
 
-	private LeaseLockHandle acquire(AcquireContext context, boolean interruptible) {
+	private LeaseLockHandle acquire(AcquireContext context, boolean interruptible, Companions companions) {
 		LeaseLockHandle handle = join(context);
-		return (handle != null) ? handle : new BlockingAcquisition(acquisition(context), interruptible, this.queues,
-				this.handles, this.events, this.settings.commandTimeout())
+		return (handle != null) ? handle : new BlockingAcquisition(acquisition(context, companions), interruptible,
+				this.queues, this.handles, this.events, this.settings.commandTimeout())
 			.run();
 	}
 
@@ -165,15 +193,24 @@ final class LockAcquirer {
 	 * @return the handle to come
 	 */
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request, Deadline deadline) {
-		validate(request);
-		return acquireAsync(context(request, deadline));
+		return acquireAsync(request, deadline, this.alone);
 	}
 
-	private CompletableFuture<LockHandle> acquireAsync(AcquireContext context) {
+	/**
+	 * As {@link #acquireAsync(LockRequest, Deadline)}, together with others if the store
+	 * is asked at once.
+	 */
+	CompletableFuture<LockHandle> acquireAsync(LockRequest request, Deadline deadline, Companions companions) {
+		validate(request);
+		return acquireAsync(context(request, deadline), companions);
+	}
+
+	private CompletableFuture<LockHandle> acquireAsync(AcquireContext context, Companions companions) {
 		LeaseLockHandle handle = join(context);
-		return (handle != null) ? CompletableFuture.completedFuture(handle) : new AsyncAcquisition(acquisition(context),
-				this.queues, this.handles, this.events, this.threads, this.settings.commandTimeout())
-			.start();
+		return (handle != null) ? CompletableFuture.completedFuture(handle)
+				: new AsyncAcquisition(acquisition(context, companions), this.queues, this.handles, this.events,
+						this.threads, this.settings.commandTimeout())
+					.start();
 	}
 
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
@@ -205,6 +242,11 @@ final class LockAcquirer {
 	Acquisition acquisition(AcquireContext context) {
 		return context.terms().isMember() ? memberAcquisition(context) : new Acquisition(context, this.queues,
 				this.store, this.leases, this.revoker, this.clock, this.settings.maxPollInterval());
+	}
+
+	private Acquisition acquisition(AcquireContext context, Companions companions) {
+		return companions.isEmpty() ? acquisition(context) : new BatchAcquisition(context, this.queues, this.store,
+				this.leases, this.revoker, this.clock, this.settings.maxPollInterval(), companions);
 	}
 
 	private MemberAcquisition memberAcquisition(AcquireContext context) {

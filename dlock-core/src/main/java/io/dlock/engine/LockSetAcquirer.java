@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -32,10 +33,13 @@ final class LockSetAcquirer {
 
 	private final LockAcquirer acquirer;
 
+	private final LeaseLockHandles handles;
+
 	private final AtomicBoolean disorderTold = new AtomicBoolean();
 
-	LockSetAcquirer(LockAcquirer acquirer) {
+	LockSetAcquirer(LockAcquirer acquirer, LeaseLockHandles handles) {
 		this.acquirer = acquirer;
+		this.handles = handles;
 	}
 
 	LockSet acquire(LockRequest template, Collection<String> keys) {
@@ -43,11 +47,11 @@ final class LockSetAcquirer {
 		Deadline deadline = this.acquirer.deadline(template);
 		List<LeaseLockHandle> granted = new ArrayList<>(requests.size());
 		try {
-			for (LockRequest request : requests) {
-				granted.add(this.acquirer.acquire(request, deadline, true));
+			while (granted.size() < requests.size()) {
+				acquireNext(requests.subList(granted.size(), requests.size()), deadline, granted);
 			}
 			granted.forEach(LockHandle::assertHeld);
-			return LockSet.of(granted);
+			return this.handles.set(granted);
 		}
 		catch (Throwable ex) {
 			giveBack(granted);
@@ -55,12 +59,35 @@ final class LockSetAcquirer {
 		}
 	}
 
+	/**
+	 * Acquire the next lock, and those behind it that are free.
+	 */
+	private void acquireNext(List<LockRequest> rest, Deadline deadline, List<LeaseLockHandle> granted) {
+		LockRequest request = rest.get(0);
+		try (Companions companions = companions(this.acquirer, rest, deadline,
+				(other) -> LockContext.find(other.key()) != null)) {
+			granted.add(this.acquirer.acquire(request, deadline, true, companions));
+			for (LeaseLockHandle next = companions.next(); next != null; next = companions.next()) {
+				granted.add(next.bindToThread());
+			}
+		}
+	}
+
+	/**
+	 * The requests behind the first, up to one that is nested in a lock of the caller.
+	 */
+	private static Companions companions(LockAcquirer acquirer, List<LockRequest> rest, Deadline deadline,
+			Predicate<LockRequest> nested) {
+		List<LockRequest> others = rest.subList(1, rest.size()).stream().takeWhile(nested.negate()).toList();
+		return acquirer.companions(others, deadline);
+	}
+
 	CompletableFuture<LockSet> acquireAsync(LockRequest template, Collection<String> keys,
 			Collection<? extends LockHandle> outer) {
 		List<LockRequest> requests = requests(template, keys);
 		Map<String, LockHandle> held = new HashMap<>();
 		outer.forEach((handle) -> held.put(handle.key(), handle));
-		return new AsyncSet(requests, held, this.acquirer, this.acquirer.deadline(template)).start();
+		return new AsyncSet(requests, held, this.acquirer, this.handles, this.acquirer.deadline(template)).start();
 	}
 
 	/**
@@ -118,7 +145,7 @@ final class LockSetAcquirer {
 	}
 
 	/**
-	 * Acquires several locks one after the other, without a waiting thread.
+	 * Acquires several locks without a waiting thread.
 	 */
 	@SuppressWarnings("FutureReturnValueIgnored") // the one that a caller cancels is kept
 	private static final class AsyncSet {
@@ -130,6 +157,8 @@ final class LockSetAcquirer {
 
 		private final LockAcquirer acquirer;
 
+		private final LeaseLockHandles handles;
+
 		private final Deadline deadline;
 
 		private final CompletableFuture<LockSet> future = new CompletableFuture<>();
@@ -140,10 +169,11 @@ final class LockSetAcquirer {
 		private volatile @Nullable CompletableFuture<LockHandle> current;
 
 		private AsyncSet(List<LockRequest> requests, Map<String, LockHandle> held, LockAcquirer acquirer,
-				Deadline deadline) {
+				LeaseLockHandles handles, Deadline deadline) {
 			this.requests = requests;
 			this.held = held;
 			this.acquirer = acquirer;
+			this.handles = handles;
 			this.deadline = deadline;
 		}
 
@@ -154,16 +184,19 @@ final class LockSetAcquirer {
 		}
 
 		private void acquireNext() {
-			LockRequest request = this.requests.get(this.granted.size());
+			List<LockRequest> rest = this.requests.subList(this.granted.size(), this.requests.size());
+			LockRequest request = rest.get(0);
 			LockHandle outer = this.held.get(request.key());
+			Companions companions = companions(this.acquirer, rest, this.deadline,
+					(other) -> this.held.containsKey(other.key()));
 			CompletableFuture<LockHandle> next = (outer != null)
 					? this.acquirer.acquireAsync(request, this.deadline, outer)
-					: this.acquirer.acquireAsync(request, this.deadline);
+					: this.acquirer.acquireAsync(request, this.deadline, companions);
 			this.current = next;
 			if (this.future.isDone()) {
 				next.cancel(false);
 			}
-			next.whenComplete(this::answered);
+			next.whenComplete((handle, failure) -> answered(handle, failure, companions));
 		}
 
 		private void cancelCurrent() {
@@ -173,12 +206,19 @@ final class LockSetAcquirer {
 			}
 		}
 
-		private void answered(@Nullable LockHandle handle, @Nullable Throwable failure) {
-			if (handle != null) {
-				this.granted.add((LeaseLockHandle) handle);
+		private void answered(@Nullable LockHandle handle, @Nullable Throwable failure, Companions companions) {
+			Throwable reason = failure;
+			try (companions) {
+				if (handle != null) {
+					this.granted.add((LeaseLockHandle) handle);
+					addAll(companions);
+				}
 			}
-			if (failure != null || this.future.isDone()) {
-				end(failure);
+			catch (Throwable ex) {
+				reason = ex;
+			}
+			if (reason != null || this.future.isDone()) {
+				end(reason);
 			}
 			else if (this.granted.size() < this.requests.size()) {
 				proceed();
@@ -188,10 +228,16 @@ final class LockSetAcquirer {
 			}
 		}
 
+		private void addAll(Companions companions) {
+			for (LeaseLockHandle next = companions.next(); next != null; next = companions.next()) {
+				this.granted.add(next);
+			}
+		}
+
 		private void complete() {
 			try {
 				this.granted.forEach(LockHandle::assertHeld);
-				if (!this.future.complete(LockSet.of(this.granted))) {
+				if (!this.future.complete(this.handles.set(this.granted))) {
 					end(null);
 				}
 			}

@@ -1,5 +1,7 @@
 package io.dlock.engine;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.engine.concurrent.MachineClock;
@@ -45,18 +47,45 @@ final class StoreAcquirer {
 	 * @return the answer of the store
 	 */
 	AcquireResult acquire(QueuedRequest queued, String owner, Moment sent) {
-		AcquireContext context = queued.context();
 		Lease predecessor = queued.predecessor();
 		queued.clearLockAvailable();
 		MailboxAddress mailbox = this.membership.address();
-		boolean queueing = mailbox != null && !context.deadline().isOver();
-		AcquireResult result = this.store.acquire(new AcquireCommand(context.key(), owner, context.terms().lease(),
-				context.holder(), context.reason(), mailbox, queueing,
-				(predecessor != null) ? predecessor.owner() : null, Math.max(1, context.terms().limit())));
+		boolean queueing = mailbox != null && !queued.context().deadline().isOver();
+		AcquireResult result = this.store.acquire(command(queued.context(), owner, mailbox, queueing,
+				(predecessor != null) ? predecessor.owner() : null));
 		queued.predecessorGone();
 		storeAnswered(sent);
 		notePlace(queued, mailbox, queueing, result instanceof AcquireResult.Refused);
 		return result;
+	}
+
+	private static AcquireCommand command(AcquireContext context, String owner, @Nullable MailboxAddress mailbox,
+			boolean queueing, @Nullable String releasing) {
+		return new AcquireCommand(context.key(), owner, context.terms().lease(), context.holder(), context.reason(),
+				mailbox, queueing, releasing, Math.max(1, context.terms().limit()));
+	}
+
+	/**
+	 * Call the store once for several keys. Only the first joins the queue of the store.
+	 * @param queued the request for the first key, the first of its queue, which has no
+	 * predecessor
+	 * @param acquisitions all requests, in the order of their storage keys
+	 * @param sent the time of the call
+	 * @return one answer for each key
+	 */
+	List<AcquireResult> acquireAll(QueuedRequest queued, List<Acquisition> acquisitions, Moment sent) {
+		queued.clearLockAvailable();
+		MailboxAddress mailbox = this.membership.address();
+		boolean queueing = mailbox != null && !queued.context().deadline().isOver();
+		List<AcquireResult> results = this.store.acquireAll(acquisitions.stream()
+			.map((each) -> command(each.context(), each.owner(), mailbox,
+					queueing && each.context() == queued.context(), null))
+			.toList());
+		if (!(results.get(0) instanceof AcquireResult.Failed)) {
+			storeAnswered(sent);
+			notePlace(queued, mailbox, queueing, results.get(0) instanceof AcquireResult.Refused);
+		}
+		return results;
 	}
 
 	/**
@@ -69,6 +98,10 @@ final class StoreAcquirer {
 	AcquireResult ask(AcquireContext context, SharedLease lease) {
 		return this.store.acquire(new AcquireCommand(context.key(), lease.owner(), lease.length(), context.holder(),
 				context.reason(), null, false, null, AcquireCommand.UNLIMITED));
+	}
+
+	boolean supportsBatches() {
+		return this.store.supportsBatches();
 	}
 
 	boolean supportsMembers() {

@@ -1,11 +1,16 @@
 package io.dlock.engine;
 
+import java.util.List;
+
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.dlock.engine.Revoker.UnansweredRequests;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.ReleaseCommand;
+import io.dlock.store.ReleaseResult;
 import io.dlock.store.StorageKey;
 
 /**
@@ -72,9 +77,37 @@ final class StoreReleaser {
 	 * @param then the action after the release
 	 */
 	void releaseUninterruptibly(Lease lease, Runnable onSent, Runnable then) {
+		uninterruptibly(() -> release(lease, onSent), then);
+	}
+
+	/**
+	 * Release leases in the store together, even if the calling thread is interrupted.
+	 * @param leases the leases, which have ended
+	 * @param then the action after the release
+	 */
+	void releaseUninterruptibly(List<Lease> leases, Runnable then) {
+		uninterruptibly(() -> release(leases), then);
+	}
+
+	private void release(List<Lease> leases) {
+		try {
+			List<ReleaseResult> results = this.store
+				.releaseAll(leases.stream().map((lease) -> new ReleaseCommand(lease.key(), lease.owner())).toList());
+			for (int i = 0; i < leases.size(); i++) {
+				if (results.get(i) == ReleaseResult.UNKNOWN) {
+					failed(leases.get(i), null);
+				}
+			}
+		}
+		catch (RuntimeException ex) {
+			leases.forEach((lease) -> failed(lease, ex));
+		}
+	}
+
+	private static void uninterruptibly(Runnable release, Runnable then) {
 		boolean interrupted = Thread.interrupted();
 		try {
-			release(lease, onSent);
+			release.run();
 		}
 		finally {
 			then.run();
@@ -118,7 +151,7 @@ final class StoreReleaser {
 	private static void nothing() {
 	}
 
-	private void failed(Lease lease, RuntimeException ex) {
+	private void failed(Lease lease, @Nullable RuntimeException ex) {
 		logger.debug("The release of lock '" + StorageKey.of(lease.key()) + "' failed and will be repeated", ex);
 		revoke(lease);
 	}

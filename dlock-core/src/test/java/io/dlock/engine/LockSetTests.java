@@ -209,6 +209,15 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void setOfHandlesIsReleasedOneByOne() {
+		LockHandle a = this.registry.acquireAsync(noWait("a")).join();
+		LeaseLockHandle b = (LeaseLockHandle) this.registry.acquireAsync(noWait("b")).join();
+		b.hold().lease().lose(b.hold().lease().expiry());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(LockSet.of(List.of(a, b))::release);
+		assertThat(isFreeInStore("a")).isTrue();
+	}
+
+	@Test
 	void lossOfSeveralLocksIsToldOnce() {
 		LockRequest brief = LockRequest.builder("set").lease(Duration.ofMillis(200)).renew(false).build();
 		LockSet set = this.registry.acquireAll(brief, List.of("a", "b"));

@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,7 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -54,6 +56,18 @@ final class TroubledStore implements LockStore {
 	final AtomicInteger stuckAcquires = new AtomicInteger();
 
 	final Queue<AcquireCommand> stuck = new ConcurrentLinkedQueue<>();
+
+	/** Whether several keys are acquired together. */
+	volatile boolean batches;
+
+	/** The keys that were acquired together. */
+	final Queue<List<String>> acquiredTogether = new ConcurrentLinkedQueue<>();
+
+	/** The keys that were released together. */
+	final Queue<List<String>> releasedTogether = new ConcurrentLinkedQueue<>();
+
+	/** Changes the answers for keys that were acquired together. */
+	volatile UnaryOperator<List<AcquireResult>> afterBatch = (results) -> results;
 
 	/** The keys that were renewed together. */
 	final Queue<List<String>> renewedTogether = new ConcurrentLinkedQueue<>();
@@ -163,6 +177,23 @@ final class TroubledStore implements LockStore {
 			return new AcquireResult.Granted(Long.MAX_VALUE / 1000);
 		}
 		return result;
+	}
+
+	@Override
+	public boolean supportsBatches() {
+		return this.batches;
+	}
+
+	@Override
+	public List<AcquireResult> acquireAll(List<AcquireCommand> commands) {
+		this.acquiredTogether.add(commands.stream().map(AcquireCommand::key).toList());
+		return this.afterBatch.apply(LockStore.super.acquireAll(commands));
+	}
+
+	@Override
+	public List<ReleaseResult> releaseAll(List<ReleaseCommand> leases) {
+		this.releasedTogether.add(leases.stream().map(ReleaseCommand::key).toList());
+		return LockStore.super.releaseAll(leases);
 	}
 
 	@Override

@@ -1,0 +1,47 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.store.AcquireResult;
+
+/**
+ * A request for the next lock of a set, whose first call to the store asks for the
+ * {@link Companions} as well. Later calls ask for this lock alone: a caller that waits
+ * for one lock does not take others again and again.
+ */
+final class BatchAcquisition extends Acquisition {
+
+	private final Companions companions;
+
+	BatchAcquisition(AcquireContext context, LocalQueues queues, StoreAcquirer store, LeaseLifecycle leases,
+			Revoker revoker, MachineClock clock, Duration maxPollInterval, Companions companions) {
+		super(context, queues, store, leases, revoker, clock, maxPollInterval);
+		this.companions = companions;
+	}
+
+	@Override
+	@Nullable Hold attempt(QueuedRequest queued) {
+		Hold hold = null;
+		try {
+			hold = super.attempt(queued);
+			return hold;
+		}
+		finally {
+			this.companions.settle(hold != null);
+		}
+	}
+
+	/**
+	 * A call that gives up the lease of a predecessor asks for one lock only.
+	 */
+	@Override
+	AcquireResult ask(QueuedRequest queued, String currentOwner, Moment sent) {
+		return (queued.predecessor() == null && this.companions.join()) ? this.companions.ask(this, queued, sent)
+				: super.ask(queued, currentOwner, sent);
+	}
+
+}

@@ -1,0 +1,207 @@
+package io.dlock.engine;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockException;
+import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.store.AcquireResult;
+import io.dlock.store.StorageKey;
+
+/**
+ * The locks of a set that are requested together with the one before them, as far as no
+ * other request of this process holds or waits for them. The locks up to the first that
+ * is not granted are kept. Those behind it are given back, since they must not be held
+ * while the caller waits for a lower key, and are requested again later.
+ * <p>
+ * The caller takes the locks when it has the first one, or closes this object, possibly
+ * before the store has answered.
+ */
+final class Companions implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(Companions.class);
+
+	private final List<Acquisition> acquisitions;
+
+	private final LocalQueues queues;
+
+	private final StoreAcquirer store;
+
+	private final LeaseLockHandles handles;
+
+	private final LockEvents events;
+
+	private boolean over;
+
+	private @Nullable Moment sent;
+
+	private List<AcquireResult> results = List.of();
+
+	/** The first places in the queues of the first keys. */
+	private final List<QueuedRequest> joined = new ArrayList<>();
+
+	/** Guarded by this object, as the following two. */
+	private final Deque<Hold> granted = new ArrayDeque<>();
+
+	private @Nullable Acquisition stopped;
+
+	private boolean closed;
+
+	/**
+	 * Create companions.
+	 * @param acquisitions the requests, in the order of their storage keys
+	 */
+	Companions(List<Acquisition> acquisitions, LocalQueues queues, StoreAcquirer store, LeaseLockHandles handles,
+			LockEvents events) {
+		this.acquisitions = acquisitions;
+		this.queues = queues;
+		this.store = store;
+		this.handles = handles;
+		this.events = events;
+	}
+
+	boolean isEmpty() {
+		return this.acquisitions.isEmpty();
+	}
+
+	/**
+	 * Take the places in the queues of the keys, up to the first that has a request.
+	 * @return whether to ask for locks together; {@code false} after the first call
+	 */
+	boolean join() {
+		for (int i = 0; i < this.acquisitions.size() && !this.over; i++) {
+			QueuedRequest queued = this.queues.joinAlone(this.acquisitions.get(i).context());
+			if (queued == null) {
+				break;
+			}
+			this.joined.add(queued);
+		}
+		this.over = true;
+		return !this.joined.isEmpty();
+	}
+
+	/**
+	 * Call the store once for all.
+	 * @param first the request for the lock before these
+	 * @param queued its place, the first of its queue
+	 * @param now the time of the call
+	 * @return the answer for the first
+	 */
+	AcquireResult ask(Acquisition first, QueuedRequest queued, Moment now) {
+		List<Acquisition> all = new ArrayList<>(List.of(first));
+		all.addAll(this.acquisitions.subList(0, this.joined.size()));
+		this.sent = now;
+		try {
+			this.results = this.store.acquireAll(queued, all, now);
+			return this.results.get(0);
+		}
+		catch (RuntimeException ex) {
+			return Acquisition.unknown(ex);
+		}
+	}
+
+	/**
+	 * Begin the locks that the store has granted, and give back those that are of no use.
+	 * A failure concerns the one lock only, which is revoked.
+	 * @param holdsFirst whether the lock before these was granted
+	 */
+	void settle(boolean holdsFirst) {
+		Deque<Hold> kept = new ArrayDeque<>();
+		Acquisition last = null;
+		for (int i = 0; i < this.joined.size(); i++) {
+			Hold hold = accept(i);
+			if (hold != null && holdsFirst && last == null) {
+				kept.add(hold);
+			}
+			else if (hold != null) {
+				this.handles.discardSoon(hold);
+			}
+			else if (holdsFirst && last == null) {
+				last = this.acquisitions.get(i);
+			}
+		}
+		this.joined.clear();
+		keep(kept, last);
+	}
+
+	private @Nullable Hold accept(int index) {
+		Acquisition acquisition = this.acquisitions.get(index);
+		QueuedRequest queued = this.joined.get(index);
+		Hold hold = null;
+		try {
+			hold = acquisition.accept(queued, Objects.requireNonNull(this.sent), result(index));
+		}
+		catch (Throwable ex) {
+			logger.debug("Lock '" + StorageKey.of(acquisition.context().key()) + "' was granted in vain", ex);
+		}
+		finally {
+			if (hold == null) {
+				acquisition.leave(queued);
+			}
+		}
+		return hold;
+	}
+
+	/**
+	 * The answer for a lock. A call that failed, or a store with a bug, leaves it open.
+	 */
+	private AcquireResult result(int index) {
+		return (index + 1 < this.results.size()) ? this.results.get(index + 1)
+				: Acquisition.unknown(new IllegalStateException("The store gave no answer for this key"));
+	}
+
+	private void keep(Deque<Hold> kept, @Nullable Acquisition last) {
+		synchronized (this) {
+			if (!this.closed) {
+				this.granted.addAll(kept);
+				this.stopped = (last != null) ? last : this.stopped;
+				return;
+			}
+		}
+		kept.forEach(this.handles::discardSoon);
+	}
+
+	/**
+	 * Take the next lock.
+	 * @return its handle, or {@code null} if the rest has to be requested again
+	 * @throws LockException if there is no time left for that
+	 */
+	@Nullable LeaseLockHandle next() {
+		Hold hold;
+		Acquisition last;
+		synchronized (this) {
+			hold = this.granted.poll();
+			last = this.stopped;
+		}
+		if (hold != null) {
+			return this.handles.deliver(hold, hold.context().deadline());
+		}
+		LockException reason = (last != null) ? last.giveUp() : null;
+		if (last == null || reason == null
+				|| (reason instanceof LockStoreException && Thread.currentThread().isInterrupted())) {
+			return null;
+		}
+		this.events.refused(last.context(), reason);
+		throw reason;
+	}
+
+	@Override
+	public void close() {
+		List<Hold> left;
+		synchronized (this) {
+			this.closed = true;
+			left = List.copyOf(this.granted);
+			this.granted.clear();
+		}
+		left.forEach(this.handles::discardSoon);
+	}
+
+}
