@@ -40,6 +40,16 @@ import java.util.concurrent.CompletableFuture;
 public interface PermitRegistry {
 
 	/**
+	 * The beginning of the key of a permit; the key of its request comes after it.
+	 */
+	String PERMIT_PREFIX = "limit:";
+
+	/**
+	 * The highest limit. A store keeps all permits of a key in one record.
+	 */
+	int MAX_PERMITS = 1000;
+
+	/**
 	 * Take a permit, waiting for it as long as the request says.
 	 * @param request the key and how to hold the permit
 	 * @param limit how many permits of the key may be held at once, this one included, by
@@ -90,6 +100,17 @@ public interface PermitRegistry {
 	 */
 	default Optional<LockHandle> tryAcquirePermit(String key, int limit, Duration waitTime) {
 		return tryAcquirePermit(LockRequest.builder(key).waitTime(waitTime).build(), limit);
+	}
+
+	/**
+	 * Check that a request for a permit can be honoured by this registry, as
+	 * {@link LockRegistry#validate} does for a lock, and that its store has permits.
+	 * @param request the request to check
+	 * @param limit how many permits of the key may be held at once
+	 * @throws IllegalArgumentException if it cannot; the message names the value to
+	 * change
+	 */
+	default void validatePermit(LockRequest request, int limit) {
 	}
 
 	/**

@@ -201,6 +201,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		return this.acquirer.acquirePermitAsync(request, limit);
 	}
 
+	@Override
+	public void validatePermit(LockRequest request, int limit) {
+		this.acquirer.validatePermit(request, limit);
+	}
+
 	private LeaseLockHandle downgrade(LeaseLockHandle handle) {
 		return this.downgrader.downgrade(handle);
 	}

@@ -140,9 +140,22 @@ final class LockAcquirer {
 		return acquireAsync(permitContext(request, limit), this.alone);
 	}
 
+	/**
+	 * Check that a request for a permit can be honoured.
+	 * @param request the request
+	 * @param limit how many permits may be held at once
+	 * @throws IllegalArgumentException if it cannot
+	 */
+	void validatePermit(LockRequest request, int limit) {
+		permits().validate(request, limit);
+	}
+
 	private AcquireContext permitContext(LockRequest request, int limit) {
-		validate(request);
-		return new Permits(this.settings, this.store).context(request, limit, deadline(request));
+		return permits().context(request, limit, deadline(request));
+	}
+
+	private Permits permits() {
+		return new Permits(this.settings, this.store);
 	}
 
 	private LeaseLockHandle acquire(AcquireContext context, boolean interruptible, Companions companions) {

@@ -3,6 +3,7 @@ package io.dlock.engine;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.PermitRegistry;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.store.StorageKey;
 
@@ -10,11 +11,6 @@ import io.dlock.store.StorageKey;
  * Makes calls for permits, which have keys of their own.
  */
 final class Permits {
-
-	static final String KEY_PREFIX = "limit:";
-
-	/** A store keeps all holders of a key in one record. */
-	private static final int MAX_LIMIT = 1000;
 
 	private final LockSettings settings;
 
@@ -34,10 +30,23 @@ final class Permits {
 	 * @throws IllegalArgumentException if the request cannot be honoured
 	 */
 	AcquireContext context(LockRequest request, int limit, Deadline deadline) {
+		validate(request, limit);
+		return new AcquireContext(request.withKey(PermitRegistry.PERMIT_PREFIX + request.key()), deadline,
+				this.settings, limit);
+	}
+
+	/**
+	 * Check that a request can be honoured.
+	 * @param request the request
+	 * @param limit how many permits may be held at once
+	 * @throws IllegalArgumentException if it cannot
+	 */
+	void validate(LockRequest request, int limit) {
+		this.settings.validate(request);
 		String key = StorageKey.of(request.key());
-		if (limit < 1 || limit > MAX_LIMIT) {
-			throw new IllegalArgumentException(
-					"The limit of '%s' must be from 1 to %d but is %d".formatted(key, MAX_LIMIT, limit));
+		if (limit < 1 || limit > PermitRegistry.MAX_PERMITS) {
+			throw new IllegalArgumentException("The limit of '%s' must be from 1 to %d but is %d".formatted(key,
+					PermitRegistry.MAX_PERMITS, limit));
 		}
 		if (request.mode() == LockMode.SHARED) {
 			throw new IllegalArgumentException(
@@ -49,7 +58,6 @@ final class Permits {
 					"'%s' cannot have a limit, because the store has exclusive locks only (%s). Use a lock or another store"
 						.formatted(key, this.store.describe()));
 		}
-		return new AcquireContext(request.withKey(KEY_PREFIX + request.key()), deadline, this.settings, limit);
 	}
 
 }
