@@ -9,7 +9,9 @@ import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.StringUtils;
 
+import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.PermitRegistry;
 import io.dlock.fencing.StaleTokenException;
 import io.dlock.store.StorageKey;
 
@@ -105,7 +107,7 @@ public final class FencingGuard {
 
 	/**
 	 * Check the token of the current lock for a resource. Inside several locks, the
-	 * innermost is the current one.
+	 * innermost is the current one. A permit is no lock.
 	 * @param resource the resource to write, not blank, of any length. Names are compared
 	 * exactly: case, accents and trailing spaces count
 	 * @throws StaleTokenException if a later holder has written; the transaction must be
@@ -146,7 +148,10 @@ public final class FencingGuard {
 	}
 
 	private static LockHandle current() {
-		return LockHandle.current()
+		return LockContext.all()
+			.stream()
+			.filter((handle) -> !handle.key().startsWith(PermitRegistry.PERMIT_PREFIX))
+			.findFirst()
 			.orElseThrow(() -> new IllegalStateException(
 					"This thread holds no lock whose fencing token could be checked. Check it in a @DistributedLocked "
 							+ "method or in LockRegistry.execute, or name the token: check(resource, handle.token())"));

@@ -8,7 +8,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 
+import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.PermitRegistry;
 import io.dlock.fencing.StaleTokenException;
 
 /**
@@ -187,7 +189,10 @@ public final class FencedValues {
 	}
 
 	private static long currentToken() {
-		return LockHandle.current()
+		return LockContext.all()
+			.stream()
+			.filter((handle) -> !handle.key().startsWith(PermitRegistry.PERMIT_PREFIX))
+			.findFirst()
 			.map(LockHandle::token)
 			.orElseThrow(() -> new IllegalStateException(
 					"This thread holds no lock whose fencing token could be written. Use it in a @DistributedLocked method "

@@ -106,6 +106,23 @@ abstract class AbstractFencingTokenTests extends AbstractFencingFixture {
 	}
 
 	@Test
+	void tokenOfAPermitIsNotChecked() {
+		this.registry.execute(LockRequest.of("outer"), (outer) -> {
+			try (LockHandle permit = this.registry.acquirePermit("export", 2)) {
+				this.transaction.executeWithoutResult((status) -> this.guard.check(this.resource));
+				refused(outer.token() - 1, outer.token());
+				return null;
+			}
+		});
+		try (LockHandle permit = this.registry.acquirePermit("export", 2)) {
+			assertThatIllegalStateException()
+				.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> this.guard.check()))
+				.withMessageContaining("holds no lock");
+			assertThat(permit.isValid()).isTrue();
+		}
+	}
+
+	@Test
 	void handleOfNoThreadIsCheckedByItsToken() throws Exception {
 		try (LockHandle handle = this.registry.acquireAsync(LockRequest.of(this.resource)).get()) {
 			assertThatIllegalStateException()
