@@ -159,6 +159,28 @@ public @interface DistributedLocked {
 	String waitTime() default "";
 
 	/**
+	 * Whether the method runs alone, or together with other shared holders of the key:
+	 * {@link LockMode#SHARED} for a method that reads what methods with the same name and
+	 * key change exclusively.
+	 *
+	 * <pre class="code">
+	 * &#64;DistributedLocked(name = "stock", key = "#product", mode = LockMode.SHARED)
+	 * Report report(String product) { ... }
+	 *
+	 * &#64;DistributedLocked(name = "stock", key = "#product")
+	 * void count(String product) { ... }
+	 * </pre>
+	 *
+	 * A shared method may be called within an exclusive one. The opposite would wait for
+	 * itself and throws an {@link IllegalStateException}, also in a transaction that
+	 * keeps the shared lock. A shared lock cannot have a {@link #minHold}, and needs a
+	 * store that has shared locks: both are checked at start-up. The page
+	 * {@code docs/shared.md} says what it promises.
+	 * @return the mode
+	 */
+	LockMode mode() default LockMode.EXCLUSIVE;
+
+	/**
 	 * Whether to renew the lease while the method runs. Without renewal the lease must be
 	 * longer than the method ever takes.
 	 * @return whether to renew

@@ -6,8 +6,10 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -25,6 +27,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.ReflectionUtils.MethodCallback;
 
+import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
 
 /**
@@ -133,6 +136,7 @@ final class LockedAnnotations {
 	 * @throws InvalidLockedMethodException if there are two
 	 */
 	static void checkUnique(Method method, Class<?> type) {
+		checkKind(method, type);
 		for (AnnotatedElement place : places(method, type)) {
 			List<MergedAnnotation<DistributedLocked>> all = MergedAnnotations.from(place, SearchStrategy.TYPE_HIERARCHY)
 				.stream(DistributedLocked.class)
@@ -141,6 +145,24 @@ final class LockedAnnotations {
 				checkUnique(all, specific(method, type));
 				return;
 			}
+		}
+	}
+
+	/**
+	 * A limit and a lock do not override each other, wherever they are: the caller would
+	 * count on both.
+	 */
+	private static void checkKind(Method method, Class<?> type) {
+		Map<Boolean, MergedAnnotation<DistributedLocked>> kinds = new HashMap<>();
+		places(method, type).stream()
+			.flatMap((place) -> MergedAnnotations.from(place, SearchStrategy.TYPE_HIERARCHY)
+				.stream(DistributedLocked.class))
+			.forEach((found) -> kinds.put(found.getRoot().getType() == DistributedLimit.class, found));
+		if (kinds.size() > 1) {
+			throw new InvalidLockedMethodException(specific(method, type), "has both a limit and a lock, %s".formatted(
+					kinds.values().stream().map(LockedAnnotations::name).sorted().collect(Collectors.joining(" and "))),
+					"Leave one of them here, and put the other on a method of another bean that calls this one, or is called by it: the outer one is waited for first",
+					null);
 		}
 	}
 

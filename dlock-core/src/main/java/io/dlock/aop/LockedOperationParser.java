@@ -11,13 +11,15 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
+import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
+import io.dlock.LockMode;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
@@ -39,7 +41,7 @@ final class LockedOperationParser {
 
 	private static final Log logger = LogFactory.getLog(LockedOperationParser.class);
 
-	private final StringValueResolver values;
+	private final AttributeValues values;
 
 	private final Supplier<OnStoreFailure> onStoreFailure;
 
@@ -53,7 +55,7 @@ final class LockedOperationParser {
 
 	LockedOperationParser(StringValueResolver values, Supplier<OnStoreFailure> onStoreFailure, MethodCheck methodCheck,
 			NamedRegistries registries, CallObservationFactory observations, KeyValueFormatter texts) {
-		this.values = values;
+		this.values = new AttributeValues(values);
 		this.onStoreFailure = onStoreFailure;
 		this.methodCheck = methodCheck;
 		this.registries = registries;
@@ -66,25 +68,29 @@ final class LockedOperationParser {
 		ReturnType returnType = ReturnTypes.of(method, targetClass);
 		DeclaredAnnotation written = DeclaredAnnotation.on(method);
 		Class<?> named = LockedAnnotations.named(method, targetClass);
-		String name = text(annotation.name(), written.attribute("name"), method);
+		String name = this.values.text(annotation.name(), written.attribute("name"), method);
 		LockKey key = key(annotation, method, named, name);
 		Method fallback = fallback(annotation, method, targetClass, returnType);
 		if (annotation.onBusy() == OnBusy.SKIP) {
 			SkippedResults.check(method, targetClass, fallback, returnType);
 		}
-		Duration lease = duration(annotation.lease(), written.attribute("lease"), false, method);
-		Duration minHold = duration(annotation.minHold(), written.attribute("minHold"), true, method);
+		Duration lease = this.values.duration(annotation.lease(), written.attribute("lease"), false, method);
+		Duration minHold = this.values.duration(annotation.minHold(), written.attribute("minHold"), true, method);
 		Duration maxHold = written.isScheduled() ? atMost(name, lease, minHold, method)
-				: duration(annotation.maxHold(), written.attribute("maxHold"), false, method);
+				: this.values.duration(annotation.maxHold(), written.attribute("maxHold"), false, method);
+		Integer limit = limit(annotation, name, method);
+		checkMode(annotation.mode(), minHold, method);
 		warnOfBareKey(key, annotation, method);
 		hintAtWholeMethod(annotation, name, method);
 		StoreFailurePolicy outage = outage(annotation, method, named, fallback);
 		String reason = reason(annotation, method, named);
-		LockRegistry registry = this.registries.find(text(annotation.registry(), "registry", method), method);
+		LockRegistry registry = this.registries.find(this.values.text(annotation.registry(), "registry", method),
+				method);
 		String shownName = name.isEmpty() ? nameOf(method, named) : name;
-		LockRequestBuilder template = LockRequest.builder("key")
+		LockRequestBuilder template = LockRequest.builder(shownName)
+			.mode(annotation.mode())
 			.lease(lease)
-			.waitTime(duration(annotation.waitTime(), written.attribute("waitTime"), true, method))
+			.waitTime(this.values.duration(annotation.waitTime(), written.attribute("waitTime"), true, method))
 			.renew(annotation.renew())
 			.reentrant(annotation.reentrant())
 			.reason(reason)
@@ -92,14 +98,39 @@ final class LockedOperationParser {
 			.minHold(minHold)
 			.maxHold(maxHold)
 			.failOpen(outage.isFailOpen());
-		return new LockedOperation(key, checked(template, registry, method), annotation.onBusy(), fallback,
-				annotation.onLost(), reason, shownName, outage, this.observations, returnType, registry);
+		LockRequest request = checked(template, registry, method);
+		this.registries.checkStore(request, limit, registry, method);
+		return new LockedOperation(key, request, limit, annotation.onBusy(), fallback, annotation.onLost(), reason,
+				shownName, outage, this.observations, returnType, registry);
+	}
+
+	/**
+	 * The limit of a method, which is one for all its calls only if that was said.
+	 */
+	private @Nullable Integer limit(DistributedLocked annotation, String name, Method method) {
+		DistributedLimit declared = AnnotatedElementUtils.findMergedAnnotation(method, DistributedLimit.class);
+		if (declared == null) {
+			return null;
+		}
+		if (name.isEmpty() && annotation.key().isEmpty()) {
+			throw new InvalidLockedMethodException(method, "has neither key nor name",
+					"Say what is limited, such as name = \"export\" for all calls or key = \"#id\" for each id", null);
+		}
+		return this.values.limit(declared.limit(), method);
+	}
+
+	private static void checkMode(LockMode mode, @Nullable Duration minHold, Method method) {
+		if (mode == LockMode.SHARED && minHold != null) {
+			throw new InvalidLockedMethodException(method,
+					"has mode = SHARED and a minHold, which keeps other holders out that a shared lock lets in",
+					"Leave out the minHold, or use mode = EXCLUSIVE", null);
+		}
 	}
 
 	private LockRequest checked(LockRequestBuilder template, @Nullable LockRegistry registry, Method method) {
 		try {
 			LockRequest request = template.build();
-			this.registries.orDefault(registry).validate(request);
+			this.registries.orDefault(registry).validate(request.withMode(LockMode.EXCLUSIVE));
 			return request;
 		}
 		catch (IllegalArgumentException ex) {
@@ -130,22 +161,8 @@ final class LockedOperationParser {
 		return atMost;
 	}
 
-	/**
-	 * An attribute that is there but blank would silently be another lock.
-	 */
-	private String text(String value, String attribute, Method method) {
-		String text = resolve(value, attribute, method);
-		if (!value.isEmpty() && !StringUtils.hasText(text)) {
-			throw new InvalidLockedMethodException(method,
-					"has the %s '%s', which is blank%s".formatted(attribute, value,
-							value.isBlank() ? "" : " when its placeholders are replaced"),
-					"Give it a text, or leave it out", null);
-		}
-		return text;
-	}
-
 	private LockKey key(DistributedLocked annotation, Method method, Class<?> named, String name) {
-		String expression = text(annotation.key(), "key", method);
+		String expression = this.values.text(annotation.key(), "key", method);
 		List<String> several = keys(annotation, method);
 		if (!expression.isEmpty() && !several.isEmpty()) {
 			throw new InvalidLockedMethodException(method,
@@ -163,7 +180,7 @@ final class LockedOperationParser {
 
 	private List<String> keys(DistributedLocked annotation, Method method) {
 		return Arrays.stream(annotation.keys()).map((each) -> {
-			String expression = text(each, "keys", method);
+			String expression = this.values.text(each, "keys", method);
 			if (expression.isEmpty()) {
 				throw new InvalidLockedMethodException(method,
 						"has the keys %s, of which one is empty".formatted(Arrays.toString(annotation.keys())),
@@ -175,10 +192,10 @@ final class LockedOperationParser {
 
 	private static void warnOfBareKey(LockKey key, DistributedLocked annotation, Method method) {
 		if (key.isBare()) {
-			logger.warn(("@DistributedLocked on %s has the %s and no name: it also excludes all other methods, "
+			logger.warn(("%s on %s has the %s and no name: it also excludes all other methods, "
 					+ "and other applications with the same store, whose key has the same text. "
 					+ "Add a name that says what is locked, such as name = \"orders\"")
-				.formatted(ClassUtils.getQualifiedMethodName(method), key.isSeveral()
+				.formatted(DeclaredAnnotation.on(method), ClassUtils.getQualifiedMethodName(method), key.isSeveral()
 						? "keys " + Arrays.toString(annotation.keys()) : "key '" + annotation.key() + "'"));
 		}
 	}
@@ -206,7 +223,7 @@ final class LockedOperationParser {
 
 	private @Nullable Method fallback(DistributedLocked annotation, Method method, Class<?> targetClass,
 			ReturnType returnType) {
-		if (text(annotation.fallback(), "fallback", method).isEmpty()) {
+		if (this.values.text(annotation.fallback(), "fallback", method).isEmpty()) {
 			return null;
 		}
 		Method fallback = ReflectionUtils.findMethod(targetClass, annotation.fallback(), method.getParameterTypes());
@@ -256,56 +273,12 @@ final class LockedOperationParser {
 	}
 
 	private String reason(DistributedLocked annotation, Method method, Class<?> targetClass) {
-		String reason = resolve(annotation.reason(), "reason", method);
+		String reason = this.values.resolve(annotation.reason(), "reason", method);
 		return StringUtils.hasText(reason) ? reason : nameOf(method, targetClass);
 	}
 
 	private static String nameOf(Method method, Class<?> targetClass) {
 		return targetClass.getSimpleName() + "." + method.getName();
-	}
-
-	private @Nullable Duration duration(String value, String attribute, boolean zeroAllowed, Method method) {
-		String text = resolve(value, attribute, method).trim();
-		if (text.isEmpty()) {
-			return null;
-		}
-		Duration duration = parseDuration(text, attribute, method);
-		if (duration.isNegative() || (duration.isZero() && !zeroAllowed)) {
-			throw new InvalidLockedMethodException(method, "has the %s '%s', which is not %s".formatted(attribute, text,
-					zeroAllowed ? "zero or more" : "more than zero"), "Use a duration like \"30s\"", null);
-		}
-		return duration;
-	}
-
-	private static Duration parseDuration(String text, String attribute, Method method) {
-		boolean bareNumber = text.chars().noneMatch(Character::isLetter);
-		try {
-			if (!bareNumber) {
-				return DurationFormatterUtils.detectAndParse(text);
-			}
-		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidLockedMethodException(method,
-					"has the %s '%s', which is no duration".formatted(attribute, text),
-					"Use a duration like \"30s\", \"500ms\" or \"PT1M\"", ex);
-		}
-		throw new InvalidLockedMethodException(method, "has the %s '%s', which has no unit".formatted(attribute, text),
-				"Add one: \"" + text + "s\" or \"" + text + "ms\"", null);
-	}
-
-	private String resolve(String value, String attribute, Method method) {
-		if (value.isEmpty()) {
-			return value;
-		}
-		try {
-			String resolved = this.values.resolveStringValue(value);
-			return (resolved != null) ? resolved : "";
-		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidLockedMethodException(method,
-					"has the %s '%s', which cannot be resolved: %s".formatted(attribute, value, ex.getMessage()),
-					"Define the property, or give it a default: ${property:default}", ex);
-		}
 	}
 
 }

@@ -14,6 +14,7 @@ import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 
 import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
 
 /**
  * The registries that annotations name, and the default one.
@@ -60,6 +61,33 @@ record NamedRegistries(Supplier<LockRegistry> defaultRegistry, Supplier<? extend
 					.sorted()
 					.collect(Collectors.joining(", "))
 				: "unknown";
+	}
+
+	/**
+	 * Check that the store of a method has shared locks or limits, if the method needs
+	 * them.
+	 * @param request the request of the method
+	 * @param limit the limit of the method, or {@code null}
+	 * @param named the registry that the method names, or {@code null}
+	 * @param method the method
+	 * @throws InvalidLockedMethodException if it has none
+	 */
+	void checkStore(LockRequest request, @Nullable Integer limit, @Nullable LockRegistry named, Method method) {
+		LockRegistry asked = orDefault(named);
+		try {
+			if (limit != null) {
+				asked.validatePermit(request, limit);
+			}
+			else {
+				asked.validate(request);
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidLockedMethodException(method, "does not fit the store: " + ex.getMessage(),
+					(limit != null) ? "Use @DistributedLocked, or a store that has limits"
+							: "Use mode = EXCLUSIVE, or a store that has shared locks",
+					ex);
+		}
 	}
 
 	LockRegistry orDefault(@Nullable LockRegistry named) {

@@ -17,6 +17,13 @@ public interface LockedInvocation {
 	List<String> keys();
 
 	/**
+	 * Whether the call takes a permit, which protects no data: it has nothing to do with
+	 * the transaction of its caller.
+	 * @return whether it does
+	 */
+	boolean isPermit();
+
+	/**
 	 * The method that is called.
 	 * @return the method
 	 */

@@ -73,6 +73,9 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 
 	@Override
 	public void checkEntry(LockedInvocation call) {
+		if (call.isPermit()) {
+			return;
+		}
 		this.openEntityManagerWarning.check(call.method(), () -> isHeld(call));
 		failIfRefused(call);
 		if (this.inside != InsideTransaction.DEFER || !isInside()) {
@@ -116,8 +119,8 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	 * be that of another, which is not suspended.
 	 */
 	private boolean leavesTransaction(LockedInvocation call) {
-		if (this.severalManagers) {
-			return false;
+		if (call.isPermit() || this.severalManagers) {
+			return call.isPermit();
 		}
 		TransactionInterceptor advice = call.advice(TransactionInterceptor.class);
 		TransactionAttributeSource source = (advice != null) ? advice.getTransactionAttributeSource() : null;

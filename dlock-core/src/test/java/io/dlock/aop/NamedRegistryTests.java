@@ -11,6 +11,7 @@ import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.support.GenericApplicationContext;
 
+import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
 import io.dlock.LockInfo;
 import io.dlock.LockRegistry;
@@ -42,6 +43,11 @@ class NamedRegistryTests {
 		@DistributedLocked("'work'")
 		public boolean byDefault(LockRegistry registry) {
 			return registry.find("work").isPresent();
+		}
+
+		@DistributedLimit(name = "work", limit = "1", registry = "audit")
+		public boolean limited(LockRegistry registry) {
+			return registry.find("limit:work").isPresent();
 		}
 
 		@ScheduledLock(name = "work", atMost = "30s", registry = "audit")
@@ -96,6 +102,8 @@ class NamedRegistryTests {
 		assertThat(work.qualified(this.main).get()).isFalse();
 		assertThat(work.byDefault(this.main)).isTrue();
 		assertThat(work.byDefault(this.audit)).isFalse();
+		assertThat(work.limited(this.audit)).isTrue();
+		assertThat(work.limited(this.main)).isFalse();
 		assertThat(work.scheduled(this.audit)).isPresent();
 		assertThat(work.scheduled(this.main)).isEmpty();
 	}

@@ -9,6 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanCreationException;
 
+import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
@@ -97,6 +98,52 @@ class SeveralAnnotationsTests extends AbstractDistributedLockedTests {
 					assertThat(invalid.description()).contains("has two locks", "@OrderLock on ", "run");
 					assertThat(invalid.description()).containsAnyOf("@StockLock on ", "@DistributedLocked on ");
 					assertThat(invalid.action()).contains("Leave one of them");
+				}));
+	}
+
+	static class LimitAndLock {
+
+		@DistributedLimit(name = "export", limit = "2")
+		@StockLock
+		public void run() {
+		}
+
+	}
+
+	@StockLock
+	static class LimitInALockedClass {
+
+		@DistributedLimit(name = "export", limit = "2")
+		public void run() {
+		}
+
+	}
+
+	interface ExportApi {
+
+		@DistributedLimit(name = "export", limit = "2")
+		void run();
+
+	}
+
+	static class LockOverALimit implements ExportApi {
+
+		@Override
+		@StockLock
+		public void run() {
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { LimitAndLock.class, LimitInALockedClass.class, LockOverALimit.class })
+	void limitAndLockOnOneMethodAreRefused(Class<?> type) {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> bean(type))
+			.satisfies((ex) -> assertThat(ex.getMostSpecificCause())
+				.isInstanceOfSatisfying(InvalidLockedMethodException.class, (invalid) -> {
+					assertThat(invalid.description()).contains("has both a limit and a lock, @DistributedLimit on ",
+							" and @StockLock on ");
+					assertThat(invalid.action()).contains("another bean", "the outer one is waited for first");
 				}));
 	}
 

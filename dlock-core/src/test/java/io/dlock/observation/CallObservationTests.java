@@ -19,6 +19,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
+import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
@@ -73,6 +74,11 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 		@DistributedLocked(name = "orders", keys = "#keys")
 		public List<Long> several(List<String> keys) {
 			return keys.stream().map((key) -> LockContext.find("orders:" + key)).map(LockHandle::token).toList();
+		}
+
+		@DistributedLimit(name = "exports", key = "#key", limit = "2")
+		public String limited(String key) {
+			return "done";
 		}
 
 		@DistributedLocked("#key")
@@ -167,6 +173,13 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 		this.shown = (key) -> "hidden" + key.length();
 		this.work.several(List.of("key", "a"));
 		ended("success").hasHighCardinalityKeyValue("dlock.key", "hidden10, hidden8");
+	}
+
+	@Test
+	void callOfALimitedMethodIsObservedWithTheKeyOfItsPermit() {
+		this.work.limited("key");
+		ended("success").hasLowCardinalityKeyValue("name", "exports")
+			.hasHighCardinalityKeyValue("dlock.key", "limit:exports:key");
 	}
 
 	@Test

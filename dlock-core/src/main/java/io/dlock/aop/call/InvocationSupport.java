@@ -54,6 +54,14 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 		return answered(this.registry.get().acquireAll(template, keys), template);
 	}
 
+	LockSet acquirePermit(LockRequest request, int limit) {
+		return LockSet.of(List.of(answered(this.registry.get().acquirePermit(request, limit), request)));
+	}
+
+	CompletableFuture<LockSet> acquirePermitAsync(LockRequest request, int limit) {
+		return only(answered(this.registry.get().acquirePermitAsync(request, limit), request));
+	}
+
 	/**
 	 * Ask for a lock.
 	 * @param request the request

@@ -53,8 +53,9 @@ class LockedCall implements LockedInvocation {
 		this.operation = operation;
 		this.invocation = invocation;
 		this.support = support;
-		this.keys = operation.key().evaluate(invocation.getArguments());
-		this.request = operation.request(this.keys);
+		List<String> evaluated = operation.key().evaluate(invocation.getArguments());
+		this.request = operation.request(evaluated);
+		this.keys = operation.held(evaluated);
 	}
 
 	/**
@@ -78,6 +79,10 @@ class LockedCall implements LockedInvocation {
 	 * @return all of them, held
 	 */
 	LockSet acquire() {
+		Integer limit = this.operation.limit();
+		if (limit != null) {
+			return this.support.acquirePermit(this.request, limit);
+		}
 		return this.operation.key().isSeveral() ? this.support.acquireAll(this.request, this.keys)
 				: this.support.acquire(this.request);
 	}
@@ -88,6 +93,10 @@ class LockedCall implements LockedInvocation {
 	 * @return all of them, to come
 	 */
 	CompletableFuture<LockSet> acquireAsync(List<LockHandle> outer) {
+		Integer limit = this.operation.limit();
+		if (limit != null) {
+			return this.support.acquirePermitAsync(this.request, limit);
+		}
 		return this.operation.key().isSeveral() ? this.support.acquireAllAsync(this.request, this.keys, outer)
 				: this.support.acquireAsync(this.request, outer);
 	}
@@ -108,6 +117,11 @@ class LockedCall implements LockedInvocation {
 	@Override
 	public List<String> keys() {
 		return this.keys;
+	}
+
+	@Override
+	public boolean isPermit() {
+		return this.operation.limit() != null;
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
+import io.dlock.PermitRegistry;
 import io.dlock.aop.key.LockKey;
 import io.dlock.observation.CallObservation;
 import io.dlock.observation.CallObservationFactory;
@@ -20,6 +21,7 @@ import io.dlock.observation.CallObservationFactory;
  *
  * @param key the key, or the keys
  * @param template the request for the lock, but for its key
+ * @param limit how many callers run the method at once, or {@code null} if it is locked
  * @param onBusy the rule for a busy lock if there is no fallback
  * @param fallback the method to call when there is no lock, or {@code null}
  * @param onLost the rule for a lost lock
@@ -30,9 +32,9 @@ import io.dlock.observation.CallObservationFactory;
  * @param returnType the return type
  * @param registry the registry that the annotation names, or {@code null} for the default
  */
-public record LockedOperation(LockKey key, LockRequest template, OnBusy onBusy, @Nullable Method fallback,
-		OnLost onLost, String reason, String name, StoreFailurePolicy outage, CallObservationFactory observations,
-		ReturnType returnType, @Nullable LockRegistry registry) {
+public record LockedOperation(LockKey key, LockRequest template, @Nullable Integer limit, OnBusy onBusy,
+		@Nullable Method fallback, OnLost onLost, String reason, String name, StoreFailurePolicy outage,
+		CallObservationFactory observations, ReturnType returnType, @Nullable LockRegistry registry) {
 
 	/**
 	 * The request of a call for its first key, and the template for all.
@@ -42,6 +44,15 @@ public record LockedOperation(LockKey key, LockRequest template, OnBusy onBusy, 
 	 */
 	LockRequest request(List<String> keys) {
 		return keys.stream().map(this.template::withKey).toList().get(0);
+	}
+
+	/**
+	 * The keys of the handles of a call.
+	 * @param keys the keys of the call
+	 * @return the keys, which permits have to themselves
+	 */
+	List<String> held(List<String> keys) {
+		return (this.limit != null) ? List.of(PermitRegistry.PERMIT_PREFIX + keys.get(0)) : keys;
 	}
 
 	/**

@@ -1,6 +1,8 @@
 package io.dlock.aop.aspectj;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -9,7 +11,10 @@ import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 
+import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
+import io.dlock.LockHandle;
+import io.dlock.LockMode;
 import io.dlock.OnBusy;
 import io.dlock.aop.InvalidLockedMethodException;
 import io.dlock.engine.LeaseLockRegistry;
@@ -53,6 +58,34 @@ class WovenMethodTests extends AbstractWovenTests {
 		Orders orders = start(AdviceMode.ASPECTJ, registry(), SpecialOrders.class).getBean(SpecialOrders.class);
 		assertThat(orders.pay("1")).containsExactly("pay:1", "special:1");
 		assertThat(orders.last("1", 2)).containsExactly("final:12");
+	}
+
+	static class Exports {
+
+		@DistributedLimit(name = "export", limit = "1")
+		private List<String> run() {
+			return held();
+		}
+
+		@DistributedLimit(name = "export", limit = "1")
+		static CompletableFuture<List<String>> runLater() {
+			return CompletableFuture.completedFuture(held());
+		}
+
+		@DistributedLocked(name = "stock", mode = LockMode.SHARED)
+		private Optional<LockMode> read() {
+			return LockHandle.current().map(LockHandle::mode);
+		}
+
+	}
+
+	@Test
+	void limitsAndSharedLocksAreTaken() {
+		Exports exports = start(AdviceMode.ASPECTJ, registry(), Exports.class).getBean(Exports.class);
+		assertThat(exports.run()).containsExactly("limit:export");
+		assertThat(Exports.runLater().join()).containsExactly("limit:export");
+		assertThat(exports.read()).hasValue(LockMode.SHARED);
+		assertThat(held()).isEmpty();
 	}
 
 	static class Generic<T> {

@@ -1,0 +1,170 @@
+package io.dlock.transaction;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.dlock.DistributedLimit;
+import io.dlock.DistributedLocked;
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockMode;
+import io.dlock.LockRequest;
+import io.dlock.OnLost;
+import io.dlock.engine.LeaseLockRegistry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * R46, R47, R48 for methods with a shared lock or a limit.
+ */
+@Timeout(60)
+class KindsInTransactionsTests extends AbstractTransactionTests {
+
+	static class Kinds {
+
+		@DistributedLocked(key = "'counter'", mode = LockMode.SHARED)
+		public void read() {
+		}
+
+		@DistributedLocked(key = "'counter'", mode = LockMode.SHARED)
+		public CompletableFuture<Void> readLater() {
+			return CompletableFuture.completedFuture(null);
+		}
+
+		@DistributedLocked("'counter'")
+		public void write() {
+		}
+
+		@DistributedLimit(name = "counter", limit = "1")
+		public void limited() {
+		}
+
+		@DistributedLimit(name = "counter", limit = "1", waitTime = "20s")
+		public CompletableFuture<Void> limitedLater() {
+			return CompletableFuture.completedFuture(null);
+		}
+
+		@DistributedLimit(name = "counter", limit = "1", lease = "300ms", renew = false)
+		@Transactional
+		public void losing(Runnable body) {
+			body.run();
+			awaitLoss();
+		}
+
+		@DistributedLimit(name = "counter", limit = "1", lease = "300ms", renew = false, onLost = OnLost.IGNORE)
+		@Transactional
+		public void losingCarelessly(Runnable body) {
+			body.run();
+			awaitLoss();
+		}
+
+	}
+
+	private Kinds kinds;
+
+	@BeforeEach
+	void register() {
+		this.context.registerBean(Kinds.class);
+	}
+
+	private void startWith(InsideTransaction inside) {
+		start((postProcessor) -> postProcessor.setInsideTransaction(inside));
+		this.kinds = this.context.getBean(Kinds.class);
+	}
+
+	/**
+	 * Whether another process gets the lock.
+	 */
+	private boolean isOpenTo(LockMode mode) {
+		LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.registry.settings());
+		try {
+			LockRequest request = LockRequest.builder(KEY).mode(mode).waitTime(Duration.ZERO).build();
+			Optional<LockHandle> handle = other.tryAcquire(request);
+			handle.ifPresent(LockHandle::release);
+			return handle.isPresent();
+		}
+		finally {
+			other.close();
+		}
+	}
+
+	private void isShared() {
+		assertThat(isOpenTo(LockMode.EXCLUSIVE)).isFalse();
+		assertThat(isOpenTo(LockMode.SHARED)).isTrue();
+	}
+
+	@Test
+	void r47SharedLockIsKeptUntilTheCommit() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.kinds.read();
+			isShared();
+			this.kinds.read();
+		});
+		nothingIsLeft();
+		inTransaction(() -> {
+			this.kinds.readLater().join();
+			isShared();
+			this.kinds.read();
+		});
+		nothingIsLeft();
+	}
+
+	@Test
+	void keptSharedLockCannotBeUpgraded() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.kinds.read();
+			assertThatIllegalStateException().isThrownBy(() -> this.kinds.write())
+				.withMessageContaining("cannot be upgraded");
+			isShared();
+		});
+		inTransaction(() -> {
+			this.kinds.write();
+			this.kinds.read();
+			assertThat(isOpenTo(LockMode.SHARED)).isFalse();
+		});
+		nothingIsLeft();
+	}
+
+	@Test
+	void permitIsGivenBackBeforeTheTransactionOfTheCallerEnds() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.kinds.limited();
+			this.kinds.limited();
+			this.kinds.limitedLater().join();
+			this.kinds.limitedLater().join();
+			assertThat(this.store.inspection().list(10).locks()).isEmpty();
+		});
+		assertThat(warnings()).isEmpty();
+	}
+
+	@Test
+	void limitedMethodMayBeCalledInAnyTransaction() {
+		startWith(InsideTransaction.FAIL);
+		inTransaction(() -> {
+			this.kinds.limited();
+			this.kinds.limitedLater().join();
+		});
+		assertThat(warnings()).isEmpty();
+	}
+
+	@Test
+	void lossOfThePermitRollsTheTransactionOfTheMethodBack() {
+		startWith(InsideTransaction.DEFER);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.kinds.losing(this::insert));
+		assertThat(entries()).isZero();
+		this.kinds.losingCarelessly(this::insert);
+		assertThat(entries()).isOne();
+	}
+
+}
