@@ -1,9 +1,11 @@
 package io.dlock.aop
 
+import io.dlock.DistributedLimit
 import io.dlock.DistributedLocked
 import io.dlock.LockBusyException
 import io.dlock.LockHandle
 import io.dlock.LockLostException
+import io.dlock.LockMode
 import io.dlock.OnBusy
 import io.dlock.OnLost
 import io.dlock.OnStoreFailure
@@ -58,6 +60,12 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 			delay(1)
 			return ReactiveLockContext.all(currentCoroutineContext()[ReactorContext]!!.context).map { it.key() }.sorted()
 		}
+
+		@DistributedLocked("#key", mode = LockMode.SHARED)
+		open suspend fun <T> shared(key: String, body: suspend () -> T): T = body()
+
+		@DistributedLimit(key = "#key", limit = "2")
+		open suspend fun <T> limited(key: String, body: suspend () -> T): T = body()
 
 		@DistributedLocked("#key", waitTime = "20s")
 		open suspend fun nothing(key: String, body: suspend () -> Unit) {
@@ -155,6 +163,33 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 	@Test
 	fun functionHoldsAllItsKeys() = runBlocking<Unit> {
 		assertThat(work.several(listOf("b", "a"))).containsExactly("a", "all", "b")
+		assertThat(store.inspection().list(10).locks()).isEmpty()
+	}
+
+	@Test
+	fun sharedFunctionsRunTogether() = runBlocking<Unit> {
+		val mode = work.shared("key") {
+			delay(1)
+			assertThat(catchThrowable { runBlocking { work.run("key") { "never" } } })
+				.isInstanceOf(LockBusyException::class.java)
+			assertThat(runCatching { work.run("key") { "never" } }.exceptionOrNull())
+				.isInstanceOf(IllegalStateException::class.java).hasMessageContaining("cannot be upgraded")
+			runBlocking { work.shared("key") { handle()!!.mode() } }
+		}
+		assertThat(mode).isEqualTo(LockMode.SHARED)
+	}
+
+	@Test
+	fun limitedFunctionHoldsAPermitUntilItIsDone() = runBlocking<Unit> {
+		val keys = work.limited("key") {
+			delay(1)
+			work.limited("key") {
+				assertThat(catchThrowable { runBlocking { work.limited("key") { "third" } } })
+					.isInstanceOf(LockBusyException::class.java)
+				handle()!!.key()
+			}
+		}
+		assertThat(keys).isEqualTo("limit:key")
 		assertThat(store.inspection().list(10).locks()).isEmpty()
 	}
 
