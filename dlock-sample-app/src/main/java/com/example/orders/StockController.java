@@ -29,6 +29,11 @@ class StockController {
 		return this.stock.level(product);
 	}
 
+	@GetMapping("/report")
+	StockLevel report(@PathVariable String product) {
+		return this.service.report(product);
+	}
+
 	@PutMapping
 	StockLevel set(@PathVariable String product, @RequestBody StockCount count,
 			@RequestHeader(name = "Fencing-Token", required = false) @Nullable Long token) {

@@ -4,11 +4,12 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.dlock.DistributedLocked;
+import io.dlock.LockMode;
 import io.dlock.fencing.jdbc.FencingGuard;
 
 /**
- * Counts the stock. No order is taken meanwhile: the lock has the same name and key as
- * that of {@link OrderService}.
+ * Counts the stock, and reports it. No order is taken meanwhile: the lock has the same
+ * name and key as that of {@link OrderService}.
  */
 @Service
 class StockService {
@@ -27,6 +28,16 @@ class StockService {
 	StockLevel set(String product, int pieces) {
 		this.fence.check();
 		this.stock.reset(product, pieces);
+		return this.stock.level(product);
+	}
+
+	/**
+	 * Read the stock and the orders that made it so: nothing changes in between. The lock
+	 * is shared, so that reports run beside each other.
+	 */
+	@DistributedLocked(name = "stock", key = "#product", mode = LockMode.SHARED, waitTime = "${orders.wait-time}",
+			reason = "report the stock")
+	StockLevel report(String product) {
 		return this.stock.level(product);
 	}
 

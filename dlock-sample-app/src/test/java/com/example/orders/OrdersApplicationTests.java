@@ -12,6 +12,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
 import io.dlock.LockHandle;
+import io.dlock.LockMode;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 
@@ -159,6 +160,32 @@ class OrdersApplicationTests {
 			assertThat(handle.isValid()).isTrue();
 		}
 		assertThat(order("{'product': 'book', 'quantity': 1}")).hasStatus(201);
+	}
+
+	@Test
+	void reportsRunBesideEachOtherAndNotBesideACount() {
+		LockRequest request = LockRequest.of("stock:book");
+		try (LockHandle reading = this.locks.acquireAsync(request.withMode(LockMode.SHARED)).join()) {
+			assertThat(get("/stock/book/report")).bodyJson().isLenientlyEqualTo(json("{'stock': 20, 'sold': 0}"));
+			assertThat(put("book", "{'stock': 21}")).hasStatus(423);
+			assertThat(reading.isValid()).isTrue();
+		}
+		try (LockHandle writing = this.locks.acquireAsync(request).join()) {
+			assertThat(get("/stock/book/report")).hasStatus(423);
+			assertThat(writing.isValid()).isTrue();
+		}
+	}
+
+	@Test
+	void twoExportsRunAtATime() {
+		LockRequest request = LockRequest.of("stock-export");
+		try (LockHandle first = this.locks.acquirePermitAsync(request, 2).join()) {
+			assertThat(get("/export")).hasStatusOk().bodyText().startsWith("product,stock,sold\nbook,20,0\npen,");
+			try (LockHandle second = this.locks.acquirePermitAsync(request, 2).join()) {
+				assertThat(get("/export")).hasStatus(423);
+				assertThat(first.isValid() && second.isValid()).isTrue();
+			}
+		}
 	}
 
 	@Test
