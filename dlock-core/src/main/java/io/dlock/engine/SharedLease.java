@@ -171,7 +171,7 @@ final class SharedLease extends Lease {
 	 */
 	@Override
 	boolean isNews(Loss loss) {
-		boolean news = this.lastLoss != loss;
+		boolean news = !loss.equals(this.lastLoss);
 		this.lastLoss = loss;
 		return news;
 	}
