@@ -17,16 +17,16 @@ public record WaitingQueue(String text) {
 	 */
 	public static final WaitingQueue EMPTY = new WaitingQueue("");
 
-	/**
-	 * The number of characters from which a queue takes no more entries.
-	 */
-	public static final int FULL = 4000;
-
 	private static final char EXCLUSIVE = ' ';
 
 	private static final char MEMBER = '+';
 
 	private static final int ENTRY = MailboxAddress.LENGTH + 1;
+
+	/**
+	 * The number of characters from which a queue takes no more entries: 10,000 entries.
+	 */
+	public static final int FULL = 10_000 * ENTRY;
 
 	/**
 	 * The entry of a process.

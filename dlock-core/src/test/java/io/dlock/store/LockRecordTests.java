@@ -294,4 +294,12 @@ class LockRecordTests {
 		assertThat(queue.without(this.second, false).hasExclusive()).isFalse();
 	}
 
+	@Test
+	void queueHasTenThousandPlaces() {
+		WaitingQueue crowd = new WaitingQueue((this.first.value() + " ").repeat(9_999));
+		WaitingQueue full = crowd.with(this.second, false);
+		assertThat(full.size()).isEqualTo(10_000);
+		assertThat(full.with(this.third, false)).isEqualTo(full);
+	}
+
 }

@@ -13,8 +13,8 @@ import io.dlock.store.MailboxAddress;
  * <p>
  * The queue is in the field {@code waiting} of the hash, as {@link MailboxAddress}es with
  * a space behind each. A release moves the first of them to {@code owner}, with a
- * {@code >} before it and a short expiry, and notifies it. The queue is bounded; a
- * process that finds no place in it polls.
+ * {@code >} before it and a short expiry, and notifies it. The queue is bounded to 10,000
+ * entries; a process that finds no place in it polls.
  *
  * @see RedisMemberScripts
  */

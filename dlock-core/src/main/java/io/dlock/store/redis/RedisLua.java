@@ -87,7 +87,7 @@ final class RedisLua {
 				return from and string.sub(waiting, 1, from - 1) .. string.sub(waiting, to + 1) or waiting
 			end
 			local function with(waiting, entry)
-				local isFull = #waiting >= 4000
+				local isFull = #waiting >= 170000
 				return (isFull or string.find(waiting, entry, 1, true)) and waiting or waiting .. entry
 			end
 			""";
@@ -197,12 +197,16 @@ final class RedisLua {
 				lock.over[#lock.over + 1] = name
 			end
 			local function reserve(lock, changes, limit)
-				while lock.count < limit and #changes < 400 and string.sub(lock.waiting, 17, 17) == '+' do
-					local first = string.sub(lock.waiting, 1, 16)
-					add(lock, changes, reservation(first, lock.now))
-					lock.waiting = string.sub(lock.waiting, 18)
+				local next = 1
+				while lock.count < limit and next < 1700 and string.sub(lock.waiting, next + 16, next + 16) == '+' do
+					local address = string.sub(lock.waiting, next, next + 15)
+					add(lock, changes, reservation(address, lock.now))
+					next = next + 17
+					notify(address)
+				end
+				if next > 1 then
+					lock.waiting = string.sub(lock.waiting, next)
 					set(changes, 'waiting', lock.waiting)
-					notify(first)
 				end
 			end
 			local function write(lock, changes)

@@ -143,6 +143,16 @@ abstract class AbstractJdbcMemberTests {
 	}
 
 	@Test
+	void memberDoesNotJoinAQueueThatFillsItsColumn() {
+		String crowd = "0001abcdefghijkl ".repeat(236);
+		granted(acquire(this.store, "+a", 1));
+		update("UPDATE " + this.table + " SET waiting = '" + crowd + "'");
+		refused(this.store.acquire(command(this.key, "+b", 1, this.mailbox)));
+		assertThat(JdbcClient.create(this.pool).sql("SELECT waiting FROM " + this.table).query(String.class).single())
+			.isEqualTo(crowd);
+	}
+
+	@Test
 	void keyThatAnExclusiveOwnerInsertsMeanwhileIsRefused() {
 		refused(acquire(interruptedOnce(() -> granted(acquire("x"))), "+a", 5));
 		assertThat(renew(this.store, "x")).isEqualTo(RenewResult.RENEWED);

@@ -18,6 +18,7 @@ import io.dlock.store.StorageKey;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
+import io.dlock.store.WaitingQueue;
 
 /**
  * Locks that members hold. Each change reads the record of a key, computes the next one,
@@ -53,7 +54,7 @@ public final class LockMembers {
 	public AcquireResult acquire(AcquireCommand command) throws SQLException {
 		try {
 			return change(StorageKey.of(command.key()),
-					(record, now) -> new MemberAcquire(command, now, now).on(record));
+					(record, now) -> new MemberAcquire(fitting(command, record.waiting()), now, now).on(record));
 		}
 		catch (StoreCongestedException ex) {
 			if (command.releasing() != null || isMember(command)) {
@@ -66,6 +67,15 @@ public final class LockMembers {
 	private boolean isMember(AcquireCommand command) throws SQLException {
 		StoredRecord stored = read(StorageKey.of(command.key()));
 		return stored.record().renew(command.owner(), 0, stored.now()).answer();
+	}
+
+	/**
+	 * The command for a queue, which it joins only if the column has room.
+	 */
+	private static AcquireCommand fitting(AcquireCommand command, WaitingQueue waiting) {
+		return (waiting.text().length() < LockStatement.FULL_QUEUE) ? command
+				: new AcquireCommand(command.key(), command.owner(), command.lease(), command.holder(),
+						command.reason(), command.mailbox(), false, command.releasing(), command.limit());
 	}
 
 	/**

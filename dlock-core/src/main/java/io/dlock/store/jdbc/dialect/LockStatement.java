@@ -1,7 +1,5 @@
 package io.dlock.store.jdbc.dialect;
 
-import io.dlock.store.WaitingQueue;
-
 /**
  * The statements that every dialect has. A lock that was released has no owner, which
  * makes it free even if the clock of the server is set back behind its release.
@@ -112,7 +110,10 @@ enum LockStatement {
 	/** How many rows one {@link #SWEEP} removes at most. */
 	static final int SWEEP_BATCH = 1000;
 
-	/** The number of characters of {@code waiting} beyond which {@link #QUEUE} fails. */
-	static final int FULL_QUEUE = WaitingQueue.FULL;
+	/**
+	 * The number of characters of {@code waiting} from which a queue takes no more
+	 * entries, which the column has room for.
+	 */
+	static final int FULL_QUEUE = 4000;
 
 }
