@@ -66,7 +66,8 @@ public final class LockSettingsBuilder {
 	}
 
 	/**
-	 * Set the longest pause of a waiting process between two attempts.
+	 * Set the longest pause between two attempts of the process that is next in the
+	 * queue. The pause of another process grows with its place.
 	 * @param maxPollInterval the interval
 	 * @return this builder
 	 */

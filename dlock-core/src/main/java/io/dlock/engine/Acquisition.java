@@ -296,7 +296,8 @@ class Acquisition {
 	/**
 	 * The pause before the next attempt: until the lease of the holder ends, but no
 	 * longer than the back-off, since the holder may release the lock or die. A process
-	 * that the store signals to looks less often.
+	 * that the store signals to looks less often, and the less the more processes are
+	 * queued before it.
 	 * @param queued the request, the first of its queue
 	 * @return the pause in nanoseconds, which does not exceed the wait time; zero if the
 	 * store has signalled
@@ -310,11 +311,11 @@ class Acquisition {
 		if (this.backoff == null) {
 			this.backoff = new Backoff(this.maxPollInterval);
 		}
-		long pause = signalled ? this.backoff.longestNanos() : this.backoff.nextNanos();
-		if (this.refused != null) {
-			long leaseEnd = TimeUnit.NANOSECONDS.convert(this.refused.remaining()) + TimeUnit.MILLISECONDS.toNanos(1);
-			pause = Math.min(pause, leaseEnd);
-		}
+		AcquireResult.Refused last = this.refused;
+		long leaseEnd = (last != null)
+				? TimeUnit.NANOSECONDS.convert(last.remaining()) + TimeUnit.MILLISECONDS.toNanos(1) : Long.MAX_VALUE;
+		long pause = signalled ? this.backoff.signalledNanos((last != null) ? last.place() : 0, leaseEnd)
+				: Math.min(this.backoff.nextNanos(), leaseEnd);
 		return Math.max(0, Math.min(pause, deadline().remainingNanos()));
 	}
 

@@ -17,8 +17,8 @@ import io.dlock.store.StorageKey;
  * The membership of this process in the queues of the store: one address and one mailbox
  * for all keys, opened when a request has to wait for another process for the first time.
  * <p>
- * Signals of the store are hints. A lost signal costs a poll interval, a late one is
- * passed on to the next process.
+ * Signals of the store are hints. A lost signal costs a poll interval for each process
+ * that is queued before this one, a late one is passed on to the next process.
  * <p>
  * The address says how long the store keeps a lock for this process: not long if the
  * process listens, so that a dead process delays the others little, and two poll

@@ -39,8 +39,20 @@ public sealed interface AcquireResult {
 	 * @param remaining how long its lease lasts unless it is renewed or released
 	 * @param lock the lock of that owner, for people, or {@code null} if it has been
 	 * released by now, is only kept, or this store does not tell
+	 * @param place how many entries of the queue come before that of the caller, or all
+	 * entries if it has none; 0 for the next one, and -1 if this store does not tell. A
+	 * process polls the more slowly the more entries come before its own
 	 */
-	record Refused(Duration remaining, @Nullable StoredLock lock) implements AcquireResult {
+	record Refused(Duration remaining, @Nullable StoredLock lock, int place) implements AcquireResult {
+
+		/**
+		 * Create the answer of a store that does not tell the place.
+		 * @param remaining how long the lease of the other owner lasts
+		 * @param lock its lock, or {@code null}
+		 */
+		public Refused(Duration remaining, @Nullable StoredLock lock) {
+			this(remaining, lock, -1);
+		}
 
 	}
 

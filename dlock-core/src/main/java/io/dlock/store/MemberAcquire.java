@@ -29,7 +29,8 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 		LockRecord record = afterRelease(before);
 		Member own = record.living(this.command.owner(), this.now);
 		if (own == null && isRefused(record)) {
-			return new Change<>(queued(record), refusal(record));
+			LockRecord queued = queued(record);
+			return new Change<>(queued, refusal(record, queued.waiting().before(this.command.mailbox(), true)));
 		}
 		long end = this.now + LockRecord.micros(this.command.lease());
 		Member member = (own != null) ? own.atLeastUntil(end) : new Member(this.command.owner(), end,
@@ -104,12 +105,12 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 		return record.withMembers(others(record), record.token(), record.waiting().withFirst(mailbox, true));
 	}
 
-	private AcquireResult refusal(LockRecord record) {
+	private AcquireResult refusal(LockRecord record, int place) {
 		List<Member> others = others(record);
 		boolean full = others.size() >= limit();
 		long end = full ? others.stream().mapToLong(Member::until).min().orElseThrow() : record.until();
 		@Nullable StoredLock lock = record.current(StorageKey.of(this.command.key()), this.now);
-		return new AcquireResult.Refused(Duration.of(Math.max(0, end - this.now), ChronoUnit.MICROS), lock);
+		return new AcquireResult.Refused(Duration.of(Math.max(0, end - this.now), ChronoUnit.MICROS), lock, place);
 	}
 
 }

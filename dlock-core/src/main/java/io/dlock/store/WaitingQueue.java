@@ -74,6 +74,17 @@ public record WaitingQueue(String text) {
 		return this.text.contains(entry(mailbox, member));
 	}
 
+	/**
+	 * The number of entries before that of a process.
+	 * @param mailbox its address, or {@code null}
+	 * @param member whether it waits for a member
+	 * @return the number; all entries if it has none
+	 */
+	public int before(@Nullable MailboxAddress mailbox, boolean member) {
+		int entry = (mailbox != null) ? this.text.indexOf(entry(mailbox, member)) : -1;
+		return (entry >= 0) ? entry / ENTRY : size();
+	}
+
 	MailboxAddress first() {
 		return new MailboxAddress(this.text.substring(0, MailboxAddress.LENGTH));
 	}

@@ -201,7 +201,7 @@ class LockRecordTests {
 		granted("+a", 1, null);
 		refused("+b", 1, this.first);
 		release("+a");
-		assertThat(refused("+c", 1, null)).isEqualTo(new Refused(Duration.ofSeconds(2), null));
+		assertThat(refused("+c", 1, null)).isEqualTo(new Refused(Duration.ofSeconds(2), null, 0));
 		this.now += 2 * SECOND;
 		granted("+c", 1, null);
 		assertThat(owners()).containsExactly("+c");

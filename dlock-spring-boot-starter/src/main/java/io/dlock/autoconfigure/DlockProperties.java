@@ -24,8 +24,8 @@ import io.dlock.transaction.InsideTransaction;
  * after that it is lost. At least the lease. No limit by default
  * @param commandTimeout Timeout of a call to the store. A tenth of the lease by default,
  * at most one second. Every lease must be at least four times as long
- * @param maxPollInterval Longest interval at which a waiting process polls for a busy
- * lock
+ * @param maxPollInterval Longest interval at which the next waiting process polls for a
+ * busy lock. Processes behind it poll more slowly
  * @param shutdownTimeout Time that running holders have to finish when the application
  * stops, before their locks are taken away
  * @param instance Name of this instance, shown as the holder of its locks. The

@@ -9,6 +9,12 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 public final class Backoff {
 
+	/**
+	 * The longest pause of a request that others precede, unless the rest of the lease is
+	 * longer: they may all be dead.
+	 */
+	private static final long FAR_NANOS = Duration.ofSeconds(10).toNanos();
+
 	private static final long FIRST_NANOS = Duration.ofMillis(2).toNanos();
 
 	private final long limit;
@@ -21,11 +27,19 @@ public final class Backoff {
 	}
 
 	/**
-	 * The pause of a request that is signalled when the lock is available.
-	 * @return the limit, shortened at random
+	 * The pause of a request that is signalled when the lock is available. The pause of
+	 * the next one in the queue of the store is the limit, and each that precedes a
+	 * request adds another: so all of them together ask not much more often than a few.
+	 * @param place how many precede it
+	 * @param leaseNanos the rest of the lease, after which the next one tries
+	 * @return the pause, shortened at random
 	 */
-	public long longestNanos() {
-		return shortened(this.limit);
+	public long signalledNanos(int place, long leaseNanos) {
+		if (place <= 0) {
+			return Math.min(shortened(this.limit), leaseNanos);
+		}
+		long longest = Math.max(leaseNanos, FAR_NANOS);
+		return shortened((this.limit > longest / (place + 1)) ? longest : this.limit * (place + 1));
 	}
 
 	public long nextNanos() {

@@ -92,7 +92,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 			LockRecord queued = (mailbox != null && command.queueing())
 					? held.withWaiting(held.waiting().with(mailbox, false)) : held;
 			return new Change<>(queued, new AcquireResult.Refused(Duration.of(held.until() - now, ChronoUnit.MICROS),
-					held.current(StorageKey.of(command.key()), now)));
+					held.current(StorageKey.of(command.key()), now), held.waiting().before(mailbox, false)));
 		}
 		LockRecord granted = new LockRecord(command.owner(), until, this.tokens.next(), now, command.holder(),
 				command.reason(), List.of(), held.waiting().without(mailbox, false));

@@ -77,18 +77,19 @@ record RedisAcquire(String prefix, AcquireCommand command) {
 					answer.size() > 2 && RedisAnswers.number(answer.get(2)) == 1);
 		}
 		Duration remaining = Duration.ofMillis(Math.max(0, RedisAnswers.number(answer.get(1))));
-		return new AcquireResult.Refused(remaining, lock(remaining, answer));
+		return new AcquireResult.Refused(remaining, lock(remaining, answer),
+				(int) RedisAnswers.number(answer.get(2)));
 	}
 
 	private @Nullable StoredLock lock(Duration remaining, List<?> answer) {
-		if (answer.size() < 7 || answer.contains(null)) {
+		if (answer.size() < 8 || answer.contains(null)) {
 			return null;
 		}
-		Instant now = RedisAnswers.instant(answer.get(2));
-		Instant since = RedisAnswers.instant(answer.get(5));
-		Instant until = (answer.size() > 7) ? RedisAnswers.instant(answer.get(7)) : now.plus(remaining);
-		return new StoredLock(StorageKey.of(this.command.key()), RedisAnswers.text(answer.get(3)),
-				RedisAnswers.text(answer.get(4)), since, until, RedisAnswers.number(answer.get(6)),
+		Instant now = RedisAnswers.instant(answer.get(3));
+		Instant since = RedisAnswers.instant(answer.get(6));
+		Instant until = (answer.size() > 8) ? RedisAnswers.instant(answer.get(8)) : now.plus(remaining);
+		return new StoredLock(StorageKey.of(this.command.key()), RedisAnswers.text(answer.get(4)),
+				RedisAnswers.text(answer.get(5)), since, until, RedisAnswers.number(answer.get(7)),
 				Duration.between(since, now), false);
 	}
 

@@ -22,9 +22,9 @@ final class RedisLockScripts {
 
 	/**
 	 * ARGV: owner, lease in ms, holder, reason, and optionally mailbox or empty, owner to
-	 * release or empty, and 1 to join the queue. Answers {1, token} or {0, remaining ms},
-	 * followed by the time and the holder, reason, beginning and token of a lock that has
-	 * a holder, and the end of a member.
+	 * release or empty, and 1 to join the queue. Answers {1, token} or {0, remaining ms,
+	 * place}, followed by the time and the holder, reason, beginning and token of a lock
+	 * that has a holder, and the end of a member.
 	 */
 	static final String ACQUIRE_TEXT = """
 			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
@@ -39,18 +39,19 @@ final class RedisLockScripts {
 				owner, waiting = pass(waiting)
 			end
 			if owner and owner ~= '>' .. mailbox then
-				local queue = ARGV[7] == '1' and with(waiting, mailbox .. ' ') or waiting
+				local queue, place = with(waiting, mailbox .. ' ', ARGV[7])
 				if queue ~= waiting then
 					redis.call('HSET', KEYS[1], 'waiting', queue)
 				end
 				local remaining = redis.call('PTTL', KEYS[1])
 				if string.find(owner, '^[>~]') then
-					return {0, remaining}
+					return {0, remaining, place}
 				end
 				if owner == '+' then
-					return refusal(remaining, micros(), memberFields())
+					return refusal(remaining, place, micros(), memberFields())
 				end
-				return {0, remaining, micros(), unpack(redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token'))}
+				return {0, remaining, place, micros(),
+					unpack(redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token'))}
 			end
 			if waiting ~= '' and mailbox ~= '' then
 				redis.call('HSET', KEYS[1], 'waiting', without(waiting, mailbox .. ' '))

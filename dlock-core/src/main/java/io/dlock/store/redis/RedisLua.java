@@ -78,17 +78,20 @@ final class RedisLua {
 			""";
 
 	/**
-	 * Returns a queue without an entry, and a queue with an entry. An entry is an address
-	 * and a mark of the mode.
+	 * Returns a queue without an entry, and a queue with an entry if its process joins
+	 * it. An entry is an address and a mark of the mode. The place is the number of
+	 * entries before it, or of all if it has none.
 	 */
 	static final String QUEUE = """
 			local function without(waiting, entry)
 				local from, to = string.find(waiting, entry, 1, true)
 				return from and string.sub(waiting, 1, from - 1) .. string.sub(waiting, to + 1) or waiting
 			end
-			local function with(waiting, entry)
+			local function with(waiting, entry, joins)
+				local from = #entry == 17 and string.find(waiting, entry, 1, true)
+				local place = (from or #waiting + 1) / 17
 				local isFull = #waiting >= 170000
-				return (isFull or string.find(waiting, entry, 1, true)) and waiting or waiting .. entry
+				return (from or isFull or joins ~= '1') and waiting or waiting .. entry, math.floor(place)
 			end
 			""";
 
@@ -121,7 +124,7 @@ final class RedisLua {
 
 	/**
 	 * The answer to a request that members refuse, with the one that ends last: {0,
-	 * remaining ms, time, holder, reason, beginning, token, end}.
+	 * remaining ms, place, time, holder, reason, beginning, token, end}.
 	 */
 	static final String REFUSAL = """
 			local function memberFields()
@@ -133,7 +136,7 @@ final class RedisLua {
 				end
 				return members
 			end
-			local function refusal(remaining, now, members)
+			local function refusal(remaining, place, now, members)
 				local last, longest = tonumber(now), nil
 				for _, member in pairs(members) do
 					if parts(member) and ends(member) > last then
@@ -141,10 +144,10 @@ final class RedisLua {
 					end
 				end
 				if not longest then
-					return {0, remaining}
+					return {0, remaining, place}
 				end
 				local token, since, holder, reason = parts(longest)
-				return {0, remaining, now, holder, reason, since, token, last}
+				return {0, remaining, place, now, holder, reason, since, token, last}
 			end
 			""";
 

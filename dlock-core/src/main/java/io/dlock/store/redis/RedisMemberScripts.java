@@ -53,10 +53,11 @@ final class RedisMemberScripts {
 					local isExcluded = lock.owner and lock.owner ~= '+' and lock.owner ~= place
 					local isFull = lock.count >= limit
 					if isExcluded or isFull or lock.count > 0 and awaited() == 1 and not hasPlace then
-						local waiting = with(lock.waiting, mailbox .. '+')
+						local waiting, place = with(lock.waiting, mailbox .. '+', ARGV[8])
 						if ARGV[8] == '1' and hasPlace then
+							place = 0
 							write(lock, {'waiting', mailbox .. '+' .. lock.waiting})
-						elseif ARGV[8] == '1' and waiting ~= lock.waiting then
+						elseif waiting ~= lock.waiting then
 							redis.call('HSET', KEYS[1], 'waiting', waiting)
 						end
 						local remaining = redis.call('PTTL', KEYS[1])
@@ -65,12 +66,12 @@ final class RedisMemberScripts {
 						end
 						remaining = math.ceil(remaining)
 						if string.find(lock.owner, '^[>~]') then
-							return {0, remaining}
+							return {0, remaining, place}
 						end
 						if lock.owner == '+' then
-							return refusal(remaining, lock.now, lock.members)
+							return refusal(remaining, place, lock.now, lock.members)
 						end
-						return {0, remaining, lock.now, lock.holder, lock.reason, lock.since, lock.token}
+						return {0, remaining, place, lock.now, lock.holder, lock.reason, lock.since, lock.token}
 					end
 					if mailbox ~= '' then
 						lock.waiting = without(lock.waiting, mailbox .. '+')

@@ -15,6 +15,7 @@ import io.dlock.store.StorageKey;
 import io.dlock.store.test.LockStoreContract.Feature;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Members and exclusive owners wait in one queue. Members that are next to each other in
@@ -243,6 +244,14 @@ abstract class MemberQueueContract extends MemberPart {
 		refused(permit("+c", 1));
 		assertThat(inspection().findStored(key())).as("reserved").isEmpty();
 		granted(member("+b", 1, this.first));
+	}
+
+	@Test
+	void memberIsToldItsPlace() {
+		granted(permit("+a", 1));
+		assumeTrue(refused(member("+b", 1, this.first)).place() >= 0, "The store tells no place");
+		assertThat(refused(member("+c", 1, this.second)).place()).isEqualTo(1);
+		assertThat(refused(member("+b", 1, this.first)).place()).isZero();
 	}
 
 	@Test

@@ -14,6 +14,7 @@ import io.dlock.store.StorageKey;
 import io.dlock.store.test.LockStoreContract.Feature;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * A store queues the processes that wait, reserves a released lock for the first of them,
@@ -72,6 +73,18 @@ abstract class QueueContract extends ContractPart {
 		granted(ask("b again", this.first));
 		release("b again");
 		granted(ask("d", null));
+	}
+
+	@Test
+	void refusalTellsThePlaceOrNothing() {
+		ask("a", null);
+		assumeTrue(refused(ask("b", this.first)).place() >= 0, "The store tells no place");
+		assertThat(refused(ask("c", this.second)).place()).isEqualTo(1);
+		assertThat(refused(ask("b", this.first)).place()).isZero();
+		assertThat(refused(ask("c", this.second)).place()).isEqualTo(1);
+		assertThat(refused(ask("d", null)).place()).as("not queued").isEqualTo(2);
+		release("a");
+		assertThat(refused(ask("c", this.second)).place()).as("the next after a reservation").isZero();
 	}
 
 	@Test

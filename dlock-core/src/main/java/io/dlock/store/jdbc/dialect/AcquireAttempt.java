@@ -3,6 +3,8 @@ package io.dlock.store.jdbc.dialect;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockRecord;
 import io.dlock.store.MailboxAddress;
@@ -55,9 +57,9 @@ sealed interface AcquireAttempt {
 					|| (this.owner.equals(LockRecord.MEMBERS) && this.lock.holder().isEmpty());
 		}
 
-		AcquireResult.Refused refusal() {
+		AcquireResult.Refused refusal(@Nullable MailboxAddress mailbox) {
 			return new AcquireResult.Refused(Duration.of(Math.max(0, this.remainingMicros), ChronoUnit.MICROS),
-					hasNoHolder() ? null : this.lock);
+					hasNoHolder() ? null : this.lock, new WaitingQueue(this.waiting).before(mailbox, false));
 		}
 
 	}

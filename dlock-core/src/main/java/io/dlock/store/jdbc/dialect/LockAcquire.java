@@ -124,7 +124,7 @@ public final class LockAcquire {
 		}
 		MailboxAddress mailbox = this.command.mailbox();
 		boolean queueing = this.command.queueing() && !isOver();
-		return (queueing && mailbox != null) ? queue(mailbox, held) : held.refusal();
+		return (queueing && mailbox != null) ? queue(mailbox, held) : held.refusal(mailbox);
 	}
 
 	private boolean isOver() {
@@ -149,7 +149,7 @@ public final class LockAcquire {
 			}
 			held = now;
 		}
-		return held.refusal();
+		return held.refusal(mailbox);
 	}
 
 }
