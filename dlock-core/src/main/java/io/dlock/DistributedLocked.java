@@ -196,6 +196,14 @@ public @interface DistributedLocked {
 	boolean reentrant() default true;
 
 	/**
+	 * Whether the store grants the lock in the order in which it saw the calls, over all
+	 * threads and processes, which costs two round trips and a message for each call. The
+	 * default is {@code dlock.fair}.
+	 * @return {@code true} for a fair lock
+	 */
+	boolean fair() default false;
+
+	/**
 	 * The longest time for which the lock is held: {@code 10m}. If the method still runs
 	 * then, the lock is lost, with the consequence of {@link #onLost}. The lock is not
 	 * renewed any more, and becomes free for others when the method ends, or at most one

@@ -170,6 +170,14 @@ public final class LockRequest {
 	}
 
 	/**
+	 * {@return whether the store grants the lock in the order of the requests, or
+	 * {@code null} for the default of the registry}
+	 */
+	public @Nullable Boolean fair() {
+		return this.options.fair;
+	}
+
+	/**
 	 * {@return the reason that operators see, or {@code null}}
 	 */
 	public @Nullable String reason() {
@@ -291,7 +299,7 @@ public final class LockRequest {
 		return printable("LockRequest[key=" + abbreviate(this.key) + ", mode=" + mode() + ", lease=" + lease()
 				+ ", waitTime=" + waitTime() + ", renew=" + renew() + ", reentrant=" + reentrant() + ", reason="
 				+ reason() + ", name=" + name() + ", minHold=" + minHold() + ", maxHold=" + maxHold() + ", failOpen="
-				+ failOpen() + "]");
+				+ failOpen() + ", fair=" + fair() + "]");
 	}
 
 	@SuppressWarnings("NullAway") // for callers that are not null-checked
@@ -314,11 +322,11 @@ public final class LockRequest {
 	 */
 	record Options(@Nullable Duration lease, @Nullable Duration waitTime, boolean renew, boolean reentrant,
 			@Nullable String reason, @Nullable String name, @Nullable Duration minHold, @Nullable Duration maxHold,
-			boolean failOpen, boolean shared) {
+			boolean failOpen, boolean shared, @Nullable Boolean fair) {
 
 		private Options shared(boolean other) {
 			return new Options(this.lease, this.waitTime, this.renew, this.reentrant, this.reason, this.name,
-					other ? null : this.minHold, this.maxHold, this.failOpen, other);
+					other ? null : this.minHold, this.maxHold, this.failOpen, other, this.fair);
 		}
 
 	}

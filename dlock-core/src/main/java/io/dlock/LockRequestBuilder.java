@@ -33,6 +33,8 @@ public final class LockRequestBuilder {
 
 	private boolean shared;
 
+	private @Nullable Boolean fair;
+
 	LockRequestBuilder(String key) {
 		this.key = key;
 	}
@@ -87,6 +89,19 @@ public final class LockRequestBuilder {
 	 */
 	public LockRequestBuilder reentrant(boolean reentrant) {
 		this.reentrant = reentrant;
+		return this;
+	}
+
+	/**
+	 * Set whether the store grants the lock in the order in which it saw the first attempt
+	 * of each request, over all threads and processes. A fair request waits in the queue
+	 * of the store by itself: no lock is passed on within the process, and each grant
+	 * costs two round trips and a message. Shared requests and permits ignore it.
+	 * @param fair whether it is fair, or {@code null} for the registry's default
+	 * @return this builder
+	 */
+	public LockRequestBuilder fair(@Nullable Boolean fair) {
+		this.fair = fair;
 		return this;
 	}
 
@@ -159,7 +174,8 @@ public final class LockRequestBuilder {
 	 */
 	public LockRequest build() {
 		return LockRequest.create(this.key, new LockRequest.Options(this.lease, this.waitTime, this.renew,
-				this.reentrant, this.reason, this.name, this.minHold, this.maxHold, this.failOpen, this.shared));
+				this.reentrant, this.reason, this.name, this.minHold, this.maxHold, this.failOpen, this.shared,
+				this.fair));
 	}
 
 }

@@ -43,6 +43,8 @@ public final class LockSettings {
 
 	private final @Nullable Duration maxHold;
 
+	private final boolean fair;
+
 	LockSettings(LockSettingsBuilder builder) {
 		this.lease = builder.lease;
 		this.waitTime = builder.waitTime;
@@ -54,6 +56,7 @@ public final class LockSettings {
 		this.releaseMode = builder.releaseMode;
 		this.instance = builder.instance;
 		this.maxHold = builder.maxHold;
+		this.fair = builder.fair;
 		validate();
 	}
 
@@ -118,6 +121,7 @@ public final class LockSettings {
 		builder.releaseMode = this.releaseMode;
 		builder.instance = this.instance;
 		builder.maxHold = this.maxHold;
+		builder.fair = this.fair;
 		builder.commandTimeout = this.commandTimeout.equals(commandTimeoutFor(this.lease)) ? null : this.commandTimeout;
 		return builder;
 	}
@@ -213,6 +217,23 @@ public final class LockSettings {
 	 */
 	public Duration waitTimeOf(LockRequest request) {
 		return (request.waitTime() != null) ? request.waitTime() : this.waitTime;
+	}
+
+	/**
+	 * {@return whether a request that says nothing about it is fair}
+	 */
+	public boolean fair() {
+		return this.fair;
+	}
+
+	/**
+	 * Whether a request is fair.
+	 * @param request the request
+	 * @return what it says, or the default
+	 */
+	public boolean isFair(LockRequest request) {
+		Boolean requested = request.fair();
+		return (requested != null) ? requested : this.fair;
 	}
 
 	/**

@@ -29,6 +29,8 @@ public final class LockSettingsBuilder {
 
 	@Nullable Duration maxHold;
 
+	boolean fair;
+
 	LockSettingsBuilder() {
 	}
 
@@ -126,6 +128,18 @@ public final class LockSettingsBuilder {
 	 */
 	public LockSettingsBuilder maxHold(@Nullable Duration maxHold) {
 		this.maxHold = maxHold;
+		return this;
+	}
+
+	/**
+	 * Set whether requests are {@linkplain LockRequestBuilder#fair fair} that say nothing
+	 * about it.
+	 * @param fair {@code true} for the order of the first attempts, {@code false} by
+	 * default
+	 * @return this builder
+	 */
+	public LockSettingsBuilder fair(boolean fair) {
+		this.fair = fair;
 		return this;
 	}
 

@@ -93,6 +93,7 @@ final class LockedOperationParser {
 			.waitTime(this.values.duration(annotation.waitTime(), written.attribute("waitTime"), true, method))
 			.renew(annotation.renew())
 			.reentrant(annotation.reentrant())
+			.fair(annotation.fair() ? true : null)
 			.reason(reason)
 			.name(shownName)
 			.minHold(minHold)

@@ -3,12 +3,15 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 
 /**
@@ -32,11 +35,23 @@ final class AcquireContext {
 
 	private final String instance;
 
+	private final @Nullable MailboxAddress address;
+
+	private final String queueName;
+
 	private final Thread requester = Thread.currentThread();
 
 	AcquireContext(LockRequest request, Deadline deadline, LockSettings settings) {
+		this(request, deadline, settings, null);
+	}
+
+	/**
+	 * Create a call.
+	 * @param address the address of a fair request, or {@code null}
+	 */
+	AcquireContext(LockRequest request, Deadline deadline, LockSettings settings, @Nullable MailboxAddress address) {
 		this(request, deadline, settings,
-				(request.mode() == LockMode.SHARED) ? LeaseTerms.SHARED : LeaseTerms.EXCLUSIVE);
+				(request.mode() == LockMode.SHARED) ? LeaseTerms.SHARED : LeaseTerms.EXCLUSIVE, address);
 	}
 
 	/**
@@ -47,11 +62,18 @@ final class AcquireContext {
 	 * @param limit how many may hold the key at once, as in {@link LeaseTerms}
 	 */
 	AcquireContext(LockRequest request, Deadline deadline, LockSettings settings, int limit) {
+		this(request, deadline, settings, limit, null);
+	}
+
+	private AcquireContext(LockRequest request, Deadline deadline, LockSettings settings, int limit,
+			@Nullable MailboxAddress address) {
 		this.request = request;
 		this.storageKey = StorageKey.of(request.key());
 		this.terms = new LeaseTerms(settings.leaseOf(request), request.renew(), limit);
 		this.deadline = deadline;
 		this.instance = settings.instance();
+		this.address = address;
+		this.queueName = (address != null) ? address.message(this.storageKey) : this.storageKey;
 	}
 
 	LockRequest request() {
@@ -64,6 +86,24 @@ final class AcquireContext {
 
 	String storageKey() {
 		return this.storageKey;
+	}
+
+	/**
+	 * The address of a fair request, which has a place of its own in the queue of the
+	 * store.
+	 * @return the address, or {@code null} if the request shares the place of its process
+	 */
+	@Nullable MailboxAddress address() {
+		return this.address;
+	}
+
+	/**
+	 * The name of the local queue. A fair request has a queue of its own: the store alone
+	 * decides on the order.
+	 * @return the storage key or the message to the request
+	 */
+	String queueName() {
+		return this.queueName;
 	}
 
 	LeaseTerms terms() {

@@ -65,7 +65,8 @@ final class Downgrader {
 			this.releaser.release(hold.lease());
 			throw hold.lostException();
 		}
-		AcquireContext context = this.acquirer.context(request, Deadline.after(this.clock, Duration.ZERO));
+		AcquireContext context = this.acquirer.context(request, Deadline.after(this.clock, Duration.ZERO),
+				hold.context().address());
 		QueuedRequest queued = this.queues.replace(hold, context);
 		boolean interrupted = Thread.interrupted();
 		Hold shared = null;

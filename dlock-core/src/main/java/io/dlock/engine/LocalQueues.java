@@ -28,7 +28,7 @@ import io.dlock.store.MailboxAddress;
  */
 final class LocalQueues {
 
-	/** By storage key, which messages of the store contain. */
+	/** By the messages of the store. */
 	private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
 
 	private final StoreReleaser releaser;
@@ -76,7 +76,7 @@ final class LocalQueues {
 	 * Add a request at the end of the queue of its key.
 	 */
 	void add(QueuedRequest queued) {
-		this.queues.compute(queued.storageKey(), (k, queue) -> {
+		this.queues.compute(queued.queueName(), (k, queue) -> {
 			LocalQueue current = (queue != null) ? queue : new LocalQueue();
 			current.add(queued);
 			return current;
@@ -107,7 +107,7 @@ final class LocalQueues {
 	 * call counts.
 	 */
 	void leave(Hold hold) {
-		LocalQueue queue = this.queues.get(hold.context().storageKey());
+		LocalQueue queue = this.queues.get(hold.context().queueName());
 		QueuedRequest holder = (queue != null) ? queue.holder(hold) : null;
 		if (holder != null) {
 			leave(holder);
@@ -129,7 +129,7 @@ final class LocalQueues {
 	 */
 	private void remove(QueuedRequest queued) {
 		Departure departure = new Departure();
-		this.queues.computeIfPresent(queued.storageKey(), (key, queue) -> {
+		this.queues.computeIfPresent(queued.queueName(), (key, queue) -> {
 			if (!queue.isFirst(queued)) {
 				queue.remove(queued);
 				return queue;
@@ -162,14 +162,14 @@ final class LocalQueues {
 	 * @return {@code false} if no request waits; the holder keeps its place then
 	 */
 	boolean pass(Hold hold) {
-		String storageKey = hold.context().storageKey();
-		LocalQueue current = this.queues.get(storageKey);
+		String name = hold.context().queueName();
+		LocalQueue current = this.queues.get(name);
 		if (current == null || !current.isAwaited()) {
 			// a request that comes now is served when the holder leaves
 			return false;
 		}
 		Departure departure = new Departure();
-		this.queues.computeIfPresent(storageKey, (key, queue) -> {
+		this.queues.computeIfPresent(name, (key, queue) -> {
 			QueuedRequest holder = queue.holder(hold);
 			departure.successor = (holder != null) ? queue.pollWaiting(departure.answered) : null;
 			if (holder != null && departure.successor != null) {
@@ -192,7 +192,7 @@ final class LocalQueues {
 	 */
 	QueuedRequest replace(Hold hold, AcquireContext context) {
 		QueuedRequest queued = new QueuedRequest(context, null);
-		change(context.storageKey(), (queue) -> {
+		change(context.queueName(), (queue) -> {
 			QueuedRequest holder = queue.holder(hold);
 			if (holder != null && holder.end()) {
 				queued.takeOver(hold.lease(), this.maxHandOffNanos);
@@ -240,7 +240,7 @@ final class LocalQueues {
 			return;
 		}
 		List<QueuedRequest> answered = new ArrayList<>();
-		this.queues.computeIfPresent(first.storageKey(), (key, queue) -> {
+		this.queues.computeIfPresent(first.queueName(), (key, queue) -> {
 			queue.tell(answered);
 			return queue;
 		});
@@ -248,7 +248,7 @@ final class LocalQueues {
 	}
 
 	private @Nullable LocalQueue queueOfFirst(QueuedRequest queued) {
-		LocalQueue queue = this.queues.get(queued.storageKey());
+		LocalQueue queue = this.queues.get(queued.queueName());
 		return (queue != null && queue.isFirst(queued)) ? queue : null;
 	}
 
@@ -257,7 +257,7 @@ final class LocalQueues {
 	 * @return the answer, or {@code null} as long as there is none
 	 */
 	@Nullable QueueAnswer latestAnswer(QueuedRequest queued) {
-		LocalQueue queue = this.queues.get(queued.storageKey());
+		LocalQueue queue = this.queues.get(queued.queueName());
 		return (queue != null) ? queue.answer() : null;
 	}
 
@@ -269,7 +269,7 @@ final class LocalQueues {
 	 */
 	@Nullable QueueAnswer stopWaiting(QueuedRequest queued) {
 		if (queued.answer() == null) {
-			this.queues.computeIfPresent(queued.storageKey(), (key, queue) -> {
+			this.queues.computeIfPresent(queued.queueName(), (key, queue) -> {
 				queue.stopWaiting(queued);
 				return queue;
 			});
@@ -315,9 +315,9 @@ final class LocalQueues {
 	 * Wake the first of a queue because the store has signalled an available lock.
 	 * @return {@code false} if no request of this process waits for the key
 	 */
-	boolean onLockAvailable(String storageKey) {
+	boolean onLockAvailable(String message) {
 		QueuedRequest[] first = new QueuedRequest[1];
-		this.queues.computeIfPresent(storageKey, (key, queue) -> {
+		this.queues.computeIfPresent(message, (key, queue) -> {
 			first[0] = queue.first();
 			return queue;
 		});

@@ -14,6 +14,7 @@ import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 
 /**
@@ -249,7 +250,12 @@ final class LockAcquirer {
 	}
 
 	AcquireContext context(LockRequest request, Deadline deadline) {
-		return new AcquireContext(request, deadline, this.settings);
+		boolean fair = this.settings.isFair(request) && request.mode() == LockMode.EXCLUSIVE;
+		return context(request, deadline, fair ? this.store.newAddress() : null);
+	}
+
+	AcquireContext context(LockRequest request, Deadline deadline, @Nullable MailboxAddress address) {
+		return new AcquireContext(request, deadline, this.settings, address);
 	}
 
 	Acquisition acquisition(AcquireContext context) {

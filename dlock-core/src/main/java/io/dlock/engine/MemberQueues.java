@@ -38,7 +38,7 @@ final class MemberQueues {
 		}
 		giveBack(admission, queued.isAsynchronous());
 		boolean[] first = new boolean[1];
-		this.queues.change(queued.storageKey(), (queue) -> first[0] = queue.isFirst(queued));
+		this.queues.change(queued.queueName(), (queue) -> first[0] = queue.isFirst(queued));
 		if (!first[0]) {
 			queued.turn(false);
 			this.queues.add(queued);
@@ -60,7 +60,7 @@ final class MemberQueues {
 		queued.granted();
 		List<QueuedRequest> admitted = new ArrayList<>();
 		if (lease instanceof SharedLease shared) {
-			this.queues.change(queued.storageKey(), (queue) -> {
+			this.queues.change(queued.queueName(), (queue) -> {
 				if (queue.isFirst(queued)) {
 					queue.admit(shared, admitted);
 				}

@@ -59,6 +59,10 @@ final class QueuedRequest {
 		return this.context.storageKey();
 	}
 
+	String queueName() {
+		return this.context.queueName();
+	}
+
 	boolean isFirst() {
 		return this.first;
 	}

@@ -49,7 +49,8 @@ final class StoreAcquirer {
 	AcquireResult acquire(QueuedRequest queued, String owner, Moment sent) {
 		Lease predecessor = queued.predecessor();
 		queued.clearLockAvailable();
-		MailboxAddress mailbox = this.membership.address();
+		MailboxAddress own = queued.context().address();
+		MailboxAddress mailbox = (own != null) ? own : this.membership.address();
 		boolean queueing = mailbox != null && !queued.context().deadline().isOver();
 		AcquireResult result = this.store.acquire(command(queued.context(), owner, mailbox, queueing,
 				(predecessor != null) ? predecessor.owner() : null));
@@ -104,6 +105,14 @@ final class StoreAcquirer {
 		return this.store.supportsBatches();
 	}
 
+	/**
+	 * An address for a fair request.
+	 * @return the address, which no other waiting request has
+	 */
+	MailboxAddress newAddress() {
+		return this.membership.newAddress();
+	}
+
 	boolean supportsMembers() {
 		return this.store.supportsMembers();
 	}
@@ -156,7 +165,7 @@ final class StoreAcquirer {
 	 * @return whether the process is in the queue of the store and its mailbox is open
 	 */
 	boolean isSignalled(QueuedRequest queued) {
-		return this.queues.queuedAt(queued) != null && this.membership.isListening();
+		return this.membership.isListening(this.queues.queuedAt(queued));
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -16,6 +17,7 @@ import io.dlock.store.StorageKey;
 /**
  * The membership of this process in the queues of the store: one address and one mailbox
  * for all keys, opened when a request has to wait for another process for the first time.
+ * Each fair request has an address of its own at the same mailbox.
  * <p>
  * Signals of the store are hints. A lost signal costs a poll interval for each process
  * that is queued before this one, a late one is passed on to the next process.
@@ -50,6 +52,8 @@ final class StoreQueueMembership implements AutoCloseable {
 	/** {@code null} if the poll interval is too long to keep a lock for it. */
 	private final @Nullable MailboxAddress pollingAddress;
 
+	private final AtomicInteger requests = new AtomicInteger();
+
 	private final AtomicBoolean opening = new AtomicBoolean();
 
 	private volatile @Nullable MailboxAddress address;
@@ -75,8 +79,26 @@ final class StoreQueueMembership implements AutoCloseable {
 		return this.address;
 	}
 
+	/**
+	 * An address for one request. A request that comes before the mailbox is open polls.
+	 * @return the address, which is not used again soon
+	 */
+	MailboxAddress newAddress() {
+		listen();
+		MailboxAddress polling = this.pollingAddress;
+		return ((isListening() || polling == null) ? this.listeningAddress : polling)
+			.ofRequest(this.requests.incrementAndGet());
+	}
+
 	boolean isListening() {
 		return this.mailbox != null;
+	}
+
+	/**
+	 * Whether the store signals to this process what it queues at an address.
+	 */
+	boolean isListening(@Nullable MailboxAddress queuedAt) {
+		return isListening() && queuedAt != null && queuedAt.mailbox().equals(this.listeningAddress);
 	}
 
 	/**
@@ -107,9 +129,13 @@ final class StoreQueueMembership implements AutoCloseable {
 		}
 	}
 
-	private void onLockAvailable(String storageKey) {
-		if (!this.queues.onLockAvailable(storageKey)) {
-			leave(storageKey, this.listeningAddress, false);
+	private void onLockAvailable(String message) {
+		if (!this.queues.onLockAvailable(message)) {
+			String storageKey = MailboxAddress.storageKey(message);
+			boolean toRequest = storageKey.length() < message.length();
+			MailboxAddress queuedAt = toRequest ? new MailboxAddress(message.substring(storageKey.length() + 1))
+					: this.listeningAddress;
+			leave(storageKey, queuedAt, false);
 		}
 	}
 

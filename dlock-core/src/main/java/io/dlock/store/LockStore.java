@@ -241,8 +241,8 @@ public interface LockStore extends AutoCloseable {
 	/**
 	 * Listen at an address. Called once by a process, when it waits for the first time.
 	 * @param address the address
-	 * @param onLockAvailable takes the {@linkplain StorageKey storage key} of a lock that
-	 * is reserved for this process; does not block
+	 * @param onLockAvailable takes the {@linkplain MailboxAddress#message message} that a
+	 * lock is reserved for this process or for one of its requests; does not block
 	 * @return the mailbox, or {@code null} if this store sends no messages
 	 * @throws StoreException if it cannot be opened now
 	 */

@@ -12,8 +12,9 @@ import java.util.regex.Pattern;
  * listens comes at once and a process that polls comes later. A dead process in the queue
  * costs the others this duration and one poll interval.
  * <p>
- * An address is four digits, the milliseconds to keep the lock for, and twelve random
- * letters and digits.
+ * An address is four digits, the milliseconds to keep the lock for, and twelve letters
+ * and digits, of which eight are random. In the address of one {@linkplain #ofRequest
+ * request} a point and the number of the request replace the last four.
  *
  * @param value the address
  * @since 0.1
@@ -30,16 +31,22 @@ public record MailboxAddress(String value) {
 	 */
 	public static final Duration MAX_RESERVATION_TIME = Duration.ofMillis(9999);
 
-	private static final Pattern FORMAT = Pattern.compile("[0-9]{4}[0-9a-z]{12}");
+	private static final Pattern FORMAT = Pattern.compile("[0-9]{4}[0-9a-z]{8}([0-9a-z]{4}|\\.[0-9a-z]{3})");
 
 	private static final SecureRandom RANDOM = new SecureRandom();
 
 	private static final int RADIX = 36;
 
+	private static final int PROCESS_LENGTH = 12;
+
+	private static final String PROCESS = "0000";
+
+	private static final int REQUESTS = RADIX * RADIX * RADIX;
+
 	public MailboxAddress {
 		if (!FORMAT.matcher(value).matches()) {
 			throw new IllegalArgumentException(
-					"A mailbox address is 4 digits and 12 lower-case letters or digits, but this is '" + value + "'");
+					"A mailbox address is 4 digits and 12 lower-case letters or digits, with a point before the last 3 for a request, but this is '" + value + "'");
 		}
 	}
 
@@ -53,10 +60,64 @@ public record MailboxAddress(String value) {
 		StringBuilder address = new StringBuilder(LENGTH);
 		long millis = Math.max(1, Math.min(MAX_RESERVATION_TIME.toMillis(), reservationTime.toMillis()));
 		address.append(String.format(Locale.ROOT, "%04d", millis));
-		while (address.length() < LENGTH) {
+		while (address.length() < PROCESS_LENGTH) {
 			address.append(Character.forDigit(RANDOM.nextInt(RADIX), RADIX));
 		}
-		return new MailboxAddress(address.toString());
+		return new MailboxAddress(address.append(PROCESS).toString());
+	}
+
+	/**
+	 * The address of one request of this process, which has a place of its own in the
+	 * queue and a reservation of its own.
+	 * @param number the number of the request, unique among 46,656 in a row
+	 * @return the address
+	 */
+	public MailboxAddress ofRequest(int number) {
+		String digits = Integer.toString(REQUESTS + Math.floorMod(number, REQUESTS), RADIX);
+		return new MailboxAddress(this.value.substring(0, PROCESS_LENGTH) + '.' + digits.substring(1));
+	}
+
+	/**
+	 * Whether this is the address of one request.
+	 * @return whether it is
+	 */
+	public boolean isOfRequest() {
+		return this.value.charAt(PROCESS_LENGTH) == '.';
+	}
+
+	/**
+	 * The address at which the process listens.
+	 * @return this address, or that of the process of a request
+	 */
+	public MailboxAddress mailbox() {
+		return isOfRequest() ? new MailboxAddress(processPart() + PROCESS) : this;
+	}
+
+	/**
+	 * The part that the address of a process and those of its requests have in common.
+	 * @return the first twelve characters
+	 */
+	public String processPart() {
+		return this.value.substring(0, PROCESS_LENGTH);
+	}
+
+	/**
+	 * The message to the mailbox that a lock is reserved for this address.
+	 * @param storageKey the storage key, which contains no blank
+	 * @return the storage key, for a request with a blank and the address behind it
+	 */
+	public String message(String storageKey) {
+		return isOfRequest() ? storageKey + ' ' + this.value : storageKey;
+	}
+
+	/**
+	 * The storage key of a {@linkplain #message message}.
+	 * @param message the message
+	 * @return the storage key
+	 */
+	public static String storageKey(String message) {
+		int end = message.indexOf(' ');
+		return (end < 0) ? message : message.substring(0, end);
 	}
 
 	/**

@@ -22,6 +22,9 @@ import io.dlock.transaction.InsideTransaction;
  * @param waitTime Time to wait for a busy lock, unless a method says otherwise
  * @param maxHold Longest time for which a lock is held, unless a method says otherwise:
  * after that it is lost. At least the lease. No limit by default
+ * @param fair Whether the store grants locks in the order of the requests, unless a
+ * method says otherwise. Locks are then not passed on within the
+ * process
  * @param commandTimeout Timeout of a call to the store. A tenth of the lease by default,
  * at most one second. Every lease must be at least four times as long
  * @param maxPollInterval Longest interval at which the next waiting process polls for a
@@ -47,7 +50,8 @@ import io.dlock.transaction.InsideTransaction;
  */
 @ConfigurationProperties("dlock")
 public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s") Duration lease,
-		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @Nullable Duration commandTimeout,
+		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue("false") boolean fair,
+		@Nullable Duration commandTimeout,
 		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
 		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
 		@DefaultValue("15s") Duration startTimeout, @DefaultValue("sync") ReleaseMode release,
@@ -87,6 +91,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 			.releaseMode(this.release)
 			.instance((this.instance != null) ? this.instance : defaultInstance)
 			.maxHold(this.maxHold)
+			.fair(this.fair)
 			.build();
 	}
 

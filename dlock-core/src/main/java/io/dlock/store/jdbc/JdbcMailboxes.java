@@ -74,22 +74,22 @@ final class JdbcMailboxes {
 	 */
 	void await(@Nullable MailboxAddress address, String storageKey, boolean member) {
 		PollingMailbox polling = polling(address);
-		if (polling != null) {
-			polling.await(storageKey, member);
+		if (polling != null && address != null) {
+			polling.await(address.message(storageKey), member);
 		}
 	}
 
 	void forget(@Nullable MailboxAddress address, String storageKey) {
 		PollingMailbox polling = polling(address);
-		if (polling != null) {
-			polling.forget(storageKey);
+		if (polling != null && address != null) {
+			polling.forget(address.message(storageKey));
 		}
 	}
 
 	/**
 	 * The locks that are polled for an address.
 	 * @param address the address
-	 * @return their storage keys
+	 * @return their {@linkplain MailboxAddress#message messages}
 	 */
 	Set<String> awaited(MailboxAddress address) {
 		PollingMailbox polling = polling(address);
@@ -97,7 +97,7 @@ final class JdbcMailboxes {
 	}
 
 	private @Nullable PollingMailbox polling(@Nullable MailboxAddress address) {
-		Mailbox mailbox = (address != null) ? this.mailboxes.get(address) : null;
+		Mailbox mailbox = (address != null) ? this.mailboxes.get(address.mailbox()) : null;
 		return (mailbox instanceof PollingMailbox polling) ? polling : null;
 	}
 

@@ -36,6 +36,7 @@ final class PollingMailbox implements Mailbox, Runnable {
 
 	private final Consumer<String> onLockAvailable;
 
+	/** The messages that are waited for. */
 	private final Set<String> awaited = ConcurrentHashMap.newKeySet();
 
 	private final Thread thread = new Thread(this, "dlock-mailbox");
@@ -60,23 +61,23 @@ final class PollingMailbox implements Mailbox, Runnable {
 
 	/**
 	 * Poll for a lock until it is available.
-	 * @param storageKey the key
+	 * @param message the {@linkplain MailboxAddress#message message} for the lock
 	 * @param waitsAsMember whether the process waits as a member
 	 */
-	void await(String storageKey, boolean waitsAsMember) {
+	void await(String message, boolean waitsAsMember) {
 		this.member |= waitsAsMember;
-		if (this.awaited.add(storageKey)) {
+		if (this.awaited.add(message)) {
 			LockSupport.unpark(this.thread);
 		}
 	}
 
-	void forget(String storageKey) {
-		this.awaited.remove(storageKey);
+	void forget(String message) {
+		this.awaited.remove(message);
 	}
 
 	/**
 	 * The locks that are polled.
-	 * @return their storage keys
+	 * @return the messages
 	 */
 	Set<String> awaited() {
 		return Set.copyOf(this.awaited);
@@ -92,7 +93,7 @@ final class PollingMailbox implements Mailbox, Runnable {
 			}
 			pause(pause - ThreadLocalRandom.current().nextLong(pause / 2));
 			try {
-				look(List.copyOf(this.awaited));
+				look(this.awaited.stream().map(MailboxAddress::storageKey).distinct().toList());
 				pause = INTERVAL_NANOS;
 			}
 			catch (Throwable ex) {
@@ -122,9 +123,10 @@ final class PollingMailbox implements Mailbox, Runnable {
 			List<String> some = keys.subList(from, Math.min(keys.size(), from + KEYS_AT_ONCE));
 			List<String> available = this.connections.execute("look for available locks", (dialect,
 					connection) -> new LockQueue(dialect, connection).available(some, this.address, this.member));
-			for (String key : available) {
-				this.awaited.remove(key);
-				this.onLockAvailable.accept(key);
+			for (String message : available) {
+				if (this.awaited.remove(message)) {
+					this.onLockAvailable.accept(message);
+				}
 			}
 		}
 	}

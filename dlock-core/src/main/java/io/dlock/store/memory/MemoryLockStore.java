@@ -117,9 +117,9 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 			return change.record().owner().isEmpty() ? null : change.record();
 		});
 		for (MailboxAddress address : reserved) {
-			Consumer<String> mailbox = this.mailboxes.get(address);
+			Consumer<String> mailbox = this.mailboxes.get(address.mailbox());
 			if (mailbox != null) {
-				mailbox.accept(storageKey);
+				mailbox.accept(address.message(storageKey));
 			}
 		}
 		return answer.get(0);

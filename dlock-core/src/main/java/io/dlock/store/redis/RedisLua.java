@@ -34,14 +34,20 @@ final class RedisLua {
 			""";
 
 	/**
-	 * Notifies a process that the lock is reserved for it. The name of the lock contains
-	 * the prefix of all names and the storage key. A message is a hint: a user without
+	 * Notifies a process that the lock is reserved for it, or for the request with the
+	 * address. The name of the lock contains the prefix of all names and the storage key.
+	 * A message is a hint: a user without
 	 * the right to publish can release all the same.
 	 */
 	private static final String NOTIFY = """
 			local function notify(address)
-				local prefix, key = string.match(KEYS[1], '^(.-):{b%d+}:lock:(.*)$')
-				redis.pcall('PUBLISH', prefix .. ':mail:' .. address, key)
+				local prefix, message = string.match(KEYS[1], '^(.-):{b%d+}:lock:(.*)$')
+				local mailbox = address
+				if string.sub(address, 13, 13) == '.' then
+					mailbox = string.sub(address, 1, 12) .. '0000'
+					message = message .. ' ' .. address
+				end
+				redis.pcall('PUBLISH', prefix .. ':mail:' .. mailbox, message)
 			end
 			""";
 

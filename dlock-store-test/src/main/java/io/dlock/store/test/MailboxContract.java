@@ -45,6 +45,43 @@ abstract class MailboxContract extends ContractPart {
 	}
 
 	@Test
+	void requestsOfAProcessHavePlacesAndMessagesOfTheirOwn() {
+		Queue<String> calls = new ConcurrentLinkedQueue<>();
+		MailboxAddress one = this.first.ofRequest(1);
+		MailboxAddress two = this.first.ofRequest(2);
+		String storageKey = StorageKey.of(key());
+		try (Mailbox mailbox = store().openMailbox(this.first, calls::add)) {
+			assertThat(mailbox).isNotNull();
+			granted(ask("a", null));
+			refused(ask("c", two));
+			refused(ask("b", one));
+			release("a");
+			await().untilAsserted(() -> assertThat(calls).containsExactly(storageKey + ' ' + two.value()));
+			refused(ask("b", one));
+			granted(ask("c", two));
+			refused(ask("d", this.first));
+			release("c");
+			await().untilAsserted(() -> assertThat(calls).endsWith(storageKey + ' ' + one.value()));
+			granted(ask("b", one));
+			refused(ask("d", this.first));
+			release("b");
+			await().untilAsserted(() -> assertThat(calls).endsWith(storageKey).hasSize(3));
+		}
+	}
+
+	@Test
+	void requestThatLeavesLeavesTheOthersOfItsProcessTheirPlaces() {
+		granted(ask("a", null));
+		refused(ask("b", this.first.ofRequest(1)));
+		refused(ask("c", this.first.ofRequest(2)));
+		store().leave(StorageKey.of(key()), this.first.ofRequest(1));
+		store().leave(StorageKey.of(key()), this.first);
+		release("a");
+		refused(ask("d", null));
+		granted(ask("c", this.first.ofRequest(2)));
+	}
+
+	@Test
 	void exchangeNotifiesTheHeadOfTheQueue() {
 		Queue<String> calls = new ConcurrentLinkedQueue<>();
 		try (Mailbox mailbox = store().openMailbox(this.first, calls::add)) {

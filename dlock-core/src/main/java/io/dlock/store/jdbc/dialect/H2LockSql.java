@@ -85,11 +85,11 @@ final class H2LockSql {
 	private static final String FIND = LIST + " AND lock_key = ?";
 
 	private static final String AVAILABLE = """
-			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= %2$s) AND lock_key IN""";
+			SELECT lock_key, owner FROM %1$s WHERE (owner LIKE ? OR lease_until <= %2$s) AND lock_key IN""";
 
 	private static final String AVAILABLE_TO_MEMBER = """
-			SELECT lock_key FROM %1$s
-			WHERE (owner = ? OR (owner = '+' AND LOCATE(?, members) > 0) OR lease_until <= %2$s) AND lock_key IN""";
+			SELECT lock_key, owner FROM %1$s
+			WHERE (owner LIKE ? OR (owner = '+' AND LOCATE(?, members) > 0) OR lease_until <= %2$s) AND lock_key IN""";
 
 	private static final String SWEEP = """
 			DELETE FROM %1$s WHERE lease_until < DATEADD('MICROSECOND', -?, %2$s) FETCH FIRST %6$d ROWS ONLY

@@ -65,7 +65,8 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 	 * @param storageKeys the locks
 	 * @param mailbox the process that waits for them
 	 * @param member whether it has waited as a member
-	 * @return the locks that are free or reserved for this process
+	 * @return the {@linkplain MailboxAddress#message messages} for the locks that are free
+	 * or reserved for this process or one of its requests
 	 * @throws SQLException if there is no answer
 	 */
 	public List<String> available(List<String> storageKeys, MailboxAddress mailbox, boolean member)
@@ -75,7 +76,7 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 		String query = this.dialect.sql(available) + " (" + keys + ")";
 		try (PreparedStatement statement = this.connection.prepareStatement(query)) {
 			int index = 1;
-			statement.setString(index++, mailbox.reservationOwner());
+			statement.setString(index++, '>' + mailbox.processPart() + '%');
 			if (member) {
 				statement.setString(index++, mailbox.value());
 			}
@@ -85,11 +86,19 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 			try (ResultSet row = statement.executeQuery()) {
 				List<String> found = new ArrayList<>();
 				while (row.next()) {
-					found.add(row.getString(1));
+					found.add(message(row.getString(1), row.getString(2), mailbox));
 				}
 				return found;
 			}
 		}
+	}
+
+	/**
+	 * The lease of another owner is over if the lock is not reserved for this process.
+	 */
+	private static String message(String storageKey, String owner, MailboxAddress mailbox) {
+		boolean reserved = owner.startsWith('>' + mailbox.processPart());
+		return (reserved ? new MailboxAddress(owner.substring(1)) : mailbox).message(storageKey);
 	}
 
 }

@@ -61,8 +61,9 @@ enum LockStatement {
 	FIND,
 
 	/**
-	 * Answers the keys that are free or reserved. Binds the owner of the reservation;
-	 * ends where the keys follow in parentheses.
+	 * Answers the key and the owner of those that are free or reserved. Binds a pattern
+	 * of owners, those of the reservations for a process; ends where the keys follow in
+	 * parentheses.
 	 */
 	AVAILABLE,
 

@@ -128,11 +128,11 @@ final class MySqlLockSql {
 	private static final String FIND = LIST + " AND lock_key = ?";
 
 	private static final String AVAILABLE = """
-			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN""";
+			SELECT lock_key, owner FROM %1$s WHERE (owner LIKE ? OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN""";
 
 	private static final String AVAILABLE_TO_MEMBER = """
-			SELECT lock_key FROM %1$s
-			WHERE (owner = ? OR (owner = '+' AND LOCATE(?, members) > 0) OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN""";
+			SELECT lock_key, owner FROM %1$s
+			WHERE (owner LIKE ? OR (owner = '+' AND LOCATE(?, members) > 0) OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN""";
 
 	private static final String SWEEP = """
 			DELETE FROM %1$s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %6$d

@@ -110,8 +110,7 @@ final class PostgreSqlLockSql {
 
 	private static final String NOTIFY = NOT_DURABLE + """
 
-			RETURNING CASE owner WHEN '' THEN NULL ELSE pg_notify('%4$s' || substr(owner, 2), lock_key)::text END
-			""";
+			RETURNING CASE owner WHEN '' THEN NULL ELSE\s""" + message("substr(owner, 2)") + " END\n";
 
 	/**
 	 * Locks the rows in the order of their keys before it changes one of them.
@@ -150,11 +149,11 @@ final class PostgreSqlLockSql {
 	private static final String FIND = LIST + " AND lock_key = ?";
 
 	private static final String AVAILABLE = """
-			SELECT lock_key FROM %1$s WHERE (owner = ? OR lease_until <= clock_timestamp()) AND lock_key IN""";
+			SELECT lock_key, owner FROM %1$s WHERE (owner LIKE ? OR lease_until <= clock_timestamp()) AND lock_key IN""";
 
 	private static final String AVAILABLE_TO_MEMBER = """
-			SELECT lock_key FROM %1$s
-			WHERE (owner = ? OR (owner = '+' AND strpos(members, ?) > 0) OR lease_until <= clock_timestamp())
+			SELECT lock_key, owner FROM %1$s
+			WHERE (owner LIKE ? OR (owner = '+' AND strpos(members, ?) > 0) OR lease_until <= clock_timestamp())
 			  AND lock_key IN""";
 
 	private static final String SWEEP = """
@@ -185,8 +184,8 @@ final class PostgreSqlLockSql {
 			  waiting = ?, members = ?, renewals = renewals + 1
 			WHERE lock_key = ? AND owner = ? AND %7$s = ? AND token = ? AND waiting = ? AND renewals = ?
 			  AND CASE WHEN ? THEN TRUE ELSE set_config('synchronous_commit', 'off', true) = 'off' END
-			RETURNING (SELECT count(pg_notify('%4$s' || address, lock_key)::text)
-			  FROM unnest(string_to_array(?, ',')) address)
+			RETURNING (SELECT count(""" + message("address") + """
+			) FROM unnest(string_to_array(?, ',')) address)
 			""";
 
 	private static final String INSERT = """
@@ -200,6 +199,16 @@ final class PostgreSqlLockSql {
 			""";
 
 	private PostgreSqlLockSql() {
+	}
+
+	/**
+	 * The call that notifies an address. The text to a request names its address.
+	 */
+	private static String message(String address) {
+		return """
+				CASE substr(ADDRESS, 13, 1)
+				  WHEN '.' THEN pg_notify('%4$s' || substr(ADDRESS, 1, 12) || '0000', lock_key || ' ' || ADDRESS)::text
+				  ELSE pg_notify('%4$s' || ADDRESS, lock_key)::text END""".replace("ADDRESS", address);
 	}
 
 	/**

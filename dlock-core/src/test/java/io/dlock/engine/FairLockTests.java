@@ -1,0 +1,153 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockHandle;
+import io.dlock.LockMode;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.StorageKey;
+import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.store.memory.Waiting;
+import io.dlock.test.Patience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Fair requests are served in the order in which the store saw them.
+ */
+@Timeout(120)
+class FairLockTests {
+
+	private final MemoryLockStore memory = new MemoryLockStore();
+
+	private final FairRequests requests = new FairRequests(List.of(this.memory, this.memory, this.memory));
+
+	private final LockRequest fair = this.requests.fair;
+
+	@AfterEach
+	void nothingIsLeft() {
+		this.requests.close();
+		assertThat(this.memory.find(this.fair.key())).isEmpty();
+		assertThat(Waiting.processes(this.memory, this.fair.key())).isZero();
+		assertThat(Waiting.mailboxes(this.memory)).isZero();
+	}
+
+	private LockHandle hold() {
+		return this.requests.registry(0).acquireAsync(this.fair).join();
+	}
+
+	@Test
+	void thousandRequestsOfThreeInstancesAreServedInTheirOrder() {
+		LockHandle held = hold();
+		for (int i = 0; i < 1000; i++) {
+			this.requests.request(i, this.fair);
+		}
+		held.release();
+		this.requests.assertGrantedInOrder(1000);
+	}
+
+	@Test
+	void threadsAreServedInTheirOrder() throws Exception {
+		LockHandle held = hold();
+		List<CompletableFuture<Boolean>> threads = new ArrayList<>();
+		for (int i = 0; i < 12; i++) {
+			int number = i;
+			threads.add(AbstractLeaseLockRegistryTests.inOtherThread(() -> this.requests.registry(number / 2)
+				.execute(this.fair, (handle) -> this.requests.granted.add(number))));
+			this.requests.awaitQueued(i + 1);
+		}
+		held.release();
+		for (CompletableFuture<Boolean> thread : threads) {
+			thread.get();
+		}
+		this.requests.assertGrantedInOrder(12);
+	}
+
+	@Test
+	void requestThatGivesUpLeavesTheOthersTheirPlaces() {
+		LockHandle held = hold();
+		List<CompletableFuture<LockHandle>> leaving = new ArrayList<>();
+		for (int i = 0; i < 20; i++) {
+			int queued = this.requests.queued();
+			leaving.add(this.requests.registry(i / 2).acquireAsync(this.fair));
+			this.requests.awaitQueued(queued + 1);
+			this.requests.request(i, this.fair);
+		}
+		leaving.forEach((request) -> request.cancel(false));
+		held.release();
+		this.requests.assertGrantedInOrder(20);
+	}
+
+	@Test
+	void otherRequestsOfAProcessHaveOnePlaceInTheOrder() {
+		LockRequest unfair = LockRequest.of(this.fair.key());
+		LockHandle held = hold();
+		this.requests.request(0, this.fair);
+		this.requests.request(1, unfair);
+		this.requests.request(2, this.fair);
+		this.requests.request(3, this.fair);
+		held.release();
+		this.requests.assertGrantedInOrder(4);
+	}
+
+	@Test
+	void deadRequestsDelayTheOthersAndStopNone() {
+		LockHandle held = hold();
+		String key = this.fair.key();
+		for (int i = 0; i < 30; i++) {
+			if (i % 10 == 0) {
+				this.memory.acquire(new AcquireCommand(key, "dead " + i, Duration.ofSeconds(30), "dead", "",
+						MailboxAddress.create(Duration.ofMillis(50)).ofRequest(i), true, null));
+			}
+			this.requests.request(i, this.fair);
+		}
+		held.release();
+		assertThat(CompletableFuture.allOf(this.requests.done.toArray(CompletableFuture[]::new)))
+			.succeedsWithin(Patience.EVENTUALLY);
+		assertThat(this.requests.granted).hasSize(30);
+	}
+
+	@Test
+	void messageToARequestThatIsGoneIsPassedOn() {
+		LockHandle held = hold();
+		MailboxAddress gone = this.requests.registry(0).membership().newAddress();
+		CompletableFuture<LockHandle> waiting = this.requests.request(1, this.fair);
+		assertThat(gone.isOfRequest()).isTrue();
+		this.memory.leave(StorageKey.of(this.fair.key()), gone);
+		held.release();
+		assertThat(waiting).succeedsWithin(Patience.EVENTUALLY);
+		this.requests.done.get(0).join();
+	}
+
+	@Test
+	void fairLockCanBeDowngraded() {
+		LockHandle held = this.requests.registry(0).acquire(this.fair);
+		LockHandle reading = held.downgrade();
+		assertThat(this.requests.registry(1).tryAcquire(this.fair.withMode(LockMode.SHARED))).isPresent()
+			.get()
+			.satisfies(LockHandle::release);
+		reading.release();
+		assertThat(this.requests.registry(0).queues().size()).isZero();
+	}
+
+	@Test
+	void defaultOfTheRegistryIsForRequestsThatSayNothing() {
+		LockSettings settings = LockSettings.builder().fair(true).build();
+		assertThat(settings.isFair(LockRequest.of("key"))).isTrue();
+		assertThat(settings.isFair(LockRequest.builder("key").fair(false).build())).isFalse();
+		assertThat(settings.toBuilder().build().fair()).isTrue();
+		assertThat(LockSettings.defaults().isFair(this.fair)).isTrue();
+		assertThat(LockSettings.defaults().isFair(LockRequest.of("key"))).isFalse();
+	}
+
+}

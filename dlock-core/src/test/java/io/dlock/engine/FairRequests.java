@@ -1,0 +1,86 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.store.LockStore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Requests of several instances for one key, whose order the test knows.
+ */
+final class FairRequests implements AutoCloseable {
+
+	private static final LockSettings SETTINGS = LockSettings.builder()
+		.commandTimeout(Duration.ofSeconds(5))
+		.waitTime(LockRequest.FOREVER)
+		.shutdownTimeout(Duration.ZERO)
+		.build();
+
+	final LockRequest fair = LockRequest.builder("fair/" + UUID.randomUUID()).fair(true).build();
+
+	private final List<PatientStore> stores;
+
+	final List<LeaseLockRegistry> registries;
+
+	final List<Integer> granted = Collections.synchronizedList(new ArrayList<>());
+
+	final List<CompletableFuture<Void>> done = new ArrayList<>();
+
+	FairRequests(List<? extends LockStore> stores) {
+		this.stores = stores.stream().map(PatientStore::new).toList();
+		this.registries = this.stores.stream().map((store) -> new LeaseLockRegistry(store, SETTINGS)).toList();
+	}
+
+	/**
+	 * Send a request from one of the instances, and wait until it is queued.
+	 */
+	CompletableFuture<LockHandle> request(int number, LockRequest request) {
+		int queued = queued();
+		CompletableFuture<LockHandle> handle = registry(number).acquireAsync(request);
+		this.done.add(handle.thenCompose((granted) -> {
+			this.granted.add(number);
+			return granted.releaseAsync();
+		}).thenAccept((released) -> {
+		}));
+		awaitQueued(queued + 1);
+		return handle;
+	}
+
+	LeaseLockRegistry registry(int number) {
+		return this.registries.get(number % this.registries.size());
+	}
+
+	int queued() {
+		return this.stores.stream().mapToInt((store) -> store.queued().size()).sum();
+	}
+
+	void awaitQueued(int requests) {
+		while (queued() < requests) {
+			LockSupport.parkNanos(100_000);
+		}
+	}
+
+	void assertGrantedInOrder(int requests) {
+		CompletableFuture.allOf(this.done.toArray(CompletableFuture[]::new)).join();
+		assertThat(this.granted).isEqualTo(IntStream.range(0, requests).boxed().toList());
+		assertThat(this.registries).allMatch((registry) -> registry.queues().size() == 0);
+	}
+
+	@Override
+	public void close() {
+		this.registries.forEach(LeaseLockRegistry::close);
+		this.stores.forEach(PatientStore::close);
+	}
+
+}

@@ -1,0 +1,95 @@
+package io.dlock.engine;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoredLock;
+
+/**
+ * Reserves locks for so long that a busy machine misses no turn, and knows the requests
+ * that are queued.
+ */
+record PatientStore(LockStore store, Set<String> queued) implements LockStore {
+
+	PatientStore(LockStore store) {
+		this(store, ConcurrentHashMap.newKeySet());
+	}
+
+	private static MailboxAddress patient(MailboxAddress address) {
+		return new MailboxAddress("9000" + address.value().substring(4));
+	}
+
+	private static AcquireCommand patient(AcquireCommand command) {
+		MailboxAddress mailbox = command.mailbox();
+		return (mailbox == null) ? command
+				: new AcquireCommand(command.key(), command.owner(), command.lease(), command.holder(),
+						command.reason(), patient(mailbox), command.queueing(), command.releasing(), command.limit());
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireCommand command) {
+		AcquireResult result = this.store.acquire(patient(command));
+		if (command.queueing() && result instanceof AcquireResult.Refused) {
+			this.queued.add(command.owner());
+		}
+		return result;
+	}
+
+	@Override
+	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
+		String reservation = address.value().substring(0, 4);
+		return this.store.openMailbox(patient(address),
+				(message) -> onLockAvailable.accept(message.replace(" 9000", " " + reservation)));
+	}
+
+	@Override
+	public void leave(String storageKey, MailboxAddress mailbox) {
+		this.store.leave(storageKey, patient(mailbox));
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewCommand> leases) {
+		return this.store.renew(leases);
+	}
+
+	@Override
+	public boolean release(String key, String owner) {
+		return this.store.release(key, owner);
+	}
+
+	@Override
+	public boolean supportsMembers() {
+		return this.store.supportsMembers();
+	}
+
+	@Override
+	public Optional<StoredLock> find(String key) {
+		return this.store.find(key);
+	}
+
+	@Override
+	public void verify() {
+		this.store.verify();
+	}
+
+	@Override
+	public String describe() {
+		return this.store.describe();
+	}
+
+	@Override
+	public void close() {
+		this.store.close();
+	}
+
+}
