@@ -93,10 +93,10 @@ public final class LockRequestBuilder {
 	}
 
 	/**
-	 * Set whether the store grants the lock in the order in which it saw the first attempt
-	 * of each request, over all threads and processes. A fair request waits in the queue
-	 * of the store by itself: no lock is passed on within the process, and each grant
-	 * costs two round trips and a message. Shared requests and permits ignore it.
+	 * Set whether the store grants the lock in the order in which it saw the first
+	 * attempt of each request, over all threads and processes. A fair request waits in
+	 * the queue of the store by itself: no lock is passed on within the process, and each
+	 * grant costs two round trips and a message. Shared requests and permits ignore it.
 	 * @param fair whether it is fair, or {@code null} for the registry's default
 	 * @return this builder
 	 */
@@ -173,9 +173,9 @@ public final class LockRequestBuilder {
 	 * @throws IllegalArgumentException if a value is out of range
 	 */
 	public LockRequest build() {
-		return LockRequest.create(this.key, new LockRequest.Options(this.lease, this.waitTime, this.renew,
-				this.reentrant, this.reason, this.name, this.minHold, this.maxHold, this.failOpen, this.shared,
-				this.fair));
+		return LockRequest.create(this.key,
+				new LockRequest.Options(this.lease, this.waitTime, this.renew, this.reentrant, this.reason, this.name,
+						this.minHold, this.maxHold, this.failOpen, this.shared, this.fair));
 	}
 
 }

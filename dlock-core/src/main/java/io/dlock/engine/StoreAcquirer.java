@@ -49,8 +49,7 @@ final class StoreAcquirer {
 	AcquireResult acquire(QueuedRequest queued, String owner, Moment sent) {
 		Lease predecessor = queued.predecessor();
 		queued.clearLockAvailable();
-		MailboxAddress own = queued.context().address();
-		MailboxAddress mailbox = (own != null) ? own : this.membership.address();
+		MailboxAddress mailbox = mailbox(queued.context());
 		boolean queueing = mailbox != null && !queued.context().deadline().isOver();
 		AcquireResult result = this.store.acquire(command(queued.context(), owner, mailbox, queueing,
 				(predecessor != null) ? predecessor.owner() : null));
@@ -58,6 +57,11 @@ final class StoreAcquirer {
 		storeAnswered(sent);
 		notePlace(queued, mailbox, queueing, result instanceof AcquireResult.Refused);
 		return result;
+	}
+
+	private @Nullable MailboxAddress mailbox(AcquireContext context) {
+		MailboxAddress own = context.address();
+		return (own != null) ? own : this.membership.address();
 	}
 
 	private static AcquireCommand command(AcquireContext context, String owner, @Nullable MailboxAddress mailbox,
@@ -76,10 +80,10 @@ final class StoreAcquirer {
 	 */
 	List<AcquireResult> acquireAll(QueuedRequest queued, List<Acquisition> acquisitions, Moment sent) {
 		queued.clearLockAvailable();
-		MailboxAddress mailbox = this.membership.address();
+		MailboxAddress mailbox = mailbox(queued.context());
 		boolean queueing = mailbox != null && !queued.context().deadline().isOver();
 		List<AcquireResult> results = this.store.acquireAll(acquisitions.stream()
-			.map((each) -> command(each.context(), each.owner(), mailbox,
+			.map((each) -> command(each.context(), each.owner(), mailbox(each.context()),
 					queueing && each.context() == queued.context(), null))
 			.toList());
 		if (!(results.get(0) instanceof AcquireResult.Failed)) {

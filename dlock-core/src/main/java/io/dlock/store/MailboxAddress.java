@@ -46,7 +46,8 @@ public record MailboxAddress(String value) {
 	public MailboxAddress {
 		if (!FORMAT.matcher(value).matches()) {
 			throw new IllegalArgumentException(
-					"A mailbox address is 4 digits and 12 lower-case letters or digits, with a point before the last 3 for a request, but this is '" + value + "'");
+					"A mailbox address is 4 digits and 12 lower-case letters or digits, with a point before the last 3 for a request, but this is '"
+							+ value + "'");
 		}
 	}
 

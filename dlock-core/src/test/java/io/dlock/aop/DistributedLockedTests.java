@@ -7,6 +7,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.support.AopUtils;
@@ -18,6 +19,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.OnBusy;
+import io.dlock.store.memory.Waiting;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -114,6 +116,25 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 		assertThat(orders.root()).isEqualTo("root");
 		assertThat(orders.unlocked()).isEqualTo("none");
 		assertThat(this.store.find("orders:42")).isEmpty();
+	}
+
+	static class Turnstile {
+
+		@DistributedLocked(name = "turnstile", waitTime = "30s", fair = true)
+		public void pass() {
+		}
+
+	}
+
+	@Test
+	void fairCallsHaveAPlaceEach() {
+		Turnstile turnstile = bean(Turnstile.class);
+		holdElsewhere("turnstile");
+		CompletableFuture<Void> first = CompletableFuture.runAsync(turnstile::pass);
+		CompletableFuture<Void> second = CompletableFuture.runAsync(turnstile::pass);
+		Awaitility.await().until(() -> Waiting.processes(this.store, "turnstile") == 2);
+		this.store.release("turnstile", "elsewhere");
+		assertThat(CompletableFuture.allOf(first, second)).succeedsWithin(Patience.EVENTUALLY);
 	}
 
 	static class Recursive {

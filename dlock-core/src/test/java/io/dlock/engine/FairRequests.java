@@ -13,6 +13,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.store.LockStore;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -66,13 +67,16 @@ final class FairRequests implements AutoCloseable {
 	}
 
 	void awaitQueued(int requests) {
+		long start = System.nanoTime();
 		while (queued() < requests) {
 			LockSupport.parkNanos(100_000);
+			assertThat(System.nanoTime() - start).as("queued: " + queued()).isLessThan(Patience.EVENTUALLY.toNanos());
 		}
 	}
 
 	void assertGrantedInOrder(int requests) {
-		CompletableFuture.allOf(this.done.toArray(CompletableFuture[]::new)).join();
+		assertThat(CompletableFuture.allOf(this.done.toArray(CompletableFuture[]::new)))
+			.succeedsWithin(Patience.EVENTUALLY);
 		assertThat(this.granted).isEqualTo(IntStream.range(0, requests).boxed().toList());
 		assertThat(this.registries).allMatch((registry) -> registry.queues().size() == 0);
 	}

@@ -60,9 +60,8 @@ class MailboxAddressTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(
-			strings = { "", "0050", "0050abcdefghijk ", "005xabcdefghijkl", "0050abcdefghijklm", "0050ABCDEFGHIJKL", "0050abcdefgh.ij",
-					"0050abcd.fghijkl" })
+	@ValueSource(strings = { "", "0050", "0050abcdefghijk ", "005xabcdefghijkl", "0050abcdefghijklm",
+			"0050ABCDEFGHIJKL", "0050abcdefgh.ij", "0050abcd.fghijkl" })
 	void malformedAddressIsRefused(String value) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new MailboxAddress(value))
 			.withMessageContaining("mailbox");

@@ -23,8 +23,7 @@ import io.dlock.transaction.InsideTransaction;
  * @param maxHold Longest time for which a lock is held, unless a method says otherwise:
  * after that it is lost. At least the lease. No limit by default
  * @param fair Whether the store grants locks in the order of the requests, unless a
- * method says otherwise. Locks are then not passed on within the
- * process
+ * method says otherwise. Locks are then not passed on within the process
  * @param commandTimeout Timeout of a call to the store. A tenth of the lease by default,
  * at most one second. Every lease must be at least four times as long
  * @param maxPollInterval Longest interval at which the next waiting process polls for a
@@ -51,12 +50,12 @@ import io.dlock.transaction.InsideTransaction;
 @ConfigurationProperties("dlock")
 public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s") Duration lease,
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue("false") boolean fair,
-		@Nullable Duration commandTimeout,
-		@DefaultValue("100ms") Duration maxPollInterval, @DefaultValue("10s") Duration shutdownTimeout,
-		@Nullable String instance, @DefaultValue("true") boolean startupCheck,
-		@DefaultValue("15s") Duration startTimeout, @DefaultValue("sync") ReleaseMode release,
-		@DefaultValue("throw") OnStoreFailure onStoreFailure, @DefaultValue("true") boolean mdc, @DefaultValue Aop aop,
-		@DefaultValue HandOff handOff, @DefaultValue Events events, @DefaultValue Transaction transaction) {
+		@Nullable Duration commandTimeout, @DefaultValue("100ms") Duration maxPollInterval,
+		@DefaultValue("10s") Duration shutdownTimeout, @Nullable String instance,
+		@DefaultValue("true") boolean startupCheck, @DefaultValue("15s") Duration startTimeout,
+		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
+		@DefaultValue("true") boolean mdc, @DefaultValue Aop aop, @DefaultValue HandOff handOff,
+		@DefaultValue Events events, @DefaultValue Transaction transaction) {
 
 	private static final Duration MAX_START_TIMEOUT = Duration.ofMinutes(60);
 

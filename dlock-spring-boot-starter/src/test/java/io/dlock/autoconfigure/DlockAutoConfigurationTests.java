@@ -299,6 +299,12 @@ class DlockAutoConfigurationTests {
 			.run(DlockAutoConfigurationTests::works);
 	}
 
+	@Test
+	void locksAreFairIfThatIsTheDefault() {
+		this.runner.withPropertyValues("dlock.backend=memory", "dlock.fair=true")
+			.run((context) -> assertThat(context.getBean(LeaseLockRegistry.class).settings().fair()).isTrue());
+	}
+
 	// durations
 
 	@Test

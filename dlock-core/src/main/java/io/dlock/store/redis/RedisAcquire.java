@@ -77,8 +77,7 @@ record RedisAcquire(String prefix, AcquireCommand command) {
 					answer.size() > 2 && RedisAnswers.number(answer.get(2)) == 1);
 		}
 		Duration remaining = Duration.ofMillis(Math.max(0, RedisAnswers.number(answer.get(1))));
-		return new AcquireResult.Refused(remaining, lock(remaining, answer),
-				(int) RedisAnswers.number(answer.get(2)));
+		return new AcquireResult.Refused(remaining, lock(remaining, answer), (int) RedisAnswers.number(answer.get(2)));
 	}
 
 	private @Nullable StoredLock lock(Duration remaining, List<?> answer) {

@@ -36,8 +36,7 @@ final class RedisLua {
 	/**
 	 * Notifies a process that the lock is reserved for it, or for the request with the
 	 * address. The name of the lock contains the prefix of all names and the storage key.
-	 * A message is a hint: a user without
-	 * the right to publish can release all the same.
+	 * A message is a hint: a user without the right to publish can release all the same.
 	 */
 	private static final String NOTIFY = """
 			local function notify(address)

@@ -14,6 +14,7 @@ import io.dlock.store.StorageKey;
 import io.dlock.store.test.LockStoreContract.Feature;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * The first process of a queue is told of its reservation.
@@ -66,6 +67,21 @@ abstract class MailboxContract extends ContractPart {
 			refused(ask("d", this.first));
 			release("b");
 			await().untilAsserted(() -> assertThat(calls).endsWith(storageKey).hasSize(3));
+		}
+	}
+
+	@Test
+	void requestBehindAMemberIsToldOfItsTurn() {
+		assumeTrue(store().supportsMembers(), "The store has exclusive locks only");
+		Queue<String> calls = new ConcurrentLinkedQueue<>();
+		MailboxAddress one = this.first.ofRequest(1);
+		try (Mailbox mailbox = store().openMailbox(this.first, calls::add)) {
+			assertThat(mailbox).isNotNull();
+			granted(acquire("+a", LEASE));
+			refused(ask("b", one));
+			assertThat(release("+a")).isTrue();
+			await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(key()) + ' ' + one.value()));
+			granted(ask("b", one));
 		}
 	}
 

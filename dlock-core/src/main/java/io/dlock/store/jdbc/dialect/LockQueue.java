@@ -65,8 +65,8 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 	 * @param storageKeys the locks
 	 * @param mailbox the process that waits for them
 	 * @param member whether it has waited as a member
-	 * @return the {@linkplain MailboxAddress#message messages} for the locks that are free
-	 * or reserved for this process or one of its requests
+	 * @return the {@linkplain MailboxAddress#message messages} for the locks that are
+	 * free or reserved for this process or one of its requests
 	 * @throws SQLException if there is no answer
 	 */
 	public List<String> available(List<String> storageKeys, MailboxAddress mailbox, boolean member)
