@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -375,9 +376,16 @@ class StoreQueueMembershipTests {
 		CompletableFuture<LockHandle> reader = there.acquireAsync(reading);
 		this.thereStore.beforeLeave = () -> awaitQueued(2);
 		writer.cancel(false);
-		Awaitility.await().until(reader::isDone);
+		awaitBeforeTheLeaseEnds(reader::isDone);
 		reader.get().release();
 		held.release();
+	}
+
+	/**
+	 * A process that listens tries again at the end of the lease at the latest.
+	 */
+	private void awaitBeforeTheLeaseEnds(Callable<Boolean> condition) {
+		Awaitility.await().atMost(this.here.settings().lease().dividedBy(2)).until(condition);
 	}
 
 	@Test
@@ -394,10 +402,9 @@ class StoreQueueMembershipTests {
 		};
 		first.cancel(false);
 		CompletableFuture<LockHandle> waiting = second.get();
-		Awaitility.await().until(() -> this.thereStore.acquires.get() > looks + 1);
+		awaitBeforeTheLeaseEnds(() -> this.thereStore.acquires.get() > looks + 1);
 		awaitQueued(1);
 		held.release();
-		Awaitility.await().until(waiting::isDone);
 		waiting.get().release();
 	}
 
