@@ -3,6 +3,8 @@ package io.dlock.store.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -68,9 +70,16 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		return this.unanswered.isEmpty();
 	}
 
+	/**
+	 * In another order with each call: one row that another session has locked takes most
+	 * of the time, so that two would keep the members behind them from every renewal.
+	 */
 	private void renewMembers(LockDialect dialect, Connection connection) throws SQLException {
-		for (DueLease lease : List.copyOf(this.unanswered.values())) {
-			if (isMember(lease) && !isOver()) {
+		List<DueLease> members = new ArrayList<>(this.unanswered.values());
+		members.removeIf((lease) -> !isMember(lease));
+		Collections.shuffle(members);
+		for (DueLease lease : members) {
+			if (!isOver()) {
 				renewMember(dialect, connection, lease);
 			}
 		}

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -351,6 +352,24 @@ abstract class AbstractJdbcMemberTests {
 		try (Connection connection = this.pool.getConnection()) {
 			connection.setAutoCommit(false);
 			assertThat(this.store.hold(connection, this.key, "+a")).isFalse();
+			connection.rollback();
+			connection.setAutoCommit(true);
+		}
+	}
+
+	@Test
+	void lockedRowsKeepNoOtherMemberFromEveryRenewal() throws SQLException {
+		JdbcLockStore impatient = store(this.pool, Duration.ofSeconds(1));
+		List<RenewCommand> renewals = Stream.of("a", "b", "c")
+			.map((each) -> new RenewCommand(each, "+" + each, LEASE))
+			.toList();
+		renewals.forEach((each) -> granted(impatient.acquire(command(each.key(), each.owner(), 5, null))));
+		try (Connection connection = this.pool.getConnection()) {
+			connection.setAutoCommit(false);
+			assertThat(this.store.hold(connection, "a", "+a")).isTrue();
+			assertThat(this.store.hold(connection, "b", "+b")).isTrue();
+			Awaitility.await().until(() -> impatient.renew(renewals).get(2) == RenewResult.RENEWED);
+			assertThat(impatient.renew(renewals).subList(0, 2)).containsOnly(RenewResult.UNKNOWN);
 			connection.rollback();
 			connection.setAutoCommit(true);
 		}
