@@ -178,8 +178,14 @@ final class LockAcquirer {
 		if (hold == null) {
 			return null;
 		}
-		this.leases.begin(hold);
-		return this.handles.deliver(hold, context.deadline());
+		try {
+			this.leases.begin(hold);
+			return this.handles.deliver(hold, context.deadline());
+		}
+		catch (Throwable ex) {
+			this.members.giveBack(hold, true);
+			throw ex;
+		}
 	}
 
 	/**

@@ -146,6 +146,22 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 	}
 
 	@Test
+	void readerThatCannotBeginLeavesTheLease() {
+		LockHandle one = reader(shared().build());
+		this.clock.onReading = () -> {
+			if (StackWalker.getInstance()
+				.walk((frames) -> frames.anyMatch((frame) -> frame.getClassName().endsWith(".HoldDetails")))) {
+				throw new OutOfMemoryError("of the test");
+			}
+		};
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> reader(shared().build()));
+		this.clock.onReading = () -> {
+		};
+		one.release();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
 	void lockWhoseMinHoldIsOverCanBeDowngraded() {
 		LockHandle writer = reader(LockRequest.builder("key").minHold(Duration.ofSeconds(2)).build());
 		assertThatIllegalStateException().isThrownBy(writer::downgrade).withMessageContaining("minHold");
