@@ -24,6 +24,7 @@ public record LocalLocks(List<Held> held, List<Waiting> waiting) {
 	 * A lock that is held.
 	 *
 	 * @param key the key as it is stored
+	 * @param kind the kind of the lock
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason of the request, or {@code null}
 	 * @param thread the name of the thread that requested the lock
@@ -34,8 +35,8 @@ public record LocalLocks(List<Held> held, List<Waiting> waiting) {
 	 * @param waiting the number of requests of this process that wait for the lock
 	 * @param age the time since the lock was acquired, by the monotonic clock
 	 */
-	public record Held(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
-			Instant until, long token, int waiting, Duration age) {
+	public record Held(String key, LockKind kind, @Nullable String name, @Nullable String reason, String thread,
+			Instant since, Instant until, long token, int waiting, Duration age) {
 
 	}
 
@@ -44,14 +45,15 @@ public record LocalLocks(List<Held> held, List<Waiting> waiting) {
 	 * another process, or for the answer of the store.
 	 *
 	 * @param key the key as it is stored
+	 * @param kind the kind of the lock
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason of the request, or {@code null}
 	 * @param thread the name of the thread that requests the lock
 	 * @param since when the lock was requested
 	 * @param until the end of the wait time, or {@code null} if it is unlimited
 	 */
-	public record Waiting(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
-			@Nullable Instant until) {
+	public record Waiting(String key, LockKind kind, @Nullable String name, @Nullable String reason, String thread,
+			Instant since, @Nullable Instant until) {
 
 	}
 

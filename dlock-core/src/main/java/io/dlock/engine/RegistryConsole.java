@@ -20,6 +20,7 @@ import io.dlock.LossType;
 import io.dlock.console.ForcedRelease;
 import io.dlock.console.LocalLocks;
 import io.dlock.console.LockConsole;
+import io.dlock.console.LockKind;
 import io.dlock.console.LockList;
 import io.dlock.console.StoreReport;
 import io.dlock.engine.Hold.Loss;
@@ -85,18 +86,25 @@ final class RegistryConsole implements LockConsole {
 	private LocalLocks.Held held(Hold hold, int waiting) {
 		AcquireContext context = hold.context();
 		LockRequest request = context.request();
-		return new LocalLocks.Held(hold.context().storageKey(), request.name(), request.reason(), context.thread(),
-				Instant.ofEpochMilli(hold.since().wallMillis()), inNanos(hold.validNanosLeft()), hold.token(), waiting,
-				hold.age());
+		return new LocalLocks.Held(context.storageKey(), kind(context), request.name(), request.reason(),
+				context.thread(), Instant.ofEpochMilli(hold.since().wallMillis()), inNanos(hold.validNanosLeft()),
+				hold.token(), waiting, hold.age());
 	}
 
 	private LocalLocks.Waiting waiting(QueuedRequest queued) {
 		AcquireContext context = queued.context();
 		LockRequest request = context.request();
 		Deadline deadline = context.deadline();
-		return new LocalLocks.Waiting(queued.storageKey(), request.name(), request.reason(), context.thread(),
-				inNanos(-deadline.elapsed().toNanos()),
+		return new LocalLocks.Waiting(queued.storageKey(), kind(context), request.name(), request.reason(),
+				context.thread(), inNanos(-deadline.elapsed().toNanos()),
 				deadline.isUnlimited() ? null : inNanos(deadline.remainingNanos()));
+	}
+
+	private static LockKind kind(AcquireContext context) {
+		if (context.terms().isShared()) {
+			return LockKind.SHARED;
+		}
+		return context.terms().isMember() ? LockKind.PERMIT : LockKind.EXCLUSIVE;
 	}
 
 	private Instant inNanos(long nanos) {

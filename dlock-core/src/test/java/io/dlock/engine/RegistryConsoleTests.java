@@ -19,6 +19,7 @@ import io.dlock.LockStoreException;
 import io.dlock.console.ForcedRelease;
 import io.dlock.console.LocalLocks;
 import io.dlock.console.LockConsole;
+import io.dlock.console.LockKind;
 import io.dlock.console.LockList;
 import io.dlock.console.StoreReport;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -87,7 +88,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		CompletableFuture<LockHandle> unlimited = waiter();
 		List<LocalLocks.Waiting> waiting = this.console.local().waiting();
 		assertThat(waiting).extracting(LocalLocks.Waiting::key).containsExactly("key", "key");
-		assertThat(waiting.get(0)).isEqualTo(new LocalLocks.Waiting("key", "reports", "a report",
+		assertThat(waiting.get(0)).isEqualTo(new LocalLocks.Waiting("key", LockKind.EXCLUSIVE, "reports", "a report",
 				Thread.currentThread().getName(), asked, asked.plusSeconds(40)));
 		assertThat(waiting.get(1).until()).as("unlimited").isNull();
 		assertThat(this.console.local().held()).extracting(LocalLocks.Held::waiting).containsExactly(2);

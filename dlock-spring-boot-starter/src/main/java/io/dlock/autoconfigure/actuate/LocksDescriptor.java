@@ -3,11 +3,13 @@ package io.dlock.autoconfigure.actuate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockInfo;
 import io.dlock.console.LocalLocks;
+import io.dlock.console.LockKind;
 
 /**
  * The answer of the endpoint {@code dlocks}. Tokens are texts: many readers of JSON do
@@ -25,10 +27,15 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 		return age.toMillis() / 1000.0;
 	}
 
+	private static String text(LockKind kind) {
+		return kind.name().toLowerCase(Locale.ROOT);
+	}
+
 	/**
 	 * A lock that this instance holds.
 	 *
 	 * @param key the key as it is stored, or its hash
+	 * @param kind {@code exclusive}, {@code shared} or {@code permit}
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason, or {@code null}
 	 * @param thread the thread that requested the lock
@@ -38,12 +45,12 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 * @param waiting the number of requests of this instance that wait for it
 	 * @param ageSeconds the time since the acquire
 	 */
-	public record Held(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
-			Instant until, String token, int waiting, double ageSeconds) {
+	public record Held(String key, String kind, @Nullable String name, @Nullable String reason, String thread,
+			Instant since, Instant until, String token, int waiting, double ageSeconds) {
 
 		static Held of(String key, LocalLocks.Held lock) {
-			return new Held(key, lock.name(), lock.reason(), lock.thread(), lock.since(), lock.until(),
-					Long.toString(lock.token()), lock.waiting(), seconds(lock.age()));
+			return new Held(key, text(lock.kind()), lock.name(), lock.reason(), lock.thread(), lock.since(),
+					lock.until(), Long.toString(lock.token()), lock.waiting(), seconds(lock.age()));
 		}
 
 	}
@@ -52,17 +59,19 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 * A request of this instance that waits.
 	 *
 	 * @param key the key as it is stored, or its hash
+	 * @param kind {@code exclusive}, {@code shared} or {@code permit}
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason, or {@code null}
 	 * @param thread the thread that waits
 	 * @param since the begin of the wait
 	 * @param until the end of the wait time, or {@code null} if it has no end
 	 */
-	public record Waiting(String key, @Nullable String name, @Nullable String reason, String thread, Instant since,
-			@Nullable Instant until) {
+	public record Waiting(String key, String kind, @Nullable String name, @Nullable String reason, String thread,
+			Instant since, @Nullable Instant until) {
 
 		static Waiting of(String key, LocalLocks.Waiting lock) {
-			return new Waiting(key, lock.name(), lock.reason(), lock.thread(), lock.since(), lock.until());
+			return new Waiting(key, text(lock.kind()), lock.name(), lock.reason(), lock.thread(), lock.since(),
+					lock.until());
 		}
 
 	}

@@ -17,6 +17,7 @@ import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 import io.dlock.LockHandle;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.autoconfigure.HiddenKeys;
@@ -254,6 +255,16 @@ class DlocksEndpointTests {
 			assertThat(locks.store().locks().get(0).ageSeconds()).isBetween(0.05, 60.0);
 			assertThat(locks.store().locks().get(0).state()).isEqualTo("held");
 		});
+	}
+
+	@Test
+	void kindOfLocksIsShown() {
+		List<LockHandle> handles = List.of(this.registry.acquire("lock"), this.registry.acquirePermit("export", 3),
+				this.registry.acquire(LockRequest.builder("read").mode(LockMode.SHARED).build()));
+		LocksDescriptor locks = search(endpoint(Show.NEVER, Show.ALWAYS), null, null, null, null);
+		assertThat(locks.held()).extracting(LocksDescriptor.Held::kind)
+			.containsExactlyInAnyOrder("exclusive", "permit", "shared");
+		handles.forEach(LockHandle::release);
 	}
 
 	private static List<String> shown(DlocksEndpoint endpoint) {
