@@ -53,9 +53,6 @@ final class RedisLockScripts {
 				return {0, remaining, place, micros(),
 					unpack(redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token'))}
 			end
-			if waiting ~= '' and mailbox ~= '' then
-				redis.call('HSET', KEYS[1], 'waiting', without(waiting, mailbox .. ' '))
-			end
 			local now = micros()
 			local token = mint(now)
 			redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'token', token, 'holder', ARGV[3],
