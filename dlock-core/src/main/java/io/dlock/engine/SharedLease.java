@@ -6,6 +6,7 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.LossType;
 import io.dlock.engine.AcquireContext.LeaseTerms;
 import io.dlock.engine.Hold.Loss;
 import io.dlock.engine.Revoker.UnansweredRequests;
@@ -167,11 +168,12 @@ final class SharedLease extends Lease {
 	}
 
 	/**
-	 * The readers of a lease lose it one after the other.
+	 * The readers of a lease lose it one after the other. Each reaches its own
+	 * {@code maxHold}.
 	 */
 	@Override
 	boolean isNews(Loss loss) {
-		boolean news = !loss.equals(this.lastLoss);
+		boolean news = loss.type() == LossType.MAX_HOLD || !loss.equals(this.lastLoss);
 		this.lastLoss = loss;
 		return news;
 	}

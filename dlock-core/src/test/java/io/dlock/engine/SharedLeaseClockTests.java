@@ -3,8 +3,12 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
@@ -131,6 +135,28 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 		assertThat(this.registry.counts().heldByName()).containsOnlyKeys("a");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(limited::release);
 		lasting.release();
+	}
+
+	@Test
+	void lossOfEachReaderIsLogged() {
+		Logger logger = (Logger) LoggerFactory.getLogger(LeaseLifecycle.class);
+		ListAppender<ILoggingEvent> log = new ListAppender<>();
+		log.start();
+		logger.addAppender(log);
+		try {
+			LockHandle lasting = reader(shared().build());
+			LockHandle one = reader(shared().maxHold(LEASE).build());
+			LockHandle two = reader(shared().maxHold(LEASE).build());
+			outlive(one, lasting);
+			assertThat(two.isValid()).isFalse();
+			assertThat(log.list).hasSize(2);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(one::release);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(two::release);
+			lasting.release();
+		}
+		finally {
+			logger.detachAppender(log);
+		}
 	}
 
 	@Test
