@@ -64,7 +64,7 @@ final class LocalQueues {
 	@Nullable QueuedRequest joinAlone(AcquireContext context) {
 		QueuedRequest queued = new QueuedRequest(context, () -> {
 		});
-		this.queues.computeIfAbsent(context.storageKey(), (key) -> {
+		this.queues.computeIfAbsent(context.queueName(), (key) -> {
 			LocalQueue created = new LocalQueue();
 			created.add(queued);
 			return created;

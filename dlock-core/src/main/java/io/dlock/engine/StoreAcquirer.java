@@ -83,7 +83,7 @@ final class StoreAcquirer {
 		MailboxAddress mailbox = mailbox(queued.context());
 		boolean queueing = mailbox != null && !queued.context().deadline().isOver();
 		List<AcquireResult> results = this.store.acquireAll(acquisitions.stream()
-			.map((each) -> command(each.context(), each.owner(), mailbox(each.context()),
+			.map((each) -> command(each.context(), each.owner(), mailbox,
 					queueing && each.context() == queued.context(), null))
 			.toList());
 		if (!(results.get(0) instanceof AcquireResult.Failed)) {

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import io.dlock.LockHandle;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.LockSettings;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
@@ -138,6 +139,25 @@ class FairLockTests {
 			.satisfies(LockHandle::release);
 		reading.release();
 		assertThat(this.requests.registry(0).queues().size()).isZero();
+	}
+
+	@Test
+	void setOfFairLocksHasItsPlaceInTheOrderOfTheKeyThatItWaitsFor() {
+		LeaseLockRegistry registry = this.requests.registry(0);
+		List<String> keys = List.of(this.fair.key(), this.fair.key() + "/2", this.fair.key() + "/3");
+		registry.acquireAll(this.fair, keys).close();
+		LockHandle held = hold();
+		this.requests.request(0, this.fair);
+		CompletableFuture<LockSet> set = registry.acquireAllAsync(this.fair, keys);
+		this.requests.awaitQueued(2);
+		CompletableFuture<LockHandle> last = this.requests.registry(1).acquireAsync(this.fair);
+		this.requests.awaitQueued(3);
+		held.release();
+		assertThat(set).succeedsWithin(Patience.EVENTUALLY);
+		assertThat(last).isNotDone();
+		set.join().close();
+		last.join().release();
+		this.requests.assertGrantedInOrder(1);
 	}
 
 	@Test

@@ -45,6 +45,14 @@ record PatientStore(LockStore store, Set<String> queued) implements LockStore {
 		return result;
 	}
 
+	/**
+	 * The keys of a set are requested together, one after the other.
+	 */
+	@Override
+	public boolean supportsBatches() {
+		return true;
+	}
+
 	@Override
 	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
 		String reservation = address.value().substring(0, 4);

@@ -53,9 +53,9 @@ final class RedisMemberScripts {
 					local isExcluded = lock.owner and lock.owner ~= '+' and lock.owner ~= place
 					local isFull = lock.count >= limit
 					if isExcluded or isFull or lock.count > 0 and awaited() == 1 and not hasPlace then
-						local waiting, place = with(lock.waiting, mailbox .. '+', ARGV[8])
+						local waiting, ahead = with(lock.waiting, mailbox .. '+', ARGV[8])
 						if ARGV[8] == '1' and hasPlace then
-							place = 0
+							ahead = 0
 							write(lock, {'waiting', mailbox .. '+' .. lock.waiting})
 						elseif waiting ~= lock.waiting then
 							redis.call('HSET', KEYS[1], 'waiting', waiting)
@@ -66,12 +66,12 @@ final class RedisMemberScripts {
 						end
 						remaining = math.ceil(remaining)
 						if string.find(lock.owner, '^[>~]') then
-							return {0, remaining, place}
+							return {0, remaining, ahead}
 						end
 						if lock.owner == '+' then
-							return refusal(remaining, place, lock.now, lock.members)
+							return refusal(remaining, ahead, lock.now, lock.members)
 						end
-						return {0, remaining, place, lock.now, lock.holder, lock.reason, lock.since, lock.token}
+						return {0, remaining, ahead, lock.now, lock.holder, lock.reason, lock.since, lock.token}
 					end
 					if mailbox ~= '' then
 						lock.waiting = without(lock.waiting, mailbox .. '+')
