@@ -46,8 +46,8 @@ public enum ContenderType {
 	/** Measured with tries. */
 	STORE("store", EnumSet.allOf(Backend.class), StoreContender::connect),
 
-	/** Measured with tries, beside our memory store. */
-	SEMAPHORE("semaphore", EnumSet.noneOf(Backend.class), (address, lease) -> new SemaphoreContender());
+	/** Measured with tries, beside our memory store, and with permits. */
+	SEMAPHORE("semaphore", EnumSet.allOf(Backend.class), (address, lease) -> new SemaphoreContender());
 
 	/**
 	 * The contenders that processes can share.

@@ -1,10 +1,12 @@
 package io.dlock.benchmarks.contender;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockHandle;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
 import io.dlock.LockSettings;
@@ -60,6 +62,21 @@ public final class DlockContender implements Contender {
 		LockRequestBuilder request = LockRequest.builder(key);
 		return new Held(this.registry, request.waitTime(LockRequest.FOREVER).build(),
 				request.waitTime(Duration.ZERO).build());
+	}
+
+	@Override
+	public ContenderLock open(String key, LockKind kind) {
+		LockRequest request = LockRequest.builder(key)
+			.waitTime(LockRequest.FOREVER)
+			.mode((kind == LockKind.READ) ? LockMode.SHARED : LockMode.EXCLUSIVE)
+			.build();
+		return switch (kind) {
+			case EXCLUSIVE -> open(key);
+			case READ, WRITE -> new GrantedLock(() -> this.registry.acquire(request)::release);
+			case TWO_KEYS ->
+				new GrantedLock(() -> this.registry.acquireAll(request, List.of(key + "-a", key + "-b"))::release);
+			case PERMIT -> new GrantedLock(() -> this.registry.acquirePermit(request, kind.places())::release);
+		};
 	}
 
 	/**

@@ -13,7 +13,12 @@ final class SemaphoreContender implements Contender {
 
 	@Override
 	public ContenderLock open(String key) {
-		return new Held(this.semaphores.computeIfAbsent(key, (k) -> new Semaphore(1)));
+		return open(key, LockKind.EXCLUSIVE);
+	}
+
+	@Override
+	public ContenderLock open(String key, LockKind kind) {
+		return new Held(this.semaphores.computeIfAbsent(key, (k) -> new Semaphore(kind.places())));
 	}
 
 	@Override

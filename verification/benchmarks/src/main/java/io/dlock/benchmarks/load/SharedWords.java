@@ -4,14 +4,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A few words of memory that JVMs of one machine share.
+ * A few words of memory that threads share, or JVMs of one machine.
  */
 public final class SharedWords {
 
@@ -19,10 +19,18 @@ public final class SharedWords {
 
 	private static final VarHandle WORD = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
-	private final MappedByteBuffer buffer;
+	private final ByteBuffer buffer;
 
-	private SharedWords(MappedByteBuffer buffer) {
+	private SharedWords(ByteBuffer buffer) {
 		this.buffer = buffer;
+	}
+
+	/**
+	 * Words of this JVM.
+	 * @return zeros
+	 */
+	public static SharedWords local() {
+		return new SharedWords(ByteBuffer.allocateDirect(COUNT * Long.BYTES));
 	}
 
 	/**
@@ -46,6 +54,10 @@ public final class SharedWords {
 
 	public void set(int index, long value) {
 		WORD.setVolatile(this.buffer, index * Long.BYTES, value);
+	}
+
+	long add(int index, long value) {
+		return (long) WORD.getAndAdd(this.buffer, index * Long.BYTES, value) + value;
 	}
 
 	boolean compareAndSet(int index, long expected, long value) {

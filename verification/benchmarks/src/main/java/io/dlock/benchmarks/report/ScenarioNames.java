@@ -20,6 +20,21 @@ public final class ScenarioNames {
 	/** One key, 3 JVMs of 4 threads. */
 	public static final String ONE_KEY_JVMS = "one-key-jvms";
 
+	/** One thread, one key or two at once. */
+	public static final String TWO_KEYS = "two-keys";
+
+	/** One key, 16 threads of one JVM that share it. */
+	public static final String READERS = "readers";
+
+	/** One key, 3 JVMs of 4 threads that share it nine times of ten. */
+	public static final String READERS_JVMS = "readers-jvms";
+
+	/** One limit of 4, 16 threads of one JVM. */
+	public static final String PERMITS = "permits";
+
+	/** One key, 3 JVMs of 4 threads, first come, first served. */
+	public static final String FAIR_JVMS = "fair-jvms";
+
 	/** One key handed to and fro by two JVMs. */
 	public static final String HAND_OFF = "hand-off";
 

@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 
 import io.dlock.benchmarks.contender.Backend;
 import io.dlock.benchmarks.contender.ContenderType;
+import io.dlock.benchmarks.contender.LockKind;
 
 /**
  * The targets of the first release.
@@ -21,6 +22,8 @@ final class Targets {
 	private static final String DLOCK = ContenderType.DLOCK.label();
 
 	private static final String RAW = ContenderType.RAW.label();
+
+	private static final String REDISSON = ContenderType.REDISSON.label();
 
 	private static final String STORE = ContenderType.STORE.label();
 
@@ -36,6 +39,9 @@ final class Targets {
 		return switch (scenario) {
 			case ScenarioNames.HAND_OFF -> ROUND_TRIP;
 			case ScenarioNames.POLLING_TRIES -> STORE;
+			case ScenarioNames.TWO_KEYS -> DLOCK;
+			case ScenarioNames.READERS, ScenarioNames.READERS_JVMS, ScenarioNames.PERMITS -> REDISSON;
+			case ScenarioNames.FAIR_JVMS -> ContenderType.REDISSON_FAIR.label();
 			default -> RAW;
 		};
 	}
@@ -47,8 +53,12 @@ final class Targets {
 			targets.addAll(uncontended(backend.label(), backend == Backend.REDIS));
 			targets.addAll(contended(backend.label(), backend == Backend.REDIS));
 			targets.add(tries(backend.label(), 1.0, STORE));
+			targets.add(twoKeys(backend.label(), (backend == Backend.REDIS) ? 1.3 : 1.5));
 			targets.addAll(scale(backend.label()));
 		}
+		targets.add(vsRedisson("16 readers", ScenarioNames.READERS, 30));
+		targets.add(vsRedisson("90 % readers, 3 JVMs × 4", ScenarioNames.READERS_JVMS, 10));
+		targets.add(vsRedisson("4 permits, 16 threads", ScenarioNames.PERMITS, 15));
 		String aspect = "aspect, key from an argument, memory: ";
 		Series nanos = new Series(ScenarioNames.ASPECT, ScenarioNames.MEMORY, "lockedByArgument", Metric.NANOS);
 		targets.add(Target.atMost(aspect + "ns/call", 1000, median(nanos)));
@@ -96,6 +106,22 @@ final class Targets {
 		Series ours = new Series(ScenarioNames.POLLING_TRIES, store, DLOCK, Metric.THROUGHPUT);
 		Series theirs = new Series(ours.scenario(), store, other, ours.metric());
 		return Target.atLeast(store + ", 8 threads that try: throughput / " + other, limit,
+				(results) -> results.ratio(ours, theirs).map(Summary::median));
+	}
+
+	private static Target twoKeys(String store, double limit) {
+		Series one = new Series(ScenarioNames.TWO_KEYS, store, DLOCK, Metric.P50);
+		Series two = new Series(ScenarioNames.TWO_KEYS, store, LockKind.TWO_KEYS.label(ContenderType.DLOCK),
+				Metric.P50);
+		return Target.atMost(store + ", two keys at once, 1 thread: p50 / one key", limit,
+				(results) -> results.ratio(two, one).map(Summary::median));
+	}
+
+	private static Target vsRedisson(String what, String scenario, double limit) {
+		String redis = Backend.REDIS.label();
+		Series ours = new Series(scenario, redis, DLOCK, Metric.THROUGHPUT);
+		Series theirs = new Series(scenario, redis, REDISSON, Metric.THROUGHPUT);
+		return Target.atLeast(redis + ", one key, " + what + ": throughput / Redisson", limit,
 				(results) -> results.ratio(ours, theirs).map(Summary::median));
 	}
 

@@ -39,12 +39,14 @@ public record BenchmarkRun(Options options, Servers servers, Results results, Pa
 	 * The contenders that are measured in JVMs of their own. They take a while to start;
 	 * in a hurry, one lock of each library has to do.
 	 * @param backend the server
+	 * @param suitable the contenders to choose from
 	 * @return the contenders
 	 */
-	List<ContenderType> contendersInJvms(Backend backend) {
+	List<ContenderType> contendersInJvms(Backend backend, Set<ContenderType> suitable) {
 		Set<ContenderType> variants = EnumSet.of(ContenderType.REDISSON_FENCED, ContenderType.REDISSON_FAIR);
-		return contenders(backend, ContenderType.DISTRIBUTED).stream()
-			.filter((type) -> !this.options.quick() || !variants.contains(type))
+		return contenders(backend, suitable).stream()
+			.filter((type) -> !this.options.quick() || !variants.contains(type)
+					|| !suitable.contains(ContenderType.REDISSON))
 			.toList();
 	}
 

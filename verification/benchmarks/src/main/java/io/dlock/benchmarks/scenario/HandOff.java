@@ -35,7 +35,7 @@ final class HandOff implements Scenario {
 			for (int round = 0; round < run.options().pick(3, 1); round++) {
 				new Figures(run.results(), new Series(name(), backend.label(), ScenarioNames.ROUND_TRIP, Metric.P50))
 					.latencies(RoundTrips.measure(run.servers().address(backend)));
-				for (ContenderType type : run.contendersInJvms(backend)) {
+				for (ContenderType type : run.contendersInJvms(backend, ContenderType.DISTRIBUTED)) {
 					measure(run, backend, type, round);
 				}
 			}

@@ -27,7 +27,7 @@ final class KeysUsedOnce implements Scenario {
 	@Override
 	public void run(BenchmarkRun run) throws InterruptedException {
 		for (Backend backend : run.servers().backends()) {
-			for (ContenderType type : run.contendersInJvms(backend)) {
+			for (ContenderType type : run.contendersInJvms(backend, ContenderType.DISTRIBUTED)) {
 				measure(run, backend, type);
 			}
 		}

@@ -12,10 +12,13 @@ import java.util.stream.Stream;
 import io.dlock.benchmarks.contender.Backend;
 import io.dlock.benchmarks.contender.Contender;
 import io.dlock.benchmarks.contender.ContenderType;
+import io.dlock.benchmarks.contender.LockKind;
 import io.dlock.benchmarks.load.Exclusion;
 import io.dlock.benchmarks.load.Load;
 import io.dlock.benchmarks.load.LoadGenerator;
 import io.dlock.benchmarks.load.LocalExclusion;
+import io.dlock.benchmarks.load.Places;
+import io.dlock.benchmarks.load.SharedWords;
 import io.dlock.benchmarks.load.Window;
 import io.dlock.benchmarks.process.Leases;
 import io.dlock.benchmarks.report.Metric;
@@ -23,42 +26,37 @@ import io.dlock.benchmarks.report.Series;
 
 /**
  * Threads of this JVM lock and unlock: a key each, or all the same.
+ *
+ * @param name the name
+ * @param keys the keys of the threads
+ * @param redisThreads the number of threads on Redis
+ * @param postgresThreads the number of threads on PostgreSQL
+ * @param suitable the contenders
+ * @param kinds the kinds of locks, each measured with each contender
  */
-final class OneProcess implements Scenario {
+record OneProcess(String name, Keys keys, int redisThreads, int postgresThreads, Set<ContenderType> suitable,
+		List<LockKind> kinds) implements Scenario {
 
-	private final String name;
-
-	private final Keys keys;
-
-	private final int redisThreads;
-
-	private final int postgresThreads;
-
-	OneProcess(String name, Keys keys, int redisThreads, int postgresThreads) {
-		this.name = name;
-		this.keys = keys;
-		this.redisThreads = redisThreads;
-		this.postgresThreads = postgresThreads;
-	}
-
-	@Override
-	public String name() {
-		return this.name;
+	static OneProcess exclusive(String name, Keys keys, int redisThreads, int postgresThreads) {
+		Set<ContenderType> suitable = EnumSet.copyOf(ContenderType.DISTRIBUTED);
+		suitable.add((keys == Keys.SHARED) ? ContenderType.REENTRANT_LOCK : ContenderType.DLOCK_ASYNC);
+		return new OneProcess(name, keys, redisThreads, postgresThreads, suitable, List.of(LockKind.EXCLUSIVE));
 	}
 
 	@Override
 	public void run(BenchmarkRun run) throws InterruptedException {
-		Set<ContenderType> suitable = EnumSet.copyOf(ContenderType.DISTRIBUTED);
-		suitable.add((this.keys == Keys.SHARED) ? ContenderType.REENTRANT_LOCK : ContenderType.DLOCK_ASYNC);
 		for (Backend backend : run.servers().backends()) {
 			Map<ContenderType, Contender> contenders = new EnumMap<>(ContenderType.class);
 			try {
-				for (ContenderType type : run.contenders(backend, suitable)) {
+				for (ContenderType type : run.contenders(backend, this.suitable)) {
 					contenders.put(type, type.connect(run.servers().address(backend), Leases.DEFAULT));
 				}
 				for (int round = 0; round < 3; round++) {
 					for (Map.Entry<ContenderType, Contender> contender : contenders.entrySet()) {
-						measure(run, backend, contender.getKey(), contender.getValue(), round);
+						for (LockKind kind : this.kinds) {
+							measure(run, new Series(this.name, backend.label(), kind.label(contender.getKey()),
+									Metric.THROUGHPUT), kind, contender.getValue(), round);
+						}
 					}
 				}
 			}
@@ -68,10 +66,10 @@ final class OneProcess implements Scenario {
 		}
 	}
 
-	private void measure(BenchmarkRun run, Backend backend, ContenderType type, Contender contender, int round)
+	private void measure(BenchmarkRun run, Series series, LockKind kind, Contender contender, int round)
 			throws InterruptedException {
-		int threads = (backend == Backend.REDIS) ? this.redisThreads : this.postgresThreads;
-		List<Exclusion> protectedThings = Stream.<Exclusion>generate(LocalExclusion::new)
+		int threads = series.store().equals(Backend.REDIS.label()) ? this.redisThreads : this.postgresThreads;
+		List<Exclusion> protectedThings = Stream.generate(() -> protectedBy(kind))
 			.limit((this.keys == Keys.SHARED) ? 1 : threads)
 			.toList();
 		IntFunction<Exclusion> exclusions = (thread) -> protectedThings.get(thread % protectedThings.size());
@@ -79,10 +77,14 @@ final class OneProcess implements Scenario {
 		Duration warmUp = (round == 0) ? run.options().pick(Duration.ofMillis(2500), Duration.ofMillis(1000))
 				: run.options().pick(Duration.ofMillis(500), Duration.ofMillis(150));
 		Duration measured = run.options().pick(Duration.ofMillis(3000), Duration.ofMillis(350));
-		Load load = LoadGenerator.run(threads, 1, (thread) -> contender.open(key + thread % protectedThings.size()),
-				exclusions, Window.after(System.nanoTime(), warmUp, measured));
-		record(run, new Series(this.name, backend.label(), type.label(), Metric.THROUGHPUT), load,
-				violations(protectedThings, load.cycles()));
+		Load load = LoadGenerator.run(threads, 1,
+				(thread) -> contender.open(key + thread % protectedThings.size(), kind), exclusions,
+				Window.after(System.nanoTime(), warmUp, measured));
+		record(run, series, load, violations(protectedThings, load.cycles()));
+	}
+
+	private static Exclusion protectedBy(LockKind kind) {
+		return (kind.places() > 1) ? new Places(SharedWords.local(), kind) : new LocalExclusion();
 	}
 
 	/**

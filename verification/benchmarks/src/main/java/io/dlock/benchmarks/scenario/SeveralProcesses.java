@@ -6,11 +6,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 import org.HdrHistogram.Histogram;
 
 import io.dlock.benchmarks.contender.Backend;
 import io.dlock.benchmarks.contender.ContenderType;
+import io.dlock.benchmarks.contender.LockKind;
 import io.dlock.benchmarks.load.SharedExclusion;
 import io.dlock.benchmarks.load.SharedWords;
 import io.dlock.benchmarks.load.Window;
@@ -18,28 +20,27 @@ import io.dlock.benchmarks.process.Child;
 import io.dlock.benchmarks.process.ChildProcess;
 import io.dlock.benchmarks.process.ChildReport;
 import io.dlock.benchmarks.report.Metric;
-import io.dlock.benchmarks.report.ScenarioNames;
 import io.dlock.benchmarks.report.Series;
 
 /**
- * One key, and the threads of three JVMs that want it.
+ * One key, and the threads of three JVMs that want it. With shared locks, a tenth of the
+ * cycles takes the exclusive one.
+ *
+ * @param name the name
+ * @param kind the kind of lock
+ * @param suitable the contenders
  */
-final class SeveralProcesses implements Scenario {
+record SeveralProcesses(String name, LockKind kind, Set<ContenderType> suitable) implements Scenario {
 
 	private static final int JVMS = 3;
 
 	private static final int THREADS = 4;
 
 	@Override
-	public String name() {
-		return ScenarioNames.ONE_KEY_JVMS;
-	}
-
-	@Override
 	public void run(BenchmarkRun run) throws InterruptedException, IOException {
 		for (Backend backend : run.servers().backends()) {
 			for (int round = 0; round < run.options().pick(3, 1); round++) {
-				for (ContenderType type : run.contendersInJvms(backend)) {
+				for (ContenderType type : run.contendersInJvms(backend, this.suitable)) {
 					measure(run, backend, type, round);
 				}
 			}
@@ -53,13 +54,14 @@ final class SeveralProcesses implements Scenario {
 		try {
 			for (int i = 0; i < JVMS; i++) {
 				children.add(run.startChild(Child.Task.CONTEND,
-						List.of(run.servers().address(backend).toString(), type.label(), name() + "-" + round,
-								file.toString(), Integer.toString(THREADS), Integer.toString(1 + i * THREADS))));
+						List.of(run.servers().address(backend).toString(), type.label(), this.name + "-" + round,
+								file.toString(), Integer.toString(THREADS), Integer.toString(1 + i * THREADS),
+								this.kind.name())));
 			}
 			List<ChildReport> reports = goTogether(children,
 					run.options().pick(Duration.ofSeconds(3), Duration.ofMillis(1200)),
 					run.options().pick(Duration.ofSeconds(5), Duration.ofMillis(1500)));
-			record(run, new Series(name(), backend.label(), type.label(), Metric.THROUGHPUT), reports, file);
+			record(run, new Series(this.name, backend.label(), type.label(), Metric.THROUGHPUT), reports, file);
 		}
 		finally {
 			children.forEach(ChildProcess::close);
@@ -99,7 +101,7 @@ final class SeveralProcesses implements Scenario {
 			.map(ChildReport::error)
 			.filter((error) -> error != null)
 			.findFirst()
-			.ifPresent((error) -> run.results().note(series.contender() + " in " + name() + ": " + error));
+			.ifPresent((error) -> run.results().note(series.contender() + " in " + this.name + ": " + error));
 	}
 
 	private static double sum(List<ChildReport> reports, String figure) {

@@ -44,6 +44,20 @@ class ResultsTests {
 	}
 
 	@Test
+	void twoKeysAreComparedWithOne() {
+		addP50("dlock", 200, 400, 300);
+		addP50("dlock, two keys", 300, 500, 360);
+		assertThat(Targets.all().stream().map((target) -> target.outcome(this.results)))
+			.contains(new Target.Outcome("redis, two keys at once, 1 thread: p50 / one key", "≤ 1.30", "1.25", "met"));
+	}
+
+	private void addP50(String contender, double... rounds) {
+		for (double figure : rounds) {
+			this.results.add(new Series(ScenarioNames.TWO_KEYS, "redis", contender, Metric.P50), figure);
+		}
+	}
+
+	@Test
 	void whatWasNotMeasuredIsNotMissed() {
 		assertThat(Targets.all().stream().map((target) -> target.outcome(this.results).verdict()))
 			.containsOnly("not measured");
