@@ -55,8 +55,8 @@ final class MachineWatch implements AutoCloseable {
 
 	/**
 	 * Begin to watch.
-	 * @param file where to write: a line with begin and end for each time that the
-	 * machine was slow
+	 * @param file where to write: a line with begin, end and the slow thing for each time
+	 * that the machine was slow
 	 * @return the watch
 	 * @throws IOException if it cannot be done
 	 */
@@ -72,11 +72,11 @@ final class MachineWatch implements AutoCloseable {
 		FileChannel disk = watch.open(FileChannel.open(scratch, StandardOpenOption.WRITE));
 		Socket answering = watch.open(echo.accept());
 		thread("machine-echo", () -> answer(answering));
-		thread("machine-watch", () -> watch.repeat(ECHO_EVERY, () -> {
+		thread("machine-watch", () -> watch.repeat("echo", ECHO_EVERY, () -> {
 			client.getOutputStream().write(1);
 			client.getInputStream().read();
 		}));
-		thread("machine-watch-disk", () -> watch.repeat(WRITE_EVERY, () -> {
+		thread("machine-watch-disk", () -> watch.repeat("disk", WRITE_EVERY, () -> {
 			disk.write(ByteBuffer.allocate(BLOCK), 0);
 			disk.force(false);
 		}));
@@ -109,14 +109,14 @@ final class MachineWatch implements AutoCloseable {
 	/**
 	 * From one end to the next: it is just as long if the thread is not woken up.
 	 */
-	private void repeat(Duration pause, Work work) throws IOException {
+	private void repeat(String what, Duration pause, Work work) throws IOException {
 		long last = System.nanoTime();
 		while (!this.closed) {
 			LockSupport.parkNanos(pause.toNanos());
 			work.run();
 			long now = System.nanoTime();
 			if (now - last > pause.plus(LONG).toNanos()) {
-				note(last, now);
+				note(last, now, what);
 			}
 			last = now;
 		}
@@ -136,7 +136,7 @@ final class MachineWatch implements AutoCloseable {
 			long waited = starvation.longestSince(servers);
 			long now = System.nanoTime();
 			if (waited > LONG.toNanos()) {
-				note(last - waited, now);
+				note(last - waited, now, "servers");
 			}
 			last = now;
 			LockSupport.parkNanos(WRITE_EVERY.toNanos());
@@ -151,10 +151,10 @@ final class MachineWatch implements AutoCloseable {
 			.toList();
 	}
 
-	private void note(long from, long to) throws IOException {
+	private void note(long from, long to, String what) throws IOException {
 		this.writing.lock();
 		try {
-			this.out.write(from + " " + to + "\n");
+			this.out.write(from + " " + to + " " + what + "\n");
 			this.out.flush();
 		}
 		finally {
