@@ -164,9 +164,9 @@ public final class Campaign implements AutoCloseable {
 			arguments.addAll(List.of("--seed=" + this.options.seed(), "--lease=" + this.options.lease().toMillis(),
 					"--threads=" + this.options.threads(), "--keys=" + this.options.keys(), "--resource=" + port,
 					"--contender=" + this.options.contender()));
-			arguments.addAll((i < this.options.clients())
-					? List.of("--futures=" + this.options.futures(), "--pollers=" + this.options.pollers(),
-							"--transfers=" + this.options.transfers(), "--places=" + this.options.places())
+			arguments.addAll((i < this.options.clients()) ? List.of("--futures=" + this.options.futures(),
+					"--pollers=" + this.options.pollers(), "--transfers=" + this.options.transfers(),
+					"--places=" + this.options.places(), "--fair=" + this.options.fair())
 					: List.of("--kept=" + this.options.kept()));
 			clients.add(open(new ClientProcess(i, this.directory, ClientProcess.MAIN, arguments, clock(shim, i))));
 		}

@@ -33,7 +33,7 @@ import io.dlock.torture.server.StoreType;
  * @param directory where the directory of the run is made
  */
 record CampaignOptions(StoreType store, String contender, Tier tier, Duration duration, long seed, int clients,
-		int threads, int keys, Duration lease, int futures, int pollers, int transfers, int places, int kept,
+		int threads, int keys, Duration lease, int futures, int pollers, int transfers, int places, int fair, int kept,
 		String only, String without, Path directory) {
 
 	private static final String ALL = "all";
@@ -41,24 +41,28 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 	/** The contender with all kinds of calls; its peers make fewer. */
 	private static final String US = "dlock";
 
+	/** A peer with several kinds of locks. */
+	private static final String KINDS = "redisson-kinds";
+
 	static final String USAGE = "run --store=redis|redis-sentinel|redis-cluster|postgres|mariadb [--contender=dlock]"
 			+ " [--tier=S|L] [--duration=600s|10m|0] [--seed=1] [--clients=3] [--threads=4] [--keys=4] [--lease=1000]"
-			+ " [--futures=36] [--pollers=2] [--transfers=1] [--places=2] [--kept=10000] [--only=F24+F32] [--without=F28+F29]";
+			+ " [--futures=36] [--pollers=2] [--transfers=1] [--places=2] [--fair=0] [--kept=10000] [--only=F24+F32] [--without=F28+F29]";
 
 	static CampaignOptions parse(String... args) {
 		Arguments arguments = Arguments.parse(args);
 		String contender = arguments.text("contender", US);
 		Duration duration = duration(arguments.text("duration", "60s"));
 		boolean more = contender.equals(US);
+		boolean kinds = more || contender.equals(KINDS);
 		return new CampaignOptions(StoreType.of(arguments.text("store", "redis")), contender,
 				Tier.valueOf(arguments.text("tier", "S").toUpperCase(Locale.ROOT)), duration,
 				arguments.number("seed", ThreadLocalRandom.current().nextLong(1, 1_000_000)),
 				arguments.number("clients", 3), arguments.number("threads", 4), arguments.number("keys", 4),
 				Duration.ofMillis(arguments.number("lease", 1000)), arguments.number("futures", more ? 36 : 0),
-				arguments.number("pollers", more ? 2 : 0), arguments.number("transfers", more ? 1 : 0),
-				arguments.number("places", more ? 2 : 0), arguments.number("kept", more ? kept(duration) : 0),
-				arguments.text("only", ALL), arguments.text("without", "none"),
-				Path.of(arguments.text("directory", "target/torture")));
+				arguments.number("pollers", more ? 2 : 0), arguments.number("transfers", kinds ? 1 : 0),
+				arguments.number("places", kinds ? 2 : 0), arguments.number("fair", contender.equals(KINDS) ? 2 : 0),
+				arguments.number("kept", more ? kept(duration) : 0), arguments.text("only", ALL),
+				arguments.text("without", "none"), Path.of(arguments.text("directory", "target/torture")));
 	}
 
 	/**

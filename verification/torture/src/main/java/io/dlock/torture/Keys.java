@@ -27,6 +27,9 @@ public final class Keys {
 	 */
 	public static final int PLACES = 4;
 
+	/** The key whose lock is given in the order of the calls. */
+	public static final int FAIR = 20_000;
+
 	/** The number of the first key that several calls may hold at the same time. */
 	static final int FIRST_PLACE = 30_000;
 

@@ -1,5 +1,7 @@
 package io.dlock.torture.client;
 
+import io.dlock.torture.client.RedissonContender.Locks;
+
 /**
  * All contenders by name.
  */
@@ -16,8 +18,9 @@ final class Contenders {
 	static Contender connect(ClientOptions options) {
 		return switch (options.contender()) {
 			case "dlock" -> DlockContender.connect(options.store(), options.lease(), options.instance());
-			case "redisson" -> new RedissonContender(options.store(), options.lease(), false);
-			case "redisson-fenced" -> new RedissonContender(options.store(), options.lease(), true);
+			case "redisson" -> new RedissonContender(options.store(), options.lease(), Locks.PLAIN);
+			case "redisson-fenced" -> new RedissonContender(options.store(), options.lease(), Locks.FENCED);
+			case "redisson-kinds" -> new RedissonContender(options.store(), options.lease(), Locks.KINDS);
 			case "shedlock" -> ShedLockContender.connect(options.store(), options.instance());
 			case "spring-integration" -> SpringIntegrationContender.connect(options.store(), options.lease(), false);
 			case "spring-integration-spin" ->

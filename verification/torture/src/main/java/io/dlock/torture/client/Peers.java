@@ -20,9 +20,21 @@ final class Peers {
 	 * @return what came of it
 	 */
 	static Outcome acquire(Acquisition acquisition) {
-		try {
+		return outcome(() -> {
 			Holding holding = acquisition.run();
-			return (holding != null) ? new Outcome.Granted(holding) : new Outcome.NotGranted(Event.REFUSED, "busy");
+			return (holding != null) ? new Outcome.Granted(holding) : null;
+		});
+	}
+
+	/**
+	 * Call a peer.
+	 * @param call the call, answers {@code null} if a lock is busy
+	 * @return what came of it
+	 */
+	static Outcome outcome(Call call) {
+		try {
+			Outcome outcome = call.run();
+			return (outcome != null) ? outcome : new Outcome.NotGranted(Event.REFUSED, "busy");
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -54,6 +66,16 @@ final class Peers {
 
 	/**
 	 * A call to a peer.
+	 */
+	@FunctionalInterface
+	interface Call {
+
+		@Nullable Outcome run() throws InterruptedException;
+
+	}
+
+	/**
+	 * A call to a peer for one lock.
 	 */
 	@FunctionalInterface
 	interface Acquisition {

@@ -1,11 +1,15 @@
 package io.dlock.torture.client;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import org.redisson.Redisson;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
@@ -23,6 +27,8 @@ final class RedissonContender implements Contender {
 
 	private static final int WATCHDOG = -1;
 
+	private static final int PERMITS = 2;
+
 	private static final int REPETITIONS = 2;
 
 	private static final int CONNECTIONS = 4;
@@ -32,15 +38,15 @@ final class RedissonContender implements Contender {
 
 	private final RedissonClient client;
 
-	private final boolean fenced;
+	private final Locks locks;
 
 	/** Of a command with its repetitions. */
 	private final Duration patience;
 
 	private final Duration lease;
 
-	RedissonContender(StoreAddress address, Duration lease, boolean fenced) {
-		this.fenced = fenced;
+	RedissonContender(StoreAddress address, Duration lease, Locks locks) {
+		this.locks = locks;
 		this.lease = lease;
 		Duration timeout = lease.dividedBy(10);
 		Duration pause = lease.dividedBy(20);
@@ -82,23 +88,59 @@ final class RedissonContender implements Contender {
 	 */
 	@Override
 	public Abilities abilities() {
-		return new Abilities(this.fenced, false, !this.fenced, true, this.patience.toNanos(),
-				this.lease.dividedBy(2).toNanos());
+		return new Abilities(this.locks == Locks.FENCED, false, this.locks != Locks.FENCED, true,
+				this.patience.toNanos(), this.lease.dividedBy(2).toNanos());
 	}
 
 	@Override
 	public Outcome acquire(LockCall call) {
 		long wait = call.waitTime().toMillis();
 		long lease = call.renew() ? WATCHDOG : call.lease().toMillis();
-		if (this.fenced) {
+		if (this.locks == Locks.FENCED) {
 			RFencedLock lock = this.client.getFencedLock("redisson:" + call.key());
 			return Peers.acquire(() -> {
 				Long token = lock.tryLockAndGetToken(wait, lease, TimeUnit.MILLISECONDS);
 				return (token != null) ? new Held(lock, token) : null;
 			});
 		}
-		RLock lock = this.client.getLock("redisson:" + call.key());
+		if (call.places() > 1 && call.places() != LockCall.SHARED) {
+			return acquirePermit(call);
+		}
+		RLock lock = lock(call);
 		return Peers.acquire(() -> lock.tryLock(wait, lease, TimeUnit.MILLISECONDS) ? new Held(lock, 0) : null);
+	}
+
+	private RLock lock(LockCall call) {
+		String name = "redisson:" + call.key();
+		if (this.locks != Locks.KINDS) {
+			return this.client.getLock(name);
+		}
+		if (call.fair()) {
+			return this.client.getFairLock(name);
+		}
+		RReadWriteLock lock = this.client.getReadWriteLock(name);
+		return (call.places() == LockCall.SHARED) ? lock.readLock() : lock.writeLock();
+	}
+
+	/**
+	 * The number of permits is set once, by the first call.
+	 */
+	private Outcome acquirePermit(LockCall call) {
+		RPermitExpirableSemaphore semaphore = this.client.getPermitExpirableSemaphore("redisson:" + call.key());
+		return Peers.acquire(() -> {
+			semaphore.trySetPermits(PERMITS);
+			String id = semaphore.tryAcquire(call.waitTime().toMillis(), call.lease().toMillis(),
+					TimeUnit.MILLISECONDS);
+			return (id != null) ? new Permit(semaphore, id, call) : null;
+		});
+	}
+
+	@Override
+	public Outcome acquireAll(List<LockCall> calls) {
+		List<RLock> all = calls.stream().map((call) -> this.client.getLock("redisson:" + call.key())).toList();
+		RLock together = this.client.getMultiLock(all.toArray(RLock[]::new));
+		return Peers.outcome(() -> together.tryLock(calls.get(0).waitTime().toMillis(), WATCHDOG, TimeUnit.MILLISECONDS)
+				? new Outcome.AllGranted(all.stream().<Holding>map((lock) -> new Held(lock, 0)).toList()) : null);
 	}
 
 	@Override
@@ -106,34 +148,71 @@ final class RedissonContender implements Contender {
 		this.client.shutdown(0, 2, TimeUnit.SECONDS);
 	}
 
+	/**
+	 * An interrupted thread cannot ask, so the interrupt is put off. A holder that gets
+	 * no answer does not go on.
+	 */
+	private static boolean ask(BooleanSupplier question) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			return question.getAsBoolean();
+		}
+		catch (RuntimeException ex) {
+			boolean disturbed = Thread.interrupted() || ex.getCause() instanceof InterruptedException;
+			interrupted |= disturbed;
+			return disturbed && ask(question);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
 	private record Held(RLock lock, long token) implements Holding {
 
-		/**
-		 * An interrupted thread cannot ask, so the interrupt is put off. A holder that
-		 * gets no answer does not go on.
-		 */
 		@Override
 		public boolean isValid() {
-			boolean interrupted = Thread.interrupted();
-			try {
-				return this.lock.isHeldByCurrentThread();
-			}
-			catch (RuntimeException ex) {
-				boolean disturbed = Thread.interrupted() || ex.getCause() instanceof InterruptedException;
-				interrupted |= disturbed;
-				return disturbed && isValid();
-			}
-			finally {
-				if (interrupted) {
-					Thread.currentThread().interrupt();
-				}
-			}
+			return ask(this.lock::isHeldByCurrentThread);
 		}
 
 		@Override
 		public Event release() {
 			return Peers.release(this.lock::unlock);
 		}
+
+	}
+
+	/**
+	 * A permit is not renewed by the library: its holder does that, at each check.
+	 */
+	private record Permit(RPermitExpirableSemaphore semaphore, String id, LockCall call) implements Holding {
+
+		@Override
+		public boolean isValid() {
+			return ask(() -> this.call.renew()
+					? this.semaphore.updateLeaseTime(this.id, this.call.lease().toMillis(), TimeUnit.MILLISECONDS)
+					: this.semaphore.getLeaseTime(this.id) > 0);
+		}
+
+		@Override
+		public Event release() {
+			return Peers.release(() -> this.semaphore.release(this.id));
+		}
+
+	}
+
+	/**
+	 * The kinds of locks.
+	 */
+	enum Locks {
+
+		PLAIN,
+
+		FENCED,
+
+		/** Read and write locks, fair ones, permits, and several plain ones at a time. */
+		KINDS
 
 	}
 

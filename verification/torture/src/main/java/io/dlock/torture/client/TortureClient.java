@@ -47,6 +47,8 @@ public final class TortureClient {
 
 	private static final int FIRST_PLACE = 400;
 
+	private static final int FIRST_FAIR = 500;
+
 	private final ClientOptions options;
 
 	private final Contender contender;
@@ -173,6 +175,9 @@ public final class TortureClient {
 		}
 		for (int i = 0; i < this.options.places(); i++) {
 			this.others.add(new Thread(worker(FIRST_PLACE + i, attempts, Workload::nextPlace), "places-" + i));
+		}
+		for (int i = 0; i < this.options.fair(); i++) {
+			this.others.add(new Thread(worker(FIRST_FAIR + i, attempts, Workload::nextFair), "fair-" + i));
 		}
 		if (this.options.futures() > 0) {
 			this.others.add(new Thread(new Futures(this.options, this.contender, this.history, attempts, this.stopped),

@@ -94,9 +94,18 @@ final class Workload {
 				: (this.random.nextInt(5) == 0) ? 1 : LockCall.SHARED;
 		boolean renew = this.random.nextInt(10) < 7 && this.renewing;
 		LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime(key), renew,
-				this.random.nextInt(5) == 0, places);
+				this.random.nextInt(5) == 0, places, false);
 		return new Cycle(key, call, body(this.options.lease()), this.random.nextBoolean(), this.random.nextBoolean(),
 				false, upTo(this.options.think()));
+	}
+
+	/**
+	 * A lock that is given in the order of the calls, which all wait as long.
+	 */
+	Cycle nextFair() {
+		LockCall call = new LockCall(Keys.name(Keys.FAIR), this.options.lease(), this.options.waitTime(), this.renewing,
+				false, 1, true);
+		return new Cycle(Keys.FAIR, call, body(this.options.lease()), false, false, false, upTo(this.options.think()));
 	}
 
 	/**

@@ -65,7 +65,10 @@ public enum Invariant {
 	I16("application disturbed", true, true),
 
 	/** Transfers between accounts that are locked together conserve the money. */
-	I17("money made or lost", true, true);
+	I17("money made or lost", true, true),
+
+	/** A fair lock is given in the order of the calls. */
+	I18("order inverted", true, true);
 
 	private final String title;
 

@@ -43,6 +43,7 @@ public final class Judge {
 		Troubles.judge(run, findings);
 		Deadlines.judge(run, findings);
 		FalseBusy.judge(run, findings);
+		Inversions.judge(run, findings);
 		KeptLocks.judge(run, findings);
 		Restorations.judge(run, findings);
 		Messages.judge(run, findings);

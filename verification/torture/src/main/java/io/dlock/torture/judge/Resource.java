@@ -44,7 +44,9 @@ final class Resource {
 			}
 		}
 		judgeAcknowledged(run, counters, findings);
-		judgeTransfers(run, findings);
+		if (run.limits().fenced()) {
+			judgeTransfers(run, findings);
+		}
 	}
 
 	private static void judgeTransfers(Run run, Findings findings) {

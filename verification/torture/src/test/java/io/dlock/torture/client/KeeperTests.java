@@ -90,7 +90,7 @@ class KeeperTests {
 
 	private static ClientOptions options() {
 		return new ClientOptions(3, 0, 1, LEASE, LEASE, 1, 4, Duration.ZERO, Duration.ZERO, Path.of("none"), 0, 0, 0, 0,
-				KEPT, 0, "fake",
+				0, KEPT, 0, "fake",
 				new StoreAddress(StoreAddress.Type.REDIS, List.of(), "", new AtomicReference<>(""), ""));
 	}
 

@@ -29,7 +29,7 @@ class KeyFloodTests {
 	private static final Duration LEASE = Duration.ofSeconds(1);
 
 	private final ClientOptions options = new ClientOptions(0, 0, 1, LEASE, LEASE, 1, 1, Duration.ZERO, Duration.ZERO,
-			Path.of("none"), 0, 0, 0, 0, 0, 0, "fake",
+			Path.of("none"), 0, 0, 0, 0, 0, 0, 0, "fake",
 			new StoreAddress(StoreAddress.Type.REDIS, List.of(), "", new AtomicReference<>(""), ""));
 
 	private final Locks locks = new Locks();

@@ -1,0 +1,51 @@
+package io.dlock.torture.judge;
+
+import java.util.Comparator;
+import java.util.List;
+
+import io.dlock.torture.Keys;
+
+/**
+ * I18: a fair lock is given in the order in which the store saw the calls. A call is seen
+ * within the time that the machine may add to any other, if its process runs and its
+ * store is well; a call that begins later is behind it. Grants of an exclusive lock
+ * return in their order, because each needs the release of the one before.
+ */
+final class Inversions {
+
+	private Inversions() {
+	}
+
+	static void judge(Run run, Findings findings) {
+		List<Attempt> grants = run.byKey()
+			.getOrDefault(Keys.FAIR, List.of())
+			.stream()
+			.filter(Attempt::isGranted)
+			.sorted(Comparator.comparingLong(Attempt::returned))
+			.toList();
+		for (int i = 0; i < grants.size(); i++) {
+			Attempt grant = grants.get(i);
+			long seen = grant.invoked() + run.limits().slack();
+			boolean excused = isDisturbed(grant);
+			Attempt later = null;
+			int inversions = 0;
+			for (int j = i - 1; j >= 0 && grants.get(j).returned() > seen; j--) {
+				Attempt other = grants.get(j);
+				if (other.invoked() > seen && !isDisturbed(other)) {
+					later = other;
+					inversions++;
+				}
+			}
+			if (grant.returned() > seen && findings.isJudged(Invariant.I18, excused) && later != null) {
+				findings.violation(Invariant.I18, later.returned(),
+						"%s was overtaken by %d later calls, the first of them %s".formatted(grant, inversions, later));
+			}
+		}
+	}
+
+	private static boolean isDisturbed(Attempt attempt) {
+		return attempt.client().disturbed(attempt.invoked(), attempt.returned())
+				|| attempt.client().pauses().intersects(attempt.invoked(), attempt.returned());
+	}
+
+}

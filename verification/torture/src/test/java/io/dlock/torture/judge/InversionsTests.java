@@ -1,0 +1,63 @@
+package io.dlock.torture.judge;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.torture.Keys;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class InversionsTests {
+
+	private final RunBuilder run = new RunBuilder();
+
+	@Test
+	void i18CallsAreServedInTheirOrder() {
+		hold(0, Keys.FAIR, 100, 110, 800);
+		hold(1, Keys.FAIR, 200, 810, 900);
+		hold(2, Keys.FAIR, 500, 910, 950);
+		assertBroken();
+	}
+
+	@Test
+	void i18LaterCallOvertakes() {
+		overtake(Keys.FAIR, 500);
+		assertBroken(Invariant.I18);
+	}
+
+	@Test
+	void i18CallsThatBeginTogetherHaveNoOrder() {
+		overtake(Keys.FAIR, 210);
+		assertBroken();
+	}
+
+	@Test
+	void i18OtherKeysAreNotFair() {
+		overtake(0, 500);
+		assertBroken();
+	}
+
+	@Test
+	void i18OvertakenCallThatAFaultHit() {
+		this.run.fault(210, 250, "F12", "link-1");
+		overtake(Keys.FAIR, 500);
+		assertBroken();
+	}
+
+	private void overtake(int key, long laterCall) {
+		hold(0, key, 100, 110, 800);
+		hold(1, key, 200, 910, 950);
+		hold(2, key, laterCall, 810, 900);
+	}
+
+	private void hold(int client, int key, long invoked, long granted, long until) {
+		this.run.attempt(client, key, invoked)
+			.granted(granted, granted)
+			.held(granted + 1, until, granted, granted + 1000)
+			.released(until + 1);
+	}
+
+	private void assertBroken(Invariant... expected) {
+		assertThat(this.run.broken()).containsExactlyInAnyOrder(expected);
+	}
+
+}
