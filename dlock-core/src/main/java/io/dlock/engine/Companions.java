@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -96,8 +97,10 @@ final class Companions implements AutoCloseable {
 	 * @return the answer for the first
 	 */
 	AcquireResult ask(Acquisition first, QueuedRequest queued, Moment now) {
-		List<Acquisition> all = new ArrayList<>(List.of(first));
-		all.addAll(this.acquisitions.subList(0, this.joined.size()));
+		List<StoreAcquirer.Attempt> all = Stream
+			.concat(Stream.of(first), this.acquisitions.stream().limit(this.joined.size()))
+			.map((each) -> new StoreAcquirer.Attempt(each.context(), each.owner()))
+			.toList();
 		this.sent = now;
 		try {
 			this.results = this.store.acquireAll(queued, all, now);

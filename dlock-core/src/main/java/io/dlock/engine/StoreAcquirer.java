@@ -74,15 +74,15 @@ final class StoreAcquirer {
 	 * Call the store once for several keys. Only the first joins the queue of the store.
 	 * @param queued the request for the first key, the first of its queue, which has no
 	 * predecessor
-	 * @param acquisitions all requests, in the order of their storage keys
+	 * @param attempts all requests, in the order of their storage keys
 	 * @param sent the time of the call
 	 * @return one answer for each key
 	 */
-	List<AcquireResult> acquireAll(QueuedRequest queued, List<Acquisition> acquisitions, Moment sent) {
+	List<AcquireResult> acquireAll(QueuedRequest queued, List<Attempt> attempts, Moment sent) {
 		queued.clearLockAvailable();
 		MailboxAddress mailbox = mailbox(queued.context());
 		boolean queueing = mailbox != null && !queued.context().deadline().isOver();
-		List<AcquireResult> results = this.store.acquireAll(acquisitions.stream()
+		List<AcquireResult> results = this.store.acquireAll(attempts.stream()
 			.map((each) -> command(each.context(), each.owner(), mailbox,
 					queueing && each.context() == queued.context(), null))
 			.toList());
@@ -182,6 +182,12 @@ final class StoreAcquirer {
 			queued.leftStoreQueue(null);
 			this.membership.leave(queued.storageKey(), left, queued.isMember());
 		}
+	}
+
+	/**
+	 * A request of several, with the owner of this call.
+	 */
+	record Attempt(AcquireContext context, String owner) {
 	}
 
 }
