@@ -1,6 +1,7 @@
 package io.dlock.engine;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -77,7 +78,8 @@ final class LeaseLockHandles {
 	 */
 	LockSet set(List<LeaseLockHandle> granted) {
 		List<LeaseLockHandle> all = List.copyOf(granted);
-		return LockSet.of(all, () -> this.releaser.releaseAll(all));
+		return LockSet.of(all, () -> this.releaser
+			.releaseAll(all.stream().<Supplier<@Nullable Hold>>map((handle) -> handle::endOfSet).toList()));
 	}
 
 	/**

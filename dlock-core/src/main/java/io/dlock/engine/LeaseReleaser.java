@@ -3,6 +3,7 @@ package io.dlock.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -71,16 +72,17 @@ final class LeaseReleaser {
 	/**
 	 * Release the handles of a set, in the reverse order, with one call to the store for
 	 * the locks that no request of this process takes over.
-	 * @param handles the handles
+	 * @param handles each ends a handle, and answers its hold, or {@code null} if others
+	 * keep it
 	 * @throws LockLostException if a lock has been lost; further ones are suppressed
 	 */
-	void releaseAll(List<LeaseLockHandle> handles) {
+	void releaseAll(List<Supplier<@Nullable Hold>> handles) {
 		List<LockLostException> lost = new ArrayList<>();
 		List<LockEvent> told = new ArrayList<>();
 		List<Hold> left = new ArrayList<>();
 		for (int i = handles.size() - 1; i >= 0; i--) {
 			try {
-				Hold hold = handles.get(i).endOfSet();
+				Hold hold = handles.get(i).get();
 				if (hold != null) {
 					beginRelease(hold, told, left);
 				}
