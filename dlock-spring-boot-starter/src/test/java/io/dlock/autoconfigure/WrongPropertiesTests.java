@@ -52,6 +52,7 @@ class WrongPropertiesTests {
 			| `dlock.backend` | `mongo` | No enum constant io.dlock.autoconfigure.DlockBackend.mongo |
 			| `dlock.command-timeout` | `100` | The property dlock.command-timeout is '100', which has no unit |
 			| `dlock.command-timeout` | `8s` | The default lease is 30000 ms, shorter than 4 command timeouts of 8000 ms |
+			| `dlock.fair` | `maybe` | Invalid boolean value 'maybe' |
 			| `dlock.instance` | | 'instance' must not be blank |
 			| `dlock.instance` | `orders [1]` | 'instance' must not contain ' [' |
 			| `dlock.lease` | `30` | Add one: dlock.lease=30s or dlock.lease=30ms |
