@@ -88,9 +88,9 @@ class LockSetBatchTests extends LockSetTests {
 		holdElsewhere("b", LEASE);
 		CompletableFuture<LockSet> waiter = inOtherThread(
 				() -> this.registry.acquireAll(this.waiting, List.of("a", "b", "c")));
+		Awaitility.await().until(() -> this.store.acquiredTogether.contains(List.of("a", "b", "c")));
 		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(this.waiting, List.of("A", "b", "c"));
 		Awaitility.await().until(() -> !isFreeInStore("a") && !isFreeInStore("A") && isFreeInStore("c"));
-		assertThat(this.store.acquiredTogether).contains(List.of("a", "b", "c"));
 		this.store.memory.release("b", "elsewhere");
 		CompletableFuture.anyOf(waiter, future).get(Patience.EVENTUALLY.toMillis(), TimeUnit.MILLISECONDS);
 		(waiter.isDone() ? waiter : future).get().releaseAsync();
