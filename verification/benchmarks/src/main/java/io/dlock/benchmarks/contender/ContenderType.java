@@ -20,6 +20,9 @@ public enum ContenderType {
 	/** Measured without contention, where it makes a difference. */
 	DLOCK_ASYNC("dlock-async", EnumSet.allOf(Backend.class), DlockContender::connectAsync),
 
+	/** Measured where processes contend for a fair lock. */
+	DLOCK_FAIR("dlock-fair", EnumSet.allOf(Backend.class), DlockContender::connectFair),
+
 	RAW("raw", EnumSet.allOf(Backend.class),
 			(address, lease) -> (address.backend() == Backend.REDIS) ? new RawRedisContender(address, lease)
 					: new RawPostgresContender(address, lease)),
@@ -53,7 +56,7 @@ public enum ContenderType {
 	 * The contenders that processes can share.
 	 */
 	public static final Set<ContenderType> DISTRIBUTED = EnumSet
-		.complementOf(EnumSet.of(REENTRANT_LOCK, DLOCK_ASYNC, STORE, SEMAPHORE));
+		.complementOf(EnumSet.of(REENTRANT_LOCK, DLOCK_ASYNC, DLOCK_FAIR, STORE, SEMAPHORE));
 
 	/**
 	 * The libraries that people use instead of ours.

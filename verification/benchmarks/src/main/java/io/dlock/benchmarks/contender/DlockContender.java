@@ -10,6 +10,7 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
 import io.dlock.LockSettings;
+import io.dlock.LockSettingsBuilder;
 import io.dlock.ReleaseMode;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
@@ -23,10 +24,9 @@ public final class DlockContender implements Contender {
 
 	private final LeaseLockRegistry registry;
 
-	private DlockContender(Connected<LockStore> store, Duration lease, ReleaseMode releaseMode) {
+	private DlockContender(Connected<LockStore> store, LockSettingsBuilder settings) {
 		this.store = store;
-		this.registry = new LeaseLockRegistry(store.client(),
-				LockSettings.builder().lease(lease).releaseMode(releaseMode).shutdownTimeout(Duration.ZERO).build());
+		this.registry = new LeaseLockRegistry(store.client(), settings.shutdownTimeout(Duration.ZERO).build());
 	}
 
 	/**
@@ -36,7 +36,7 @@ public final class DlockContender implements Contender {
 	 * @return the contender
 	 */
 	public static DlockContender connect(ServerAddress address, Duration lease) {
-		return connect(address, lease, ReleaseMode.SYNC);
+		return connect(address, lease, LockSettings.builder());
 	}
 
 	/**
@@ -46,15 +46,19 @@ public final class DlockContender implements Contender {
 	 * @return the contender
 	 */
 	public static DlockContender connectAsync(ServerAddress address, Duration lease) {
-		return connect(address, lease, ReleaseMode.ASYNC);
+		return connect(address, lease, LockSettings.builder().releaseMode(ReleaseMode.ASYNC));
+	}
+
+	static DlockContender connectFair(ServerAddress address, Duration lease) {
+		return connect(address, lease, LockSettings.builder().fair(true));
 	}
 
 	static DlockContender inMemory(Duration lease) {
-		return new DlockContender(StoreContender.memory(), lease, ReleaseMode.SYNC);
+		return new DlockContender(StoreContender.memory(), LockSettings.builder().lease(lease));
 	}
 
-	private static DlockContender connect(ServerAddress address, Duration lease, ReleaseMode releaseMode) {
-		return new DlockContender(StoreContender.store(address, lease), lease, releaseMode);
+	private static DlockContender connect(ServerAddress address, Duration lease, LockSettingsBuilder settings) {
+		return new DlockContender(StoreContender.store(address, lease), settings.lease(lease));
 	}
 
 	@Override

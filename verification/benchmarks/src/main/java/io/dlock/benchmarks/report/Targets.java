@@ -59,6 +59,8 @@ final class Targets {
 		targets.add(vsRedisson("16 readers", ScenarioNames.READERS, 30));
 		targets.add(vsRedisson("90 % readers, 3 JVMs × 4", ScenarioNames.READERS_JVMS, 10));
 		targets.add(vsRedisson("4 permits, 16 threads", ScenarioNames.PERMITS, 15));
+		targets.add(Target.atLeast("redis, one fair key, 3 JVMs × 4: throughput / Redisson's", 5,
+				fairRatio(Backend.REDIS.label())));
 		String aspect = "aspect, key from an argument, memory: ";
 		Series nanos = new Series(ScenarioNames.ASPECT, ScenarioNames.MEMORY, "lockedByArgument", Metric.NANOS);
 		targets.add(Target.atMost(aspect + "ns/call", 1000, median(nanos)));
@@ -115,6 +117,13 @@ final class Targets {
 				Metric.P50);
 		return Target.atMost(store + ", two keys at once, 1 thread: p50 / one key", limit,
 				(results) -> results.ratio(two, one).map(Summary::median));
+	}
+
+	private static Function<Results, Optional<Double>> fairRatio(String store) {
+		Series ours = new Series(ScenarioNames.FAIR_JVMS, store, ContenderType.DLOCK_FAIR.label(), Metric.THROUGHPUT);
+		Series theirs = new Series(ScenarioNames.FAIR_JVMS, store, ContenderType.REDISSON_FAIR.label(),
+				Metric.THROUGHPUT);
+		return (results) -> results.ratio(ours, theirs).map(Summary::median);
 	}
 
 	private static Target vsRedisson(String what, String scenario, double limit) {

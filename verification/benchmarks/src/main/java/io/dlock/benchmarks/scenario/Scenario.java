@@ -42,7 +42,7 @@ public interface Scenario {
 						EnumSet.of(ContenderType.DLOCK, ContenderType.REDISSON, ContenderType.SEMAPHORE),
 						List.of(LockKind.PERMIT)),
 				new SeveralProcesses(ScenarioNames.FAIR_JVMS, LockKind.EXCLUSIVE,
-						EnumSet.of(ContenderType.REDISSON_FAIR)),
+						EnumSet.of(ContenderType.DLOCK_FAIR, ContenderType.REDISSON_FAIR)),
 				new HandOff(), new HeldLocks(), new KeysUsedOnce(), new Aspect(), new StartUp());
 	}
 

@@ -127,6 +127,7 @@ final class DlockContender implements Contender {
 			.lease(call.lease())
 			.waitTime(call.waitTime())
 			.renew(call.renew())
+			.fair(call.fair())
 			.mode((call.places() == LockCall.SHARED) ? LockMode.SHARED : LockMode.EXCLUSIVE)
 			.build();
 	}

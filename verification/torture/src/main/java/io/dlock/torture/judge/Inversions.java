@@ -26,12 +26,12 @@ final class Inversions {
 		for (int i = 0; i < grants.size(); i++) {
 			Attempt grant = grants.get(i);
 			long seen = grant.invoked() + run.limits().slack();
-			boolean excused = isDisturbed(grant);
+			boolean excused = run.clients().stream().anyMatch((client) -> isDisturbed(client, grant));
 			Attempt later = null;
 			int inversions = 0;
 			for (int j = i - 1; j >= 0 && grants.get(j).returned() > seen; j--) {
 				Attempt other = grants.get(j);
-				if (other.invoked() > seen && !isDisturbed(other)) {
+				if (other.invoked() > seen) {
 					later = other;
 					inversions++;
 				}
@@ -43,9 +43,13 @@ final class Inversions {
 		}
 	}
 
-	private static boolean isDisturbed(Attempt attempt) {
-		return attempt.client().disturbed(attempt.invoked(), attempt.returned())
-				|| attempt.client().pauses().intersects(attempt.invoked(), attempt.returned());
+	/**
+	 * A lock that is lost by a client, or left by its death, is for the call that asks
+	 * first.
+	 */
+	private static boolean isDisturbed(Client client, Attempt attempt) {
+		return client.disturbed(attempt.invoked(), attempt.returned())
+				|| client.pauses().intersects(attempt.invoked(), attempt.returned());
 	}
 
 }
