@@ -197,7 +197,11 @@ final class RedissonContender implements Contender {
 
 		@Override
 		public Event release() {
-			return Peers.release(() -> this.semaphore.release(this.id));
+			return Peers.release(() -> {
+				if (!this.semaphore.tryRelease(this.id)) {
+					throw new IllegalMonitorStateException("The permit is over");
+				}
+			});
 		}
 
 	}
