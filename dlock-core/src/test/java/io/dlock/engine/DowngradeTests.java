@@ -139,6 +139,7 @@ class DowngradeTests extends AbstractMemberTests {
 		this.store.lostAcquireReplies.set(1);
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(writer::downgrade);
 		assertThat(events).hasExactlyElementsOfTypes(LockEvent.Acquired.class, LockEvent.Released.class);
+		Awaitility.await().until(() -> isFreeInStore("key"));
 	}
 
 	@Test
