@@ -23,6 +23,7 @@ import org.springframework.data.redis.core.RedisOperations;
 import org.springframework.data.redis.core.SessionCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
+import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
@@ -142,7 +143,10 @@ class FencedValuesIntegrationTests {
 		});
 		refused(token - 1, token);
 		this.registry.execute(LockRequest.of(this.key), (handle) -> {
-			this.values.delete(this.key);
+			try (LockHandle permit = this.registry.acquirePermit("export", 2)) {
+				this.values.delete(this.key);
+				assertThat(permit.isValid()).as("a permit is no lock").isTrue();
+			}
 			refused(token, handle.token());
 			return null;
 		});
