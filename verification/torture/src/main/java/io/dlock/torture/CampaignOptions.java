@@ -60,7 +60,8 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 				arguments.number("clients", 3), arguments.number("threads", 4), arguments.number("keys", 4),
 				Duration.ofMillis(arguments.number("lease", 1000)), arguments.number("futures", more ? 36 : 0),
 				arguments.number("pollers", more ? 2 : 0), arguments.number("transfers", kinds ? 1 : 0),
-				arguments.number("places", kinds ? 2 : 0), arguments.number("fair", kinds ? 1 : 0),
+				arguments.number("places", kinds ? 2 : 0),
+				arguments.number("fair", (kinds && !duration.isZero()) ? 1 : 0),
 				arguments.number("kept", more ? kept(duration) : 0), arguments.text("only", ALL),
 				arguments.text("without", "none"), Path.of(arguments.text("directory", "target/torture")));
 	}
