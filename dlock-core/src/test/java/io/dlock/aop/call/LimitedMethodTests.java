@@ -33,6 +33,7 @@ import io.dlock.OnBusy;
 import io.dlock.OnLost;
 import io.dlock.aop.AbstractDistributedLockedTests;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.StoredLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -229,11 +230,19 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		CompletableFuture<?> first = driver.apply(this.exports, work);
 		CompletableFuture<?> second = driver.apply(this.exports, work);
-		Awaitility.await().until(() -> !isFree("export", 2));
-		CompletableFuture<?> third = driver.apply(this.exports, CompletableFuture.completedFuture("third"));
-		assertThat(List.of(first, second, third)).noneMatch(CompletableFuture::isDone);
-		work.complete("done");
-		CompletableFuture.allOf(first, second, third).join();
+		try {
+			Awaitility.await().until(() -> !this.store.inspection().list(10).locks().isEmpty());
+			assertThat(this.store.inspection().list(10).locks()).extracting(StoredLock::storageKey)
+				.containsOnly("limit:export");
+			Awaitility.await().until(() -> !isFree("export", 2));
+			CompletableFuture<?> third = driver.apply(this.exports, CompletableFuture.completedFuture("third"));
+			assertThat(List.of(first, second, third)).noneMatch(CompletableFuture::isDone);
+			work.complete("done");
+			CompletableFuture.allOf(first, second, third).join();
+		}
+		finally {
+			work.complete("done");
+		}
 		assertThat(isFree("export", 1)).isTrue();
 	}
 
