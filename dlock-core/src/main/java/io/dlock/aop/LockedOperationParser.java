@@ -79,7 +79,7 @@ final class LockedOperationParser {
 		Duration maxHold = written.isScheduled() ? atMost(name, lease, minHold, method)
 				: this.values.duration(annotation.maxHold(), written.attribute("maxHold"), false, method);
 		Integer limit = limit(annotation, name, method);
-		checkMode(annotation.mode(), minHold, method);
+		checkMode(annotation, minHold, method);
 		warnOfBareKey(key, annotation, method);
 		hintAtWholeMethod(annotation, name, method);
 		StoreFailurePolicy outage = outage(annotation, method, named, fallback);
@@ -120,8 +120,16 @@ final class LockedOperationParser {
 		return this.values.limit(declared.limit(), method);
 	}
 
-	private static void checkMode(LockMode mode, @Nullable Duration minHold, Method method) {
-		if (mode == LockMode.SHARED && minHold != null) {
+	private static void checkMode(DistributedLocked annotation, @Nullable Duration minHold, Method method) {
+		if (annotation.mode() != LockMode.SHARED) {
+			return;
+		}
+		if (annotation.fair()) {
+			throw new InvalidLockedMethodException(method,
+					"has mode = SHARED and fair = true, which shared locks do not know: they queue in the order of their processes",
+					"Leave out fair, or use mode = EXCLUSIVE", null);
+		}
+		if (minHold != null) {
 			throw new InvalidLockedMethodException(method,
 					"has mode = SHARED and a minHold, which keeps other holders out that a shared lock lets in",
 					"Leave out the minHold, or use mode = EXCLUSIVE", null);

@@ -186,6 +186,14 @@ class LimitAttributesTests {
 
 	}
 
+	static class Fair {
+
+		@DistributedLocked(name = "stock", mode = LockMode.SHARED, fair = true)
+		public void run() {
+		}
+
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
@@ -200,7 +208,8 @@ class LimitAttributesTests {
 					WrongLease | has the lease '30', which has no unit | 30s
 					Skipped | the primitive int | fallback
 					Final | in a final class | interface
-					MinHold | has mode = SHARED and a minHold | mode = EXCLUSIVE
+					Fair | has mode = SHARED and fair = true | mode = EXCLUSIVE
+			MinHold | has mode = SHARED and a minHold | mode = EXCLUSIVE
 					""")
 	void c14LimitOrModeThatCannotBeHonouredIsRefused(String type, String description, String action)
 			throws ClassNotFoundException {
