@@ -209,7 +209,7 @@ class LimitAttributesTests {
 					Skipped | the primitive int | fallback
 					Final | in a final class | interface
 					Fair | has mode = SHARED and fair = true | mode = EXCLUSIVE
-			MinHold | has mode = SHARED and a minHold | mode = EXCLUSIVE
+					MinHold | has mode = SHARED and a minHold | mode = EXCLUSIVE
 					""")
 	void c14LimitOrModeThatCannotBeHonouredIsRefused(String type, String description, String action)
 			throws ClassNotFoundException {
