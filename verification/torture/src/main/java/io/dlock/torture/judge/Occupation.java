@@ -64,7 +64,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	private static Occupation held(Attempt attempt, Run.Limits limits) {
 		boolean clean = attempt.release() == Event.RELEASED && !attempt.isLost()
 				&& !faulty(attempt, attempt.releaseSent(), attempt.released())
-				&& attempt.released() - attempt.releaseSent() < limits.commandTimeout() / 2;
+				&& attempt.released() - attempt.releaseSent() < limits.answered();
 		if (clean) {
 			return new Occupation(Cause.RELEASED, attempt.invoked(), attempt.returned(), attempt.released());
 		}

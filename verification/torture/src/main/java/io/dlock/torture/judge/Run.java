@@ -94,6 +94,15 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 		}
 
 		/**
+		 * The time below which a call has not failed for want of an answer: the shortest
+		 * wait for a place among the connections of a database, or half of a command. A
+		 * release that took longer may be repeated in the background.
+		 */
+		long answered() {
+			return Math.min(this.lease / COMMANDS_PER_LEASE, this.commandTimeout) / 2;
+		}
+
+		/**
 		 * The time for which a turn is kept for a process that may have left.
 		 */
 		long turn() {

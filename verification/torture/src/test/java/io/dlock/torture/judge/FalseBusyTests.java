@@ -31,6 +31,36 @@ class FalseBusyTests {
 		assertThat(this.run.broken()).isEmpty();
 	}
 
+	/**
+	 * A pool waits for longer than a command, but a release that finds no place among the
+	 * connections gives up after a command, and is repeated in the background.
+	 */
+	@Test
+	void i10TryMayBeRefusedByALockWhoseReleaseFoundNoPlace() {
+		this.run.commandTimeout(250);
+		this.run.attempt(0, this.key, 100)
+			.waiting(0)
+			.granted(101, 1)
+			.held(101, 110, 1, 1100)
+			.then(110, Event.RELEASE_SENT)
+			.then(214, Event.RELEASED);
+		this.run.attempt(1, this.key, 230).waiting(0).then(231, Event.REFUSED);
+		assertThat(this.run.broken()).isEmpty();
+	}
+
+	@Test
+	void i10TryIsRefusedAfterAReleaseThatWasAnswered() {
+		this.run.commandTimeout(250);
+		this.run.attempt(0, this.key, 100)
+			.waiting(0)
+			.granted(101, 1)
+			.held(101, 110, 1, 1100)
+			.then(110, Event.RELEASE_SENT)
+			.then(155, Event.RELEASED);
+		this.run.attempt(1, this.key, 165).waiting(0).then(166, Event.REFUSED);
+		assertThat(this.run.broken()).containsExactly(Invariant.I10);
+	}
+
 	@Test
 	void i10AnotherTryThatIsRefusedIsNoReason() {
 		this.run.attempt(0, this.key, 100).waiting(0).then(110, Event.REFUSED);
