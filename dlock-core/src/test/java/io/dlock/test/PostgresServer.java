@@ -6,7 +6,6 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -16,6 +15,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.CRC32;
 
 import io.zonky.test.db.postgres.embedded.DefaultPostgresBinaryResolver;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
@@ -46,12 +46,8 @@ public final class PostgresServer extends LocalServer {
 		int port = ServerProcess.freePort();
 		this.uri = URI.create("postgresql://127.0.0.1:" + port + "/postgres");
 		Path directory = ServerProcess.newDirectory("postgres");
-		Path data = directory.resolve("data");
-		Path passwordFile = directory.resolve("password");
-		ServerProcess.unlessExiting(() -> Files.writeString(passwordFile, PASSWORD));
-		List<String> prefix = dropRoot(directory, passwordFile);
-		ServerProcess.run(directory, concat(prefix, Binaries.path("initdb"), "-D", data.toString(), "-U", USERNAME,
-				"-A", "scram-sha-256", "--pwfile", passwordFile.toString(), "-E", "UTF-8", "--no-locale", "--no-sync"));
+		List<String> prefix = dropRoot(directory);
+		ServerProcess.copy(Prepared.DATA, directory.resolve("data"));
 		run(directory, prefix, shared, environment, extraArgs);
 	}
 
@@ -78,7 +74,7 @@ public final class PostgresServer extends LocalServer {
 			String... extraArgs) {
 		// QUIT is the immediate shutdown: it waits for no client and still removes the
 		// shared memory, which KILL does not
-		List<String> command = concat(prefix, Binaries.path("postgres"), "-D", directory.resolve("data").toString(),
+		List<String> command = concat(prefix, Prepared.binary("postgres"), "-D", directory.resolve("data").toString(),
 				"-h", "127.0.0.1", "-p", Integer.toString(port()), "-k", "", "-c", "max_connections=200", "-c",
 				"fsync=off", "-c", "timezone=UTC");
 		started(new RestartableServer(directory, "QUIT", concat(command, extraArgs), environment, this::connect),
@@ -94,7 +90,7 @@ public final class PostgresServer extends LocalServer {
 				Statement statement = connection.createStatement()) {
 			String source = text(statement, "SHOW data_directory");
 			text(statement, "SELECT pg_backup_start('standby', true)");
-			ServerProcess.run(directory, List.of("cp", "-RLp", source, data.toString()));
+			ServerProcess.copy(Path.of(source), data);
 			String label = text(statement, "SELECT labelfile FROM pg_backup_stop(false)");
 			Path file = data.resolve("backup_label");
 			Files.writeString(file, label);
@@ -241,29 +237,40 @@ public final class PostgresServer extends LocalServer {
 
 	}
 
-	private static final class Binaries {
+	private static final class Prepared {
 
-		static final Path DIRECTORY = unpack();
+		private static final Path BINARIES = PreparedFiles.get("postgres-" + version(), Prepared::unpack);
 
-		static String path(String name) {
-			return DIRECTORY.resolve("bin").resolve(name).toString();
+		static final Path DATA = PreparedFiles.get("postgres-data-" + version(), Prepared::createData).resolve("data");
+
+		static String binary(String name) {
+			return BINARIES.resolve("bin").resolve(name).toString();
 		}
 
-		private static Path unpack() {
-			Path directory = ServerProcess.newDirectory("postgres-binaries");
-			String system = (System.getProperty("os.name").startsWith("Mac")) ? "Darwin" : "Linux";
-			return ServerProcess.unlessExiting(() -> {
-				InputStream resource = DefaultPostgresBinaryResolver.INSTANCE.getPgBinary(system,
-						System.getProperty("os.arch"));
-				try (TarArchiveInputStream archive = new TarArchiveInputStream(new XZInputStream(resource))) {
-					Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
-					for (TarArchiveEntry entry = archive.getNextEntry(); entry != null; entry = archive
-						.getNextEntry()) {
-						unpack(archive, entry, directory.resolve(entry.getName()));
-					}
+		/**
+		 * The first bytes of the compressed archive differ from version to version.
+		 */
+		private static String version() {
+			CRC32 checksum = new CRC32();
+			checksum.update(ServerProcess.unlessExiting(() -> {
+				try (InputStream archive = archive()) {
+					return archive.readNBytes(100_000);
 				}
-				return directory;
-			});
+			}));
+			return Long.toHexString(checksum.getValue());
+		}
+
+		private static InputStream archive() throws IOException {
+			String system = (System.getProperty("os.name").startsWith("Mac")) ? "Darwin" : "Linux";
+			return DefaultPostgresBinaryResolver.INSTANCE.getPgBinary(system, System.getProperty("os.arch"));
+		}
+
+		private static void unpack(Path directory) throws IOException {
+			try (TarArchiveInputStream archive = new TarArchiveInputStream(new XZInputStream(archive()))) {
+				for (TarArchiveEntry entry = archive.getNextEntry(); entry != null; entry = archive.getNextEntry()) {
+					unpack(archive, entry, directory.resolve(entry.getName()));
+				}
+			}
 		}
 
 		private static void unpack(TarArchiveInputStream archive, TarArchiveEntry entry, Path file) throws IOException {
@@ -280,6 +287,14 @@ public final class PostgresServer extends LocalServer {
 			if ((entry.getMode() & 0100) != 0) {
 				file.toFile().setExecutable(true, false);
 			}
+		}
+
+		private static void createData(Path directory) throws IOException {
+			Path passwordFile = Files.writeString(directory.resolve("password"), PASSWORD);
+			ServerProcess.run(directory,
+					concat(dropRoot(directory, passwordFile), binary("initdb"), "-D",
+							directory.resolve("data").toString(), "-U", USERNAME, "-A", "scram-sha-256", "--pwfile",
+							passwordFile.toString(), "-E", "UTF-8", "--no-locale", "--no-sync"));
 		}
 
 	}

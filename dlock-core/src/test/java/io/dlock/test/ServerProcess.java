@@ -107,6 +107,15 @@ final class ServerProcess {
 	}
 
 	/**
+	 * Copy a directory with the owners and permissions of its files.
+	 * @param source the directory
+	 * @param target the copy, in an existing directory
+	 */
+	static void copy(Path source, Path target) {
+		run(target.getParent(), List.of("cp", "-RLp", source.toString(), target.toString()));
+	}
+
+	/**
 	 * Create a temporary directory that is deleted when the JVM ends.
 	 * @param name the name of its user
 	 * @return the directory
