@@ -10,17 +10,12 @@ import io.dlock.aop.call.AsyncExampleTests;
 import io.dlock.aop.call.BusyAndLostTests;
 import io.dlock.aop.call.CancelledAcquisitionTests;
 import io.dlock.aop.call.HoldLimitsTests;
-import io.dlock.aop.call.InterruptedBodyTests;
 import io.dlock.aop.call.LockInTheLogTests;
 import io.dlock.aop.call.PublisherResultTests;
 import io.dlock.aop.call.SeveralKeysCallTests;
 import io.dlock.aop.call.StageResultTests;
 import io.dlock.aop.call.StoreFailureTests;
 import io.dlock.observation.CallObservationTests;
-import io.dlock.transaction.AsyncInsideTransactionTests;
-import io.dlock.transaction.CommitCheckTests;
-import io.dlock.transaction.SeveralKeysInTransactionsTests;
-import io.dlock.transaction.TransactionBoundLockTests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -57,11 +52,6 @@ class WovenTests {
 	}
 
 	@Nested
-	class SeveralKeysInTransactions extends SeveralKeysInTransactionsTests {
-
-	}
-
-	@Nested
 	class BusyAndLost extends BusyAndLostTests {
 
 	}
@@ -77,32 +67,12 @@ class WovenTests {
 	}
 
 	@Nested
-	class InterruptedBodies extends InterruptedBodyTests {
-
-	}
-
-	@Nested
 	class StoreFailures extends StoreFailureTests {
 
 	}
 
 	@Nested
 	class AdviceOrder extends AdviceOrderTests {
-
-	}
-
-	@Nested
-	class Transactions extends TransactionBoundLockTests {
-
-	}
-
-	@Nested
-	class AsyncTransactions extends AsyncInsideTransactionTests {
-
-	}
-
-	@Nested
-	class Commits extends CommitCheckTests {
 
 	}
 
