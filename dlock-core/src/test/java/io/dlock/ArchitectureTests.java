@@ -15,8 +15,8 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 /**
  * Dependencies point one way: aop → io.dlock ← engine → store ← redis, jdbc, memory; aop
- * → observation; metrics → io.dlock; io.dlock ← console ← engine; and io.dlock ← fencing
- * → store.
+ * → observation; engine → engine.lease → engine.concurrent; metrics → io.dlock; io.dlock
+ * ← console ← engine; and io.dlock ← fencing → store.
  */
 class ArchitectureTests {
 
@@ -37,7 +37,7 @@ class ArchitectureTests {
 	@Test
 	void classesHaveNoCycles() {
 		ClassCycles.none()
-			.ignoreDependency("io.dlock.engine.Hold", "io.dlock.engine.Lease")
+			.ignoreDependency("io.dlock.engine.lease.Hold", "io.dlock.engine.lease.Lease")
 			.ignoreDependency(LockHandle.class, LockContext.class)
 			.check(CLASSES);
 	}
@@ -91,6 +91,19 @@ class ArchitectureTests {
 			.should()
 			.dependOnClassesThat(
 					resideInAPackage("io.dlock..").and(not(resideInAPackage("io.dlock.engine.concurrent"))))
+			.check(CLASSES);
+	}
+
+	/**
+	 * A package below the engine has public types for the engine alone: they are no API.
+	 */
+	@Test
+	void packagesBelowTheEngineAreKnownToItOnly() {
+		noClasses().that()
+			.resideOutsideOfPackage("io.dlock.engine..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("io.dlock.engine.*..")
 			.check(CLASSES);
 	}
 

@@ -12,6 +12,8 @@ import io.dlock.LockHandle;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.engine.QueuedRequest.QueueAnswer;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.LockEvents;
 
 /**
  * Acquires a lock without a waiting thread: a worker calls the store, the timer resumes

@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.Revoker;
 import io.dlock.store.AcquireResult;
 
 /**

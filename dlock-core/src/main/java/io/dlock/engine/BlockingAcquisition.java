@@ -10,6 +10,8 @@ import io.dlock.LockException;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockStoreException;
 import io.dlock.engine.QueuedRequest.QueueAnswer;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.LockEvents;
 
 /**
  * Acquires a lock on the calling thread, which waits in the local queue and parks between

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockException;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.LockEvents;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.StorageKey;
 

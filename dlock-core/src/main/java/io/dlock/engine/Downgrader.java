@@ -12,6 +12,10 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.lease.StoreReleaser;
 
 /**
  * Turns exclusive locks into shared ones. A request for the shared lock takes the first

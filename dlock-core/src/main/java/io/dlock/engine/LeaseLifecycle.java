@@ -9,9 +9,15 @@ import org.apache.commons.logging.LogFactory;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LossType;
-import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.lease.HoldDetails;
+import io.dlock.engine.lease.Lease;
+import io.dlock.engine.lease.LeaseRenewer;
+import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.lease.SharedLease;
 import io.dlock.store.StorageKey;
 
 /**

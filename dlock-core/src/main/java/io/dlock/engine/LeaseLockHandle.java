@@ -13,6 +13,9 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockStoreException;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.HoldHandle;
+import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 

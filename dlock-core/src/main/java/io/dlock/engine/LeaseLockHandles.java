@@ -12,6 +12,9 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.LeaseRenewer;
+import io.dlock.engine.lease.LockEvents;
 import io.dlock.store.StorageKey;
 
 /**

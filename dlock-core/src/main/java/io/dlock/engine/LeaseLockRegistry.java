@@ -24,6 +24,11 @@ import io.dlock.console.LockCounts;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.lease.LeaseRenewer;
+import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.lease.MinHoldEnforcer;
+import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.lease.StoreReleaser;
 import io.dlock.store.LockStore;
 
 /**

@@ -11,9 +11,15 @@ import io.dlock.LockEvent;
 import io.dlock.LockLostException;
 import io.dlock.LossType;
 import io.dlock.ReleaseMode;
-import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.lease.Lease;
+import io.dlock.engine.lease.LeaseRenewer;
+import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.lease.MinHoldEnforcer;
+import io.dlock.engine.lease.StoreReleaser;
 
 /**
  * Releases locks: to the next request of this process, or else in the store.

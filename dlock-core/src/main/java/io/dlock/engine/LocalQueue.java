@@ -10,6 +10,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.engine.QueuedRequest.QueueAnswer;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.Lease;
+import io.dlock.engine.lease.SharedLease;
+import io.dlock.engine.lease.StoreReleaser;
 import io.dlock.store.MailboxAddress;
 
 /**

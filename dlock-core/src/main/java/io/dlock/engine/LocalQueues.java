@@ -14,6 +14,10 @@ import io.dlock.LockRegistryClosedException;
 import io.dlock.engine.LocalQueue.Departure;
 import io.dlock.engine.QueuedRequest.QueueAnswer;
 import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.Lease;
+import io.dlock.engine.lease.StoreReleaser;
 import io.dlock.store.MailboxAddress;
 
 /**

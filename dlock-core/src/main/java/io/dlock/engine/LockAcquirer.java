@@ -14,6 +14,11 @@ import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.lease.SharedLeases;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 

@@ -6,6 +6,12 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.Lease;
+import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.lease.SharedLease;
+import io.dlock.engine.lease.SharedLeases;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.StoreException;

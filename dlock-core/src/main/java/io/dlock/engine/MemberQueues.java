@@ -5,6 +5,11 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.Lease;
+import io.dlock.engine.lease.SharedLease;
+import io.dlock.engine.lease.StoreReleaser;
+
 /**
  * The moves of shared locks and permits in the local queues. A request that is granted
  * leaves its queue at once, so that the next one asks the store. Requests that need not

@@ -5,6 +5,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.PermitRegistry;
 import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.lease.AcquireContext;
 import io.dlock.store.StorageKey;
 
 /**

@@ -6,6 +6,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockInfo;
+import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.Lease;
+import io.dlock.engine.lease.LockInfos;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoredLock;

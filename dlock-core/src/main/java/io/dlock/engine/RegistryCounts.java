@@ -6,6 +6,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 import io.dlock.console.LockCounts;
+import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.LeaseRenewer;
 
 /**
  * The counts of a registry, made from its leases and queues when they are read.

@@ -11,6 +11,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.engine.lease.LeaseInternals;
 import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,7 +51,7 @@ abstract class AbstractHandOffTests {
 	 * clock.
 	 */
 	static void lookAfterLeases(LeaseLockRegistry registry) {
-		registry.threads().schedule(registry.renewer()::checkAll, 0);
+		registry.threads().schedule(() -> LeaseInternals.checkAll(registry.renewer()), 0);
 	}
 
 	LockRequest request() {

@@ -23,7 +23,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
-import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -15,6 +15,7 @@ import io.dlock.LockMode;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.lease.Lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

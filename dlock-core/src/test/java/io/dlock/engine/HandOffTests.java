@@ -15,7 +15,9 @@ import io.dlock.LockLostException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LossType;
-import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.Hold.Loss;
+import io.dlock.engine.lease.Lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

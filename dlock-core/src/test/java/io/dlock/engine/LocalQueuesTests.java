@@ -6,8 +6,9 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
-import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.engine.lease.Lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -21,6 +21,7 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.LockStoreException;
+import io.dlock.engine.lease.LeaseInternals;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreCongestedException;
@@ -112,7 +113,7 @@ class LockSetBatchTests extends LockSetTests {
 	@Test
 	void lockThatTheCallerHasLostIsNotAcquiredAnew() {
 		LockHandle outer = this.registry.acquire(request("c", LEASE, Duration.ZERO));
-		((LeaseLockHandle) outer).hold().lease().lose(((LeaseLockHandle) outer).hold().lease().expiry());
+		LeaseInternals.expire(((LeaseLockHandle) outer).hold().lease());
 		this.store.memory.clear();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.registry.acquireAll(this.immediate, List.of("a", "b", "c")));

@@ -29,6 +29,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.engine.lease.LeaseInternals;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.test.Patience;
 
@@ -212,7 +213,7 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 	void setOfHandlesIsReleasedOneByOne() {
 		LockHandle a = this.registry.acquireAsync(noWait("a")).join();
 		LeaseLockHandle b = (LeaseLockHandle) this.registry.acquireAsync(noWait("b")).join();
-		b.hold().lease().lose(b.hold().lease().expiry());
+		LeaseInternals.expire(b.hold().lease());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(LockSet.of(List.of(a, b))::release);
 		assertThat(isFreeInStore("a")).isTrue();
 	}
@@ -259,7 +260,7 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 		for (String key : List.of("a", "A")) {
 			this.store.memory.inspection().forceRelease(key, this.store.memory.find(key).orElseThrow().token());
 		}
-		this.registry.renewer().leases().forEach((lease) -> lease.lose(lease.expiry()));
+		this.registry.renewer().leases().forEach(LeaseInternals::expire);
 		this.store.memory.release("b", "elsewhere");
 		assertThat(waiter).failsWithin(Patience.EVENTUALLY)
 			.withThrowableThat()

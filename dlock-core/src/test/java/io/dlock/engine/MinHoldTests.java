@@ -16,6 +16,7 @@ import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
 import io.dlock.ReleaseMode;
+import io.dlock.engine.lease.Lease;
 import io.dlock.store.StoreException;
 
 import static org.assertj.core.api.Assertions.assertThat;

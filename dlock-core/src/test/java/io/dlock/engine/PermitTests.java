@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
+import io.dlock.engine.lease.Lease;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.engine.lease.LeaseInternals;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -60,7 +61,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		lookAfterLeases(this.registry);
 		Awaitility.await().until(() -> {
 			lookAfterLeases(this.registry);
-			return this.registry.renewer().due() == many;
+			return LeaseInternals.due(this.registry.renewer()) == many;
 		});
 	}
 
@@ -121,7 +122,8 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		this.store.unreachable = (key) -> key.endsWith("0");
 		this.store.beforeRenew = () -> this.clock.pass(Duration.ofSeconds(1));
 		this.blocking.countDown();
-		Awaitility.await().until(() -> this.store.renewedTogether.size() >= 3 && this.registry.renewer().due() == 0);
+		Awaitility.await()
+			.until(() -> this.store.renewedTogether.size() >= 3 && LeaseInternals.due(this.registry.renewer()) == 0);
 		Awaitility.await()
 			.untilAsserted(
 					() -> assertThat(others.stream().filter((other) -> other.remaining().toSeconds() > 5).count())
@@ -268,11 +270,10 @@ class RenewalBatchTests extends AbstractHandOffTests {
 			this.clock.pass(Duration.ofSeconds(4));
 			Awaitility.await().until(() -> {
 				lookAfterLeases(this.registry);
-				return handle.hold().lease().validNanosLeft() > Duration.ofSeconds(9).toNanos();
+				return LeaseInternals.left(handle.hold().lease()).compareTo(Duration.ofSeconds(9)) > 0;
 			});
 		}
-		LeaseRenewal kept = new LeaseRenewal(handle.hold().lease());
-		assertThat(Duration.ofNanos(kept.nanosUntilDue())).isEqualTo(Duration.ofSeconds(3));
+		assertThat(LeaseInternals.untilDue(handle.hold().lease())).isEqualTo(Duration.ofSeconds(3));
 		handle.release();
 	}
 

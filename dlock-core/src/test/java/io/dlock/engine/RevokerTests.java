@@ -6,7 +6,9 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-import io.dlock.engine.Revoker.UnansweredRequests;
+import io.dlock.engine.lease.LeaseInternals;
+import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.lease.Revoker.UnansweredRequests;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -27,7 +29,8 @@ class RevokerTests {
 
 	private final TroubledStore store = new TroubledStore(new MemoryLockStore(this.clock::nanoTime));
 
-	private final Revoker revoker = new Revoker(this.store, this.clock, this::schedule, Runnable::run, TIMEOUT);
+	private final Revoker revoker = LeaseInternals.revoker(this.store, this.clock, this::schedule, Runnable::run,
+			TIMEOUT);
 
 	private @Nullable Runnable scheduled;
 

@@ -12,8 +12,10 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
 import io.dlock.LossType;
-import io.dlock.engine.AcquireContext.LeaseTerms;
-import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.Hold.Loss;
+import io.dlock.engine.lease.Lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -4,24 +4,29 @@ import java.time.Duration;
 
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
-import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.lease.LeaseRenewer;
+import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.lease.StoreReleaser;
 import io.dlock.store.memory.MemoryLockStore;
 
 /**
  * Creates calls that wait in a queue without a thread, and the releaser of a queue.
  */
-final class TestContexts {
+public final class TestContexts {
 
 	private TestContexts() {
 	}
 
-	static AcquireContext of(String key, LeaseTerms terms) {
+	public static AcquireContext of(String key, LeaseTerms terms) {
 		LockRequest request = LockRequest.builder(key).lease(terms.lease()).renew(terms.renewed()).build();
 		return new AcquireContext(request, Deadline.after(MachineClock.SYSTEM, LockRequest.FOREVER),
-				LockSettings.defaults());
+				LockSettings.defaults(), null);
 	}
 
 	/**

@@ -21,7 +21,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
-import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 

@@ -302,7 +302,7 @@ class LockMetersTests {
 	void throwingMeterRegistryAffectsNoLockAndIsLoggedOnce() {
 		ListAppender<ILoggingEvent> log = new ListAppender<>();
 		log.start();
-		Logger logger = (Logger) LoggerFactory.getLogger("io.dlock.engine.LockEvents");
+		Logger logger = (Logger) LoggerFactory.getLogger("io.dlock.engine.lease.LockEvents");
 		logger.addAppender(log);
 		try {
 			this.meters.bindTo(new Throwing());

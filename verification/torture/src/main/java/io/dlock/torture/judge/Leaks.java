@@ -34,8 +34,8 @@ final class Leaks {
 
 	private static final List<String> PHASES = List.of("ready", "idle", "closed");
 
-	private static final Set<String> OF_ONE_LOCK = Set.of("io.dlock.engine.Hold", "io.dlock.engine.Lease",
-			"io.dlock.engine.LeaseRenewal", "io.dlock.engine.QueuedRequest", "io.dlock.engine.LeaseLockHandle",
+	private static final Set<String> OF_ONE_LOCK = Set.of("io.dlock.engine.lease.Hold", "io.dlock.engine.lease.Lease",
+			"io.dlock.engine.lease.LeaseRenewal", "io.dlock.engine.QueuedRequest", "io.dlock.engine.LeaseLockHandle",
 			"io.dlock.engine.BlockingAcquisition", "io.dlock.engine.AsyncAcquisition",
 			"io.dlock.engine.UnansweredRequests", "io.dlock.LockContext$Binding", "io.dlock.LockRequest");
 

@@ -15,8 +15,8 @@ class LeaksTests {
 
 	private static final String BASELINE = """
 			BASELINE {"ready":{"live":10,"threads":["dlock-timer-1"],"objects":{"io.dlock.store.Key":5}},\
-			"idle":{"live":%d,"threads":["dlock-timer-1"],"objects":{"io.dlock.engine.Hold":%d,"io.dlock.store.Key":%d}},\
-			"closed":{"live":9,"threads":[%s],"objects":{"io.dlock.engine.Hold":2}}}""";
+			"idle":{"live":%d,"threads":["dlock-timer-1"],"objects":{"io.dlock.engine.lease.Hold":%d,"io.dlock.store.Key":%d}},\
+			"closed":{"live":9,"threads":[%s],"objects":{"io.dlock.engine.lease.Hold":2}}}""";
 
 	@Test
 	void i11ClientThatIsAsBeforeHasNoLeak() {
@@ -25,7 +25,8 @@ class LeaksTests {
 
 	@Test
 	void i11ObjectsOfLockAreLeft() {
-		assertThat(leaks(10, 17, 5, "")).containsExactly("client-0 has 17 io.dlock.engine.Hold when idle, 0 before");
+		assertThat(leaks(10, 17, 5, ""))
+			.containsExactly("client-0 has 17 io.dlock.engine.lease.Hold when idle, 0 before");
 	}
 
 	@Test

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 import java.util.regex.Pattern;
@@ -18,7 +18,7 @@ import io.dlock.store.StorageKey;
  * One call for a lock: the request, the end of its wait, and the thread that asks. Two
  * calls are never equal.
  */
-final class AcquireContext {
+public final class AcquireContext {
 
 	private static final Pattern CONTROL_CHARACTERS = Pattern.compile("\\p{Cntrl}");
 
@@ -41,15 +41,12 @@ final class AcquireContext {
 
 	private final Thread requester = Thread.currentThread();
 
-	AcquireContext(LockRequest request, Deadline deadline, LockSettings settings) {
-		this(request, deadline, settings, null);
-	}
-
 	/**
 	 * Create a call.
 	 * @param address the address of a fair request, or {@code null}
 	 */
-	AcquireContext(LockRequest request, Deadline deadline, LockSettings settings, @Nullable MailboxAddress address) {
+	public AcquireContext(LockRequest request, Deadline deadline, LockSettings settings,
+			@Nullable MailboxAddress address) {
 		this(request, deadline, settings,
 				(request.mode() == LockMode.SHARED) ? LeaseTerms.SHARED : LeaseTerms.EXCLUSIVE, address);
 	}
@@ -61,7 +58,7 @@ final class AcquireContext {
 	 * @param settings the defaults
 	 * @param limit how many may hold the key at once, as in {@link LeaseTerms}
 	 */
-	AcquireContext(LockRequest request, Deadline deadline, LockSettings settings, int limit) {
+	public AcquireContext(LockRequest request, Deadline deadline, LockSettings settings, int limit) {
 		this(request, deadline, settings, limit, null);
 	}
 
@@ -76,15 +73,15 @@ final class AcquireContext {
 		this.queueName = (address != null) ? address.message(this.storageKey) : this.storageKey;
 	}
 
-	LockRequest request() {
+	public LockRequest request() {
 		return this.request;
 	}
 
-	String key() {
+	public String key() {
 		return this.request.key();
 	}
 
-	String storageKey() {
+	public String storageKey() {
 		return this.storageKey;
 	}
 
@@ -93,7 +90,7 @@ final class AcquireContext {
 	 * store.
 	 * @return the address, or {@code null} if the request shares the place of its process
 	 */
-	@Nullable MailboxAddress address() {
+	public @Nullable MailboxAddress address() {
 		return this.address;
 	}
 
@@ -102,15 +99,15 @@ final class AcquireContext {
 	 * decides on the order.
 	 * @return the storage key or the message to the request
 	 */
-	String queueName() {
+	public String queueName() {
 		return this.queueName;
 	}
 
-	LeaseTerms terms() {
+	public LeaseTerms terms() {
 		return this.terms;
 	}
 
-	Deadline deadline() {
+	public Deadline deadline() {
 		return this.deadline;
 	}
 
@@ -118,7 +115,7 @@ final class AcquireContext {
 	 * The name of the calling thread.
 	 * @return the name
 	 */
-	String thread() {
+	public String thread() {
 		return this.requester.getName();
 	}
 
@@ -126,7 +123,7 @@ final class AcquireContext {
 	 * The name of the holder that operators see.
 	 * @return the instance and the thread
 	 */
-	String holder() {
+	public String holder() {
 		return abbreviate(this.instance + " [" + thread() + "]");
 	}
 
@@ -134,7 +131,7 @@ final class AcquireContext {
 	 * The reason that operators see.
 	 * @return the reason, empty if the request has none
 	 */
-	String reason() {
+	public String reason() {
 		return (this.request.reason() != null) ? abbreviate(this.request.reason()) : "";
 	}
 
@@ -160,7 +157,7 @@ final class AcquireContext {
 	 * @param limit how many members may hold the key at once: the limit of a permit,
 	 * {@link #SHARED}, or {@link #EXCLUSIVE} for no member
 	 */
-	record LeaseTerms(Duration lease, boolean renewed, int limit) {
+	public record LeaseTerms(Duration lease, boolean renewed, int limit) {
 
 		static final int EXCLUSIVE = 0;
 
@@ -169,18 +166,18 @@ final class AcquireContext {
 		/**
 		 * The terms of an exclusive lock.
 		 */
-		LeaseTerms(Duration lease, boolean renewed) {
+		public LeaseTerms(Duration lease, boolean renewed) {
 			this(lease, renewed, EXCLUSIVE);
 		}
 
 		/**
 		 * Whether the key may be held by others at the same time.
 		 */
-		boolean isMember() {
+		public boolean isMember() {
 			return this.limit != EXCLUSIVE;
 		}
 
-		boolean isShared() {
+		public boolean isShared() {
 			return this.limit == SHARED;
 		}
 

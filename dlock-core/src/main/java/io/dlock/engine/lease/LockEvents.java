@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +17,7 @@ import io.dlock.LockEvent;
 import io.dlock.LockListener;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
-import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.RenewResult;
@@ -25,7 +25,7 @@ import io.dlock.store.RenewResult;
 /**
  * Publishes the events of locks to the listeners. Without listeners no event is created.
  */
-final class LockEvents {
+public final class LockEvents {
 
 	private static final Log logger = LogFactory.getLog(LockEvents.class);
 
@@ -35,15 +35,15 @@ final class LockEvents {
 
 	private final Set<Class<?>> warnedOf = ConcurrentHashMap.newKeySet();
 
-	LockEvents(EngineThreads threads) {
+	public LockEvents(EngineThreads threads) {
 		this.threads = threads;
 	}
 
-	void add(LockListener listener) {
+	public void add(LockListener listener) {
 		this.listeners.add(Objects.requireNonNull(listener));
 	}
 
-	boolean hasListeners() {
+	public boolean hasListeners() {
 		return !this.listeners.isEmpty();
 	}
 
@@ -52,7 +52,7 @@ final class LockEvents {
 	 * @param hold the lock
 	 * @param wait the wait for it
 	 */
-	void acquired(Hold hold, Deadline wait) {
+	public void acquired(Hold hold, Deadline wait) {
 		HoldDetails details = hold.details();
 		if (details != null) {
 			LockRequest request = details.request();
@@ -66,7 +66,7 @@ final class LockEvents {
 	 * @param context the call
 	 * @param reason the exception for its caller
 	 */
-	void refused(AcquireContext context, Throwable reason) {
+	public void refused(AcquireContext context, Throwable reason) {
 		if (!hasListeners()) {
 			return;
 		}
@@ -87,7 +87,7 @@ final class LockEvents {
 	 * @param hold the lock whose release has just begun
 	 * @return the event, or {@code null} if there are no listeners
 	 */
-	@Nullable LockEvent release(Hold hold) {
+	public @Nullable LockEvent release(Hold hold) {
 		HoldDetails details = hold.details();
 		if (details == null || !details.isAnnounced()) {
 			return null;
@@ -103,7 +103,7 @@ final class LockEvents {
 	 * @param hold the lock
 	 * @param loss the loss
 	 */
-	void lost(Hold hold, Loss loss) {
+	public void lost(Hold hold, Loss loss) {
 		HoldDetails details = hold.details();
 		if (details == null) {
 			return;
@@ -163,7 +163,7 @@ final class LockEvents {
 	 * Call the listeners. A failure of one concerns neither the others nor the lock.
 	 * @param event the event, or {@code null} if there is none
 	 */
-	void tell(@Nullable LockEvent event) {
+	public void tell(@Nullable LockEvent event) {
 		if (event == null) {
 			return;
 		}

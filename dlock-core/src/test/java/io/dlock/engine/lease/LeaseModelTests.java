@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.util.List;
 
@@ -9,7 +9,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.LossType;
-import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.lease.Hold.Loss;
 
 /**
  * All interleavings of a lease that is passed on from hold to hold while it is lost and

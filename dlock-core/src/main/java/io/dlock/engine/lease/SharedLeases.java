@@ -1,24 +1,24 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 
 /**
  * The shared leases that calls of this process may join: the latest of each key and
  * terms.
  */
-final class SharedLeases {
+public final class SharedLeases {
 
 	private final Map<Kind, SharedLease> leases = new ConcurrentHashMap<>();
 
 	/** How old an answer of the store may be. */
 	private final long maxAgeNanos;
 
-	SharedLeases(long maxAgeNanos) {
+	public SharedLeases(long maxAgeNanos) {
 		this.maxAgeNanos = maxAgeNanos;
 	}
 
@@ -27,7 +27,7 @@ final class SharedLeases {
 	 * @param lease the lease
 	 * @param context the call that was granted
 	 */
-	void open(SharedLease lease, AcquireContext context) {
+	public void open(SharedLease lease, AcquireContext context) {
 		Kind kind = Kind.of(context);
 		this.leases.put(kind, lease);
 		lease.onClosed(() -> this.leases.remove(kind, lease));
@@ -39,7 +39,7 @@ final class SharedLeases {
 	 * @return the lease, or {@code null} if there is none or an exclusive request waits
 	 * for it
 	 */
-	@Nullable SharedLease find(AcquireContext context) {
+	public @Nullable SharedLease find(AcquireContext context) {
 		SharedLease lease = this.leases.get(Kind.of(context));
 		return (lease != null && !lease.isAwaited()) ? lease : null;
 	}
@@ -49,7 +49,7 @@ final class SharedLeases {
 	 * @param context the call
 	 * @return the hold, or {@code null} if the store has to be asked
 	 */
-	@Nullable Hold join(AcquireContext context) {
+	public @Nullable Hold join(AcquireContext context) {
 		SharedLease lease = find(context);
 		return (lease != null && isFresh(lease)) ? lease.join(context) : null;
 	}
@@ -57,7 +57,7 @@ final class SharedLeases {
 	/**
 	 * Whether a call may join a lease without asking the store.
 	 */
-	boolean isFresh(SharedLease lease) {
+	public boolean isFresh(SharedLease lease) {
 		return lease.isFresh(this.maxAgeNanos);
 	}
 

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,7 +16,7 @@ import io.dlock.engine.concurrent.MachineClock.Moment;
  * then either released or lost, which is final: the state changes by one compare-and-set,
  * before anything else happens.
  */
-final class Hold {
+public final class Hold {
 
 	private final Lease lease;
 
@@ -52,7 +52,7 @@ final class Hold {
 				? new Hold(this.lease, successor, next, State.OFFERED) : null;
 	}
 
-	Lease lease() {
+	public Lease lease() {
 		return this.lease;
 	}
 
@@ -60,15 +60,15 @@ final class Hold {
 	 * The call that holds the lock.
 	 * @return the call
 	 */
-	AcquireContext context() {
+	public AcquireContext context() {
 		return this.context;
 	}
 
-	String key() {
+	public String key() {
 		return this.lease.key();
 	}
 
-	long token() {
+	public long token() {
 		return this.token;
 	}
 
@@ -76,7 +76,7 @@ final class Hold {
 	 * Set the details. Done before the handle is given out.
 	 * @param details the details
 	 */
-	void details(HoldDetails details) {
+	public void details(HoldDetails details) {
 		this.details = details;
 	}
 
@@ -94,7 +94,7 @@ final class Hold {
 	 * earlier if the lease was passed on.
 	 * @return the moment
 	 */
-	Moment since() {
+	public Moment since() {
 		HoldDetails current = this.details;
 		return (current != null) ? current.since() : this.lease.granted();
 	}
@@ -103,7 +103,7 @@ final class Hold {
 	 * The age of this hold by the monotonic clock.
 	 * @return the time since it began
 	 */
-	Duration age() {
+	public Duration age() {
 		return Duration.ofNanos(this.lease.clock().nanoTime() - since().nanos());
 	}
 
@@ -112,7 +112,7 @@ final class Hold {
 	 * @return whether the lock is held now; otherwise the offer was withdrawn, or it is
 	 * too late
 	 */
-	boolean claim() {
+	public boolean claim() {
 		return !this.lease.isTooLate() && this.state.compareAndSet(State.OFFERED, State.HELD);
 	}
 
@@ -120,7 +120,7 @@ final class Hold {
 	 * Decline the offer.
 	 * @return whether the offer stood up to now
 	 */
-	boolean decline() {
+	public boolean decline() {
 		return this.state.compareAndSet(State.OFFERED, State.RELEASED);
 	}
 
@@ -128,7 +128,7 @@ final class Hold {
 	 * Whether the lock is held. The first caller after the deadline declares it lost.
 	 * @return whether it is held
 	 */
-	boolean isValid() {
+	public boolean isValid() {
 		if (this.state.get() != State.HELD) {
 			return false;
 		}
@@ -148,7 +148,7 @@ final class Hold {
 	 * The validity that is left if the lease is not renewed.
 	 * @return nanoseconds, negative if it is over
 	 */
-	long validNanosLeft() {
+	public long validNanosLeft() {
 		HoldDetails current = this.details;
 		long left = this.lease.validNanosLeft();
 		return (current != null) ? Math.min(left, current.maxHoldNanosLeft()) : left;
@@ -158,7 +158,7 @@ final class Hold {
 	 * The rest of the {@code minHold}, for which the lock stays taken after its release.
 	 * @return nanoseconds, zero or less if the lock may be free
 	 */
-	long minHoldNanosLeft() {
+	public long minHoldNanosLeft() {
 		HoldDetails current = this.details;
 		return (current != null) ? current.minHoldNanosLeft() : 0;
 	}
@@ -166,7 +166,7 @@ final class Hold {
 	/**
 	 * Drop the {@code minHold} of a lock whose handle was never given out.
 	 */
-	void waiveMinHold() {
+	public void waiveMinHold() {
 		HoldDetails current = this.details;
 		if (current != null) {
 			current.waiveMinHold();
@@ -177,11 +177,11 @@ final class Hold {
 	 * Whether the lock is held according to its state, without a look at the clock.
 	 * @return whether it is neither on offer nor released or lost
 	 */
-	boolean isHeld() {
+	public boolean isHeld() {
 		return this.state.get() == State.HELD;
 	}
 
-	boolean isLost() {
+	public boolean isLost() {
 		return !isValid() && this.state.get() instanceof Lost;
 	}
 
@@ -207,7 +207,7 @@ final class Hold {
 	 * Add a nested handle.
 	 * @return whether the lock is still held
 	 */
-	boolean retain() {
+	public boolean retain() {
 		int current = this.handles.get();
 		while (current > 0) {
 			if (!isValid()) {
@@ -225,7 +225,7 @@ final class Hold {
 	 * Drop a handle.
 	 * @return whether it was the last one
 	 */
-	boolean drop() {
+	public boolean drop() {
 		return this.handles.decrementAndGet() == 0;
 	}
 
@@ -233,7 +233,7 @@ final class Hold {
 	 * Drop the handle if it is the only one.
 	 * @return whether it was
 	 */
-	boolean dropLast() {
+	public boolean dropLast() {
 		return this.handles.compareAndSet(1, 0);
 	}
 
@@ -242,11 +242,11 @@ final class Hold {
 	 * means nothing.
 	 * @return whether the lock was held up to now
 	 */
-	boolean beginRelease() {
+	public boolean beginRelease() {
 		return isValid() && this.state.compareAndSet(State.HELD, State.RELEASED);
 	}
 
-	LockLostException lostException() {
+	public LockLostException lostException() {
 		return new LockLostException(key(), this.token,
 				(this.state.get() instanceof Lost lost) ? lost.loss.reason() : "");
 	}
@@ -281,7 +281,7 @@ final class Hold {
 	 * Receives the loss of a lock, on the thread that finds it. Does not block.
 	 */
 	@FunctionalInterface
-	interface LossListener {
+	public interface LossListener {
 
 		void onLoss(Hold hold, Loss loss);
 
@@ -293,7 +293,7 @@ final class Hold {
 	 * @param type the type, for metrics
 	 * @param reason the reason, for messages
 	 */
-	record Loss(LossType type, String reason) {
+	public record Loss(LossType type, String reason) {
 
 	}
 

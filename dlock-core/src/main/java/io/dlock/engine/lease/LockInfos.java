@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -10,18 +10,18 @@ import io.dlock.store.StoredLock;
 /**
  * Describes holders for people.
  */
-final class LockInfos {
+public final class LockInfos {
 
 	private LockInfos() {
 	}
 
-	static LockInfo of(StoredLock lock) {
+	public static LockInfo of(StoredLock lock) {
 		return new LockInfo(lock.storageKey(), lock.holder(), lock.reason().isEmpty() ? null : lock.reason(),
 				lock.since(), lock.until(), lock.token() * Lease.TOKENS_PER_LEASE,
 				lock.age().isNegative() ? Duration.ZERO : lock.age(), lock.kept());
 	}
 
-	static LockInfo of(Hold hold) {
+	public static LockInfo of(Hold hold) {
 		AcquireContext context = hold.context();
 		MachineClock clock = hold.lease().clock();
 		Instant until = Instant.ofEpochMilli(clock.wallMillis()).plusNanos(Math.max(0, hold.validNanosLeft()));

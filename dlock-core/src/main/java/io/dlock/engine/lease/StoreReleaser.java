@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.util.List;
 
@@ -6,7 +6,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.Revoker.UnansweredRequests;
+import io.dlock.engine.lease.Revoker.UnansweredRequests;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.ReleaseCommand;
@@ -17,7 +17,7 @@ import io.dlock.store.StorageKey;
  * Ends leases and releases them in the store. A release that fails is repeated by the
  * {@link Revoker}.
  */
-final class StoreReleaser {
+public final class StoreReleaser {
 
 	private static final Log logger = LogFactory.getLog(StoreReleaser.class);
 
@@ -29,7 +29,7 @@ final class StoreReleaser {
 
 	private final EngineThreads threads;
 
-	StoreReleaser(LockStore store, LeaseRenewer renewer, Revoker revoker, EngineThreads threads) {
+	public StoreReleaser(LockStore store, LeaseRenewer renewer, Revoker revoker, EngineThreads threads) {
 		this.store = store;
 		this.renewer = renewer;
 		this.revoker = revoker;
@@ -42,7 +42,7 @@ final class StoreReleaser {
 	 * A request of this lease that was never answered must not take effect later. (One
 	 * request more than those: the lease itself may be what the first revocation finds.)
 	 */
-	void end(Lease lease) {
+	public void end(Lease lease) {
 		UnansweredRequests unanswered = lease.unanswered();
 		if (unanswered != null) {
 			this.revoker.revoke(lease.key(), lease.owner(),
@@ -57,7 +57,7 @@ final class StoreReleaser {
 	 * the deadline and the renewal decide.
 	 * @param lease the lease, which has ended
 	 */
-	void release(Lease lease) {
+	public void release(Lease lease) {
 		release(lease, StoreReleaser::nothing);
 	}
 
@@ -76,7 +76,7 @@ final class StoreReleaser {
 	 * @param onSent called when the release is on its way, if the store can tell
 	 * @param then the action after the release
 	 */
-	void releaseUninterruptibly(Lease lease, Runnable onSent, Runnable then) {
+	public void releaseUninterruptibly(Lease lease, Runnable onSent, Runnable then) {
 		uninterruptibly(() -> release(lease, onSent), then);
 	}
 
@@ -85,7 +85,7 @@ final class StoreReleaser {
 	 * @param leases the leases, which have ended
 	 * @param then the action after the release
 	 */
-	void releaseUninterruptibly(List<Lease> leases, Runnable then) {
+	public void releaseUninterruptibly(List<Lease> leases, Runnable then) {
 		uninterruptibly(() -> release(leases), then);
 	}
 
@@ -122,7 +122,7 @@ final class StoreReleaser {
 	 * @param lease the lease, which has ended
 	 * @return {@code false} if the store cannot do that
 	 */
-	boolean send(Lease lease) {
+	public boolean send(Lease lease) {
 		try {
 			return this.store.releaseAsync(lease.key(), lease.owner(), (ex) -> failed(lease, ex));
 		}
@@ -138,7 +138,7 @@ final class StoreReleaser {
 	 * @param inBackground whether the calling thread must not wait for the store
 	 * @param then the action after the release
 	 */
-	void giveBack(Lease lease, boolean inBackground, Runnable then) {
+	public void giveBack(Lease lease, boolean inBackground, Runnable then) {
 		if (!inBackground) {
 			releaseUninterruptibly(lease, StoreReleaser::nothing, then);
 		}

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 import java.util.List;
@@ -6,7 +6,7 @@ import java.util.List;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import io.dlock.engine.Revoker.UnansweredRequests;
+import io.dlock.engine.lease.Revoker.UnansweredRequests;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.store.LockStore;
@@ -23,7 +23,7 @@ import io.dlock.store.StoreException;
  * lock, a lease that would end too early is extended, and one that would end too late is
  * given up by owner when the time is over.
  */
-final class MinHoldEnforcer {
+public final class MinHoldEnforcer {
 
 	private static final Log logger = LogFactory.getLog(MinHoldEnforcer.class);
 
@@ -40,7 +40,7 @@ final class MinHoldEnforcer {
 
 	private final EngineThreads threads;
 
-	MinHoldEnforcer(LockStore store, MachineClock clock, Revoker revoker, EngineThreads threads) {
+	public MinHoldEnforcer(LockStore store, MachineClock clock, Revoker revoker, EngineThreads threads) {
 		this.store = store;
 		this.clock = clock;
 		this.revoker = revoker;
@@ -52,7 +52,7 @@ final class MinHoldEnforcer {
 	 * @param hold the lock, which is released or lost
 	 */
 	@SuppressWarnings("FutureReturnValueIgnored") // null when closed: the lease ends it
-	void keep(Hold hold) {
+	public void keep(Hold hold) {
 		long nanos = hold.minHoldNanosLeft();
 		if (!keepInStore(hold) || hold.lease().unanswered() != null) {
 			this.threads.schedule(() -> giveUp(hold.lease()), nanos);

@@ -1,11 +1,11 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import io.dlock.LockHandle;
 
 /**
  * A handle whose loss listeners end with its hold.
  */
-interface HoldHandle extends LockHandle {
+public interface HoldHandle extends LockHandle {
 
 	Hold hold();
 

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 
@@ -13,7 +13,7 @@ import io.dlock.engine.concurrent.MachineClock.Moment;
  * The details of a hold that has a {@code minHold} or {@code maxHold}, or whose events
  * have listeners. Other holds do without them.
  */
-final class HoldDetails {
+public final class HoldDetails {
 
 	private final LockRequest request;
 
@@ -36,7 +36,7 @@ final class HoldDetails {
 	 * @param maxHold how long the hold may last, or {@code null}
 	 * @param clock the clock
 	 */
-	HoldDetails(LockRequest request, @Nullable Duration maxHold, MachineClock clock) {
+	public HoldDetails(LockRequest request, @Nullable Duration maxHold, MachineClock clock) {
 		this.request = request;
 		this.clock = clock;
 		this.since = clock.now();

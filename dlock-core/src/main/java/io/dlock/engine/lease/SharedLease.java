@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -7,9 +7,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LossType;
-import io.dlock.engine.AcquireContext.LeaseTerms;
-import io.dlock.engine.Hold.Loss;
-import io.dlock.engine.Revoker.UnansweredRequests;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.Hold.Loss;
+import io.dlock.engine.lease.Revoker.UnansweredRequests;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 
@@ -18,7 +18,7 @@ import io.dlock.engine.concurrent.MachineClock.Moment;
  * has a hold of its own, with its events and limits; renewal, fencing token and loss are
  * common to all. The last reader takes the lease along.
  */
-final class SharedLease extends Lease {
+public final class SharedLease extends Lease {
 
 	private final Set<Hold> readers = new LinkedHashSet<>();
 
@@ -36,7 +36,7 @@ final class SharedLease extends Lease {
 
 	private volatile @Nullable Loss lastLoss;
 
-	SharedLease(Grant grant, MachineClock clock, Hold.LossListener lossListener) {
+	public SharedLease(Grant grant, MachineClock clock, Hold.LossListener lossListener) {
 		super(grant, clock, lossListener);
 		this.asked = grant.sent();
 		this.unanswered = grant.unanswered();
@@ -46,7 +46,7 @@ final class SharedLease extends Lease {
 	/**
 	 * Whether the lease has the terms that a call asks for.
 	 */
-	boolean isOf(LeaseTerms wanted) {
+	public boolean isOf(LeaseTerms wanted) {
 		return terms().equals(wanted);
 	}
 
@@ -55,7 +55,7 @@ final class SharedLease extends Lease {
 	 * @param context the call, whose terms are those of the lease
 	 * @return its hold, or {@code null} if the lease is over or about to be released
 	 */
-	synchronized @Nullable Hold join(AcquireContext context) {
+	public synchronized @Nullable Hold join(AcquireContext context) {
 		if (this.closed || isTooShort()) {
 			return null;
 		}
@@ -84,7 +84,7 @@ final class SharedLease extends Lease {
 	 * @param exclusiveWaits whether an exclusive request waits, for which newcomers wait
 	 * in their turn
 	 */
-	void answered(Moment sent, boolean exclusiveWaits) {
+	public void answered(Moment sent, boolean exclusiveWaits) {
 		this.asked = sent;
 		this.awaited = exclusiveWaits;
 	}
@@ -93,7 +93,7 @@ final class SharedLease extends Lease {
 	 * Note that the store gave no answer. The request may arrive later than the release.
 	 * @param sent when it was asked
 	 */
-	void unanswered(Moment sent) {
+	public void unanswered(Moment sent) {
 		this.asked = sent;
 		this.unanswered = UnansweredRequests.add(this.unanswered, sent);
 	}
@@ -103,7 +103,7 @@ final class SharedLease extends Lease {
 		return this.unanswered;
 	}
 
-	boolean isAwaited() {
+	public boolean isAwaited() {
 		return this.awaited;
 	}
 
@@ -120,7 +120,7 @@ final class SharedLease extends Lease {
 	 * A reader that has lost the lock is one until its release, and has it no more.
 	 */
 	@Override
-	synchronized List<Hold> holds() {
+	public synchronized List<Hold> holds() {
 		return this.readers.stream().filter(Hold::isHeld).toList();
 	}
 
@@ -144,7 +144,7 @@ final class SharedLease extends Lease {
 	}
 
 	@Override
-	boolean leave(Hold hold) {
+	public boolean leave(Hold hold) {
 		synchronized (this) {
 			if (!this.readers.remove(hold) || !this.readers.isEmpty()) {
 				return false;
@@ -172,7 +172,7 @@ final class SharedLease extends Lease {
 	 * {@code maxHold}.
 	 */
 	@Override
-	boolean isNews(Loss loss) {
+	public boolean isNews(Loss loss) {
 		boolean news = loss.type() == LossType.MAX_HOLD || !loss.equals(this.lastLoss);
 		this.lastLoss = loss;
 		return news;
@@ -182,7 +182,7 @@ final class SharedLease extends Lease {
 	 * Never passed on: the store decides whether the readers that wait are next.
 	 */
 	@Override
-	@Nullable Hold passTo(AcquireContext successor, long maxNanos) {
+	public @Nullable Hold passTo(AcquireContext successor, long maxNanos) {
 		return null;
 	}
 

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,8 +7,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.LossType;
-import io.dlock.engine.AcquireContext.LeaseTerms;
-import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.Hold.Loss;
+import io.dlock.engine.TestContexts;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.TurnedClock;
 

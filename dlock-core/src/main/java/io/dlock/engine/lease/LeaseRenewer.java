@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +17,7 @@ import org.apache.commons.logging.LogFactory;
 
 import io.dlock.LockHandle;
 import io.dlock.LossType;
-import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
@@ -31,7 +31,7 @@ import io.dlock.store.StorageKey;
  * Watches the leases of this process: renews those that are due, many in one call to the
  * store and in the order of their ends, and declares those lost that are over.
  */
-final class LeaseRenewer {
+public final class LeaseRenewer {
 
 	private static final Log logger = LogFactory.getLog(LeaseRenewer.class);
 
@@ -71,7 +71,7 @@ final class LeaseRenewer {
 
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
-	LeaseRenewer(LockStore store, MachineClock clock, EngineThreads threads, LockEvents events) {
+	public LeaseRenewer(LockStore store, MachineClock clock, EngineThreads threads, LockEvents events) {
 		this.store = new StoreRenewer(store);
 		this.clock = clock;
 		this.threads = threads;
@@ -83,7 +83,7 @@ final class LeaseRenewer {
 	 * Watch a lease and renew it when that is due. Done before its handle is given out.
 	 * @param lease the lease
 	 */
-	void add(Lease lease) {
+	public void add(Lease lease) {
 		LeaseRenewal renewal = new LeaseRenewal(lease);
 		this.renewals.put(lease, renewal);
 		wakeIn(renewal.nanosUntilDue());
@@ -134,7 +134,7 @@ final class LeaseRenewer {
 	 * @param loss the loss
 	 * @return whether a holder lost the lock or an offer was withdrawn
 	 */
-	boolean lose(Lease lease, Loss loss) {
+	public boolean lose(Lease lease, Loss loss) {
 		boolean lost = lease.lose(loss);
 		remove(lease);
 		return lost;
@@ -145,7 +145,7 @@ final class LeaseRenewer {
 	 * @param lease the lease
 	 * @return the actions that call the loss listeners
 	 */
-	List<Runnable> remove(Lease lease) {
+	public List<Runnable> remove(Lease lease) {
 		LeaseRenewal renewal = this.renewals.remove(lease);
 		return (renewal != null) ? renewal.end() : Collections.emptyList();
 	}
@@ -157,7 +157,7 @@ final class LeaseRenewer {
 	 * @param listener the listener
 	 * @return {@code false} if the lease has ended
 	 */
-	boolean addLossListener(Lease lease, HoldHandle handle, Consumer<? super LockHandle> listener) {
+	public boolean addLossListener(Lease lease, HoldHandle handle, Consumer<? super LockHandle> listener) {
 		LeaseRenewal renewal = this.renewals.get(lease);
 		return renewal != null && renewal.addLossListener(handle, listener);
 	}
@@ -167,7 +167,7 @@ final class LeaseRenewer {
 	 * @param hold the hold
 	 * @return the actions that call the loss listeners
 	 */
-	List<Runnable> removeLost(Hold hold) {
+	public List<Runnable> removeLost(Hold hold) {
 		Lease lease = hold.lease();
 		if (lease.endsWithLoss()) {
 			return remove(lease);
@@ -179,11 +179,11 @@ final class LeaseRenewer {
 	/**
 	 * Call a listener on a thread that listeners share.
 	 */
-	void tell(Runnable listener) {
+	public void tell(Runnable listener) {
 		this.threads.listener(listener);
 	}
 
-	List<Runnable> removeLossListeners(Lease lease, HoldHandle handle) {
+	public List<Runnable> removeLossListeners(Lease lease, HoldHandle handle) {
 		LeaseRenewal renewal = this.renewals.get(lease);
 		return (renewal != null) ? renewal.removeLossListeners(handle) : Collections.emptyList();
 	}
@@ -244,7 +244,7 @@ final class LeaseRenewer {
 	 * @param lease the lease
 	 * @return the answer of the store
 	 */
-	RenewResult renewNow(Lease lease) {
+	public RenewResult renewNow(Lease lease) {
 		Moment sent = this.clock.now();
 		List<RenewResult> results = this.store.renew(List.of(lease), sent);
 		RenewResult result = results.get(0);
@@ -291,11 +291,11 @@ final class LeaseRenewer {
 		wakeIn(renewal.nanosUntilDue());
 	}
 
-	List<Lease> leases() {
+	public List<Lease> leases() {
 		return List.copyOf(this.renewals.keySet());
 	}
 
-	int size() {
+	public int size() {
 		return this.renewals.size();
 	}
 
@@ -307,7 +307,7 @@ final class LeaseRenewer {
 	 * Wait until all leases of this moment have ended.
 	 * @param limit how long to wait
 	 */
-	void awaitEndOfLeases(Duration limit) {
+	public void awaitEndOfLeases(Duration limit) {
 		List<Lease> leases = leases();
 		Deadline end = Deadline.after(MachineClock.SYSTEM, limit);
 		while (!Collections.disjoint(leases, this.renewals.keySet()) && !end.isOver()

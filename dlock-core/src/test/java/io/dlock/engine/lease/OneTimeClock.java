@@ -1,8 +1,9 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 
-import io.dlock.engine.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.TestContexts;
 import io.dlock.engine.concurrent.MachineClock;
 
 /**

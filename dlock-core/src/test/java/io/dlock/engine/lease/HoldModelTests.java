@@ -1,11 +1,11 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.LossType;
-import io.dlock.engine.Hold.Loss;
+import io.dlock.engine.lease.Hold.Loss;
 
 /**
  * All interleavings of the operations of threads on one hold, compared with {@link Model}

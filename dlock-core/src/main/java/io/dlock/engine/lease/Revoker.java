@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,7 +37,7 @@ import io.dlock.store.StorageKey;
  * undone within a quarter of its delay, and for the last time shortly before the lease
  * would be over. All repetitions together are at most ten calls a second.
  */
-final class Revoker {
+public final class Revoker {
 
 	private static final Log logger = LogFactory.getLog(Revoker.class);
 
@@ -74,7 +74,7 @@ final class Revoker {
 
 	private volatile long nextRepetition;
 
-	Revoker(LockStore store, MachineClock clock, EngineThreads threads, Duration commandTimeout) {
+	public Revoker(LockStore store, MachineClock clock, EngineThreads threads, Duration commandTimeout) {
 		this(store, clock, threads::schedule, (round) -> threads.revocationLater(round, 0), commandTimeout);
 	}
 
@@ -104,7 +104,7 @@ final class Revoker {
 	 * @param requests its unanswered requests
 	 * @param lease the lease it asked for
 	 */
-	void revoke(String key, String owner, UnansweredRequests requests, Duration lease) {
+	public void revoke(String key, String owner, UnansweredRequests requests, Duration lease) {
 		this.pending.incrementAndGet();
 		this.unanswered.add(new Revocation(key, owner, requests, lease, this.clock.nanoTime()));
 		this.alarm.wakeIn(nanosUntilDue());
@@ -220,7 +220,7 @@ final class Revoker {
 	 * Try each revocation once more, at shutdown.
 	 * @param limit when to stop: the other locks end with their leases
 	 */
-	void flush(Deadline limit) {
+	public void flush(Deadline limit) {
 		boolean locked = false;
 		try {
 			locked = this.attempts.tryLock(limit.remainingNanos(), TimeUnit.NANOSECONDS);
@@ -263,7 +263,7 @@ final class Revoker {
 		return all;
 	}
 
-	int size() {
+	public int size() {
 		return this.pending.get();
 	}
 
@@ -297,9 +297,9 @@ final class Revoker {
 	 * @param requests the number of requests
 	 * @param lastSent the time at which the last of them was sent
 	 */
-	record UnansweredRequests(int requests, Moment lastSent) {
+	public record UnansweredRequests(int requests, Moment lastSent) {
 
-		static UnansweredRequests add(@Nullable UnansweredRequests before, Moment sent) {
+		public static UnansweredRequests add(@Nullable UnansweredRequests before, Moment sent) {
 			return new UnansweredRequests((before != null) ? before.requests + 1 : 1, sent);
 		}
 

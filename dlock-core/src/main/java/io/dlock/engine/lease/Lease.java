@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LossType;
-import io.dlock.engine.AcquireContext.LeaseTerms;
-import io.dlock.engine.Hold.Loss;
-import io.dlock.engine.Revoker.UnansweredRequests;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.Hold.Loss;
+import io.dlock.engine.lease.Revoker.UnansweredRequests;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 
@@ -25,7 +25,7 @@ import io.dlock.engine.concurrent.MachineClock.Moment;
  * different rates (the constants of Redlock). The store starts counting later, so that
  * the local deadline is over before the store can give the lock away.
  */
-class Lease {
+public class Lease {
 
 	private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -42,10 +42,10 @@ class Lease {
 	private static final int MAX_USED_DIVISOR = 10;
 
 	/** The public token leaves room for this many holders of one lease. */
-	static final int TOKENS_PER_LEASE = 1024;
+	public static final int TOKENS_PER_LEASE = 1024;
 
 	/** The largest token of a store that leaves this room. */
-	static final long MAX_STORE_TOKEN = Long.MAX_VALUE / TOKENS_PER_LEASE - 1;
+	public static final long MAX_STORE_TOKEN = Long.MAX_VALUE / TOKENS_PER_LEASE - 1;
 
 	/** Ends offers only, of which listeners are not told. */
 	private static final Loss GIVEN_UP = new Loss(LossType.REFUSED, "it was given up");
@@ -74,7 +74,7 @@ class Lease {
 
 	private volatile @Nullable Loss withdrawal;
 
-	Lease(Grant grant, MachineClock clock, Hold.LossListener lossListener) {
+	public Lease(Grant grant, MachineClock clock, Hold.LossListener lossListener) {
 		this.clock = clock;
 		this.lossListener = lossListener;
 		this.key = grant.context().key();
@@ -93,7 +93,7 @@ class Lease {
 	 * not contain a host, process or thread.
 	 * @return the owner
 	 */
-	static String newOwner() {
+	public static String newOwner() {
 		byte[] bits = new byte[16];
 		RANDOM.nextBytes(bits);
 		return HexFormat.of().formatHex(bits);
@@ -111,7 +111,7 @@ class Lease {
 		return this.key;
 	}
 
-	String owner() {
+	public String owner() {
 		return this.owner;
 	}
 
@@ -119,7 +119,7 @@ class Lease {
 		return this.terms;
 	}
 
-	Duration length() {
+	public Duration length() {
 		return this.terms.lease();
 	}
 
@@ -131,14 +131,14 @@ class Lease {
 	 * The token of the first holder. The holders after it have the tokens after it.
 	 * @return the public token
 	 */
-	long firstToken() {
+	public long firstToken() {
 		return this.firstToken;
 	}
 
 	/**
 	 * Whether others may hold the key at the same time: a shared lock or a permit.
 	 */
-	boolean isMember() {
+	public boolean isMember() {
 		return this.terms.isMember();
 	}
 
@@ -146,7 +146,7 @@ class Lease {
 	 * The holds that have the lease now.
 	 * @return the holds
 	 */
-	List<Hold> holds() {
+	public List<Hold> holds() {
 		return List.of(this.holder);
 	}
 
@@ -178,7 +178,7 @@ class Lease {
 	 * @param hold the hold
 	 * @return whether the lease has to be released now
 	 */
-	boolean leave(Hold hold) {
+	public boolean leave(Hold hold) {
 		return true;
 	}
 
@@ -194,7 +194,7 @@ class Lease {
 	 * Whether a loss is another one than that of the hold before.
 	 * @param loss the loss
 	 */
-	boolean isNews(Loss loss) {
+	public boolean isNews(Loss loss) {
 		return true;
 	}
 
@@ -202,7 +202,7 @@ class Lease {
 	 * The hold that has the lease, or had it last.
 	 * @return the holder
 	 */
-	Hold holder() {
+	public Hold holder() {
 		return this.holder;
 	}
 
@@ -218,7 +218,7 @@ class Lease {
 	 * The last request that is known to have started the lease in the store.
 	 * @return when it was sent
 	 */
-	Moment sent() {
+	public Moment sent() {
 		return this.sent;
 	}
 
@@ -234,7 +234,7 @@ class Lease {
 	 * Note that a renewal is about to be sent.
 	 * @param renewalSent the time
 	 */
-	synchronized void renewing(Moment renewalSent) {
+	public synchronized void renewing(Moment renewalSent) {
 		this.lastSent = later(this.lastSent, renewalSent);
 	}
 
@@ -246,7 +246,7 @@ class Lease {
 		return this.unanswered;
 	}
 
-	boolean isOver() {
+	public boolean isOver() {
 		return validNanosLeft() <= 0;
 	}
 
@@ -272,7 +272,7 @@ class Lease {
 	 * longer than it should have, one that is to be passed on would soon be lost.
 	 * @return whether not to use it
 	 */
-	boolean isStale() {
+	public boolean isStale() {
 		return validNanosLeft() < length().toNanos() / MIN_REMAINING_DIVISOR;
 	}
 
@@ -281,7 +281,7 @@ class Lease {
 	 * an offer is not renewed.
 	 * @return whether not to accept it
 	 */
-	boolean isTooLate() {
+	public boolean isTooLate() {
 		return isRenewed() ? isStale() : isOver();
 	}
 
@@ -324,7 +324,7 @@ class Lease {
 	 * Stop passing the lease on, because it is on its way back to the store. That is
 	 * final: a call that was to give it up may have reached the store even if it failed.
 	 */
-	void withdraw() {
+	public void withdraw() {
 		this.withdrawal = GIVEN_UP;
 	}
 
@@ -336,7 +336,7 @@ class Lease {
 	 * processes get the lock too
 	 * @return the next hold, or {@code null} if this lease is not to be passed on
 	 */
-	@Nullable Hold passTo(AcquireContext successor, long maxNanos) {
+	public @Nullable Hold passTo(AcquireContext successor, long maxNanos) {
 		if (this.withdrawal != null || !this.terms.equals(successor.terms())
 				|| this.clock.elapsedNanos(this.granted) >= maxNanos || isTooShort()) {
 			return null;
@@ -363,7 +363,7 @@ class Lease {
 	 * @param sent when the request was handed to the driver
 	 * @param unanswered unanswered requests of this owner, or {@code null}
 	 */
-	record Grant(AcquireContext context, String owner, long storeToken, Moment sent,
+	public record Grant(AcquireContext context, String owner, long storeToken, Moment sent,
 			@Nullable UnansweredRequests unanswered) {
 
 	}
