@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockException;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistryClosedException;
-import io.dlock.engine.QueuedRequest.QueueAnswer;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LockEvents;

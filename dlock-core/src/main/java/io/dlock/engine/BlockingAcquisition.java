@@ -9,7 +9,6 @@ import io.dlock.LockBusyException;
 import io.dlock.LockException;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockStoreException;
-import io.dlock.engine.QueuedRequest.QueueAnswer;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LockEvents;
 

@@ -1,6 +1,5 @@
 package io.dlock.engine;
 
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -9,11 +8,9 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.QueuedRequest.QueueAnswer;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.SharedLease;
-import io.dlock.engine.lease.StoreReleaser;
 import io.dlock.store.MailboxAddress;
 
 /**
@@ -302,46 +299,6 @@ final class LocalQueue {
 		if (this.watchers != null) {
 			requests.addAll(this.watchers);
 		}
-	}
-
-	/**
-	 * The effects of a request that leaves its queue, which are carried out after the
-	 * lock of the queue has been released.
-	 */
-	static final class Departure {
-
-		final List<QueuedRequest> answered = new ArrayList<>(0);
-
-		@Nullable Lease lease;
-
-		@Nullable QueuedRequest successor;
-
-		boolean passedOn;
-
-		/**
-		 * The lease comes first: a request that finds itself the first without one would
-		 * call the store.
-		 */
-		void settle(LocalQueue queue, long maxHandOffNanos) {
-			if (this.successor == null) {
-				return;
-			}
-			if (this.lease != null) {
-				this.passedOn = this.successor.takeOver(this.lease, maxHandOffNanos);
-			}
-			queue.makeFirst(this.successor);
-		}
-
-		void finish(StoreReleaser releaser) {
-			if (this.lease != null && !this.passedOn) {
-				releaser.end(this.lease);
-			}
-			this.answered.forEach(QueuedRequest::signal);
-			if (this.successor != null) {
-				this.successor.signal();
-			}
-		}
-
 	}
 
 }

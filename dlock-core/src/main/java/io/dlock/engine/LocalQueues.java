@@ -11,8 +11,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockRegistryClosedException;
-import io.dlock.engine.LocalQueue.Departure;
-import io.dlock.engine.QueuedRequest.QueueAnswer;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;

@@ -5,14 +5,10 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.LockInfo;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Lease;
-import io.dlock.engine.lease.LockInfos;
 import io.dlock.store.MailboxAddress;
-import io.dlock.store.StoreException;
-import io.dlock.store.StoredLock;
 
 /**
  * A request in the local queue of its key. The first of the queue takes over the lease of
@@ -296,43 +292,6 @@ final class QueuedRequest {
 	 */
 	boolean end() {
 		return this.ended.compareAndSet(false, true);
-	}
-
-	/**
-	 * The knowledge of a local queue about its lock, which the first of the queue has
-	 * from the store: the lock has a holder, in this process or elsewhere, or the store
-	 * failed.
-	 *
-	 * @param here the hold of this process, or {@code null}
-	 * @param elsewhere the lock of another process as the store described it, or
-	 * {@code null}
-	 * @param failure the failure of the store, or {@code null} if the lock has a holder
-	 */
-	record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @Nullable StoreException failure) {
-
-		static QueueAnswer heldHere(Hold hold) {
-			return new QueueAnswer(hold, null, null);
-		}
-
-		static QueueAnswer refused(@Nullable StoredLock lock) {
-			return new QueueAnswer(null, lock, null);
-		}
-
-		static QueueAnswer failed(StoreException failure) {
-			return new QueueAnswer(null, null, failure);
-		}
-
-		/**
-		 * The holder, for people.
-		 * @return the holder, or {@code null} if it is unknown
-		 */
-		@Nullable LockInfo holder() {
-			if (this.here != null) {
-				return LockInfos.of(this.here);
-			}
-			return (this.elsewhere != null) ? LockInfos.of(this.elsewhere) : null;
-		}
-
 	}
 
 }

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.engine.lease.LeaseInternals;
 import io.dlock.engine.lease.Revoker;
-import io.dlock.engine.lease.Revoker.UnansweredRequests;
+import io.dlock.engine.lease.UnansweredRequests;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.LockStore.AcquireCommand;

@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LossType;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.lease.Hold.Loss;
-import io.dlock.engine.lease.Revoker.UnansweredRequests;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 

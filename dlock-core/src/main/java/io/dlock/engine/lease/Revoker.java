@@ -19,7 +19,6 @@ import io.dlock.engine.concurrent.Backoff;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
-import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.concurrent.SharedAlarm;
 import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
@@ -286,21 +285,6 @@ public final class Revoker {
 		@Override
 		public int compareTo(Revocation other) {
 			return Long.signum(this.due - other.due);
-		}
-
-	}
-
-	/**
-	 * Requests of one owner that the store has not answered, and may or may not have
-	 * executed.
-	 *
-	 * @param requests the number of requests
-	 * @param lastSent the time at which the last of them was sent
-	 */
-	public record UnansweredRequests(int requests, Moment lastSent) {
-
-		public static UnansweredRequests add(@Nullable UnansweredRequests before, Moment sent) {
-			return new UnansweredRequests((before != null) ? before.requests + 1 : 1, sent);
 		}
 
 	}

@@ -6,7 +6,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.lease.Revoker.UnansweredRequests;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.ReleaseCommand;
