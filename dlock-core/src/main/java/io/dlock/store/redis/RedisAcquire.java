@@ -50,14 +50,14 @@ record RedisAcquire(String prefix, AcquireCommand command) {
 		MailboxAddress mailbox = this.command.mailbox();
 		String releasing = this.command.releasing();
 		List<byte[]> arguments = new ArrayList<>(List.of(keys.lock(), keys.fence(),
-				RedisLockScript.bytes(this.command.owner()), RedisLockScript.millis(this.command.lease()),
+				RedisLockScripts.owner(this.command.owner()), RedisLockScript.millis(this.command.lease()),
 				RedisLockScript.bytes(this.command.holder()), RedisLockScript.bytes(this.command.reason())));
 		if (LockStore.isMember(this.command.owner())) {
 			arguments.add(RedisLockScript.bytes(Integer.toString(this.command.limit())));
 		}
 		if (mailbox != null || releasing != null) {
 			arguments.add(RedisLockScript.bytes((mailbox != null) ? mailbox.value() : ""));
-			arguments.add(RedisLockScript.bytes((releasing != null) ? releasing : ""));
+			arguments.add((releasing != null) ? RedisLockScripts.owner(releasing) : new byte[0]);
 			arguments.add(RedisLockScript.bytes(this.command.queueing() ? "1" : "0"));
 		}
 		return arguments.toArray(byte[][]::new);

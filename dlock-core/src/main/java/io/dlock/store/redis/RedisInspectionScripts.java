@@ -9,18 +9,20 @@ final class RedisInspectionScripts {
 	 * Returns the time in µs, and appends a lock to an answer: name, holder, reason,
 	 * since in µs, token, 1 if kept, remaining ms.
 	 */
-	private static final String DESCRIBE = RedisLua.MICROS + RedisLua.MEMBER + """
+	private static final String DESCRIBE = RedisLua.MICROS + RedisLua.LEFT + RedisLua.MEMBER + """
 			local function add(answer, ...)
 				for _, value in ipairs({...}) do
 					answer[#answer + 1] = value
 				end
 			end
 			local function append(answer, name, now)
-				local lock = redis.call('HMGET', name, 'holder', 'reason', 'since', 'token', 'owner')
+				local lock = redis.call('HMGET', name, 'holder', 'reason', 'since', 'token', 'owner', 'outlived')
 				if lock[4] then
 					local kept = string.sub(lock[5], 1, 1) == '~' and 1 or 0
-					add(answer, name, lock[1], lock[2], lock[3], lock[4], kept,
-						string.format('%.0f', redis.call('PTTL', name)))
+					local rest, _, isOver = left(name, lock[5], lock[6])
+					if not isOver then
+						add(answer, name, lock[1], lock[2], lock[3], lock[4], kept, string.format('%.0f', rest))
+					end
 				elseif lock[5] == '+' then
 					local fields = redis.call('HGETALL', name)
 					for i = 1, #fields, 2 do
@@ -47,9 +49,13 @@ final class RedisInspectionScripts {
 	 * ARGV: token. Answers 1 if the lock or one of its members had it. A reservation has
 	 * no token.
 	 */
-	static final RedisLockScript FORCE_RELEASE = new RedisLockScript(RedisLua.MEMBERS + """
-			local held = redis.call('HMGET', KEYS[1], 'token', 'waiting', 'owner')
+	static final RedisLockScript FORCE_RELEASE = new RedisLockScript(RedisLua.LEFT + RedisLua.MEMBERS + """
+			local held = redis.call('HMGET', KEYS[1], 'token', 'waiting', 'owner', 'outlived')
 			if held[1] == ARGV[1] then
+				local _, _, isOver = left(KEYS[1], held[3], held[4])
+				if isOver then
+					return 0
+				end
 				pass(held[2])
 				return 1
 			end

@@ -1,5 +1,6 @@
 package io.dlock.store.redis;
 
+import io.dlock.store.LockStore;
 import io.dlock.store.MailboxAddress;
 
 /**
@@ -7,7 +8,8 @@ import io.dlock.store.MailboxAddress;
  * script cache holds each once.
  * <p>
  * {@code KEYS[1]} is the lock, a hash with {@code owner}, {@code token}, {@code holder},
- * {@code reason} and {@code since}, which expires with the lease. {@code KEYS[2]} is the
+ * {@code reason} and {@code since}, which expires with the lease, or a second
+ * {@linkplain RedisLua#LEFT later} if it has a queue. {@code KEYS[2]} is the
  * fence of its bucket: the last token minted for any key of the bucket, which does not
  * expire.
  * <p>
@@ -27,37 +29,54 @@ final class RedisLockScripts {
 	 * that has a holder, and the end of a member.
 	 */
 	static final String ACQUIRE_TEXT = """
-			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
-			local owner = held[1]
+			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting', 'outlived')
+			local owner, outlived = held[1], held[3]
 			local waiting = held[2] or ''
 			local mailbox = ARGV[5] or ''
 			if owner == ARGV[1] then
-				lengthen(ARGV[2])
+				lengthen(ARGV[2], left(KEYS[1], owner, outlived))
 				return {1, redis.call('HGET', KEYS[1], 'token')}
 			end
 			if owner and owner == ARGV[6] then
-				owner, waiting = pass(waiting)
+				owner, waiting, outlived = pass(waiting)
 			end
 			if owner and owner ~= '>' .. mailbox then
-				local queue, place = with(waiting, mailbox .. ' ', ARGV[7])
-				if queue ~= waiting then
-					redis.call('HSET', KEYS[1], 'waiting', queue)
-				end
-				local remaining = redis.call('PTTL', KEYS[1])
-				if string.find(owner, '^[>~]') then
-					return {0, remaining, place}
-				end
+				local now, members, remaining, beyond, isOver
 				if owner == '+' then
-					return refusal(remaining, place, micros(), memberFields())
+					now, members = micros(), memberFields()
+					remaining = math.ceil((lastEnd(members, now) - now) / 1000)
+					isOver = remaining == 0
+				else
+					remaining, beyond, isOver = left(KEYS[1], owner, outlived)
 				end
-				return {0, remaining, place, micros(),
-					unpack(redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token'))}
+				if not isOver then
+					local queue, place = with(waiting, mailbox .. ' ', ARGV[7])
+					if queue ~= waiting then
+						join(queue, owner, outlived, remaining)
+					end
+					if string.find(owner, '^[>~]') then
+						return {0, remaining, place}
+					end
+					if owner == '+' then
+						return refusal(remaining, place, now, members)
+					end
+					return {0, remaining, place, micros(),
+						unpack(redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token'))}
+				end
+				redis.call('DEL', KEYS[1])
+				if mailbox ~= '' then
+					waiting = without(waiting, mailbox .. ' ')
+				end
+				if waiting ~= '' then
+					redis.call('HSET', KEYS[1], 'waiting', waiting)
+				end
 			end
 			local now = micros()
 			local token = mint(now)
+			local isAwaited = waiting ~= ''
 			redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'token', token, 'holder', ARGV[3],
-				'reason', ARGV[4], 'since', now)
-			redis.call('PEXPIRE', KEYS[1], ARGV[2])
+				'reason', ARGV[4], 'since', now, unpack(isAwaited and {'outlived', ARGV[1]} or {}))
+			redis.call('PEXPIRE', KEYS[1], ARGV[2] + (isAwaited and 1000 or 0))
 			return {1, token}
 			""";
 
@@ -67,11 +86,16 @@ final class RedisLockScripts {
 	/**
 	 * ARGV: owner, lease in ms. Answers 1 if the owner holds the lock.
 	 */
-	static final RedisLockScript RENEW = new RedisLockScript(RedisLua.LENGTHEN + """
-			if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then
+	static final RedisLockScript RENEW = new RedisLockScript(RedisLua.LEFT + RedisLua.LENGTHEN + """
+			local held = redis.call('HMGET', KEYS[1], 'owner', 'outlived')
+			if held[1] ~= ARGV[1] then
 				return 0
 			end
-			lengthen(ARGV[2])
+			local rest, beyond, isOver = left(KEYS[1], held[1], held[2])
+			if isOver then
+				return 0
+			end
+			lengthen(ARGV[2], rest, beyond)
 			return 1
 			""");
 
@@ -91,12 +115,18 @@ final class RedisLockScripts {
 	 * ARGV: owner, rest in ms. Answers 1 if the owner held the lock. A {@code ~} instead
 	 * of the first character of the owner says that it has no holder any more.
 	 */
-	static final RedisLockScript KEEP = new RedisLockScript("""
-			if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then
+	static final RedisLockScript KEEP = new RedisLockScript(RedisLua.LEFT + """
+			local held = redis.call('HMGET', KEYS[1], 'owner', 'outlived')
+			if held[1] ~= ARGV[1] then
 				return 0
 			end
-			redis.call('HSET', KEYS[1], 'owner', '~' .. string.sub(ARGV[1], 2))
-			redis.call('PEXPIRE', KEYS[1], ARGV[2])
+			local _, beyond, isOver = left(KEYS[1], held[1], held[2])
+			if isOver then
+				return 0
+			end
+			local kept = '~' .. string.sub(ARGV[1], 2)
+			redis.call('HSET', KEYS[1], 'owner', kept, unpack(beyond > 0 and {'outlived', kept} or {}))
+			redis.call('PEXPIRE', KEYS[1], ARGV[2] + beyond)
 			return 1
 			""");
 
@@ -127,6 +157,16 @@ final class RedisLockScripts {
 			""");
 
 	private RedisLockScripts() {
+	}
+
+	/**
+	 * An owner as the scripts know it. The mark behind an exclusive owner tells other
+	 * processes that its version lets a key outlive the lease.
+	 * @param owner the owner
+	 * @return the argument of a script
+	 */
+	static byte[] owner(String owner) {
+		return RedisLockScript.bytes(LockStore.isMember(owner) ? owner : owner + '!');
 	}
 
 }

@@ -125,7 +125,7 @@ public final class RedisLockStore implements LockStore {
 
 	private ScriptRun renewal(RenewCommand lease) {
 		return (LockStore.isMember(lease.owner()) ? RedisMemberScripts.RENEW : RedisLockScripts.RENEW).number(
-				RedisKeys.of(this.prefix, lease.key()).lock(), RedisLockScript.bytes(lease.owner()),
+				RedisKeys.of(this.prefix, lease.key()).lock(), RedisLockScripts.owner(lease.owner()),
 				RedisLockScript.millis(lease.lease()));
 	}
 
@@ -146,7 +146,7 @@ public final class RedisLockStore implements LockStore {
 	public boolean release(String key, String owner, Runnable onSent) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
 		return this.connections.execute("release", (connection) -> releaseScript(owner)
-			.number(connection.reporting(onSent), keys.lock(), RedisLockScript.bytes(owner))) == 1;
+			.number(connection.reporting(onSent), keys.lock(), RedisLockScripts.owner(owner))) == 1;
 	}
 
 	@Override
@@ -159,7 +159,7 @@ public final class RedisLockStore implements LockStore {
 
 	private ScriptRun release(ReleaseCommand release) {
 		return releaseScript(release.owner()).number(RedisKeys.of(this.prefix, release.key()).lock(),
-				RedisLockScript.bytes(release.owner()));
+				RedisLockScripts.owner(release.owner()));
 	}
 
 	private static ReleaseResult released(Object answer) {
@@ -182,7 +182,7 @@ public final class RedisLockStore implements LockStore {
 	public boolean keep(String key, String owner, Duration rest) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
 		return this.connections.execute("keep", (connection) -> RedisLockScripts.KEEP.number(connection, keys.lock(),
-				RedisLockScript.bytes(owner), RedisLockScript.millis(rest))) == 1;
+				RedisLockScripts.owner(owner), RedisLockScript.millis(rest))) == 1;
 	}
 
 	@Override
@@ -191,7 +191,7 @@ public final class RedisLockStore implements LockStore {
 		return this.connections.run("release",
 				(connection) -> releaseScript(owner).send(connection,
 						(failure) -> onFailure.accept(RedisErrors.translate("release", failure)), keys.lock(),
-						RedisLockScript.bytes(owner)));
+						RedisLockScripts.owner(owner)));
 	}
 
 	@Override

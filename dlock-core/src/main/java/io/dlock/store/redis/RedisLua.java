@@ -60,7 +60,23 @@ final class RedisLua {
 			""";
 
 	/**
-	 * Ends a hold: returns the new owner and the rest of the queue.
+	 * The rest of a lease in ms, the time in ms by which the key outlives it, and whether
+	 * it is over. A key with a queue outlives the lease by a second, so that the queue is
+	 * not lost with it. The field {@code outlived} names the owner that this is true of:
+	 * an earlier version takes over a reservation without a change to that field, and its
+	 * lease ends with the key.
+	 */
+	static final String LEFT = """
+			local function left(key, owner, outlived)
+				local beyond = owner == outlived and 1000 or 0
+				local rest = redis.call('PTTL', key) - beyond
+				return rest, beyond, rest < 0 and rest + beyond >= 0
+			end
+			""";
+
+	/**
+	 * Ends a hold: returns the new owner, the rest of the queue, and the owner that the
+	 * key outlives.
 	 */
 	static final String PASS = MICROS + NOTIFY + RESERVATION + """
 			local function pass(waiting)
@@ -75,19 +91,23 @@ final class RedisLua {
 					owner = '+'
 					redis.call('HSET', KEYS[1], reservation(first, micros()))
 				end
-				redis.call('HSET', KEYS[1], 'owner', owner, 'waiting', others)
-				redis.call('PEXPIRE', KEYS[1], tonumber(string.sub(first, 1, 4)))
+				local outlived = others ~= '' and owner
+				redis.call('HSET', KEYS[1], 'owner', owner, 'waiting', others,
+					unpack(outlived and {'outlived', owner} or {}))
+				redis.call('PEXPIRE', KEYS[1], tonumber(string.sub(first, 1, 4)) + (outlived and 1000 or 0))
 				notify(first)
-				return owner, others
+				return owner, others, outlived
 			end
 			""";
 
 	/**
 	 * Returns a queue without an entry, and a queue with an entry if its process joins
 	 * it. An entry is an address and a mark of the mode. The place is the number of
-	 * entries before it, or of all if it has none.
+	 * entries before it, or of all if it has none. From the first entry on the key
+	 * outlives the lease, unless a process of an earlier version has it, which would
+	 * believe that it had renewed the lease.
 	 */
-	static final String QUEUE = """
+	static final String QUEUE = LEFT + """
 			local function without(waiting, entry)
 				local from, to = string.find(waiting, entry, 1, true)
 				return from and string.sub(waiting, 1, from - 1) .. string.sub(waiting, to + 1) or waiting
@@ -98,15 +118,23 @@ final class RedisLua {
 				local isFull = #waiting >= 170000
 				return (from or isFull or joins ~= '1') and waiting or waiting .. entry, math.floor(place)
 			end
+			local function join(queue, owner, outlived, rest)
+				local changes = {'waiting', queue}
+				if owner ~= outlived and (string.find(owner, '^[>+]') or string.find(owner, '!$')) then
+					changes = {'waiting', queue, 'outlived', owner}
+					redis.call('PEXPIRE', KEYS[1], rest + 1000)
+				end
+				redis.call('HSET', KEYS[1], unpack(changes))
+			end
 			""";
 
 	/**
 	 * Starts a lease anew unless it lasts longer: a request may arrive late.
 	 */
 	static final String LENGTHEN = """
-			local function lengthen(lease)
-				if redis.call('PTTL', KEYS[1]) < tonumber(lease) then
-					redis.call('PEXPIRE', KEYS[1], lease)
+			local function lengthen(lease, rest, beyond)
+				if rest < tonumber(lease) then
+					redis.call('PEXPIRE', KEYS[1], lease + beyond)
 				end
 			end
 			""";
@@ -118,6 +146,13 @@ final class RedisLua {
 	static final String MEMBER = """
 			local function ends(member)
 				return tonumber(string.match(member, '^%d+'))
+			end
+			local function lastEnd(members, now)
+				local last = tonumber(now)
+				for _, member in pairs(members) do
+					last = math.max(last, ends(member))
+				end
+				return last
 			end
 			local function parts(member)
 				local token, since, length, texts = string.match(member, '^%d+ (%d+) (%d+) (%d+) (.*)$')
@@ -135,7 +170,7 @@ final class RedisLua {
 			local function memberFields()
 				local members, fields = {}, redis.call('HGETALL', KEYS[1])
 				for i = 1, #fields, 2 do
-					if string.find(fields[i], '^%+') then
+					if string.find(fields[i], '^[+>]') then
 						members[#members + 1] = fields[i + 1]
 					end
 				end
@@ -160,11 +195,11 @@ final class RedisLua {
 	 * Starts the lease of a member anew unless it lasts longer.
 	 */
 	static final String LENGTHEN_MEMBER = LENGTHEN + """
-			local function lengthenMember(name, member, lease, now)
+			local function lengthenMember(name, member, lease, now, outlived)
 				if ends(member) < now + lease * 1000 then
 					redis.call('HSET', KEYS[1], name,
 						string.format('%.0f', now + lease * 1000) .. string.match(member, ' .*$'))
-					lengthen(lease)
+					lengthen(lease, left(KEYS[1], '+', outlived))
 				end
 			end
 			""";
@@ -218,9 +253,11 @@ final class RedisLua {
 				end
 			end
 			local function write(lock, changes)
-				local last = tonumber(lock.now)
-				for _, member in pairs(lock.members) do
-					last = math.max(last, ends(member))
+				local beyond = lock.waiting ~= '' and 1000 or 0
+				if beyond > 0 then
+					set(changes, 'outlived', '+')
+				elseif lock.outlived then
+					lock.over[#lock.over + 1] = 'outlived'
 				end
 				if #lock.over > 0 then
 					redis.call('HDEL', KEYS[1], unpack(lock.over, 1, math.min(#lock.over, 1000)))
@@ -228,7 +265,8 @@ final class RedisLua {
 				if #changes > 0 then
 					redis.call('HSET', KEYS[1], unpack(changes))
 				end
-				redis.call('PEXPIRE', KEYS[1], math.ceil((last - lock.now) / 1000))
+				redis.call('PEXPIRE', KEYS[1],
+					math.ceil((lastEnd(lock.members, lock.now) - lock.now) / 1000) + beyond)
 			end
 			local function nameOther(lock, changes)
 				for _, member in pairs(lock.members) do

@@ -7,7 +7,8 @@ import io.dlock.store.LockStore;
  * together.
  * <p>
  * The hash of the lock then has the {@code owner} {@code +}, which excludes every other
- * owner, and expires with the longest lease. Each member is a field with the name of the
+ * owner, and expires with the longest lease, or a second later if it has a queue: the
+ * ends of the members alone decide. Each member is a field with the name of the
  * owner, and each reservation for a member a field with the name {@code >address}. The
  * hash has no {@code token}, so that a version without members cannot release it by
  * force; {@code holder} is one of the members.
@@ -35,7 +36,7 @@ final class RedisMemberScripts {
 						return string.find(lock.waiting, ' ', 1, true) and 1 or 0
 					end
 					if own then
-						lengthenMember(ARGV[1], own, ARGV[2], lock.now)
+						lengthenMember(ARGV[1], own, ARGV[2], lock.now, lock.outlived)
 						return {1, (parts(own)), awaited()}
 					end
 					if lock.owner == releasing then
@@ -51,27 +52,39 @@ final class RedisMemberScripts {
 						remove(lock, place)
 					end
 					local isExcluded = lock.owner and lock.owner ~= '+' and lock.owner ~= place
+					local remaining, beyond, isOver
+					if isExcluded then
+						remaining, beyond, isOver = left(KEYS[1], lock.owner, lock.outlived)
+					end
+					if isOver then
+						redis.call('DEL', KEYS[1])
+						isExcluded = false
+					end
 					local isFull = lock.count >= limit
 					if isExcluded or isFull or lock.count > 0 and awaited() == 1 and not hasPlace then
 						local waiting, ahead = with(lock.waiting, mailbox .. '+', ARGV[8])
 						if ARGV[8] == '1' and hasPlace then
 							ahead = 0
-							write(lock, {'waiting', mailbox .. '+' .. lock.waiting})
-						elseif waiting ~= lock.waiting then
-							redis.call('HSET', KEYS[1], 'waiting', waiting)
+							waiting = mailbox .. '+' .. lock.waiting
 						end
-						local remaining = redis.call('PTTL', KEYS[1])
+						if isExcluded then
+							if waiting ~= lock.waiting then
+								join(waiting, lock.owner, lock.outlived, remaining)
+							end
+							if string.find(lock.owner, '^[>~]') then
+								return {0, remaining, ahead}
+							end
+							return {0, remaining, ahead, lock.now, lock.holder, lock.reason, lock.since, lock.token}
+						end
+						if waiting ~= lock.waiting then
+							lock.waiting = waiting
+							write(lock, {'waiting', waiting})
+						end
+						local stop = lastEnd(lock.members, lock.now)
 						for _, member in pairs(isFull and lock.members or {}) do
-							remaining = math.min(remaining, (ends(member) - lock.now) / 1000)
+							stop = math.min(stop, ends(member))
 						end
-						remaining = math.ceil(remaining)
-						if string.find(lock.owner, '^[>~]') then
-							return {0, remaining, ahead}
-						end
-						if lock.owner == '+' then
-							return refusal(remaining, ahead, lock.now, lock.members)
-						end
-						return {0, remaining, ahead, lock.now, lock.holder, lock.reason, lock.since, lock.token}
+						return refusal(math.ceil((stop - lock.now) / 1000), ahead, lock.now, lock.members)
 					end
 					if mailbox ~= '' then
 						lock.waiting = without(lock.waiting, mailbox .. '+')
@@ -89,13 +102,14 @@ final class RedisMemberScripts {
 	 * ARGV: owner, lease in ms. Answers 1 if the owner is a member.
 	 */
 	static final RedisLockScript RENEW = new RedisLockScript(
-			RedisLua.MICROS + RedisLua.MEMBER + RedisLua.LENGTHEN_MEMBER + """
-					local member = redis.call('HGET', KEYS[1], ARGV[1])
+			RedisLua.MICROS + RedisLua.LEFT + RedisLua.MEMBER + RedisLua.LENGTHEN_MEMBER + """
+					local held = redis.call('HMGET', KEYS[1], ARGV[1], 'outlived')
+					local member = held[1]
 					local now = micros()
 					if not member or ends(member) <= tonumber(now) then
 						return 0
 					end
-					lengthenMember(ARGV[1], member, ARGV[2], now)
+					lengthenMember(ARGV[1], member, ARGV[2], now, held[2])
 					return 1
 					""");
 

@@ -46,6 +46,8 @@ abstract class AbstractRedisMemberTests {
 
 	final MailboxAddress second = MailboxAddress.create(Duration.ofSeconds(9));
 
+	final MailboxAddress third = MailboxAddress.create(Duration.ofSeconds(9));
+
 	private LettuceConnectionFactory factory;
 
 	RedisLockStore store;
@@ -93,6 +95,14 @@ abstract class AbstractRedisMemberTests {
 
 	final long expiry() {
 		return onServer((connection) -> connection.keyCommands().pTtl(KEYS.lock()));
+	}
+
+	/**
+	 * End the lease of an exclusive owner, or its reservation, of a key with a queue.
+	 */
+	final void end() {
+		assertThat(expiry()).isGreaterThan(1000);
+		onServer((connection) -> connection.keyCommands().pExpire(KEYS.lock(), 999));
 	}
 
 	static String text(byte[] bytes) {

@@ -1,17 +1,26 @@
 package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
 
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Long queues in Redis. The rules of a queue are in the contract.
+ * Long queues in Redis, and those of a key whose lease is over. The rules of a queue are
+ * in the contract.
  */
 class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 
@@ -62,6 +71,98 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 		granted(ask("+b", LEASE, UNLIMITED, this.first));
 		assertThat(waiting()).hasSize(50 * ENTRY).startsWith("9000000000000100+");
 		assertThat(record()).containsKeys(">9000000000000000", ">9000000000000099");
+	}
+
+	private void renew(String owner, Duration lease, RenewResult expected) {
+		assertThat(this.store.renew(List.of(new RenewCommand(KEY, owner, lease)))).containsOnly(expected);
+	}
+
+	@Test
+	void queueOutlivesTheLease() {
+		granted(ask("a", LEASE, 1, null));
+		refused("b", this.first);
+		refused("c", this.second);
+		refused("d", this.third);
+		end();
+		granted(ask("c", LEASE, 1, this.second));
+		assertThat(waiting()).isEqualTo(this.first.value() + " " + this.third.value() + " ");
+		assertThat(this.store.release(KEY, "a")).isFalse();
+		end();
+		granted(ask("x", LEASE, 1, null));
+		assertThat(this.store.release(KEY, "x")).isTrue();
+		assertThat(record()).containsEntry("owner", this.first.reservationOwner())
+			.containsEntry("waiting", this.third.value() + " ");
+	}
+
+	@Test
+	void queueOutlivesAReservation() {
+		granted(ask("a", LEASE, 1, null));
+		refused("b", this.first);
+		refused("c", this.second);
+		refused("d", this.third);
+		this.store.release(KEY, "a");
+		end();
+		granted(ask("c", LEASE, 1, this.second));
+		assertThat(waiting()).isEqualTo(this.third.value() + " ");
+	}
+
+	@Test
+	void queueOutlivesMembers() {
+		granted("+a", SOON);
+		refused("x", this.first);
+		assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
+		renew("+a", SOON.plusMillis(1), RenewResult.RENEWED);
+		Awaitility.await().until(() -> ask("x", LEASE, 1, this.first) instanceof Granted);
+		assertThat(waiting()).isEqualTo(this.second.value() + "+");
+		assertThat(record()).doesNotContainKey("+a");
+		assertThat(this.store.release(KEY, "x")).isTrue();
+		assertThat(record()).containsKey(this.second.reservationOwner());
+	}
+
+	@Test
+	void memberAfterALeaseThatIsOverLeavesTheQueue() {
+		granted(ask("a", LEASE, 1, null));
+		refused("x", this.first);
+		assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
+		end();
+		assertThat(((Granted) ask("+b", LEASE, UNLIMITED, this.second)).awaited()).isTrue();
+		assertThat(record()).containsOnlyKeys("owner", "waiting", "outlived", "holder", "+b")
+			.containsEntry("waiting", this.first.value() + " ");
+	}
+
+	@Test
+	void lockThatIsOverIsNotHeld() {
+		long token = granted(ask("a", LEASE, 1, null));
+		refused("b", this.first);
+		end();
+		assertThat(this.store.find(KEY)).isEmpty();
+		assertThat(this.store.inspection().list(10).locks()).isEmpty();
+		assertThat(this.store.inspection().forceRelease(StorageKey.of(KEY), token)).isFalse();
+		renew("a", LEASE, RenewResult.REFUSED);
+		assertThat(this.store.keep(KEY, "a", LEASE)).isFalse();
+		assertThat(expiry()).isLessThan(1000);
+	}
+
+	@Test
+	void keyOutlivesTheLeaseIfItHasAQueue() {
+		granted(ask("a", LEASE, 1, null));
+		assertThat(expiry()).isLessThanOrEqualTo(LEASE.toMillis());
+		assertThat(refused("b", this.first).remaining()).isLessThanOrEqualTo(LEASE);
+		Refused refused = refused("c", this.second);
+		assertThat(expiry()).isGreaterThan(refused.remaining().toMillis()).isLessThanOrEqualTo(LEASE.toMillis() + 1000);
+		renew("a", LEASE.multipliedBy(2), RenewResult.RENEWED);
+		assertThat(refused("c", this.second).remaining()).isBetween(LEASE.plusMillis(1), LEASE.multipliedBy(2));
+		assertThat(this.store.find(KEY)).hasValueSatisfying((lock) -> assertThat(lock.until())
+			.isBeforeOrEqualTo(lock.since().plus(lock.age()).plus(LEASE.multipliedBy(2))));
+		assertThat(this.store.keep(KEY, "a", LEASE)).isTrue();
+		assertThat(expiry()).isGreaterThan(refused("c", this.second).remaining().toMillis());
+		assertThat(refused("c", this.second).remaining()).isLessThanOrEqualTo(LEASE);
+		assertThat(this.store.release(KEY, LockStore.keptOwner("a"))).isTrue();
+		granted(ask("b", LEASE, 1, this.first));
+		assertThat(this.store.release(KEY, "b")).isTrue();
+		granted(ask("c", LEASE, 1, this.second));
+		assertThat(expiry()).isLessThanOrEqualTo(LEASE.toMillis());
+		assertThat(record()).doesNotContainKey("outlived");
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -50,6 +51,38 @@ class RedisRollingUpdateIntegrationTests extends AbstractRedisMemberTests {
 		granted(ask("+b", LEASE, UNLIMITED, this.second));
 		this.store.leave(StorageKey.of(KEY), this.second);
 		assertThat(record()).containsOnlyKeys("owner", "waiting", "holder", "+b");
+	}
+
+	private long earlierAcquire(String owner, String mailbox) {
+		return earlier(ScriptsWithoutMembers.ACQUIRE, text(KEYS.fence()), owner, "60000", "holder", "", mailbox, "",
+				"1");
+	}
+
+	private Duration remaining() {
+		return ((Refused) ask("y", LEASE, 1, null)).remaining();
+	}
+
+	@Test
+	void leaseOfAnEarlierVersionEndsWithItsKey() {
+		assertThat(earlierAcquire("x", "")).isEqualTo(1);
+		assertThat(ask("b", LEASE, 1, this.first)).isInstanceOf(Refused.class);
+		assertThat(ask("+c", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
+		assertThat(expiry()).isLessThanOrEqualTo(LEASE.toMillis());
+		assertThat(earlier(ScriptsWithoutMembers.RENEW, "x", "120000")).isEqualTo(1);
+		assertThat(remaining().toMillis()).isGreaterThanOrEqualTo(expiry());
+	}
+
+	@Test
+	void earlierVersionTakesAReservationThatItsKeyOutlives() {
+		granted(ask("a", LEASE, 1, null));
+		assertThat(earlierAcquire("x", this.first.value())).isZero();
+		assertThat(ask("b", LEASE, 1, this.second)).isInstanceOf(Refused.class);
+		assertThat(this.store.release(KEY, "a")).isTrue();
+		assertThat(record()).containsEntry("outlived", this.first.reservationOwner());
+		assertThat(earlierAcquire("x", this.first.value())).isEqualTo(1);
+		assertThat(remaining().toMillis()).isGreaterThanOrEqualTo(expiry());
+		assertThat(earlier(ScriptsWithoutMembers.RELEASE, "x")).isEqualTo(1);
+		granted(ask("b", LEASE, 1, this.second));
 	}
 
 	/**
