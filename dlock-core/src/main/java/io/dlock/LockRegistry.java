@@ -312,6 +312,16 @@ public interface LockRegistry extends PermitRegistry {
 	boolean isHeldByCurrentThread(String key);
 
 	/**
+	 * Whether a handle is of this registry. Two registries may each have a lock with the
+	 * same key.
+	 * @param handle a handle
+	 * @return {@code false} if it is of another registry
+	 */
+	default boolean isOwn(LockHandle handle) {
+		return true;
+	}
+
+	/**
 	 * Look up the current holder of a key, in this process or any other, for people and
 	 * diagnostics. The answer is out of date when it arrives: programs must not decide by
 	 * it.

@@ -120,8 +120,11 @@ final class LeaseLockHandles {
 	}
 
 	private boolean isOpen(LockHandle handle, String key) {
-		return handle instanceof LeaseLockHandle own && own.belongsTo(this.releaser) && own.isOpen()
-				&& own.key().equals(key);
+		return isOwn(handle) && ((LeaseLockHandle) handle).isOpen() && handle.key().equals(key);
+	}
+
+	boolean isOwn(LockHandle handle) {
+		return handle instanceof LeaseLockHandle own && own.belongsTo(this.releaser);
 	}
 
 	/**

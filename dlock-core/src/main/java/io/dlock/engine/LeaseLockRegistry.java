@@ -244,6 +244,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	@Override
+	public boolean isOwn(LockHandle handle) {
+		return this.handles.isOwn(handle);
+	}
+
+	@Override
 	public Optional<LockInfo> find(String key) {
 		return this.console.findKey(key);
 	}

@@ -5,6 +5,10 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.LockContext;
+import io.dlock.LockHandle;
+import io.dlock.LockRegistry;
+
 /**
  * A call of a locked method, as transactions see it. Internal to the library.
  */
@@ -15,6 +19,22 @@ public interface LockedInvocation {
 	 * @return the keys, at least one
 	 */
 	List<String> keys();
+
+	/**
+	 * The registry of the locks.
+	 * @return the registry
+	 */
+	LockRegistry registry();
+
+	/**
+	 * Find the handle by which the calling thread holds a key in the registry of the
+	 * call.
+	 * @param key the key
+	 * @return the innermost handle, or {@code null} if there is none
+	 */
+	default @Nullable LockHandle held(String key) {
+		return LockContext.find(key, registry()::isOwn);
+	}
 
 	/**
 	 * Whether the call takes a permit, which protects no data: it has nothing to do with

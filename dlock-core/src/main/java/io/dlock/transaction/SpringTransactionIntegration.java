@@ -27,6 +27,7 @@ import reactor.util.context.ContextView;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.LockRegistry;
 import io.dlock.LockSet;
 import io.dlock.ReactiveLockContext;
 
@@ -83,7 +84,10 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		}
 		TransactionLocks kept = ThreadTransactionLocks.locks();
 		if (kept != null) {
-			call.keys().stream().filter((key) -> LockContext.find(key) == null).forEach(kept::bindToThread);
+			call.keys()
+				.stream()
+				.filter((key) -> call.held(key) == null)
+				.forEach((key) -> kept.bindToThread(call.registry(), key));
 		}
 	}
 
@@ -133,7 +137,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	 * Whether the calling thread holds all keys.
 	 */
 	private static boolean isHeld(LockedInvocation call) {
-		return call.keys().stream().allMatch((key) -> LockContext.find(key) != null);
+		return call.keys().stream().allMatch((key) -> call.held(key) != null);
 	}
 
 	@Override
@@ -142,14 +146,14 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		if (this.inside != InsideTransaction.DEFER || !isInside() || leavesTransaction(call)) {
 			return locks;
 		}
-		if (!locks.handles().stream().allMatch(SpringTransactionIntegration::isNested)) {
+		if (!locks.handles().stream().allMatch((handle) -> isNested(handle, call.registry()))) {
 			warn(call.method());
 		}
 		return ThreadTransactionLocks.join().keep(locks, !call.isLossIgnored());
 	}
 
-	private static boolean isNested(LockHandle handle) {
-		return LockContext.find(handle.key(), (other) -> other != handle) != null;
+	private static boolean isNested(LockHandle handle, LockRegistry registry) {
+		return LockContext.find(handle.key(), (other) -> other != handle && registry.isOwn(other)) != null;
 	}
 
 	private void warn(Method method) {
@@ -176,10 +180,12 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			return LockRetention.NONE;
 		}
 		TransactionLocks locks = ThreadTransactionLocks.join();
-		if (call.keys().stream().anyMatch((key) -> LockContext.find(key) == null && locks.shared(key) == null)) {
+		if (call.keys()
+			.stream()
+			.anyMatch((key) -> call.held(key) == null && locks.shared(call.registry(), key) == null)) {
 			warn(call.method());
 		}
-		return locks.call(call.keys(), !call.isLossIgnored());
+		return locks.call(call.registry(), call.keys(), !call.isLossIgnored());
 	}
 
 	@Override
@@ -191,7 +197,9 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		if (transaction == null) {
 			return enterLater(call);
 		}
-		boolean held = call.keys().stream().allMatch((key) -> ReactiveLockContext.find(context, key).isPresent());
+		boolean held = call.keys()
+			.stream()
+			.allMatch((key) -> ReactiveLockContext.find(context, key).filter(call.registry()::isOwn).isPresent());
 		if (leavesTransaction(call)) {
 			return LockRetention.NONE;
 		}
@@ -205,7 +213,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			warn(call.method());
 		}
 		return ReactiveTransactionLocks.join(transaction, this::checkCommitOf, this.executor)
-			.call(call.keys(), !call.isLossIgnored());
+			.call(call.registry(), call.keys(), !call.isLossIgnored());
 	}
 
 	private void checkCommitOf(ReactiveTransactionLocks transaction) {

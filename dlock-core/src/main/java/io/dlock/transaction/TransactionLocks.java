@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.LockRegistry;
 import io.dlock.LockSet;
 
 /**
@@ -27,10 +28,10 @@ final class TransactionLocks {
 	private static final Log logger = LogFactory.getLog(TransactionLocks.class);
 
 	/** The last call for each key. */
-	private final Map<String, Call> calls = new HashMap<>();
+	private final Map<KeyOf, Call> calls = new HashMap<>();
 
 	/** The first lock of the calls for each key. */
-	private final Map<String, LockHandle> shared = new HashMap<>();
+	private final Map<KeyOf, LockHandle> shared = new HashMap<>();
 
 	private final List<TransactionBoundHandle> kept = new ArrayList<>();
 
@@ -47,29 +48,29 @@ final class TransactionLocks {
 	 * @return the locks to release when the method has returned
 	 */
 	LockSet keep(LockSet granted, boolean lossMatters) {
-		return keep(granted, lossMatters, false, () -> {
+		return keep(granted, lossMatters, null, () -> {
 		});
 	}
 
-	private LockSet keep(LockSet granted, boolean lossMatters, boolean isShared, Runnable onRelease) {
+	private LockSet keep(LockSet granted, boolean lossMatters, @Nullable LockRegistry sharedIn, Runnable onRelease) {
 		List<LockHandle> bound = new ArrayList<>();
 		for (LockHandle handle : granted.handles()) {
 			// the first is released last
 			TransactionBoundHandle each = new TransactionBoundHandle(handle, lossMatters,
 					bound.isEmpty() ? onRelease : () -> {
 					});
-			keep(each, isShared);
+			keep(each, sharedIn);
 			bound.add(each);
 		}
 		return LockSet.of(bound);
 	}
 
-	private void keep(TransactionBoundHandle bound, boolean isShared) {
+	private void keep(TransactionBoundHandle bound, @Nullable LockRegistry sharedIn) {
 		synchronized (this) {
 			if (!this.done) {
 				this.kept.add(bound);
-				if (isShared) {
-					this.shared.putIfAbsent(bound.key(), bound.handle());
+				if (sharedIn != null) {
+					this.shared.putIfAbsent(new KeyOf(sharedIn, bound.key()), bound.handle());
 				}
 				return;
 			}
@@ -79,22 +80,23 @@ final class TransactionLocks {
 
 	/**
 	 * Begin an asynchronous call in the transaction.
+	 * @param registry the registry of its locks
 	 * @param keys the keys that it locks
 	 * @param lossMatters whether a loss during the commit is logged
 	 * @return the retention of its locks
 	 */
-	synchronized LockRetention call(List<String> keys, boolean lossMatters) {
+	synchronized LockRetention call(LockRegistry registry, List<String> keys, boolean lossMatters) {
 		Map<String, CompletableFuture<?>> before = new HashMap<>();
 		List<CompletableFuture<?>> turn = new ArrayList<>();
 		for (String key : keys) {
-			Call last = this.calls.get(key);
+			Call last = this.calls.get(new KeyOf(registry, key));
 			before.put(key, (last != null) ? last.idle : CompletableFuture.completedFuture(null));
 			if (last != null && keys.size() + last.before.size() > 2) {
 				turn.add(last.answered);
 			}
 		}
-		Call call = new Call(before, all(turn), lossMatters);
-		keys.forEach((key) -> this.calls.put(key, call));
+		Call call = new Call(registry, before, all(turn), lossMatters);
+		keys.forEach((key) -> this.calls.put(new KeyOf(registry, key), call));
 		return call;
 	}
 
@@ -108,12 +110,17 @@ final class TransactionLocks {
 	/**
 	 * Bind a kept lock to the calling thread, whose transaction this is, unless a call
 	 * with it still goes on.
+	 * @param registry the registry of the lock
 	 * @param key the key that the thread is about to lock
 	 */
-	synchronized void bindToThread(String key) {
+	void bindToThread(LockRegistry registry, String key) {
+		bindToThread(new KeyOf(registry, key));
+	}
+
+	private synchronized void bindToThread(KeyOf key) {
 		Call last = this.calls.get(key);
 		LockHandle handle = (last != null && last.idle.isDone()) ? this.shared.get(key) : null;
-		if (handle != null && LockContext.find(key, (held) -> held == handle) == null) {
+		if (handle != null && LockContext.find(key.key(), (held) -> held == handle) == null) {
 			this.bindings.add(LockContext.bind(handle));
 		}
 	}
@@ -125,11 +132,12 @@ final class TransactionLocks {
 
 	/**
 	 * The lock that asynchronous calls for a key share.
+	 * @param registry the registry of the lock
 	 * @param key the key
 	 * @return the lock, or {@code null} if there is none yet
 	 */
-	synchronized @Nullable LockHandle shared(String key) {
-		return this.shared.get(key);
+	synchronized @Nullable LockHandle shared(LockRegistry registry, String key) {
+		return this.shared.get(new KeyOf(registry, key));
 	}
 
 	/**
@@ -181,9 +189,18 @@ final class TransactionLocks {
 	}
 
 	/**
+	 * A key of one of the registries.
+	 */
+	private record KeyOf(LockRegistry registry, String key) {
+
+	}
+
+	/**
 	 * A call of an asynchronous method.
 	 */
 	private final class Call implements LockRetention {
+
+		private final LockRegistry registry;
 
 		/** The ends of the calls before, by key. */
 		private final Map<String, CompletableFuture<?>> before;
@@ -201,7 +218,9 @@ final class TransactionLocks {
 		/** This call and those before are done. */
 		private final CompletableFuture<?> idle;
 
-		private Call(Map<String, CompletableFuture<?>> before, CompletableFuture<?> turn, boolean lossMatters) {
+		private Call(LockRegistry registry, Map<String, CompletableFuture<?>> before, CompletableFuture<?> turn,
+				boolean lossMatters) {
+			this.registry = registry;
 			this.before = before;
 			this.turn = turn;
 			this.lossMatters = lossMatters;
@@ -252,7 +271,7 @@ final class TransactionLocks {
 		private List<LockHandle> kept(List<LockHandle> outer) {
 			List<LockHandle> kept = new ArrayList<>(outer);
 			for (String key : this.before.keySet()) {
-				LockHandle left = shared(key);
+				LockHandle left = shared(this.registry, key);
 				if (left != null && outer.stream().noneMatch((handle) -> handle.key().equals(key))) {
 					kept.add(left);
 				}
@@ -287,7 +306,8 @@ final class TransactionLocks {
 
 		@Override
 		public LockSet keep(LockSet granted) {
-			return TransactionLocks.this.keep(granted, this.lossMatters, true, () -> this.ended.complete(null));
+			return TransactionLocks.this.keep(granted, this.lossMatters, this.registry,
+					() -> this.ended.complete(null));
 		}
 
 		@Override

@@ -76,7 +76,8 @@ final class AsyncCall extends LockedCall {
 	 * @return the locks to come
 	 */
 	CompletableFuture<LockSet> acquire(ContextView context) {
-		return acquire((key) -> ReactiveLockContext.find(context, key).orElseGet(() -> LockContext.find(key)));
+		return acquire(
+				(key) -> ReactiveLockContext.find(context, key).filter(registry()::isOwn).orElseGet(() -> held(key)));
 	}
 
 	/**

@@ -16,6 +16,7 @@ import org.springframework.lang.Contract;
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.LockStoreException;
@@ -117,6 +118,11 @@ class LockedCall implements LockedInvocation {
 	@Override
 	public List<String> keys() {
 		return this.keys;
+	}
+
+	@Override
+	public LockRegistry registry() {
+		return this.support.registry().get();
 	}
 
 	@Override

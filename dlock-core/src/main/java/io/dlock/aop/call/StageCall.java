@@ -13,7 +13,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.LockContext;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockSet;
 import io.dlock.observation.CallObservation;
@@ -108,7 +107,7 @@ final class StageCall {
 	}
 
 	private CompletableFuture<LockSet> acquire() {
-		CompletableFuture<LockSet> acquired = this.call.acquire(LockContext::find);
+		CompletableFuture<LockSet> acquired = this.call.acquire(this.call::held);
 		this.result.whenComplete((value, failure) -> acquired.cancel(false));
 		return acquired;
 	}
