@@ -28,10 +28,12 @@ import org.jspecify.annotations.Nullable;
  * @param members the members and the places that are reserved for members, if
  * {@code owner} is {@link #MEMBERS}
  * @param waiting the queue
+ * @param asked when an exclusive request of the queue has asked last, to within a few
+ * seconds, if members hold the key; 0 if that is not known
  * @since 0.1
  */
 public record LockRecord(String owner, long until, long token, long since, String holder, String reason,
-		List<Member> members, WaitingQueue waiting) {
+		List<Member> members, WaitingQueue waiting, long asked) {
 
 	/**
 	 * The owner of a record that members hold.
@@ -50,8 +52,34 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 
 	static final int RESERVATIONS_AT_ONCE = 100;
 
+	/**
+	 * How long an exclusive request keeps members waiting after it has asked last: its
+	 * process asks again and again as long as it lives.
+	 */
+	static final long PATIENCE = 10_000_000;
+
+	private static final long ASK_INTERVAL = PATIENCE / 4;
+
 	public LockRecord {
-		members = owner.equals(MEMBERS) ? List.copyOf(members) : List.of();
+		boolean shared = owner.equals(MEMBERS);
+		members = shared ? List.copyOf(members) : List.of();
+		asked = shared ? asked : 0;
+	}
+
+	/**
+	 * Create a record in which no exclusive request has asked.
+	 * @param owner the owner
+	 * @param until when its lease ends
+	 * @param token the token that was minted last
+	 * @param since the time of the last acquire
+	 * @param holder the last holder
+	 * @param reason its reason
+	 * @param members the members
+	 * @param waiting the queue
+	 */
+	public LockRecord(String owner, long until, long token, long since, String holder, String reason,
+			List<Member> members, WaitingQueue waiting) {
+		this(owner, until, token, since, holder, reason, members, waiting, 0);
 	}
 
 	/**
@@ -217,8 +245,38 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	 * @return the record
 	 */
 	public LockRecord withWaiting(WaitingQueue waiting) {
+		return with(waiting, this.asked);
+	}
+
+	private LockRecord with(WaitingQueue waiting, long asked) {
 		return new LockRecord(this.owner, this.until, this.token, this.since, this.holder, this.reason, this.members,
-				waiting);
+				waiting, asked);
+	}
+
+	/**
+	 * The record after an exclusive request was refused that joins the queue, or waits in
+	 * it.
+	 * @param mailbox its address; {@code null} if the queue has no room for it
+	 * @param now the time of the store
+	 * @return the record
+	 */
+	public LockRecord asked(@Nullable MailboxAddress mailbox, long now) {
+		return with((mailbox != null) ? this.waiting.with(mailbox, false) : this.waiting,
+				(now - this.asked < ASK_INTERVAL) ? this.asked : now);
+	}
+
+	/**
+	 * The record without the exclusive requests of the queue, if none of them has asked
+	 * for so long that they are dead.
+	 */
+	LockRecord withoutAbsent(long now) {
+		if (!this.waiting.hasExclusive()) {
+			return this;
+		}
+		if (this.asked == 0) {
+			return with(this.waiting, now);
+		}
+		return (now - this.asked < PATIENCE) ? this : withWaiting(this.waiting.withoutExclusive());
 	}
 
 	LockRecord free(long now) {
@@ -274,7 +332,7 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 			last = member.isReservation() ? last : member;
 		}
 		return new LockRecord(members.isEmpty() ? "" : MEMBERS, end, token, (last != null) ? last.since() : this.since,
-				(last != null) ? last.holder() : "", (last != null) ? last.reason() : "", members, waiting);
+				(last != null) ? last.holder() : "", (last != null) ? last.reason() : "", members, waiting, this.asked);
 	}
 
 	@Nullable Member living(String member, long now) {

@@ -26,7 +26,7 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 	 * @return the next record and the answer
 	 */
 	public Change<AcquireResult> on(LockRecord before) {
-		LockRecord record = afterRelease(before);
+		LockRecord record = afterRelease(before).withoutAbsent(this.now);
 		Member own = record.living(this.command.owner(), this.now);
 		if (own == null && isRefused(record)) {
 			LockRecord queued = queued(record);

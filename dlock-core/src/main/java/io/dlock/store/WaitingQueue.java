@@ -62,6 +62,10 @@ public record WaitingQueue(String text) {
 		return this.text.indexOf(EXCLUSIVE) >= 0;
 	}
 
+	WaitingQueue withoutExclusive() {
+		return new WaitingQueue(this.text.replaceAll(".{" + MailboxAddress.LENGTH + "}" + EXCLUSIVE, ""));
+	}
+
 	/**
 	 * Whether the first process waits for a member.
 	 * @return {@code false} if it does not, or if the queue is empty

@@ -83,6 +83,42 @@ class LockRecordTests {
 	}
 
 	@Test
+	void exclusiveRequestKeepsMembersWaitingAsLongAsItAsks() {
+		granted("+a", UNLIMITED, null);
+		this.record = this.record.asked(this.first, this.now);
+		for (int i = 0; i < 3; i++) {
+			this.now += 9 * SECOND;
+			refused("+b", UNLIMITED, this.second);
+			answer(this.record.renew("+a", 30 * SECOND, this.now));
+			this.record = this.record.asked(this.first, this.now);
+		}
+		this.now += 10 * SECOND - 1;
+		refused("+b", UNLIMITED, this.second);
+		this.now++;
+		assertThat(((Granted) acquire("+b", UNLIMITED, this.second, null)).awaited()).isFalse();
+		assertThat(this.record.waiting()).isEqualTo(WaitingQueue.EMPTY);
+	}
+
+	@Test
+	void exclusiveRequestThatHasNotAskedYetKeepsMembersWaiting() {
+		granted("+a", UNLIMITED, null);
+		queueExclusive(this.first);
+		refused("+b", UNLIMITED, this.second);
+		refused("+c", UNLIMITED, this.third);
+		this.now += 10 * SECOND;
+		granted("+b", UNLIMITED, this.second);
+		assertThat(owners()).containsExactlyInAnyOrder("+a", "+b", this.third.reservationOwner());
+	}
+
+	@Test
+	void exclusiveRequestThatAsksOftenIsWrittenNowAndThen() {
+		granted("+a", UNLIMITED, null);
+		this.record = this.record.asked(this.first, this.now);
+		assertThat(this.record.asked(this.first, this.now + 2 * SECOND)).isEqualTo(this.record);
+		assertThat(this.record.asked(this.first, this.now + 3 * SECOND)).isNotEqualTo(this.record);
+	}
+
+	@Test
 	void recordEndsWithTheLongestMember() {
 		granted("+a", UNLIMITED, null);
 		this.now += 10 * SECOND;

@@ -89,8 +89,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 		boolean free = held.owner().isEmpty() || held.isOver(now)
 				|| (mailbox != null && held.owner().equals(mailbox.reservationOwner()));
 		if (!free) {
-			LockRecord queued = (mailbox != null && command.queueing())
-					? held.withWaiting(held.waiting().with(mailbox, false)) : held;
+			LockRecord queued = (mailbox != null && command.queueing()) ? held.asked(mailbox, now) : held;
 			return new Change<>(queued, new AcquireResult.Refused(Duration.of(held.until() - now, ChronoUnit.MICROS),
 					held.current(StorageKey.of(command.key()), now), held.waiting().before(mailbox, false)));
 		}

@@ -9,9 +9,8 @@ import io.dlock.store.MailboxAddress;
  * <p>
  * {@code KEYS[1]} is the lock, a hash with {@code owner}, {@code token}, {@code holder},
  * {@code reason} and {@code since}, which expires with the lease, or a second
- * {@linkplain RedisLua#LEFT later} if it has a queue. {@code KEYS[2]} is the
- * fence of its bucket: the last token minted for any key of the bucket, which does not
- * expire.
+ * {@linkplain RedisLua#LEFT later} if it has a queue. {@code KEYS[2]} is the fence of its
+ * bucket: the last token minted for any key of the bucket, which does not expire.
  * <p>
  * The queue is in the field {@code waiting} of the hash, as {@link MailboxAddress}es with
  * a space behind each. A release moves the first of them to {@code owner}, with a
@@ -41,9 +40,9 @@ final class RedisLockScripts {
 				owner, waiting, outlived = pass(waiting)
 			end
 			if owner and owner ~= '>' .. mailbox then
-				local now, members, remaining, beyond, isOver
+				local now, members, asked, remaining, beyond, isOver
 				if owner == '+' then
-					now, members = micros(), memberFields()
+					now, members, asked = micros(), memberFields()
 					remaining = math.ceil((lastEnd(members, now) - now) / 1000)
 					isOver = remaining == 0
 				else
@@ -58,6 +57,9 @@ final class RedisLockScripts {
 						return {0, remaining, place}
 					end
 					if owner == '+' then
+						if ARGV[7] == '1' and now - asked >= 2500000 then
+							redis.call('HSET', KEYS[1], 'asked', now)
+						end
 						return refusal(remaining, place, now, members)
 					end
 					return {0, remaining, place, micros(),

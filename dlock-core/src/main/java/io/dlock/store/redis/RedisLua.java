@@ -168,13 +168,15 @@ final class RedisLua {
 	 */
 	static final String REFUSAL = """
 			local function memberFields()
-				local members, fields = {}, redis.call('HGETALL', KEYS[1])
+				local members, asked, fields = {}, 0, redis.call('HGETALL', KEYS[1])
 				for i = 1, #fields, 2 do
-					if string.find(fields[i], '^[+>]') then
+					if fields[i] == 'asked' then
+						asked = fields[i + 1]
+					elseif string.find(fields[i], '^[+>]') then
 						members[#members + 1] = fields[i + 1]
 					end
 				end
-				return members
+				return members, asked
 			end
 			local function refusal(remaining, place, now, members)
 				local last, longest = tonumber(now), nil

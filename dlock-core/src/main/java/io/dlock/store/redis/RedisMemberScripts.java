@@ -8,12 +8,15 @@ import io.dlock.store.LockStore;
  * <p>
  * The hash of the lock then has the {@code owner} {@code +}, which excludes every other
  * owner, and expires with the longest lease, or a second later if it has a queue: the
- * ends of the members alone decide. Each member is a field with the name of the
- * owner, and each reservation for a member a field with the name {@code >address}. The
- * hash has no {@code token}, so that a version without members cannot release it by
- * force; {@code holder} is one of the members.
+ * ends of the members alone decide. Each member is a field with the name of the owner,
+ * and each reservation for a member a field with the name {@code >address}. The hash has
+ * no {@code token}, so that a version without members cannot release it by force;
+ * {@code holder} is one of the members.
  * <p>
- * In the queue a member has a {@code +} behind its address instead of the space.
+ * In the queue a member has a {@code +} behind its address instead of the space. The
+ * field {@code asked} has the time in µs at which an exclusive request of the queue has
+ * asked last, to within 2.5 seconds. If none has asked for ten seconds, all of them are
+ * dead, and leave the queue.
  */
 final class RedisMemberScripts {
 
@@ -45,6 +48,11 @@ final class RedisMemberScripts {
 					elseif lock.members[releasing] then
 						drop(releasing)
 						lock = read()
+					end
+					if lock.owner == '+' and awaited() == 1 and not lock.asked then
+						redis.call('HSET', KEYS[1], 'asked', lock.now)
+					elseif lock.asked and lock.now - lock.asked >= 10000000 then
+						lock.waiting = string.gsub(lock.waiting, string.rep('.', 16) .. ' ', '')
 					end
 					local place = '>' .. mailbox
 					local hasPlace = lock.members[place]

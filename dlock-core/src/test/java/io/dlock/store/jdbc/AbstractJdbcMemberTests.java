@@ -135,6 +135,32 @@ abstract class AbstractJdbcMemberTests {
 		}, Patience.COMMAND);
 	}
 
+	private void askedLongAgo() {
+		String members = JdbcClient.create(this.pool)
+			.sql("SELECT members FROM " + this.table)
+			.query(String.class)
+			.single();
+		assertThat(members).contains("@");
+		update("UPDATE " + this.table + " SET members = '" + members.replaceAll("@.*", "@1") + "'");
+	}
+
+	@Test
+	void memberIsGrantedAgainWhenTheExclusiveRequestAsksNoMore() {
+		MailboxAddress reader = MailboxAddress.create(Duration.ofSeconds(9));
+		granted(acquire("+a"));
+		AcquireCommand reading = command(this.key, "+b", AcquireCommand.UNLIMITED, reader);
+		assertThat(this.store.acquire(command(this.key, "x", 1, this.mailbox))).isInstanceOf(Refused.class);
+		assertThat(this.store.acquire(reading)).isInstanceOf(Refused.class);
+		askedLongAgo();
+		assertThat(this.store.acquire(command(this.key, "x", 1, this.mailbox))).isInstanceOf(Refused.class);
+		assertThat(this.store.acquire(reading)).isInstanceOf(Refused.class);
+		askedLongAgo();
+		granted(this.store.acquire(reading));
+		assertThat(this.store
+			.renew(List.of(new RenewCommand(this.key, "+a", LEASE), new RenewCommand(this.key, "+b", LEASE))))
+			.containsOnly(RenewResult.RENEWED);
+	}
+
 	private static void granted(AcquireResult result) {
 		assertThat(result).isInstanceOf(Granted.class);
 	}

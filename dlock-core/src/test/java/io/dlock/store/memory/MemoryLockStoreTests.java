@@ -5,7 +5,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -19,6 +21,21 @@ class MemoryLockStoreTests {
 		assertThat(store.find("key")).isPresent();
 		nanos.addAndGet(Duration.ofSeconds(30).toNanos());
 		assertThat(store.find("key")).isEmpty();
+	}
+
+	@Test
+	void memberIsGrantedAgainWhenTheExclusiveRequestAsksNoMore() {
+		AtomicLong nanos = new AtomicLong();
+		MemoryLockStore store = new MemoryLockStore(nanos::get);
+		MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
+		AcquireCommand reading = new AcquireCommand("key", "+b", Duration.ofSeconds(30), "holder", "", null, false,
+				null, AcquireCommand.UNLIMITED);
+		store.acquire(new AcquireCommand("key", "+a", Duration.ofSeconds(30), "holder", ""));
+		store.acquire(new AcquireCommand("key", "x", Duration.ofSeconds(30), "holder", "", mailbox, true, null));
+		nanos.addAndGet(Duration.ofSeconds(9).toNanos());
+		assertThat(store.acquire(reading)).isInstanceOf(AcquireResult.Refused.class);
+		nanos.addAndGet(Duration.ofSeconds(1).toNanos());
+		assertThat(store.acquire(reading)).isInstanceOf(AcquireResult.Granted.class);
 	}
 
 	@Test

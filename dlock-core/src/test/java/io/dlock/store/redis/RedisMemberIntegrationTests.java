@@ -1,5 +1,6 @@
 package io.dlock.store.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -122,6 +123,29 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 		assertThat(ask("+c", LEASE, 2, this.first)).isInstanceOf(Refused.class);
 		Awaitility.await().until(() -> ask("+c", LEASE, 2, this.first) instanceof Granted);
 		assertThat(record()).containsOnlyKeys("owner", "waiting", "holder", "+b", "+c").containsEntry("waiting", "");
+	}
+
+	private void askedBefore(Duration time) {
+		assertThat(record()).containsKey("asked");
+		long asked = Long.parseLong(record().get("asked")) - time.toNanos() / 1000;
+		onServer((connection) -> connection.hashCommands()
+			.hSet(KEYS.lock(), "asked".getBytes(StandardCharsets.UTF_8),
+					Long.toString(asked).getBytes(StandardCharsets.UTF_8)));
+	}
+
+	@Test
+	void memberIsGrantedAgainWhenTheExclusiveRequestAsksNoMore() {
+		granted("+a", LEASE);
+		assertThat(ask("x", LEASE, 1, this.first)).isInstanceOf(Refused.class);
+		assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
+		assertThat(ask("+c", LEASE, UNLIMITED, this.third)).isInstanceOf(Refused.class);
+		askedBefore(Duration.ofSeconds(3));
+		assertThat(ask("x", LEASE, 1, this.first)).isInstanceOf(Refused.class);
+		askedBefore(Duration.ofSeconds(8));
+		assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
+		askedBefore(Duration.ofSeconds(2));
+		assertThat(((Granted) ask("+b", LEASE, UNLIMITED, this.second)).awaited()).isFalse();
+		assertThat(record()).containsKeys("+b", this.third.reservationOwner()).containsEntry("waiting", "");
 	}
 
 	@Test

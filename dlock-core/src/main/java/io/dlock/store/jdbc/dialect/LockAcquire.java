@@ -8,10 +8,12 @@ import java.util.List;
 import java.util.Map;
 
 import io.dlock.store.AcquireResult;
+import io.dlock.store.LockRecord;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreCongestedException;
 
 /**
  * Acquires a key with one statement unless another process is in the way. A step that is
@@ -127,6 +129,21 @@ public final class LockAcquire {
 		return (queueing && mailbox != null) ? queue(mailbox, held) : held.refusal(mailbox);
 	}
 
+	/**
+	 * Queue up behind members. A place that other sessions prevent is left to the next
+	 * call.
+	 */
+	private AcquireResult queueBehindMembers(MailboxAddress mailbox, AcquireAttempt.Held held) throws SQLException {
+		try {
+			new LockMembers(this.dialect, this.connection, Duration.ofNanos(this.end - System.nanoTime())).ask(this.key,
+					mailbox);
+		}
+		catch (StoreCongestedException ex) {
+			return new AcquireResult.Refused(Duration.ZERO, null);
+		}
+		return held.refusal(mailbox);
+	}
+
 	private boolean isOver() {
 		return System.nanoTime() - this.end > 0;
 	}
@@ -143,6 +160,9 @@ public final class LockAcquire {
 	private AcquireResult queue(MailboxAddress mailbox, AcquireAttempt.Held first) throws SQLException {
 		LockQueue queue = new LockQueue(this.dialect, this.connection);
 		AcquireAttempt.Held held = first;
+		if (held.owner().equals(LockRecord.MEMBERS)) {
+			return queueBehindMembers(mailbox, held);
+		}
 		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoomFor(mailbox) && !queue.join(this.key, mailbox); i++) {
 			if (!(this.dialect.holder(this.connection, this.key) instanceof AcquireAttempt.Held now) || !now.lasts()) {
 				return new AcquireResult.Refused(Duration.ZERO, null);

@@ -12,7 +12,6 @@ import io.dlock.store.LockRecord;
 import io.dlock.store.LockRecord.Change;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
-import io.dlock.store.Member;
 import io.dlock.store.MemberAcquire;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreCongestedException;
@@ -62,6 +61,21 @@ public final class LockMembers {
 			}
 			return new AcquireResult.Refused(Duration.ZERO, null);
 		}
+	}
+
+	/**
+	 * Join the queue of a key that members hold, or say that the process still waits in
+	 * it, for an exclusive request.
+	 * @param storageKey the key
+	 * @param mailbox the address of the process
+	 * @throws SQLException if there is no answer
+	 */
+	void ask(String storageKey, MailboxAddress mailbox) throws SQLException {
+		change(storageKey, (record, now) -> {
+			boolean hasRoom = record.waiting().text().length() < LockStatement.FULL_QUEUE;
+			boolean asks = record.owner().equals(LockRecord.MEMBERS);
+			return new Change<>(asks ? record.asked(hasRoom ? mailbox : null, now) : record, true);
+		});
 	}
 
 	private boolean isMember(AcquireCommand command) throws SQLException {
@@ -194,7 +208,7 @@ public final class LockMembers {
 		statement.setString(index++, LockSqlParameters.text(record.holder(), this.dialect.isAsciiOnly()));
 		statement.setString(index++, LockSqlParameters.text(record.reason(), this.dialect.isAsciiOnly()));
 		statement.setString(index++, record.waiting().text());
-		statement.setString(index++, Member.format(record.members()));
+		statement.setString(index++, StoredRecord.members(record));
 		statement.setString(index++, storageKey);
 		return index;
 	}

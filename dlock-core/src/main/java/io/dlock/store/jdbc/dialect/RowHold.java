@@ -7,7 +7,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 import io.dlock.store.LockStore;
-import io.dlock.store.Member;
 
 /**
  * Locks the row of a held lock in a transaction, so that the key is not granted again
@@ -43,7 +42,7 @@ public record RowHold(LockDialect dialect, Connection connection, Duration timeo
 
 	private static boolean isMember(ResultSet row, String owner) throws SQLException {
 		long now = row.getLong(1);
-		return Member.parse(StoredRecord.text(row, 2))
+		return StoredRecord.members(StoredRecord.text(row, 2))
 			.stream()
 			.anyMatch((member) -> member.owner().equals(owner) && member.until() > now);
 	}

@@ -21,6 +21,9 @@ import io.dlock.store.WaitingQueue;
  */
 record StoredRecord(LockRecord record, boolean exists, long renewals, long now) {
 
+	/** Before the time of the last exclusive request, behind the members. */
+	private static final char ASKED = '@';
+
 	/**
 	 * Read the answer to {@link LockStatement#RECORD}. An operator who ends the lease of
 	 * a row ends those of its members.
@@ -32,10 +35,26 @@ record StoredRecord(LockRecord record, boolean exists, long renewals, long now) 
 			return new StoredRecord(LockRecord.NONE, false, 0, now);
 		}
 		long until = row.getLong(3);
-		List<Member> members = (until > now) ? Member.parse(text(row, 9)) : List.of();
+		String text = text(row, 9);
+		List<Member> members = (until > now) ? members(text) : List.of();
+		int asked = text.indexOf(ASKED);
 		LockRecord record = new LockRecord(owner, until, row.getLong(4), row.getLong(5), text(row, 6), text(row, 7),
-				members, new WaitingQueue(text(row, 8)));
+				members, new WaitingQueue(text(row, 8)), (asked < 0) ? 0 : Long.parseLong(text.substring(asked + 1)));
 		return new StoredRecord(record, true, row.getLong(10), now);
+	}
+
+	static List<Member> members(String text) {
+		int asked = text.indexOf(ASKED);
+		return Member.parse((asked < 0) ? text : text.substring(0, asked));
+	}
+
+	/**
+	 * The text of the members, in which the encoding of their holders and reasons leaves
+	 * no {@link #ASKED}.
+	 */
+	static String members(LockRecord record) {
+		String members = Member.format(record.members());
+		return (record.asked() == 0) ? members : members + ASKED + record.asked();
 	}
 
 	static String text(ResultSet row, int column) throws SQLException {
