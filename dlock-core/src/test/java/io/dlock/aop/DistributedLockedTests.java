@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.core.annotation.AliasFor;
+import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
@@ -124,6 +125,16 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 		public void pass() {
 		}
 
+		@DistributedLocked(name = "turnstile", waitTime = "30s", fair = true)
+		public CompletableFuture<Void> passLater() {
+			return CompletableFuture.completedFuture(null);
+		}
+
+		@DistributedLocked(name = "turnstile", waitTime = "30s", fair = true)
+		public Mono<String> passReactively() {
+			return Mono.just("passed");
+		}
+
 	}
 
 	@Test
@@ -132,9 +143,11 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 		holdElsewhere("turnstile");
 		CompletableFuture<Void> first = CompletableFuture.runAsync(turnstile::pass);
 		CompletableFuture<Void> second = CompletableFuture.runAsync(turnstile::pass);
-		Awaitility.await().until(() -> Waiting.processes(this.store, "turnstile") == 2);
+		CompletableFuture<Void> stage = turnstile.passLater();
+		CompletableFuture<String> mono = turnstile.passReactively().toFuture();
+		Awaitility.await().until(() -> Waiting.processes(this.store, "turnstile") == 4);
 		this.store.release("turnstile", "elsewhere");
-		assertThat(CompletableFuture.allOf(first, second)).succeedsWithin(Patience.EVENTUALLY);
+		assertThat(CompletableFuture.allOf(first, second, stage, mono)).succeedsWithin(Patience.EVENTUALLY);
 	}
 
 	static class Recursive {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -33,6 +34,16 @@ class FairLockIntegrationTests {
 			held.release();
 			requests.assertGrantedInOrder(REQUESTS);
 		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
+	void turnsOfFiftyMillisecondsAreEnough(String address) {
+		Awaitility.await()
+			.until(() -> FairRequests
+				.areServedInOrder(Stream.generate(() -> HolderProcess.store(address, Duration.ofSeconds(10)))
+					.limit(3)
+					.toList()));
 	}
 
 }

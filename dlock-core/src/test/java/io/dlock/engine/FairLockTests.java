@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,6 +56,12 @@ class FairLockTests {
 		}
 		held.release();
 		this.requests.assertGrantedInOrder(1000);
+	}
+
+	@Test
+	void turnsOfFiftyMillisecondsAreEnough() {
+		Awaitility.await()
+			.until(() -> FairRequests.areServedInOrder(List.of(this.memory, this.memory, this.memory)));
 	}
 
 	@Test

@@ -9,6 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
+import org.awaitility.Awaitility;
+
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
@@ -39,7 +41,15 @@ final class FairRequests implements AutoCloseable {
 	final List<CompletableFuture<Void>> done = new ArrayList<>();
 
 	FairRequests(List<? extends LockStore> stores) {
-		this.stores = stores.stream().map(PatientStore::new).toList();
+		this(stores, "9000");
+	}
+
+	/**
+	 * Create requests that have a given time for their turn.
+	 * @param reservation four digits, the milliseconds
+	 */
+	FairRequests(List<? extends LockStore> stores, String reservation) {
+		this.stores = stores.stream().map((store) -> new PatientStore(store, reservation)).toList();
 		this.registries = this.stores.stream().map((store) -> new LeaseLockRegistry(store, SETTINGS)).toList();
 	}
 
@@ -79,6 +89,26 @@ final class FairRequests implements AutoCloseable {
 			.succeedsWithin(Patience.EVENTUALLY);
 		assertThat(this.granted).isEqualTo(IntStream.range(0, requests).boxed().toList());
 		assertThat(this.registries).allMatch((registry) -> registry.queues().size() == 0);
+	}
+
+	/**
+	 * Whether a few requests are served in their order with the reservation of 50 ms that
+	 * instances really have. A busy machine misses a turn now and then.
+	 */
+	static boolean areServedInOrder(List<? extends LockStore> stores) {
+		try (FairRequests requests = new FairRequests(stores, "0050")) {
+			requests.registries.forEach((registry) -> registry.membership().listen());
+			Awaitility.await()
+				.until(() -> requests.registries.stream().allMatch((registry) -> registry.membership().isListening()));
+			LockHandle held = requests.registry(0).acquireAsync(requests.fair).join();
+			for (int i = 0; i < 15; i++) {
+				requests.request(i, requests.fair);
+			}
+			held.release();
+			assertThat(CompletableFuture.allOf(requests.done.toArray(CompletableFuture[]::new)))
+				.succeedsWithin(Patience.EVENTUALLY);
+			return requests.granted.equals(IntStream.range(0, 15).boxed().toList());
+		}
 	}
 
 	@Override

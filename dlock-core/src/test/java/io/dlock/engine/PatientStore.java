@@ -19,17 +19,17 @@ import io.dlock.store.StoredLock;
  * Reserves locks for so long that a busy machine misses no turn, and knows the requests
  * that are queued.
  */
-record PatientStore(LockStore store, Set<String> queued) implements LockStore {
+record PatientStore(LockStore store, String reservation, Set<String> queued) implements LockStore {
 
-	PatientStore(LockStore store) {
-		this(store, ConcurrentHashMap.newKeySet());
+	PatientStore(LockStore store, String reservation) {
+		this(store, reservation, ConcurrentHashMap.newKeySet());
 	}
 
-	private static MailboxAddress patient(MailboxAddress address) {
-		return new MailboxAddress("9000" + address.value().substring(4));
+	private MailboxAddress patient(MailboxAddress address) {
+		return new MailboxAddress(this.reservation + address.value().substring(4));
 	}
 
-	private static AcquireCommand patient(AcquireCommand command) {
+	private AcquireCommand patient(AcquireCommand command) {
 		MailboxAddress mailbox = command.mailbox();
 		return (mailbox == null) ? command
 				: new AcquireCommand(command.key(), command.owner(), command.lease(), command.holder(),
@@ -55,9 +55,9 @@ record PatientStore(LockStore store, Set<String> queued) implements LockStore {
 
 	@Override
 	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
-		String reservation = address.value().substring(0, 4);
+		String before = address.value().substring(0, 4);
 		return this.store.openMailbox(patient(address),
-				(message) -> onLockAvailable.accept(message.replace(" 9000", " " + reservation)));
+				(message) -> onLockAvailable.accept(message.replace(" " + this.reservation, " " + before)));
 	}
 
 	@Override
