@@ -167,6 +167,9 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	 * @return their addresses
 	 */
 	public List<MailboxAddress> reservedSince(LockRecord before) {
+		if (!this.owner.startsWith(">") && !this.owner.equals(MEMBERS)) {
+			return List.of();
+		}
 		List<String> known = before.owners();
 		return owners().stream()
 			.filter((each) -> each.startsWith(">") && !known.contains(each))
@@ -306,13 +309,16 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	 * Reserve places for the members at the head of the queue.
 	 */
 	LockRecord reserved(int places, long now) {
-		List<Member> reserved = new ArrayList<>(this.members);
 		WaitingQueue rest = this.waiting;
+		if (places <= 0 || !rest.startsWithMember()) {
+			return this;
+		}
+		List<Member> reserved = new ArrayList<>(this.members);
 		for (int i = 0; i < places && rest.startsWithMember(); i++) {
 			reserved.add(Member.reservation(rest.first(), now));
 			rest = rest.withoutFirst();
 		}
-		return rest.equals(this.waiting) ? this : withMembers(reserved, this.token, rest);
+		return withMembers(reserved, this.token, rest);
 	}
 
 	/**

@@ -40,10 +40,8 @@ class FairLockIntegrationTests {
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
 	void turnsOfFiftyMillisecondsAreEnough(String address) {
 		Awaitility.await()
-			.until(() -> FairRequests
-				.areServedInOrder(Stream.generate(() -> HolderProcess.store(address, Duration.ofSeconds(10)))
-					.limit(3)
-					.toList()));
+			.until(() -> FairRequests.areServedInOrder(
+					Stream.generate(() -> HolderProcess.store(address, Duration.ofSeconds(10))).limit(3).toList()));
 	}
 
 }

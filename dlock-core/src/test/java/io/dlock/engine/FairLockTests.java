@@ -60,8 +60,7 @@ class FairLockTests {
 
 	@Test
 	void turnsOfFiftyMillisecondsAreEnough() {
-		Awaitility.await()
-			.until(() -> FairRequests.areServedInOrder(List.of(this.memory, this.memory, this.memory)));
+		Awaitility.await().until(() -> FairRequests.areServedInOrder(List.of(this.memory, this.memory, this.memory)));
 	}
 
 	@Test

@@ -43,7 +43,11 @@ public record LockedOperation(LockKey key, LockRequest template, @Nullable Integ
 	 * @throws IllegalArgumentException if one of them cannot be a key
 	 */
 	LockRequest request(List<String> keys) {
-		return keys.stream().map(this.template::withKey).toList().get(0);
+		LockRequest first = this.template.withKey(keys.get(0));
+		for (int i = 1; i < keys.size(); i++) {
+			this.template.withKey(keys.get(i));
+		}
+		return first;
 	}
 
 	/**

@@ -22,7 +22,11 @@ record LogEntries(@Nullable String token, @Nullable String reason) {
 	static final LogEntries NONE = new LogEntries(null, null);
 
 	static LogEntries of(List<Long> tokens, String reason) {
-		return new LogEntries(tokens.stream().map(String::valueOf).collect(Collectors.joining(", ")), reason);
+		return new LogEntries((tokens.size() == 1) ? tokens.get(0).toString() : joined(tokens), reason);
+	}
+
+	private static String joined(List<Long> tokens) {
+		return tokens.stream().map(String::valueOf).collect(Collectors.joining(", "));
 	}
 
 	/**

@@ -3,7 +3,6 @@ package io.dlock.store.memory;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -106,22 +105,15 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	}
 
 	private <T> T changeStored(String storageKey, Function<LockRecord, Change<T>> next) {
-		List<MailboxAddress> reserved = new ArrayList<>();
-		List<T> answer = new ArrayList<>();
-		this.records.compute(storageKey, (key, stored) -> {
-			LockRecord before = (stored != null) ? stored : LockRecord.NONE;
-			Change<T> change = next.apply(before);
-			answer.add(change.answer());
-			reserved.addAll(change.record().reservedSince(before));
-			return change.record().owner().isEmpty() ? null : change.record();
-		});
-		for (MailboxAddress address : reserved) {
+		RecordUpdate<T> update = new RecordUpdate<>(next);
+		this.records.compute(storageKey, update);
+		for (MailboxAddress address : update.reserved()) {
 			Consumer<String> mailbox = this.mailboxes.get(address.mailbox());
 			if (mailbox != null) {
 				mailbox.accept(address.message(storageKey));
 			}
 		}
-		return answer.get(0);
+		return update.answer();
 	}
 
 	private static Change<Boolean> released(LockRecord held, String owner, long now) {
