@@ -93,9 +93,12 @@ class WrongPropertiesTests {
 			| `dlock.transaction.inside` | `join` | No enum constant io.dlock.transaction.InsideTransaction.join |
 			""";
 
-	/** Any text is a role, and access is checked by Boot, as that of all endpoints. */
-	private static final List<String> NOT_CHECKED = List.of("dlock.endpoint.forced-release-roles",
-			"dlock.endpoint.roles", "management.endpoint.dlocks.access");
+	/**
+	 * Any text is a role, access is checked by Boot, as that of all endpoints, and only
+	 * "true" is a condition that is met.
+	 */
+	private static final List<String> NOT_CHECKED = List.of("dlock.console.enabled",
+			"dlock.endpoint.forced-release-roles", "dlock.endpoint.roles", "management.endpoint.dlocks.access");
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,

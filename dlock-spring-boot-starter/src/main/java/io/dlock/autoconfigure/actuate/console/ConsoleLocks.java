@@ -1,0 +1,166 @@
+package io.dlock.autoconfigure.actuate.console;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.LockInfo;
+import io.dlock.autoconfigure.actuate.console.ConsoleDescriptor.Holder;
+import io.dlock.autoconfigure.actuate.console.ConsoleDescriptor.Lock;
+import io.dlock.autoconfigure.actuate.console.ConsoleDescriptor.Waiter;
+import io.dlock.console.LocalLocks;
+import io.dlock.console.LockKind;
+
+/**
+ * The locks of the store and those of this process, key by key. Where both know a holder,
+ * this process knows more of it.
+ */
+final class ConsoleLocks {
+
+	static final String HELD = "held";
+
+	static final int PAGE = 100;
+
+	/** For the page of a key that a thousand readers hold. */
+	private static final int SHOWN_OF_A_KEY = 50;
+
+	/** The tokens of one lease of the store, which threads of a process pass on. */
+	private static final long TOKENS_OF_A_LEASE = 1024;
+
+	private static final String PERMITS = "limit:";
+
+	private final String instance;
+
+	private final UnaryOperator<String> shown;
+
+	private final Map<String, Row> rows = new LinkedHashMap<>();
+
+	ConsoleLocks(String instance, UnaryOperator<String> shown) {
+		this.instance = instance;
+		this.shown = shown;
+	}
+
+	/**
+	 * Add the locks of this process.
+	 * @param local the locks
+	 * @param now the time of this machine
+	 */
+	void add(LocalLocks local, Instant now) {
+		for (LocalLocks.Held lock : local.held()) {
+			Row row = row(lock.key());
+			row.kind = text(lock.kind());
+			row.local.add(Math.floorDiv(lock.token(), TOKENS_OF_A_LEASE));
+			row.holders.add(new Holder(this.instance + " [" + lock.thread() + "]", true, HELD, lock.name(),
+					lock.reason(), Long.toString(lock.token()), seconds(lock.age()),
+					seconds(Duration.between(now, lock.until()))));
+		}
+		for (LocalLocks.Waiting request : local.waiting()) {
+			Row row = row(request.key());
+			Instant until = request.until();
+			row.waiters.add(new Waiter(request.thread(), text(request.kind()), request.name(), request.reason(),
+					seconds(Duration.between(request.since(), now)),
+					(until != null) ? seconds(Duration.between(now, until)) : null));
+		}
+	}
+
+	/**
+	 * Add locks of the store, after those of this process.
+	 * @param locks the locks
+	 * @param listAge the age of their list
+	 */
+	void add(List<LockInfo> locks, Duration listAge) {
+		for (LockInfo lock : locks) {
+			Row row = row(lock.key());
+			if (row.local.contains(Math.floorDiv(lock.token(), TOKENS_OF_A_LEASE))) {
+				continue;
+			}
+			Duration age = lock.age();
+			row.holders
+				.add(new Holder(lock.holder(), lock.instance().equals(this.instance), lock.kept() ? "kept" : HELD, null,
+						lock.reason(), Long.toString(lock.token()), seconds(age.plus(listAge)),
+						seconds(Duration.between(lock.since().plus(age), lock.until()).minus(listAge))));
+		}
+	}
+
+	private Row row(String key) {
+		return this.rows.computeIfAbsent(key, (stored) -> new Row());
+	}
+
+	private static double seconds(Duration duration) {
+		return Math.max(0, duration.toMillis() / 1000.0);
+	}
+
+	private static String text(LockKind kind) {
+		return kind.name().toLowerCase(Locale.ROOT);
+	}
+
+	/**
+	 * The page that a viewer wants to see.
+	 * @param query the wish
+	 * @param complete whether the list of the store is complete
+	 * @param problem the problem of that list, or {@code null}
+	 * @return the page
+	 */
+	ConsoleDescriptor.Locks page(ConsoleQuery query, boolean complete, @Nullable String problem) {
+		List<Lock> matching = new ArrayList<>();
+		this.rows.forEach((key, row) -> {
+			Lock lock = row.lock(this.shown.apply(key), kind(key, row));
+			if (query.matches(lock)) {
+				matching.add(lock);
+			}
+		});
+		matching.sort(query.order());
+		int pages = Math.max(1, (matching.size() + PAGE - 1) / PAGE);
+		int page = Math.min(query.page(), pages);
+		List<Lock> items = matching.subList((page - 1) * PAGE, Math.min(matching.size(), page * PAGE))
+			.stream()
+			.map(ConsoleLocks::shortened)
+			.toList();
+		return new ConsoleDescriptor.Locks(page, pages, matching.size(), this.rows.size(), complete, problem, items);
+	}
+
+	private static @Nullable String kind(String key, Row row) {
+		if (row.kind != null || row.holders.isEmpty()) {
+			return row.kind;
+		}
+		return key.startsWith(PERMITS) ? "permit" : (row.holders.size() > 1) ? "shared" : null;
+	}
+
+	private static Lock shortened(Lock lock) {
+		return new Lock(lock.key(), lock.kind(), lock.holders().stream().limit(SHOWN_OF_A_KEY).toList(),
+				lock.holderCount(), lock.waiters().stream().limit(SHOWN_OF_A_KEY).toList(), lock.waiterCount());
+	}
+
+	/**
+	 * What is known of a key.
+	 */
+	private static final class Row {
+
+		private final List<Holder> holders = new ArrayList<>();
+
+		private final List<Waiter> waiters = new ArrayList<>();
+
+		/** The leases of this process, by the token that the store has minted. */
+		private final Set<Long> local = new HashSet<>();
+
+		private @Nullable String kind;
+
+		Lock lock(String key, @Nullable String kind) {
+			this.holders.sort(Comparator.comparingDouble(Holder::heldSeconds).reversed());
+			this.waiters.sort(Comparator.comparingDouble(Waiter::waitedSeconds).reversed());
+			return new Lock(key, kind, this.holders, this.holders.size(), this.waiters, this.waiters.size());
+		}
+
+	}
+
+}

@@ -1,0 +1,47 @@
+package io.dlock.autoconfigure.actuate.console;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+
+import io.dlock.autoconfigure.HiddenKeys;
+import io.dlock.autoconfigure.actuate.DlocksEndpoint;
+import io.dlock.autoconfigure.actuate.DlocksEndpointAutoConfiguration;
+import io.dlock.autoconfigure.actuate.DlocksEndpointProperties;
+import io.dlock.engine.LeaseLockRegistry;
+
+/**
+ * Auto-configuration of the console, if it is enabled and the endpoint {@code dlocks} is
+ * exposed.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(after = DlocksEndpointAutoConfiguration.class)
+@ConditionalOnClass({ WebEndpoint.class, ConditionalOnAvailableEndpoint.class })
+@EnableConfigurationProperties(DlocksConsoleProperties.class)
+@ConditionalOnBooleanProperty("dlock.console.enabled")
+@ConditionalOnBean(DlocksEndpoint.class)
+public final class DlocksConsoleAutoConfiguration {
+
+	/**
+	 * A registry that a test has replaced with a mock has no console.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(LeaseLockRegistry.class)
+	DlocksConsole dlocksConsole(LeaseLockRegistry registry, DlocksEndpointProperties properties,
+			ObjectProvider<HiddenKeys> hidden) {
+		ConsoleEvents events = new ConsoleEvents();
+		registry.addListener(events);
+		return new DlocksConsole(new ConsoleStore(registry.console()), registry.settings().instance(), events,
+				properties, hidden.getIfAvailable(HiddenKeys::new));
+	}
+
+}
