@@ -1,0 +1,376 @@
+package com.example.console;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+
+import io.dlock.LockHandle;
+import io.dlock.LockMode;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.test.Browser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The console as a person sees it, and as a person in a hurry uses it.
+ */
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
+		properties = { "server.address=127.0.0.1", "dlock.backend=memory", "dlock.instance=orders-7d9f-x2lkq",
+				"dlock.console.enabled=true", "management.endpoints.web.exposure.include=dlocks",
+				"dlock.endpoint.show-keys=when-authorized", "dlock.endpoint.roles=READER",
+				"dlock.endpoint.forced-release=when-authorized", "dlock.endpoint.forced-release-roles=OPS",
+				"dlock.shutdown-timeout=0s" })
+class ConsoleBrowserTests {
+
+	private static final String CONSOLE = "/actuator/dlocks/console";
+
+	/** Pictures that were looked at go to the documentation. */
+	private static final Path PICTURES = Boolean.getBoolean("dlock.docs.write") ? Path.of("../../docs/images")
+			: Path.of("target/pictures");
+
+	private static @Nullable Browser started;
+
+	@LocalServerPort
+	private int port;
+
+	@Autowired
+	private LeaseLockRegistry here;
+
+	private final List<CompletableFuture<LockHandle>> handles = new ArrayList<>();
+
+	private final List<LeaseLockRegistry> others = new ArrayList<>();
+
+	private final Browser browser = browser();
+
+	@BeforeAll
+	static void startBrowser() {
+		started = Browser.start();
+	}
+
+	private static Browser browser() {
+		assertThat(started).isNotNull();
+		return started;
+	}
+
+	@AfterAll
+	static void closeBrowser() {
+		if (started != null) {
+			started.close();
+		}
+	}
+
+	@BeforeEach
+	void forgetTheTestBefore() {
+		this.browser.open("about:blank");
+		this.browser.forget();
+		this.browser.look(1200, 800, "light");
+	}
+
+	@AfterEach
+	void releaseAll() {
+		this.handles.forEach((handle) -> {
+			if (!handle.cancel(false) && !handle.isCompletedExceptionally() && handle.join().isValid()) {
+				handle.join().release();
+			}
+		});
+		this.others.forEach(LeaseLockRegistry::close);
+	}
+
+	private LeaseLockRegistry other(String instance) {
+		LeaseLockRegistry registry = new LeaseLockRegistry(this.here.store(),
+				LockSettings.builder().instance(instance).shutdownTimeout(Duration.ZERO).build());
+		this.others.add(registry);
+		return registry;
+	}
+
+	private LockHandle hold(LeaseLockRegistry registry, String thread, LockRequest request) {
+		return request(registry, thread, request).join();
+	}
+
+	/**
+	 * Request a lock as a thread of that name.
+	 */
+	private CompletableFuture<LockHandle> request(LeaseLockRegistry registry, String thread, LockRequest request) {
+		CompletableFuture<LockHandle> handle = new CompletableFuture<>();
+		this.handles.add(handle);
+		new Thread(() -> registry.acquireAsync(request).whenComplete((held, failure) -> {
+			if (failure != null) {
+				handle.completeExceptionally(failure);
+			}
+			else if (!handle.complete(held)) {
+				held.release();
+			}
+		}), thread).start();
+		return handle;
+	}
+
+	private static LockRequest request(String key, String reason) {
+		return LockRequest.builder(key).name(key.replaceAll(":.*", "")).reason(reason).build();
+	}
+
+	private void signIn(String user, String query) {
+		this.browser.open(url(CONSOLE + query));
+		this.browser.await("location.pathname === '/login'");
+		this.browser.eval("document.querySelector('[name=username]').value = '" + user + "'");
+		this.browser.eval("document.querySelector('[name=password]').value = 'secret'");
+		this.browser.click("button[type=submit]");
+		this.browser.await("location.pathname === '" + CONSOLE
+				+ "' && document.querySelector('#fresh').innerText.includes('Live')");
+		assertThat(this.browser.eval("location.search")).as("the way back").contains(query);
+	}
+
+	private String url(String path) {
+		return "http://127.0.0.1:" + this.port + path;
+	}
+
+	private void assertNothingStrange() {
+		assertThat(this.browser.errors()).isEmpty();
+		assertThat(this.browser.requests())
+			.allMatch((url) -> url.startsWith(url("/")) || url.startsWith("data:") || url.equals("about:blank"));
+	}
+
+	@Test
+	void holderOfAStuckOrderIsFound() {
+		hold(this.here, "http-nio-8080-exec-1", request("orders:4712", "OrderService.ship"));
+		hold(other("orders-7d9f-b8zzt"), "http-nio-8080-exec-7", request("orders:4711", "OrderService.pay"));
+		request(this.here, "http-nio-8080-exec-4", request("orders:4711", "OrderService.cancel"));
+		signIn("reader", "");
+		this.browser.awaitText("#count", "2");
+		this.browser.press("/", 191, "/");
+		this.browser.type("4711");
+		this.browser.awaitText("#count", "1 of 2");
+		this.browser.awaitText("#rows", "orders-7d9f-b8zzt");
+		this.browser.press("Tab", 9, null);
+		this.browser.eval("document.querySelector('.key').focus()");
+		this.browser.press("Enter", 13, "\r");
+		this.browser.awaitText("tr.detail", "OrderService.pay");
+		this.browser.awaitText("tr.detail", "http-nio-8080-exec-4 · OrderService.cancel · waits for");
+		this.browser.eval("void (window.before = document.querySelector('#fresh').innerText)");
+		int requests = this.browser.requests().size();
+		Awaitility.await().until(() -> this.browser.requests().size() > requests + 1);
+		assertThat(this.browser.eval("document.activeElement.className")).as("focus").isEqualTo("key");
+		assertThat(this.browser.eval("location.search")).isEqualTo("?filter=4711");
+		assertNothingStrange();
+	}
+
+	@Test
+	void hostileTextsAreOnlyTexts() {
+		String markup = "<img src=x onerror=window.hacked=1><script>window.hacked=2</script>";
+		hold(this.here, markup, LockRequest.builder("\u202E" + markup).reason(markup).build());
+		hold(this.here, "\u202Edaerht", LockRequest.builder("x".repeat(4096)).reason("\u202Enosaer \u0000").build());
+		assertThat(this.here
+			.tryAcquire(LockRequest.builder("x".repeat(4096)).reason(markup).waitTime(Duration.ZERO).build()))
+			.isEmpty();
+		signIn("reader", "");
+		this.browser.awaitText("#rows", "%3Cimg%20src");
+		this.browser.awaitText("#rows", "<img src=x onerror=");
+		this.browser.awaitText("#events", "Busy");
+		this.browser.eval("document.querySelectorAll('#rows .key').forEach((key) => key.click())");
+		this.browser.await("document.querySelectorAll('tr.detail').length === 2");
+		assertThat(this.browser.eval("typeof window.hacked")).isEqualTo("undefined");
+		assertThat(this.browser.eval("document.querySelectorAll('img, td script, li script').length")).isEqualTo("0");
+		assertThat(this.browser.eval("document.documentElement.scrollWidth <= 1200")).isEqualTo("true");
+		this.browser.look(400, 800, "dark");
+		assertThat(this.browser.eval("document.documentElement.scrollWidth <= 400")).isEqualTo("true");
+		this.browser.screenshot(Path.of("target/pictures/hostile-400-dark.png"));
+		assertNothingStrange();
+	}
+
+	@Test
+	void lockIsTakenAwayWithItsToken() {
+		LockHandle handle = hold(this.here, "exec-1", request("orders:1", "pay"));
+		String token = Long.toString(handle.token());
+		signIn("ops", "?filter=orders");
+		openReleaseOf("orders:1");
+		assertThat(this.browser.eval("document.querySelector('#r-token').innerText")).isEqualTo(token);
+		this.browser.type("000000");
+		assertThat(this.browser.eval("document.querySelector('#r-go').disabled")).isEqualTo("true");
+		this.browser.eval("document.querySelector('#r-digits').value = ''");
+		this.browser.type(token.substring(token.length() - 6));
+		this.browser.screenshot(Path.of("target/pictures/release-1200-light.png"));
+		this.browser.press("Enter", 13, "\r");
+		this.browser.awaitText("#r-answer", "The lock is released");
+		Awaitility.await().until(() -> !handle.isValid());
+		this.browser.click("#r-cancel");
+		this.browser.awaitText("#empty", "No lock matches");
+		this.browser.awaitText("#events", "Lost");
+		assertNothingStrange();
+	}
+
+	private void openReleaseOf(String key) {
+		this.browser.awaitText("#rows", key);
+		this.browser.click("#rows .key");
+		this.browser.awaitText("tr.detail", "Force release");
+		this.browser.click("tr.detail button");
+		this.browser.await("document.querySelector('#release').open");
+	}
+
+	@Test
+	void tokenThatIsOutOfDateTakesNothingAway() {
+		LockHandle first = hold(this.here, "exec-1", request("orders:1", "pay"));
+		String token = Long.toString(first.token());
+		signIn("ops", "");
+		openReleaseOf("orders:1");
+		this.browser.click("#pause");
+		this.browser.type(token);
+		first.release();
+		LockHandle second = hold(other("next"), "exec-2", request("orders:1", "pay"));
+		this.browser.click("#r-go");
+		this.browser.awaitText("#r-answer", "No lock of that key has the expected token");
+		assertThat(second.isValid()).isTrue();
+		this.browser.click("#r-cancel");
+		this.browser.click("#pause");
+		this.browser.awaitText("#rows", "next");
+		this.browser.click("tr.detail button");
+		second.release();
+		this.browser.awaitText("#r-answer", "does not have the lock any more");
+		assertThat(this.browser.eval("document.querySelector('#r-go').disabled")).isEqualTo("true");
+	}
+
+	@Test
+	void readerCanTakeNothingAway() {
+		LockHandle handle = hold(this.here, "exec-1", request("orders:1", "pay"));
+		signIn("reader", "");
+		this.browser.awaitText("#rows", "orders:1");
+		this.browser.click("#rows .key");
+		this.browser.awaitText("tr.detail", Long.toString(handle.token()));
+		assertThat(this.browser.eval("document.querySelectorAll('tr.detail button').length")).isEqualTo("0");
+		assertNothingStrange();
+		assertThat(this.browser.eval("fetch('/actuator/dlocks?key=orders:1&token=" + handle.token()
+				+ "', { method: 'DELETE', headers: { 'X-XSRF-TOKEN': /XSRF-TOKEN=([^;]+)/.exec(document.cookie)[1] } })"
+				+ ".then((r) => r.text())"))
+			.contains("unauthorized");
+		assertThat(handle.isValid()).isTrue();
+	}
+
+	@Test
+	void sessionThatIsOverIsSaidAndTheOldDataStays() {
+		hold(this.here, "exec-1", request("orders:1", "pay"));
+		signIn("reader", "");
+		this.browser.awaitText("#rows", "orders:1");
+		this.browser.send("Network.clearBrowserCookies", "");
+		this.browser.awaitText("#problem", "Your session is over. Sign in again.");
+		this.browser.awaitText("#fresh", "old");
+		this.browser.awaitText("#rows", "orders:1");
+		assertThat(this.browser.eval("document.querySelector('#problem a').href")).startsWith(url(CONSOLE));
+	}
+
+	@Test
+	void tenThousandLocksComeInPagesAndAreFilteredWhileTyping() {
+		List<CompletableFuture<LockHandle>> all = new ArrayList<>();
+		LeaseLockRegistry many = other("many");
+		for (int i = 0; i < 9_999; i++) {
+			all.add(many.acquireAsync(LockRequest.of("orders:%04d".formatted(i))));
+		}
+		CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
+		signIn("reader", "");
+		this.browser.awaitText("#count", "9,999");
+		this.browser.awaitText("#page", "Page 1 of 100");
+		assertThat(this.browser.eval("document.querySelectorAll('tr.row').length")).isEqualTo("100");
+		this.browser.click("#next");
+		this.browser.awaitText("#page", "Page 2 of 100");
+		this.browser.eval("document.querySelector('#filter').focus()");
+		this.browser.type("orders:47");
+		this.browser.awaitText("#count", "100 of 9,999");
+		this.browser.type("11");
+		this.browser.awaitText("#count", "1 of 9,999");
+		this.browser.awaitText("#rows", "orders:4711");
+		this.browser.screenshot(Path.of("target/pictures/many-1200-light.png"));
+		assertNothingStrange();
+	}
+
+	@Test
+	void clockOfTheBrowserMakesNoDifference() {
+		hold(this.here, "exec-1", request("orders:1", "pay"));
+		String id = this.browser.send("Page.addScriptToEvaluateOnNewDocument",
+				"\"source\":\"Date = class extends Date { constructor() { super(0); } static now() { return 0; } };\"")
+			.replaceAll(".*\"identifier\":\"(\\d+)\".*", "$1");
+		try {
+			signIn("reader", "");
+			this.browser.awaitText("#rows", "orders:1");
+			assertThat(this.browser.eval("Date.now()")).isEqualTo("0");
+			int age = Integer.parseInt(this.browser.eval("parseInt(document.querySelector('tr.row .num').innerText)"));
+			assertThat(age).isBetween(0, 60);
+			int lease = Integer
+				.parseInt(this.browser.eval("parseInt(document.querySelector('tr.row td:nth-child(5)').innerText)"));
+			assertThat(lease).isBetween(1, 30);
+		}
+		finally {
+			this.browser.send("Page.removeScriptToEvaluateOnNewDocument", "\"identifier\":\"" + id + "\"");
+		}
+	}
+
+	@Test
+	void hiddenPageAsksForNothing() {
+		signIn("reader", "");
+		this.browser
+			.eval("void Object.defineProperty(document, 'hidden', { configurable: true, get: () => window.away })");
+		this.browser.eval("void (window.away = true, document.dispatchEvent(new Event('visibilitychange')))");
+		int requests = this.browser.requests().size();
+		this.browser.eval("new Promise((resolve) => setTimeout(resolve, 1800))");
+		assertThat(this.browser.requests()).hasSizeLessThanOrEqualTo(requests + 1);
+		this.browser.eval("void (window.away = false, document.dispatchEvent(new Event('visibilitychange')))");
+		Awaitility.await().until(() -> this.browser.requests().size() > requests + 1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "light", "dark" })
+	void pictures(String scheme) throws Exception {
+		aDayInTheLife();
+		signIn("ops", "");
+		this.browser.awaitText("#rows", "orders:4711");
+		this.browser.awaitText("#store", "Up");
+		this.browser.look(1200, 900, scheme);
+		this.browser.click("#rows .key[title='orders:4711']");
+		this.browser.screenshot(PICTURES.resolve("console-" + scheme + ".png"));
+		assertThat(Files.size(PICTURES.resolve("console-" + scheme + ".png"))).isLessThan(150_000);
+		this.browser.look(400, 1800, scheme);
+		assertThat(this.browser.eval("document.documentElement.scrollWidth <= 400")).isEqualTo("true");
+		this.browser.screenshot(Path.of("target/pictures/open-400-" + scheme + ".png"));
+		assertNothingStrange();
+	}
+
+	private void aDayInTheLife() {
+		LeaseLockRegistry second = other("orders-7d9f-b8zzt");
+		LeaseLockRegistry third = other("billing-5c4b-qq0wm");
+		hold(this.here, "http-nio-8080-exec-3", request("orders:4711", "OrderService.pay"));
+		for (int i = 4; i < 9; i++) {
+			request(this.here, "http-nio-8080-exec-" + i, request("orders:4711", "OrderService.cancel"));
+		}
+		hold(second, "http-nio-8080-exec-1", request("orders:4725", "OrderService.pay"));
+		hold(third, "scheduling-1", request("nightly-report", "ReportJob.run"));
+		hold(second, "http-nio-8080-exec-9", request("stock:book", "StockService.count"));
+		LockRequest read = LockRequest.builder("prices:eu").mode(LockMode.SHARED).reason("PriceService.quote").build();
+		hold(this.here, "http-nio-8080-exec-2", read);
+		hold(second, "http-nio-8080-exec-5", read);
+		hold(second, "http-nio-8080-exec-6", read);
+		this.handles.add(this.here.acquirePermitAsync(request("export", "ExportController.csv"), 3));
+		assertThat(this.here
+			.tryAcquire(LockRequest.builder("stock:book").reason("CartService.sell").waitTime(Duration.ZERO).build()))
+			.isEmpty();
+		LockHandle lost = second.acquireAsync(request("orders:4690", "OrderService.refund")).join();
+		lost.release();
+		LockHandle forced = this.here.acquireAsync(request("orders:4690", "OrderService.refund")).join();
+		this.here.console().forceRelease("orders:4690", forced.token());
+	}
+
+}
