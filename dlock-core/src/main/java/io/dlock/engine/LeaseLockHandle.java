@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +31,7 @@ final class LeaseLockHandle implements HoldHandle {
 
 	private final LeaseRenewer renewer;
 
-	private final Downgrade downgrade;
+	private final UnaryOperator<LeaseLockHandle> downgrade;
 
 	private final boolean shared;
 
@@ -43,7 +44,8 @@ final class LeaseLockHandle implements HoldHandle {
 	/** Set if a later loss of the lock concerns the other handles only. */
 	private volatile boolean releasedInTime;
 
-	LeaseLockHandle(Hold hold, boolean shared, LeaseReleaser releaser, LeaseRenewer renewer, Downgrade downgrade) {
+	LeaseLockHandle(Hold hold, boolean shared, LeaseReleaser releaser, LeaseRenewer renewer,
+			UnaryOperator<LeaseLockHandle> downgrade) {
 		this.hold = hold;
 		this.shared = shared;
 		this.releaser = releaser;
@@ -269,8 +271,7 @@ final class LeaseLockHandle implements HoldHandle {
 	/**
 	 * As {@link #releaseUnused()}, without waiting for the store.
 	 */
-	@SuppressWarnings("FutureReturnValueIgnored") // a lock that is lost is not used
-													// either
+	@SuppressWarnings("FutureReturnValueIgnored") // a lost lock is unused too
 	void releaseUnusedSoon() {
 		if (end() && this.hold.drop()) {
 			this.hold.waiveMinHold();
@@ -283,16 +284,6 @@ final class LeaseLockHandle implements HoldHandle {
 	 */
 	private boolean isLost() {
 		return !this.releasedInTime && this.hold.isLost();
-	}
-
-	/**
-	 * Turns the exclusive lock of a handle into a shared one.
-	 */
-	@FunctionalInterface
-	interface Downgrade {
-
-		LeaseLockHandle apply(LeaseLockHandle handle);
-
 	}
 
 	@Override

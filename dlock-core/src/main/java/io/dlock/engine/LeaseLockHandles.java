@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,10 +31,10 @@ final class LeaseLockHandles {
 
 	private final LockEvents events;
 
-	private final LeaseLockHandle.Downgrade downgrade;
+	private final UnaryOperator<LeaseLockHandle> downgrade;
 
 	LeaseLockHandles(LocalQueues queues, LeaseReleaser releaser, LeaseRenewer renewer, LockEvents events,
-			LeaseLockHandle.Downgrade downgrade) {
+			UnaryOperator<LeaseLockHandle> downgrade) {
 		this.queues = queues;
 		this.releaser = releaser;
 		this.renewer = renewer;

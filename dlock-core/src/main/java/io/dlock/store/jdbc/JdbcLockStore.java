@@ -3,12 +3,9 @@ package io.dlock.store.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
@@ -26,7 +23,6 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreInspection;
-import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
 import io.dlock.store.jdbc.dialect.DueLease;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
@@ -255,33 +251,7 @@ public final class JdbcLockStore implements LockStore {
 			dialect.verify(connection, this.settings.table());
 			return true;
 		});
-		boolean losesFractions = losesFractions();
-		if (losesFractions) {
-			losesFractions = losesFractions();
-		}
-		if (losesFractions) {
-			throw new StoreMisconfiguredException(
-					"The lock table '%s' does not keep microseconds, so that leases would end early."
-						.formatted(this.settings.table()),
-					"Create it with the script schema-<database>.sql of dlock-core (a precision of 6).", null);
-		}
-	}
-
-	/**
-	 * Whether the times of a lock come back without fractions, which happens by chance
-	 * once in a million; two checks in a row exclude that.
-	 */
-	private boolean losesFractions() {
-		String owner = UUID.randomUUID().toString();
-		String key = "dlock/start-up-check/" + owner;
-		acquire(new AcquireCommand(key, owner, Duration.ofSeconds(10), "start-up check", ""));
-		Optional<StoredLock> lock = find(key);
-		release(key, owner);
-		return lock.isEmpty() || (isWhole(lock.get().since()) && isWhole(lock.get().until()));
-	}
-
-	private static boolean isWhole(Instant time) {
-		return time.equals(time.truncatedTo(ChronoUnit.MILLIS));
+		new TimePrecisionCheck(this, this.settings.table()).run();
 	}
 
 	@Override

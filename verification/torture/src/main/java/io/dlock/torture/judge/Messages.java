@@ -7,9 +7,8 @@ import java.util.List;
 import java.util.function.LongPredicate;
 
 import io.dlock.torture.history.Event;
+import io.dlock.torture.judge.Deed.Kind;
 import io.dlock.torture.judge.Intervals.Interval;
-import io.dlock.torture.judge.Timeline.Deed;
-import io.dlock.torture.judge.Timeline.Kind;
 
 /**
  * I15 of the messages that tell a process that it has its turn: when they do not arrive

@@ -5,9 +5,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.dlock.torture.judge.Deed.Kind;
 import io.dlock.torture.judge.Intervals.Interval;
-import io.dlock.torture.judge.Timeline.Deed;
-import io.dlock.torture.judge.Timeline.Kind;
 
 /**
  * I15: as soon as the store can be used by clients that connect anew, each process that

@@ -13,9 +13,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
+import io.dlock.torture.judge.Deed.Kind;
 import io.dlock.torture.judge.Intervals.Interval;
 
 /**
@@ -24,9 +23,6 @@ import io.dlock.torture.judge.Intervals.Interval;
  * @param events its deeds in order
  */
 record Timeline(List<Deed> events) {
-
-	/** Faults that let a store lose what it has acknowledged, or step its clock. */
-	private static final Set<String> LOSSY = Set.of("F14", "F15", "F16", "F17", "F18", "F19");
 
 	/**
 	 * Faults of client processes: the store and the way to it are well. Messages that do
@@ -42,13 +38,7 @@ record Timeline(List<Deed> events) {
 
 	private static final String BUSY_MACHINE = "F28";
 
-	private static final Pattern NUMBER = Pattern.compile("#\\d+");
-
-	private static final Pattern AMOUNT = Pattern.compile("amount=(-?\\d+)");
-
 	private static final String STORE_CLOCK = "F18";
-
-	private static final Pattern OF_ONE = Pattern.compile("(client|clock|link)-\\d+");
 
 	/**
 	 * Read a timeline.
@@ -231,83 +221,6 @@ record Timeline(List<Deed> events) {
 	 */
 	boolean isLossy() {
 		return this.events.stream().anyMatch((deed) -> deed.kind() == Kind.START && deed.isLossy());
-	}
-
-	/**
-	 * The begin and end of something.
-	 */
-	enum Kind {
-
-		START, KILL, RESTORED, END, HEAL, QUIESCE, DONE, OTHER;
-
-		static Kind of(String name) {
-			for (Kind kind : values()) {
-				if (kind.name().equals(name)) {
-					return kind;
-				}
-			}
-			return OTHER;
-		}
-
-	}
-
-	/**
-	 * A line of the timeline.
-	 *
-	 * @param nanos when
-	 * @param kind what
-	 * @param fault the fault
-	 * @param target who suffers from it
-	 * @param text details
-	 */
-	record Deed(long nanos, Kind kind, String fault, String target, String text) {
-
-		static Deed parse(String line) {
-			String[] parts = line.split(" ", 5);
-			return new Deed(Long.parseLong(parts[0]), Kind.of(part(parts, 1)), part(parts, 2), part(parts, 3),
-					part(parts, 4));
-		}
-
-		private static String part(String[] parts, int index) {
-			return (index < parts.length) ? parts[index] : "";
-		}
-
-		/**
-		 * The begin and the end of a fault have the same name.
-		 */
-		String name() {
-			Matcher number = NUMBER.matcher(this.text);
-			return this.fault + " " + this.target + (number.find() ? number.group() : "");
-		}
-
-		long amount() {
-			Matcher amount = AMOUNT.matcher(this.text);
-			return amount.find() ? Long.parseLong(amount.group(1)) : 0;
-		}
-
-		/**
-		 * The nemesis says so; it did not always.
-		 */
-		boolean isLossy() {
-			return this.text.contains("tier=") ? this.text.contains("tier=L") : LOSSY.contains(this.fault);
-		}
-
-		boolean isOf(String prefix, int client) {
-			return this.target.equals(prefix + client);
-		}
-
-		boolean isOfOne() {
-			return OF_ONE.matcher(this.target).matches();
-		}
-
-		/**
-		 * Whether a client suffers from it: what is not one other client's is
-		 * everybody's.
-		 */
-		boolean concerns(int client) {
-			return !isOfOne() || isOf("client-", client) || isOf("clock-", client) || isOf("link-", client);
-		}
-
 	}
 
 }
