@@ -42,10 +42,9 @@ final class ProxyWarnings {
 				.filter((method) -> !ProxyMethodCheck.isOffered(method, targetClass, interfaces))
 				.toList();
 			if (!hidden.isEmpty()) {
-				logger
-					.warn(("@DistributedLocked on %s: bean '%s' has a proxy for its interfaces only, which do not declare the method, "
-							+ "so that it runs without its lock. Declare it in an interface, set spring.aop.proxy-target-class=true, or dlock.aop.mode=aspectj")
-						.formatted(names(hidden), beanName));
+				logger.warn(("%s: bean '%s' has a proxy for its interfaces only, which do not declare the method, "
+						+ "so that it runs without its lock. Declare it in an interface, set spring.aop.proxy-target-class=true, or dlock.aop.mode=aspectj")
+					.formatted(names(hidden), beanName));
 			}
 		}
 		List<Method> factories = locked.stream()
@@ -53,7 +52,7 @@ final class ProxyWarnings {
 			.toList();
 		if (!factories.isEmpty()) {
 			logger.warn(
-					"@DistributedLocked on %s: the lock is held while the bean is created, not while it is used. Annotate the methods of its class instead"
+					"%s: the lock is held while the bean is created, not while it is used. Annotate the methods of its class instead"
 						.formatted(names(factories)));
 		}
 	}
@@ -66,7 +65,7 @@ final class ProxyWarnings {
 	static void notProxied(String beanName, List<Method> locked) {
 		if (!locked.isEmpty()) {
 			logger
-				.warn(("@DistributedLocked on %s: bean '%s' has no proxy, so that the method runs without its lock. The bean was created too early, "
+				.warn(("%s: bean '%s' has no proxy, so that the method runs without its lock. The bean was created too early, "
 						+ "as a post-processor or a dependency of one, or it was registered as an object. "
 						+ "Move the method to another bean, use the LockRegistry in it, or set dlock.aop.mode=aspectj")
 					.formatted(names(locked), beanName));
@@ -74,7 +73,9 @@ final class ProxyWarnings {
 	}
 
 	private static String names(List<Method> methods) {
-		return methods.stream().map(ClassUtils::getQualifiedMethodName).collect(Collectors.joining(", "));
+		return methods.stream()
+			.map((method) -> DeclaredAnnotation.on(method) + " on " + ClassUtils.getQualifiedMethodName(method))
+			.collect(Collectors.joining(", "));
 	}
 
 }

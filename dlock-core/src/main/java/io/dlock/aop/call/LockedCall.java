@@ -298,7 +298,7 @@ class LockedCall implements LockedInvocation {
 
 	@Override
 	public String toString() {
-		return "@DistributedLocked method " + method();
+		return this.operation.annotation() + " method " + method();
 	}
 
 }

@@ -85,9 +85,16 @@ public record LockedOperation(LockKey key, LockRequest template, @Nullable Integ
 		}
 		String inside = (pending != result) ? " with a %s in it".formatted(pending.getClass().getName()) : "";
 		return new IllegalStateException(
-				("@DistributedLocked method %s returned a %s%s: its lock is released, but its work may not be done. "
+				("%s method %s returned a %s%s: its lock is released, but its work may not be done. "
 						+ "Declare the type that is returned, for which the lock can be held until then, or which is refused at start-up")
-					.formatted(method, result.getClass().getName(), inside));
+					.formatted(annotation(), method, result.getClass().getName(), inside));
+	}
+
+	/**
+	 * The annotation of the method, for messages.
+	 */
+	String annotation() {
+		return (this.limit != null) ? "@DistributedLimit" : "@DistributedLocked";
 	}
 
 	/**

@@ -10,10 +10,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.expression.TypedValue;
 
+import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
 
 /**
@@ -116,7 +118,9 @@ final class KeyScope {
 
 	@Override
 	public String toString() {
-		return "@DistributedLocked on %s.%s".formatted(this.targetClass.getName(), this.method.getName());
+		boolean limited = AnnotatedElementUtils.hasAnnotation(this.method, DistributedLimit.class);
+		return "@%s on %s.%s".formatted((limited ? DistributedLimit.class : DistributedLocked.class).getSimpleName(),
+				this.targetClass.getName(), this.method.getName());
 	}
 
 	/**

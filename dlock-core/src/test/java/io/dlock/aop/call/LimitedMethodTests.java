@@ -56,6 +56,16 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 			return body.get();
 		}
 
+		@DistributedLimit(name = "export", limit = "2")
+		public Object unfinished() {
+			return new CompletableFuture<>();
+		}
+
+		@DistributedLimit(name = "export", limit = "2")
+		public @Nullable Mono<String> nothing() {
+			return null;
+		}
+
 		@DistributedLimit(name = "export", limit = "1", onBusy = OnBusy.SKIP)
 		public @Nullable String skipped() {
 			return "ran";
@@ -147,6 +157,17 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 		Optional<LockHandle> permit = this.other.tryAcquirePermit(key, limit, Duration.ZERO);
 		permit.ifPresent(LockHandle::release);
 		return permit.isPresent();
+	}
+
+	@Test
+	void failuresNameTheLimit() {
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(this.exports::unfinished)
+			.withMessageStartingWith("@DistributedLimit method ");
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> this.exports.nothing().block())
+			.withMessageStartingWith("@DistributedLimit method ");
+		assertThatExceptionOfType(IllegalArgumentException.class)
+			.isThrownBy(() -> this.exports.runFor(null, () -> "never"))
+			.withMessageContaining("of @DistributedLimit on ");
 	}
 
 	@Test

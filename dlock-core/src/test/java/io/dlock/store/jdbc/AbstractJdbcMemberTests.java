@@ -135,6 +135,18 @@ abstract class AbstractJdbcMemberTests {
 		}, Patience.COMMAND);
 	}
 
+	@Test
+	void refusalNamesTheTokenOfTheMemberThatIsNamed() {
+		AcquireResult first = acquire("+a");
+		granted(acquire("+b"));
+		assertThat(this.store.release(this.key, "+b")).isTrue();
+		assertThat(acquire(this.store, "x", 1)).isInstanceOfSatisfying(Refused.class,
+				(refused) -> assertThat(refused.lock()).isNotNull().satisfies((lock) -> {
+					assertThat(lock.holder()).isEqualTo("holder +a");
+					assertThat(lock.token()).isEqualTo(((Granted) first).token());
+				}));
+	}
+
 	private void askedLongAgo() {
 		String members = JdbcClient.create(this.pool)
 			.sql("SELECT members FROM " + this.table)
@@ -254,7 +266,10 @@ abstract class AbstractJdbcMemberTests {
 	@Test
 	void changesThatOthersPreventAreGivenUpWithTheTimeout() {
 		granted(acquire("+a"));
-		JdbcLockStore losing = interrupted(() -> granted(acquire("+" + UUID.randomUUID())), Duration.ofSeconds(1));
+		JdbcLockStore losing = interrupted(() -> {
+			granted(acquire("+other"));
+			this.store.release(this.key, "+other");
+		}, Duration.ofSeconds(1));
 		assertThat(acquire(losing, "+b", 1000)).isEqualTo(new Refused(Duration.ZERO, null));
 		assertThatExceptionOfType(StoreCongestedException.class).as("a refusal would be a loss")
 			.isThrownBy(() -> acquire(losing, "+a", 1000));

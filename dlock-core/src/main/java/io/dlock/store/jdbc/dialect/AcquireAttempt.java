@@ -6,7 +6,6 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
-import io.dlock.store.LockRecord;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoredLock;
 import io.dlock.store.WaitingQueue;
@@ -49,12 +48,10 @@ sealed interface AcquireAttempt {
 		}
 
 		/**
-		 * Whether the key is free, reserved or kept. A record whose places are all
-		 * reserved has an empty holder.
+		 * Whether the key is free, reserved or kept.
 		 */
 		private boolean hasNoHolder() {
-			return this.owner.isEmpty() || this.owner.startsWith(">") || this.owner.startsWith("~")
-					|| (this.owner.equals(LockRecord.MEMBERS) && this.lock.holder().isEmpty());
+			return this.owner.isEmpty() || this.owner.startsWith(">") || this.owner.startsWith("~");
 		}
 
 		AcquireResult.Refused refusal(@Nullable MailboxAddress mailbox) {

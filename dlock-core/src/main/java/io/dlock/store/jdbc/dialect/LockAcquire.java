@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockRecord;
 import io.dlock.store.LockStore;
@@ -126,22 +128,23 @@ public final class LockAcquire {
 		}
 		MailboxAddress mailbox = this.command.mailbox();
 		boolean queueing = this.command.queueing() && !isOver();
+		if (held.owner().equals(LockRecord.MEMBERS)) {
+			return refusedByMembers(mailbox, queueing);
+		}
 		return (queueing && mailbox != null) ? queue(mailbox, held) : held.refusal(mailbox);
 	}
 
 	/**
-	 * Queue up behind members. A place that other sessions prevent is left to the next
-	 * call.
+	 * A place in the queue that other sessions prevent is left to the next call.
 	 */
-	private AcquireResult queueBehindMembers(MailboxAddress mailbox, AcquireAttempt.Held held) throws SQLException {
+	private AcquireResult refusedByMembers(@Nullable MailboxAddress mailbox, boolean queueing) throws SQLException {
 		try {
-			new LockMembers(this.dialect, this.connection, Duration.ofNanos(this.end - System.nanoTime())).ask(this.key,
-					mailbox);
+			return new LockMembers(this.dialect, this.connection, Duration.ofNanos(this.end - System.nanoTime()))
+				.refuse(this.key, mailbox, queueing);
 		}
 		catch (StoreCongestedException ex) {
 			return new AcquireResult.Refused(Duration.ZERO, null);
 		}
-		return held.refusal(mailbox);
 	}
 
 	private boolean isOver() {
@@ -160,9 +163,6 @@ public final class LockAcquire {
 	private AcquireResult queue(MailboxAddress mailbox, AcquireAttempt.Held first) throws SQLException {
 		LockQueue queue = new LockQueue(this.dialect, this.connection);
 		AcquireAttempt.Held held = first;
-		if (held.owner().equals(LockRecord.MEMBERS)) {
-			return queueBehindMembers(mailbox, held);
-		}
 		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoomFor(mailbox) && !queue.join(this.key, mailbox); i++) {
 			if (!(this.dialect.holder(this.connection, this.key) instanceof AcquireAttempt.Held now) || !now.lasts()) {
 				return new AcquireResult.Refused(Duration.ZERO, null);

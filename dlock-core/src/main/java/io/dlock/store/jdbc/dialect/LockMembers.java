@@ -5,7 +5,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
+
+import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockRecord;
@@ -64,17 +67,22 @@ public final class LockMembers {
 	}
 
 	/**
-	 * Join the queue of a key that members hold, or say that the process still waits in
-	 * it, for an exclusive request.
+	 * Refuse an exclusive request for a key that members hold. It joins the queue, or
+	 * says that it still waits there.
 	 * @param storageKey the key
-	 * @param mailbox the address of the process
+	 * @param mailbox the address of its process, or {@code null}
+	 * @param queueing whether to join the queue
+	 * @return the refusal
 	 * @throws SQLException if there is no answer
 	 */
-	void ask(String storageKey, MailboxAddress mailbox) throws SQLException {
-		change(storageKey, (record, now) -> {
+	AcquireResult refuse(String storageKey, @Nullable MailboxAddress mailbox, boolean queueing) throws SQLException {
+		return change(storageKey, (record, now) -> {
 			boolean hasRoom = record.waiting().text().length() < LockStatement.FULL_QUEUE;
-			boolean asks = record.owner().equals(LockRecord.MEMBERS);
-			return new Change<>(asks ? record.asked(hasRoom ? mailbox : null, now) : record, true);
+			boolean asks = queueing && record.owner().equals(LockRecord.MEMBERS);
+			LockRecord next = asks ? record.asked(hasRoom ? mailbox : null, now) : record;
+			return new Change<>(next,
+					new AcquireResult.Refused(Duration.of(Math.max(0, record.until() - now), ChronoUnit.MICROS),
+							record.current(storageKey, now), next.waiting().before(mailbox, false)));
 		});
 	}
 
