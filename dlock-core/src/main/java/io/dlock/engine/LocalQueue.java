@@ -191,16 +191,17 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Admit the requests at the head of the queue to a shared lease, and those that only
-	 * watch. An exclusive request ends the batch.
+	 * Admit the requests of the queue to a shared lease, and those that only watch. An
+	 * exclusive request ends the batch unless the lease is new.
 	 * @param lease the lease
+	 * @param maxNanos how long a lease is new
 	 * @param admitted collects the requests, which have yet to be signalled
 	 */
-	void admit(SharedLease lease, List<QueuedRequest> admitted) {
+	void admit(SharedLease lease, long maxNanos, List<QueuedRequest> admitted) {
 		if (this.others != null) {
 			for (Iterator<QueuedRequest> all = this.others.iterator(); all.hasNext();) {
 				QueuedRequest queued = all.next();
-				if (!queued.context().terms().isShared()) {
+				if (!queued.context().terms().isShared() && !lease.isNew(maxNanos)) {
 					break;
 				}
 				if (admit(queued, lease, admitted)) {

@@ -314,6 +314,18 @@ final class LocalQueues {
 	}
 
 	/**
+	 * Wake the first of a queue because this process has released a place of the lock,
+	 * unless the store gives that to another process.
+	 */
+	void onReleased(String storageKey) {
+		LocalQueue queue = this.queues.get(storageKey);
+		QueuedRequest first = (queue != null) ? queue.first() : null;
+		if (first != null && !first.isPreceded()) {
+			first.onLockAvailable();
+		}
+	}
+
+	/**
 	 * Wake the first of a queue because the store has signalled an available lock.
 	 * @return {@code false} if no request of this process waits for the key
 	 */

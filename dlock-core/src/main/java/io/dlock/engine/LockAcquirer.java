@@ -172,14 +172,14 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * Share the lease of this process, unless a request waits for the key.
+	 * Share the lease of this process, unless the store has to be asked.
 	 */
 	private @Nullable LeaseLockHandle join(AcquireContext context) {
-		if (!context.terms().isShared() || this.queues.isQueued(context.storageKey())) {
+		if (!context.terms().isShared()) {
 			return null;
 		}
 		this.queues.failIfClosed(context.key());
-		Hold hold = this.shared.join(context);
+		Hold hold = this.shared.join(context, this.queues.isQueued(context.storageKey()));
 		if (hold == null) {
 			return null;
 		}

@@ -73,7 +73,7 @@ final class MemberAcquisition extends Acquisition {
 		if (!this.shared.isFresh(lease)) {
 			ask(lease);
 		}
-		if (lease.isAwaited() || !hold.isValid()) {
+		if (!this.shared.admits(lease) || !hold.isValid()) {
 			this.members.giveBack(hold, queued.isAsynchronous());
 			return null;
 		}

@@ -21,7 +21,7 @@ final class MemberQueues {
 
 	private final StoreReleaser releaser;
 
-	/** How long after its grant a permit may be passed on. */
+	/** How long after its grant a permit may be passed on, and a shared lease is new. */
 	private final long maxHandOffNanos;
 
 	MemberQueues(LocalQueues queues, StoreReleaser releaser, long maxHandOffNanos) {
@@ -67,7 +67,7 @@ final class MemberQueues {
 		if (lease instanceof SharedLease shared) {
 			this.queues.change(queued.queueName(), (queue) -> {
 				if (queue.isFirst(queued)) {
-					queue.admit(shared, admitted);
+					queue.admit(shared, this.maxHandOffNanos, admitted);
 				}
 			});
 		}
@@ -118,11 +118,12 @@ final class MemberQueues {
 	}
 
 	/**
-	 * Have the first request of this process ask the store, which has a free place now.
+	 * Have the first request of this process ask the store, which has a free place now,
+	 * if the place may be for it.
 	 * @param hold a hold that has been released in the store
 	 */
 	void released(Hold hold) {
-		this.queues.onLockAvailable(hold.context().storageKey());
+		this.queues.onReleased(hold.context().storageKey());
 	}
 
 }

@@ -31,6 +31,8 @@ final class QueuedRequest {
 
 	private volatile boolean lockAvailable;
 
+	private volatile boolean preceded;
+
 	private volatile @Nullable Hold offer;
 
 	private volatile @Nullable Lease predecessor;
@@ -263,10 +265,26 @@ final class QueuedRequest {
 	}
 
 	/**
-	 * Forget the signals of the store, which the call that follows answers.
+	 * Forget the signals and the last answer of the store, which is asked now.
 	 */
 	void clearLockAvailable() {
 		this.lockAvailable = false;
+		this.preceded = false;
+	}
+
+	/**
+	 * Note that the store has queued this request behind others and signals to it.
+	 */
+	void preceded() {
+		this.preceded = true;
+	}
+
+	/**
+	 * Whether another request is before this one in the queue of the store, which gets a
+	 * place that this process releases.
+	 */
+	boolean isPreceded() {
+		return this.preceded;
 	}
 
 	void signal() {

@@ -58,7 +58,7 @@ final class StoreAcquirer {
 				(predecessor != null) ? predecessor.owner() : null));
 		queued.predecessorGone();
 		storeAnswered(sent);
-		notePlace(queued, mailbox, queueing, result instanceof AcquireResult.Refused);
+		notePlace(queued, mailbox, queueing, result);
 		return result;
 	}
 
@@ -91,7 +91,7 @@ final class StoreAcquirer {
 			.toList());
 		if (!(results.get(0) instanceof AcquireResult.Failed)) {
 			storeAnswered(sent);
-			notePlace(queued, mailbox, queueing, results.get(0) instanceof AcquireResult.Refused);
+			notePlace(queued, mailbox, queueing, results.get(0));
 		}
 		return results;
 	}
@@ -149,17 +149,21 @@ final class StoreAcquirer {
 	/**
 	 * An answer to another address leaves the place at the former one as it was.
 	 */
-	private void notePlace(QueuedRequest queued, @Nullable MailboxAddress mailbox, boolean queueing, boolean refused) {
+	private void notePlace(QueuedRequest queued, @Nullable MailboxAddress mailbox, boolean queueing,
+			AcquireResult result) {
 		MailboxAddress before = this.queues.queuedAt(queued);
 		if (before != null && !before.equals(mailbox)) {
 			this.membership.leave(queued.storageKey(), before, queued.isMember());
 			this.queues.queuedAt(queued, null);
 		}
-		if (!refused) {
+		if (!(result instanceof AcquireResult.Refused refused)) {
 			return;
 		}
 		if (queueing) {
 			this.queues.queuedAt(queued, mailbox);
+			if (refused.place() > 0 && isSignalled(queued)) {
+				queued.preceded();
+			}
 		}
 		else if (!queued.isExpired()) {
 			this.membership.listen();

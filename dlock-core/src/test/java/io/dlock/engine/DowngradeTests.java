@@ -50,7 +50,7 @@ class DowngradeTests extends AbstractMemberTests {
 		LockHandle reader = writer.downgrade();
 		assertThat(local).isNotDone();
 		assertThat(remote).isNotDone();
-		assertThat(this.registry.tryAcquire(tryShared("key"))).isEmpty();
+		assertThat(this.other.tryAcquire(tryShared("key"))).isEmpty();
 		reader.release();
 		CompletableFuture.anyOf(local, remote).join();
 		Awaitility.await().until(() -> local.isDone() ^ remote.isDone());

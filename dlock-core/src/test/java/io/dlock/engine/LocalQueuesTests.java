@@ -83,6 +83,19 @@ class LocalQueuesTests {
 	}
 
 	@Test
+	void requestWithOthersBeforeItInTheStoreIsNotWokenByItsProcess() {
+		QueuedRequest a = join("key", "a");
+		a.preceded();
+		this.queues.onReleased("key");
+		assertThat(this.signals).isEmpty();
+		a.clearLockAvailable();
+		this.queues.onReleased("key");
+		assertThat(this.signals).containsExactly("a");
+		assertThat(a.isLockAvailable()).isTrue();
+		this.queues.onReleased("other");
+	}
+
+	@Test
 	void b18KeysShareNothing() {
 		join("0", "a");
 		for (int i = 1; i < 2000; i++) {

@@ -96,6 +96,9 @@ class ReadWriteLockTests extends AbstractMemberTests {
 				}
 				else {
 					mostReaders.accumulateAndGet(readers.incrementAndGet(), Math::max);
+					if (mostReaders.get() < 2) {
+						Thread.yield();
+					}
 					check(writers.get() == 0, "no writer beside a reader");
 					check(handle.token() > lastWriter.get(), "a reader has a higher token than earlier writers");
 					readers.decrementAndGet();

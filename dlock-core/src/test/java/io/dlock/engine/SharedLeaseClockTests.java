@@ -78,6 +78,54 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 	}
 
 	@Test
+	void newLeaseIsJoinedAlthoughAWriterOfItsProcessWaits() {
+		LockHandle one = reader(shared().build());
+		CompletableFuture<LockHandle> writer = waitingWriter();
+		LockRequest request = shared().waitTime(Duration.ZERO).build();
+		LockHandle two = this.registry.tryAcquire(request).orElseThrow();
+		assertThat(two.token()).isEqualTo(one.token());
+		two.release();
+		this.clock.pass(Duration.ofMillis(20));
+		assertThat(this.registry.tryAcquire(request)).isEmpty();
+		one.release();
+		writer.join().release();
+	}
+
+	private CompletableFuture<LockHandle> waitingWriter() {
+		CompletableFuture<LockHandle> writer = this.registry.acquireAsync(request());
+		Awaitility.await().until(() -> this.registry.queues().waiting().size() == 1);
+		return writer;
+	}
+
+	@Test
+	void leaseThatIsNotNewIsNotJoinedPastAWriterOfItsProcess() {
+		LockHandle one = reader(shared().build());
+		this.clock.pass(Duration.ofMillis(20));
+		reader(shared().build()).release();
+		assertThat(this.store.acquires).as("the store has just been asked").hasValue(2);
+		CompletableFuture<LockHandle> writer = waitingWriter();
+		assertThat(this.registry.tryAcquire(shared().waitTime(Duration.ZERO).build())).isEmpty();
+		one.release();
+		writer.join().release();
+	}
+
+	@Test
+	void newLeaseIsJoinedAlthoughAWriterOfAnotherProcessHasWaitedForIt() {
+		LockHandle writer = reader(request());
+		this.store.memory.acquire(new AcquireCommand("key", "elsewhere", LEASE, "another instance", "",
+				MailboxAddress.create(Duration.ofMillis(50)), true, null));
+		LockHandle one = writer.downgrade();
+		int before = this.store.acquires.get();
+		LockRequest request = shared().waitTime(Duration.ZERO).build();
+		assertThat(this.registry.tryAcquire(request)).hasValueSatisfying(LockHandle::release);
+		assertThat(this.store.acquires).hasValue(before);
+		this.clock.pass(Duration.ofMillis(20));
+		assertThat(this.registry.tryAcquire(request)).isEmpty();
+		one.release();
+		this.clock.pass(LEASE);
+	}
+
+	@Test
 	void downgradeIsALossIfTheAnswerComesAfterTheLease() {
 		LockHandle writer = reader(LockRequest.builder("key").renew(false).build());
 		this.clock.pass(LEASE.multipliedBy(7).dividedBy(10));

@@ -88,17 +88,25 @@ class SharedLockTests extends AbstractMemberTests {
 	/** Redisson admits new readers while a writer waits (issue 5379). */
 	@Test
 	void newReaderQueuesBehindAWriterOfItsProcess() {
-		LeaseLockRegistry patient = patient();
-		LockHandle reader = patient.acquireAsync(shared("key").build()).join();
-		CompletableFuture<LockHandle> writer = waiting(patient, exclusive("key").build());
-		assertThat(patient.tryAcquire(tryShared("key"))).isEmpty();
-		CompletableFuture<LockHandle> second = waiting(patient, shared("key").build());
+		LeaseLockRegistry asking = asking();
+		LockHandle reader = asking.acquireAsync(shared("key").build()).join();
+		CompletableFuture<LockHandle> writer = waiting(asking, exclusive("key").build());
+		assertThat(asking.tryAcquire(tryShared("key"))).isEmpty();
+		CompletableFuture<LockHandle> second = waiting(asking, shared("key").build());
 		reader.release();
 		LockHandle exclusive = writer.join();
 		assertThat(second).isNotDone();
 		exclusive.release();
 		second.join().release();
-		patient.close();
+		asking.close();
+	}
+
+	/**
+	 * A process that asks the store each time.
+	 */
+	private LeaseLockRegistry asking() {
+		return new LeaseLockRegistry(this.store,
+				LockSettings.builder().commandTimeout(Duration.ofMillis(50)).handOffMaxDuration(Duration.ZERO).build());
 	}
 
 	/**
@@ -131,11 +139,12 @@ class SharedLockTests extends AbstractMemberTests {
 
 	@Test
 	void readersThatWaitedGoAsOneBatch() {
-		LockHandle writer = hold(this.registry, exclusive("key").build());
+		LeaseLockRegistry asking = asking();
+		LockHandle writer = hold(asking, exclusive("key").build());
 		List<CompletableFuture<LockHandle>> readers = new ArrayList<>();
-		IntStream.range(0, 20).forEach((i) -> readers.add(waiting(this.registry, shared("key").build())));
-		CompletableFuture<LockHandle> next = waiting(this.registry, exclusive("key").build());
-		CompletableFuture<LockHandle> late = waiting(this.registry, shared("key").build());
+		IntStream.range(0, 20).forEach((i) -> readers.add(waiting(asking, shared("key").build())));
+		CompletableFuture<LockHandle> next = waiting(asking, exclusive("key").build());
+		CompletableFuture<LockHandle> late = waiting(asking, shared("key").build());
 		int before = this.store.acquires.get();
 		writer.release();
 		List<LockHandle> together = readers.stream().map(CompletableFuture::join).toList();
@@ -149,6 +158,23 @@ class SharedLockTests extends AbstractMemberTests {
 		together.forEach(LockHandle::release);
 		next.join().release();
 		late.join().release();
+		asking.close();
+	}
+
+	@Test
+	void newLeaseIsForReadersBehindAWriterToo() {
+		LeaseLockRegistry patient = patient();
+		LockHandle writer = hold(patient, exclusive("key").build());
+		CompletableFuture<LockHandle> reader = waiting(patient, shared("key").build());
+		CompletableFuture<LockHandle> next = waiting(patient, exclusive("key").build());
+		CompletableFuture<LockHandle> late = waiting(patient, shared("key").build());
+		writer.release();
+		assertThat(late.join().token()).isEqualTo(reader.join().token());
+		assertThat(next).isNotDone();
+		reader.join().release();
+		late.join().release();
+		next.join().release();
+		patient.close();
 	}
 
 	@Test
@@ -322,8 +348,7 @@ class SharedLockTests extends AbstractMemberTests {
 
 	@Test
 	void lostAnswerWhetherAWriterWaitsLeavesNothingBehind() {
-		LeaseLockRegistry asking = new LeaseLockRegistry(this.store,
-				LockSettings.builder().commandTimeout(Duration.ofMillis(50)).handOffMaxDuration(Duration.ZERO).build());
+		LeaseLockRegistry asking = asking();
 		LockHandle one = asking.acquireAsync(shared("key").build()).join();
 		this.store.stuckAcquires.set(1);
 		LockHandle two = asking.acquireAsync(shared("key").build()).join();
@@ -338,8 +363,7 @@ class SharedLockTests extends AbstractMemberTests {
 
 	@Test
 	void leaseThatTheStoreLostEndsAllReaders() {
-		LeaseLockRegistry asking = new LeaseLockRegistry(this.store,
-				LockSettings.builder().commandTimeout(Duration.ofMillis(50)).handOffMaxDuration(Duration.ZERO).build());
+		LeaseLockRegistry asking = asking();
 		LockHandle one = asking.acquireAsync(shared("key").build()).join();
 		this.store.memory.release("key", this.store.asked.owner());
 		LockHandle two = asking.acquireAsync(shared("key").build()).join();

@@ -328,6 +328,22 @@ class StoreQueueMembershipTests {
 	}
 
 	@Test
+	void requestBehindAnotherProcessWaitsForTheMessage() throws Exception {
+		LeaseLockRegistry there = there(NEVER);
+		LockHandle reader = there.acquireAsync(patient().withMode(LockMode.SHARED)).get();
+		CompletableFuture<LockHandle> next = this.here.acquireAsync(patient());
+		awaitQueued(1);
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		Awaitility.await().until(() -> there.queues().waiting().get(0).isPreceded());
+		assertThat(this.here.queues().waiting()).noneMatch(QueuedRequest::isPreceded);
+		int before = this.thereStore.acquires.get();
+		reader.release();
+		next.get().release();
+		waiter.get().release();
+		assertThat(this.thereStore.acquires).hasValue(before + 1);
+	}
+
+	@Test
 	void processWithAnotherWaiterKeepsItsPlace() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle held = this.here.acquireAsync(patient()).get();

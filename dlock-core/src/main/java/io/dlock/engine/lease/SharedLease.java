@@ -107,6 +107,15 @@ public final class SharedLease extends Lease {
 	}
 
 	/**
+	 * Whether the lease was granted a short time ago. As an exclusive lease is passed on
+	 * for that time, this one lets callers in, even if an exclusive request waits.
+	 * @param maxNanos the time
+	 */
+	public boolean isNew(long maxNanos) {
+		return clock().elapsedNanos(granted()) < maxNanos;
+	}
+
+	/**
 	 * Whether the last answer of the store is recent.
 	 * @param maxNanos the greatest age of the answer
 	 * @return whether a call may join without asking the store

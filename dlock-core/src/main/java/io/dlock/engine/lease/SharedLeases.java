@@ -15,7 +15,9 @@ public final class SharedLeases {
 
 	private final Map<Kind, SharedLease> leases = new ConcurrentHashMap<>();
 
-	/** How old an answer of the store may be. */
+	/**
+	 * How old an answer of the store may be, and a lease that callers join regardless.
+	 */
 	private final long maxAgeNanos;
 
 	public SharedLeases(long maxAgeNanos) {
@@ -36,22 +38,32 @@ public final class SharedLeases {
 	/**
 	 * The lease that a call may join unless the lease has just ended.
 	 * @param context the call
-	 * @return the lease, or {@code null} if there is none or an exclusive request waits
-	 * for it
+	 * @return the lease, or {@code null} if there is none or it admits no calls
 	 */
 	public @Nullable SharedLease find(AcquireContext context) {
 		SharedLease lease = this.leases.get(Kind.of(context));
-		return (lease != null && !lease.isAwaited()) ? lease : null;
+		return (lease != null && admits(lease)) ? lease : null;
+	}
+
+	/**
+	 * Whether calls may join a lease: no exclusive request waits for it, as far as is
+	 * known, or it is new.
+	 */
+	public boolean admits(SharedLease lease) {
+		return !lease.isAwaited() || lease.isNew(this.maxAgeNanos);
 	}
 
 	/**
 	 * Join a lease without asking the store.
 	 * @param context the call
+	 * @param others whether requests of this process wait for the key, which the call
+	 * passes only if the lease is new
 	 * @return the hold, or {@code null} if the store has to be asked
 	 */
-	public @Nullable Hold join(AcquireContext context) {
+	public @Nullable Hold join(AcquireContext context, boolean others) {
 		SharedLease lease = find(context);
-		return (lease != null && isFresh(lease)) ? lease.join(context) : null;
+		return (lease != null && (others ? lease.isNew(this.maxAgeNanos) : isFresh(lease))) ? lease.join(context)
+				: null;
 	}
 
 	/**
