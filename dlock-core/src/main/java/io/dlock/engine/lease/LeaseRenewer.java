@@ -38,6 +38,9 @@ public final class LeaseRenewer {
 	/** The number of leases that a store renews well within its command timeout. */
 	private static final int RENEWALS_AT_ONCE = 1000;
 
+	/** The number of leases in a call to a store that is too slow for more. */
+	private static final int FEWEST_RENEWALS_AT_ONCE = 10;
+
 	/** The number of leases in a call if a part of the store does not answer. */
 	private static final int GROWTH_WITHOUT_ANSWER = 10;
 
@@ -70,6 +73,9 @@ public final class LeaseRenewer {
 	private final SharedAlarm alarm;
 
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
+
+	/** Of the thread that renews. */
+	private int atOnce = RENEWALS_AT_ONCE;
 
 	public LeaseRenewer(LockStore store, MachineClock clock, EngineThreads threads, LockEvents events) {
 		this.store = new StoreRenewer(store);
@@ -205,19 +211,31 @@ public final class LeaseRenewer {
 
 	/**
 	 * A lease that becomes due meanwhile and ends earlier goes before those that are
-	 * left. If only a part of the store answers, as when a node of a cluster is down,
-	 * each call takes as long as its timeout, so that few calls have to suffice.
+	 * left.
 	 */
 	private void renewDue() {
 		this.renewalScheduled.set(false);
-		int atOnce = RENEWALS_AT_ONCE;
-		List<LeaseRenewal> next = nextDue(atOnce);
+		List<LeaseRenewal> next = nextDue(this.atOnce);
 		while (!next.isEmpty()) {
-			List<RenewResult> results = renewTogether(next);
-			atOnce = isAnsweredInPart(results) ? Math.min(atOnce * GROWTH_WITHOUT_ANSWER, MOST_RENEWALS_AT_ONCE)
-					: RENEWALS_AT_ONCE;
-			next = nextDue(atOnce);
+			this.atOnce = nextAtOnce(next.size(), renewTogether(next));
+			next = nextDue(this.atOnce);
 		}
+	}
+
+	/**
+	 * A call without any answer may have been too large for a slow store, and would fail
+	 * again as often as it is repeated. If only a part of the store answers, as when a
+	 * node of a cluster is down, each call takes as long as its timeout, so that few
+	 * calls have to suffice.
+	 */
+	private int nextAtOnce(int size, List<RenewResult> results) {
+		if (!results.contains(RenewResult.UNKNOWN)) {
+			return Math.min(2 * this.atOnce, RENEWALS_AT_ONCE);
+		}
+		if (results.stream().allMatch(RenewResult.UNKNOWN::equals)) {
+			return Math.max(size / 10, FEWEST_RENEWALS_AT_ONCE);
+		}
+		return Math.min(this.atOnce * GROWTH_WITHOUT_ANSWER, MOST_RENEWALS_AT_ONCE);
 	}
 
 	private List<LeaseRenewal> nextDue(int limit) {
@@ -267,11 +285,6 @@ public final class LeaseRenewer {
 		}
 		this.events.renewed(leases, results);
 		return results;
-	}
-
-	private static boolean isAnsweredInPart(List<RenewResult> results) {
-		return results.contains(RenewResult.UNKNOWN)
-				&& results.stream().anyMatch((result) -> result != RenewResult.UNKNOWN);
 	}
 
 	private void answer(LeaseRenewal renewal, RenewResult result, Moment sent) {
