@@ -21,6 +21,12 @@ import io.dlock.torture.judge.Intervals.Interval;
 record Occupation(Cause cause, long begun, long since, long until) {
 
 	/**
+	 * The time that a request may be on its way while the machine is not slow: the watch
+	 * of the machine, which uses a proxy as well, notes what takes longer.
+	 */
+	private static final long ON_ITS_WAY = 25_000_000;
+
+	/**
 	 * The times that an attempt may occupy a key. Requests that were on their way when a
 	 * fault began may arrive when it ends.
 	 * @param attempt the attempt
@@ -33,7 +39,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 		if (attempt.returned() == 0 || (attempt.isGranted() && attempt.released() == 0)) {
 			long since = attempt.isGranted() ? attempt.returned() : attempt.invoked();
 			long end = (client.killed() != 0) ? client.killed() : client.last();
-			occupations.add(lasting(Cause.KILLED, attempt, since, end));
+			occupations.add(lasting(Cause.KILLED, attempt, since, arrived(client, end)));
 		}
 		else if (attempt.isGranted()) {
 			occupations.add(held(attempt, limits));
@@ -87,6 +93,15 @@ record Occupation(Cause cause, long begun, long since, long until) {
 			return new Occupation(Cause.UNKNOWN, attempt.invoked(), pause.from(), given);
 		}
 		return lasting(Cause.UNKNOWN, attempt, pause.from(), pause.from());
+	}
+
+	/**
+	 * A client sends requests until it is killed, and the last of them is in the proxy
+	 * or waits for the server then. Calls that return have a command timeout for that.
+	 */
+	private static long arrived(Client client, long killed) {
+		long arrived = killed + ON_ITS_WAY;
+		return client.pauses().lastEnd(killed, arrived, arrived);
 	}
 
 	/**

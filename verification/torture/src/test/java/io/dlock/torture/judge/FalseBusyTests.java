@@ -97,4 +97,25 @@ class FalseBusyTests {
 		assertThat(this.run.broken()).isNotEmpty();
 	}
 
+	/**
+	 * Its last request was in the proxy when it was killed.
+	 */
+	@Test
+	void i10LastRequestOfADeadProcessTakesAMoment() {
+		this.run.killed(0, 500).attempt(0, this.key, 480).waiting(0);
+		this.run.attempt(1, this.key, 1520).waiting(0).then(1521, Event.REFUSED);
+		assertThat(this.run.broken()).isEmpty();
+		this.run.attempt(1, this.key, 1530).waiting(0).then(1531, Event.REFUSED);
+		assertThat(this.run.broken()).containsExactly(Invariant.I10);
+	}
+
+	@Test
+	void i10LastRequestOfADeadProcessWaitsForASlowMachine() {
+		this.run.slow(510, 600).killed(0, 500).attempt(0, this.key, 480).waiting(0);
+		this.run.attempt(1, this.key, 1590).waiting(0).then(1591, Event.REFUSED);
+		assertThat(this.run.broken()).isEmpty();
+		this.run.attempt(1, this.key, 1610).waiting(0).then(1611, Event.REFUSED);
+		assertThat(this.run.broken()).containsExactly(Invariant.I10);
+	}
+
 }
