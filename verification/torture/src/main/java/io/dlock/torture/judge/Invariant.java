@@ -70,6 +70,8 @@ public enum Invariant {
 	/** A fair lock is given in the order of the calls. */
 	I18("order inverted", true, true);
 
+	private static final int BRIEF_CASES = 500;
+
 	private final String title;
 
 	private final boolean zero;
@@ -97,6 +99,19 @@ public enum Invariant {
 			case I6, I9 -> 0.1;
 			case I7, I8, I10, I14 -> 0.75;
 			default -> 1;
+		};
+	}
+
+	/**
+	 * The number of cases that a brief run has to judge: almost all its time is under
+	 * some fault, so that the share of the others says little.
+	 * @return a number
+	 */
+	public int leastJudged() {
+		return switch (this) {
+			case I7 -> BRIEF_CASES;
+			case I11 -> 1;
+			default -> isAlwaysJudged() ? BRIEF_CASES : 0;
 		};
 	}
 

@@ -96,8 +96,8 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	}
 
 	/**
-	 * A client sends requests until it is killed, and the last of them is in the proxy
-	 * or waits for the server then. Calls that return have a command timeout for that.
+	 * A client sends requests until it is killed, and the last of them is in the proxy or
+	 * waits for the server then. Calls that return have a command timeout for that.
 	 */
 	private static long arrived(Client client, long killed) {
 		long arrived = killed + ON_ITS_WAY;

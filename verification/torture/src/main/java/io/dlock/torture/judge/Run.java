@@ -1,5 +1,6 @@
 package io.dlock.torture.judge;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,17 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 		Map<Integer, List<Attempt>> byKey = byKey();
 		byKey.keySet().removeIf((key) -> Keys.isAccount(key) || Keys.isPlace(key));
 		return byKey;
+	}
+
+	/**
+	 * Whether each fault was inflicted once, as fast as possible.
+	 */
+	boolean isBrief() {
+		return isBrief(this.options);
+	}
+
+	static boolean isBrief(Map<String, String> options) {
+		return Duration.ZERO.toString().equals(options.get("duration"));
 	}
 
 	/**

@@ -2,6 +2,8 @@ package io.dlock.torture.judge;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The verdict of the judge about a campaign.
@@ -38,6 +40,31 @@ public record Verdict(boolean lossy, Map<Invariant, Integer> counts, Map<Invaria
 	 */
 	public boolean isValid() {
 		return this.vacuous.isEmpty() && this.unproven.isEmpty();
+	}
+
+	/**
+	 * Whether each fault was inflicted once, as fast as possible.
+	 * @return whether the number of judged cases counts, and not the share of the others
+	 */
+	public boolean isBrief() {
+		return Run.isBrief(this.options);
+	}
+
+	/**
+	 * The verdict in a line, with the number of judged cases of each invariant that must
+	 * hold.
+	 * @return the line
+	 */
+	public String line() {
+		String judged = this.coverage.entrySet()
+			.stream()
+			.filter((entry) -> entry.getKey().mustHold(this.lossy))
+			.map((entry) -> entry.getKey() + " " + entry.getValue().judged())
+			.collect(Collectors.joining(", "));
+		String why = isValid() ? "" : Stream.concat(this.vacuous.stream(), this.unproven.stream())
+			.collect(Collectors.joining("; ", " (", ")"));
+		return "%s%s: %d locks, the machine was slow for %.0f of %.0f s; judged %s".formatted(word(), why,
+				this.figures.cycles(), this.figures.slowSeconds(), this.figures.seconds(), judged);
 	}
 
 	/**

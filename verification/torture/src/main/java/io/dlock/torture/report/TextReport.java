@@ -71,8 +71,13 @@ final class TextReport {
 	private void invariant(Verdict verdict, Invariant invariant, int count) {
 		String judged = invariant.mustHold(verdict.lossy()) ? "" : " (counted)";
 		Coverage coverage = verdict.coverage().getOrDefault(invariant, new Coverage(0, 0));
-		String limit = (invariant.mustHold(verdict.lossy()) && invariant.mostExcused() < 1)
-				? ", at most %.0f %%".formatted(100 * invariant.mostExcused()) : "";
+		String limit = "";
+		if (invariant.mustHold(verdict.lossy()) && verdict.isBrief() && invariant.leastJudged() > 0) {
+			limit = ", at least %d judged".formatted(invariant.leastJudged());
+		}
+		else if (invariant.mustHold(verdict.lossy()) && invariant.mostExcused() < 1) {
+			limit = ", at most %.0f %%".formatted(100 * invariant.mostExcused());
+		}
 		line(invariant.name() + " " + invariant.title(), "%d%s; %d judged, %d excused (%.1f %%%s)".formatted(count,
 				judged, coverage.judged(), coverage.excused(), 100 * coverage.excusedShare(), limit));
 	}

@@ -114,6 +114,45 @@ class JudgeTests {
 		assertThat(verdict.unproven()).containsExactly("10 locks were lost for no reason but a slow machine, of 1");
 	}
 
+	@Test
+	void briefRunHasToJudgeANumberOfCasesHoweverManyAreExcused() {
+		judgesMuch(600).brief().slow(15_000, 90_000).fault(15_000, 90_000, "F12", "links");
+		for (int call = 0; call < 3000; call++) {
+			long at = 16_000 + call * 20;
+			this.run.attempt(0, 3, at)
+				.granted(at + 1, 10_000 + call)
+				.held(at + 2, at + 3, 10_000 + call, at + 990)
+				.released(at + 4);
+		}
+		Verdict verdict = this.run.judge();
+		assertThat(verdict.coverage().get(Invariant.I10).excusedShare()).isGreaterThan(0.75);
+		assertThat(verdict.unproven())
+			.noneMatch((reason) -> reason.startsWith("I10") || reason.startsWith("the machine"));
+	}
+
+	@Test
+	void briefRunThatJudgesTooLittleProvesNothing() {
+		Verdict verdict = provesSomething().brief().judge();
+		assertThat(verdict.isClean()).isTrue();
+		assertThat(verdict.unproven()).contains("I6: 22 judged, at least 500 have to be",
+				"I14: 20 judged, at least 500 have to be");
+		assertThat(verdict.line()).startsWith("INVALID (").contains("I6: 22 judged");
+		this.run.attempt(0, 0, 60_000).granted(60_001, 900).held(60_002, 60_100, 900, 61_000).released(60_101);
+		this.run.attempt(1, 0, 60_000).granted(60_001, 901).held(60_002, 60_100, 901, 61_000).released(60_101);
+		assertThat(this.run.judge().line()).startsWith("BROKEN (");
+	}
+
+	private RunBuilder judgesMuch(int calls) {
+		for (int call = 0; call < calls; call++) {
+			long at = 3500 + call * 15;
+			this.run.attempt(1, Keys.privateKey(1, 0), at)
+				.granted(at + 1, 10 + call)
+				.held(at + 2, at + 3, 10 + call, at + 990)
+				.released(at + 4);
+		}
+		return this.run;
+	}
+
 	private RunBuilder provesSomething() {
 		this.run.fault(100, 300, "F1", "client-0").fault(100, 300, "F10", "link-1");
 		this.run.attempt(0, 0, 100)

@@ -46,6 +46,16 @@ final class RunBuilder {
 
 	private long end = 100_000;
 
+	private Map<String, String> options = Map.of();
+
+	/**
+	 * Each fault comes once.
+	 */
+	RunBuilder brief() {
+		this.options = Map.of("duration", "PT0S");
+		return this;
+	}
+
 	/**
 	 * Only the first token of each so many is granted by the store.
 	 */
@@ -153,7 +163,7 @@ final class RunBuilder {
 				new Run.Limits(LEASE * MS, this.commandTimeout * MS, 100 * MS, true, true, this.tokensPerLease,
 						Judge.SLACK.toNanos()),
 				List.copyOf(this.clients.values()), built, this.resource, read, this.troubles, this.checks,
-				this.missing, Map.of(), List.of(), Intervals.of(this.slow)));
+				this.missing, this.options, List.of(), Intervals.of(this.slow)));
 	}
 
 	List<Invariant> broken() {
