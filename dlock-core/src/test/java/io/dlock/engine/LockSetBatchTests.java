@@ -102,7 +102,7 @@ class LockSetBatchTests extends LockSetTests {
 
 	@Test
 	void locksOfThisProcessAreNotRequestedAhead() {
-		try (LockHandle held = this.registry.acquireAsync(noWait("c")).join()) {
+		try (LockHandle held = this.registry.acquireAsync(request("c", LEASE, LEASE)).join()) {
 			assertThat(this.registry.tryAcquireAll(this.immediate, List.of("a", "b", "c", "d"))).isEmpty();
 			assertThat(held.isValid()).isTrue();
 		}

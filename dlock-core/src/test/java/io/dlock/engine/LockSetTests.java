@@ -157,10 +157,10 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void lockOfAFutureSetIsNestedInOneThatTheCallerHolds() throws Exception {
-		LockHandle outer = this.registry.acquireAsync(noWait("b")).get();
+		LockHandle outer = this.registry.acquireAsync(request("b", LEASE, LEASE)).get();
 		assertThat(this.registry.acquireAllAsync(this.immediate, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY);
 		Awaitility.await().until(() -> isFreeInStore("a"));
-		LockSet set = this.registry.acquireAllAsync(this.immediate, List.of("a", "b"), List.of(outer)).get();
+		LockSet set = this.registry.acquireAllAsync(this.waiting, List.of("a", "b"), List.of(outer)).get();
 		assertThat(set.handle("b").token()).isEqualTo(outer.token());
 		set.release();
 		assertThat(outer.isValid()).isTrue();
@@ -211,8 +211,8 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void setOfHandlesIsReleasedOneByOne() {
-		LockHandle a = this.registry.acquireAsync(noWait("a")).join();
-		LeaseLockHandle b = (LeaseLockHandle) this.registry.acquireAsync(noWait("b")).join();
+		LockHandle a = this.registry.acquireAsync(request("a", LEASE, LEASE)).join();
+		LeaseLockHandle b = (LeaseLockHandle) this.registry.acquireAsync(request("b", LEASE, LEASE)).join();
 		LeaseInternals.expire(b.hold().lease());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(LockSet.of(List.of(a, b))::release);
 		assertThat(isFreeInStore("a")).isTrue();
