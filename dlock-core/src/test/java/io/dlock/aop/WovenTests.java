@@ -11,6 +11,7 @@ import io.dlock.aop.call.BusyAndLostTests;
 import io.dlock.aop.call.CancelledAcquisitionTests;
 import io.dlock.aop.call.HoldLimitsTests;
 import io.dlock.aop.call.LockInTheLogTests;
+import io.dlock.aop.call.PublisherCancelTests;
 import io.dlock.aop.call.PublisherResultTests;
 import io.dlock.aop.call.SeveralKeysCallTests;
 import io.dlock.aop.call.StageResultTests;
@@ -83,6 +84,11 @@ class WovenTests {
 
 	@Nested
 	class Publishers extends PublisherResultTests {
+
+	}
+
+	@Nested
+	class PublisherCancels extends PublisherCancelTests {
 
 	}
 

@@ -4,6 +4,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
 import io.dlock.aop.call.InterruptedBodyTests;
+import io.dlock.transaction.AsyncCommitTests;
 import io.dlock.transaction.AsyncInsideTransactionTests;
 import io.dlock.transaction.CommitCheckTests;
 import io.dlock.transaction.SeveralKeysInTransactionsTests;
@@ -28,6 +29,11 @@ class WovenTransactionTests {
 
 	@Nested
 	class AsyncTransactions extends AsyncInsideTransactionTests {
+
+	}
+
+	@Nested
+	class AsyncCommits extends AsyncCommitTests {
 
 	}
 

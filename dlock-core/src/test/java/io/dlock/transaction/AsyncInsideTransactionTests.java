@@ -5,29 +5,22 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import reactor.core.publisher.Mono;
 
-import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
-import io.dlock.LockLostException;
 import io.dlock.LockRequest;
-import io.dlock.OnLost;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,88 +31,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * both.
  */
 @Timeout(60)
-public class AsyncInsideTransactionTests extends AbstractTransactionTests {
-
-	static class AsyncWork {
-
-		@DistributedLocked(key = "'counter'", waitTime = "20s")
-		public <T> CompletableFuture<T> stage(Supplier<CompletableFuture<T>> body) {
-			return body.get();
-		}
-
-		@DistributedLocked("'counter'")
-		public CompletableFuture<String> stageUnlessBusy() {
-			return CompletableFuture.completedFuture("done");
-		}
-
-		@DistributedLocked("#key")
-		public CompletableFuture<String> stageOf(String key) {
-			return CompletableFuture.completedFuture("done");
-		}
-
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
-		public CompletableFuture<String> losing() {
-			return CompletableFuture.completedFuture("done");
-		}
-
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
-		public CompletableFuture<String> losingMeanwhile() {
-			awaitLoss();
-			return CompletableFuture.completedFuture("done");
-		}
-
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
-		public CompletableFuture<String> losingCarelessly() {
-			return CompletableFuture.completedFuture("done");
-		}
-
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
-		@Transactional
-		public CompletableFuture<String> losingInItsTransaction(Runnable body) {
-			body.run();
-			return CompletableFuture.completedFuture("done");
-		}
-
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
-		@Transactional
-		public CompletableFuture<String> losingCarelesslyInItsTransaction(Runnable body) {
-			body.run();
-			return CompletableFuture.completedFuture("done");
-		}
-
-		@DistributedLocked("'counter'")
-		public Mono<String> mono() {
-			return Mono.just("done");
-		}
-
-	}
-
-	private Work work;
-
-	private AsyncWork async;
-
-	private CompletableFuture<String> body = new CompletableFuture<>();
-
-	@BeforeEach
-	void register() {
-		this.context.registerBean(AsyncWork.class);
-	}
-
-	private void startWith(InsideTransaction inside) {
-		this.work = start((postProcessor) -> postProcessor.setInsideTransaction(inside));
-		this.async = this.context.getBean(AsyncWork.class);
-	}
-
-	private CompletableFuture<String> begun(CompletableFuture<String> result) {
-		Awaitility.await().until(this::isHeld);
-		return result;
-	}
-
-	private void awaitNothingLeft() {
-		Awaitility.await().untilAsserted(this::nothingIsLeft);
-	}
-
-	// defer
+public class AsyncInsideTransactionTests extends AbstractAsyncTransactionTests {
 
 	@Test
 	void r47LockIsKeptUntilTheTransactionEndsIfTheStageIsFaster() {
@@ -392,83 +304,6 @@ public class AsyncInsideTransactionTests extends AbstractTransactionTests {
 		assertThat(mono.block()).isEqualTo("done");
 		nothingIsLeft();
 	}
-
-	// the commit
-
-	@Test
-	void r48LostLockThatTheTransactionKeepsRollsItBack() {
-		startWith(InsideTransaction.DEFER);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
-			this.async.losing().join();
-			insert();
-			Awaitility.await().until(() -> !isHeld());
-		})).withMessageContaining("is rolled back");
-		assertThat(entries()).isZero();
-		nothingIsLeft();
-	}
-
-	@Test
-	void r48EachLockThatTheTransactionKeepsIsChecked() {
-		startWith(InsideTransaction.DEFER);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
-			this.async.stageOf("before").join();
-			this.async.losing().join();
-			this.async.stageOf("behind").join();
-			insert();
-			Awaitility.await().until(() -> !isHeld());
-		})).withMessageContaining("is rolled back");
-		assertThat(entries()).isZero();
-		nothingIsLeft();
-	}
-
-	@Test
-	void r9StageReportsLossWhileTransactionContinues() {
-		startWith(InsideTransaction.DEFER);
-		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> inTransaction(() -> assertThat(catchThrowable(this.async.losingMeanwhile()::join))
-				.hasCauseInstanceOf(LockLostException.class)))
-			.withMessageContaining("is rolled back");
-		nothingIsLeft();
-	}
-
-	@Test
-	void r48LockThatMayBeLostDoesNotRollBack() {
-		startWith(InsideTransaction.DEFER);
-		inTransaction(() -> {
-			this.async.losingCarelessly().join();
-			insert();
-			Awaitility.await().until(() -> !isHeld());
-		});
-		assertThat(entries()).isOne();
-		nothingIsLeft();
-	}
-
-	@Test
-	void r48LostLockRollsBackTheTransactionOfTheMethod() {
-		startWith(InsideTransaction.FAIL);
-		assertThat(catchThrowable(this.async.losingInItsTransaction(() -> {
-			insert();
-			awaitLoss();
-		})::join)).isInstanceOf(CompletionException.class)
-			.cause()
-			.isInstanceOf(LockLostException.class)
-			.hasMessageContaining("is rolled back");
-		assertThat(entries()).isZero();
-		awaitNothingLeft();
-	}
-
-	@Test
-	void r48TransactionOfAMethodWhoseLockMayBeLostIsCommitted() {
-		startWith(InsideTransaction.FAIL);
-		assertThat(this.async.losingCarelesslyInItsTransaction(() -> {
-			insert();
-			awaitLoss();
-		}).join()).isEqualTo("done");
-		assertThat(entries()).isOne();
-		awaitNothingLeft();
-	}
-
-	// the other ways
 
 	@Test
 	void failRefusesTheCallBeforeTheLockIsTaken() {

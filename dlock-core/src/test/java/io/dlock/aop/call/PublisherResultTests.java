@@ -6,7 +6,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -314,102 +312,6 @@ public class PublisherResultTests extends AbstractDistributedLockedTests {
 		Mono<String> mono = this.work.mono(" ", () -> Mono.just("never"));
 		assertThatIllegalArgumentException().isThrownBy(mono::block);
 		assertThat(this.work.getSeen()).isEmpty();
-	}
-
-	@Test
-	void r49CancelReleases() {
-		Sinks.One<String> sink = Sinks.one();
-		Disposable subscription = this.work.mono("key", sink::asMono).subscribe();
-		Awaitility.await().until(() -> sink.currentSubscriberCount() == 1);
-		subscription.dispose();
-		assertThat(sink.currentSubscriberCount()).isZero();
-		Awaitility.await().until(this::isFree);
-	}
-
-	@Test
-	void r49CancelReleasesEvenIfTheSourceThrowsWhenCancelled() {
-		CountDownLatch subscribed = new CountDownLatch(1);
-		Disposable subscription = this.work.flux("key", () -> Flux.create((sink) -> {
-			sink.onCancel(() -> {
-				throw new IllegalStateException("of the source");
-			});
-			subscribed.countDown();
-		})).subscribe();
-		Awaitility.await().until(() -> subscribed.getCount() == 0);
-		assertThatIllegalStateException().isThrownBy(subscription::dispose).withMessage("of the source");
-		Awaitility.await().until(this::isFree);
-	}
-
-	@Test
-	void r49TimeoutReleases() {
-		assertThat(catchThrowable(() -> this.work.mono("key", Mono::never).timeout(Duration.ofMillis(100)).block()))
-			.hasCauseInstanceOf(TimeoutException.class);
-		Awaitility.await().until(this::isFree);
-	}
-
-	@Test
-	void r49EnoughValuesRelease() {
-		assertThat(this.work.flux("key", () -> Flux.range(0, 1000)).next().block()).isZero();
-		Awaitility.await().until(this::isFree);
-	}
-
-	@Test
-	void r49CancelStopsASourceThatNeverPauses() throws Exception {
-		CountDownLatch emitting = new CountDownLatch(1);
-		Disposable subscription = this.work
-			.flux("key",
-					() -> Flux.<Integer>generate((sink) -> sink.next(1))
-						.doOnCancel(() -> this.work.getSeen().add("cancelled")))
-			.subscribe((value) -> emitting.countDown());
-		emitting.await();
-		subscription.dispose();
-		Awaitility.await().untilAsserted(() -> assertThat(this.work.getSeen()).containsExactly("run", "cancelled"));
-	}
-
-	@Test
-	void cancelledWaitLeavesTheQueueAndNeverRunsTheMethod() {
-		holdElsewhere("key");
-		Disposable subscription = this.work.waiting("key", () -> Mono.just("never")).subscribe();
-		subscription.dispose();
-		this.store.release("key", "elsewhere");
-		assertThat(this.registry.tryAcquire("key", Duration.ofSeconds(10))).isPresent()
-			.hasValueSatisfying(LockHandle::release);
-		assertThat(this.work.getSeen()).isEmpty();
-	}
-
-	@Test
-	void cancelWhileTheLockIsGrantedLeaksNothing() {
-		for (int i = 0; i < 500; i++) {
-			Disposable subscription = this.work.waiting("key", () -> Mono.just("done")).subscribe();
-			for (int spin = 0; spin < i % 50 * 100; spin++) {
-				Thread.onSpinWait();
-			}
-			subscription.dispose();
-		}
-		assertThat(this.registry.tryAcquire("key", Duration.ofSeconds(10))).isPresent()
-			.hasValueSatisfying(LockHandle::release);
-	}
-
-	@Test
-	void cancelWhileTheMethodRunsReleasesAfterIt() throws Exception {
-		CountDownLatch running = new CountDownLatch(1);
-		CountDownLatch goOn = new CountDownLatch(1);
-		Disposable subscription = this.work.<String>waiting("key", () -> {
-			running.countDown();
-			try {
-				goOn.await();
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-			return Mono.fromRunnable(() -> this.work.getSeen().add("subscribed"));
-		}).subscribe();
-		running.await();
-		subscription.dispose();
-		assertThat(this.registry.tryAcquire("key", Duration.ofMillis(300))).as("while the method runs").isEmpty();
-		goOn.countDown();
-		Awaitility.await().until(this::isFree);
-		assertThat(this.work.getSeen()).containsExactly("run");
 	}
 
 	@Test

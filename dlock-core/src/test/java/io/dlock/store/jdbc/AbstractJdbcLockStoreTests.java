@@ -1,13 +1,9 @@
 package io.dlock.store.jdbc;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,28 +17,22 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.dlock.store.AbstractLockStoreTests;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
-import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
-import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -50,80 +40,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Situations that only databases have.
  */
-abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
-
-	static final Duration LEASE = Duration.ofSeconds(60);
-
-	/**
-	 * The timeout of stores in tests in which it runs out.
-	 */
-	static final Duration SHORT_TIMEOUT = Duration.ofSeconds(1);
-
-	private final List<HikariDataSource> pools = new ArrayList<>();
-
-	private HikariDataSource application;
-
-	abstract String url();
-
-	abstract String username();
-
-	abstract String password();
-
-	abstract String schema();
-
-	final JdbcLockStoreSettings settings() {
-		return JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND);
-	}
-
-	/**
-	 * A store whose timeout runs out in a test, but not for its first connection.
-	 */
-	final JdbcLockStore impatientStore(DataSource dataSource) {
-		return impatientStore(dataSource, SHORT_TIMEOUT);
-	}
-
-	final JdbcLockStore impatientStore(DataSource dataSource, Duration timeout) {
-		return Patience
-			.connected(new JdbcLockStore(dataSource, settings().withCommandTimeout(timeout).withPoolSize(2)));
-	}
-
-	@Override
-	protected LockStore createStore() {
-		this.application = pool(url());
-		new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(this.application);
-		return new JdbcLockStore(this.application, settings());
-	}
-
-	final HikariDataSource pool(String url) {
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(url);
-		pool.setUsername(username());
-		pool.setPassword(password());
-		pool.setMaximumPoolSize(4);
-		pool.setConnectionTimeout(Patience.COMMAND.toMillis());
-		this.pools.add(pool);
-		return pool;
-	}
-
-	final HikariDataSource application() {
-		return this.application;
-	}
-
-	@AfterEach
-	void closePools() {
-		this.pools.forEach(HikariDataSource::close);
-	}
-
-	final void execute(String sql) throws SQLException {
-		try (Connection connection = this.application.getConnection();
-				Statement statement = connection.createStatement()) {
-			statement.execute(sql);
-		}
-	}
+abstract class AbstractJdbcLockStoreTests extends AbstractJdbcTableTests {
 
 	@Test
 	void b31LockInsideATransactionSurvivesItsRollback() {
-		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.application));
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(application()));
 		transaction.executeWithoutResult((status) -> {
 			granted(acquire("a", LEASE));
 			status.setRollbackOnly();
@@ -135,9 +56,9 @@ abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
 	void b31LockOnATransactionAwareDataSourceNeitherJoinsNorEndsTheTransaction() throws SQLException {
 		execute("DROP TABLE IF EXISTS dlock_business");
 		execute("CREATE TABLE dlock_business (id INT)");
-		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.application));
-		JdbcClient business = JdbcClient.create(this.application);
-		JdbcLockStore onProxy = new JdbcLockStore(new TransactionAwareDataSourceProxy(this.application),
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(application()));
+		JdbcClient business = JdbcClient.create(application());
+		JdbcLockStore onProxy = new JdbcLockStore(new TransactionAwareDataSourceProxy(application()),
 				settings().withPoolSize(0));
 		transaction.executeWithoutResult((status) -> {
 			business.sql("INSERT INTO dlock_business VALUES (1)").update();
@@ -150,7 +71,7 @@ abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
 
 	@Test
 	void b26LeaseStartsWithTheStatementAndNotWithTheTransaction() {
-		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.application));
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(application()));
 		transaction.executeWithoutResult((status) -> {
 			long start = System.nanoTime();
 			Awaitility.await()
@@ -175,8 +96,8 @@ abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
 		store().verify();
 		List<Connection> held = new ArrayList<>();
 		try {
-			for (int i = 0; i < this.application.getMaximumPoolSize(); i++) {
-				held.add(this.application.getConnection());
+			for (int i = 0; i < application().getMaximumPoolSize(); i++) {
+				held.add(application().getConnection());
 			}
 			granted(acquire("a", LEASE));
 			assertThat(store().release(key(), "a")).isTrue();
@@ -244,7 +165,7 @@ abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
 	@Test
 	void r33b10b27b28NoTimeOfThisMachineIsEverBound() throws SQLException {
 		BoundValues bound = new BoundValues();
-		JdbcLockStore observed = new JdbcLockStore(bound.observe(this.application), settings().withPoolSize(0));
+		JdbcLockStore observed = new JdbcLockStore(bound.observe(application()), settings().withPoolSize(0));
 		granted(observed.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
 		observed.acquire(new AcquireCommand(key(), "b", LEASE, "holder", ""));
 		observed.renew(List.of(new RenewCommand(key(), "a", LEASE)));
@@ -268,7 +189,7 @@ abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
 
 			@Override
 			public Connection getConnection() throws SQLException {
-				return unknownProduct(AbstractJdbcLockStoreTests.this.application.getConnection());
+				return unknownProduct(application().getConnection());
 			}
 
 			@Override
@@ -294,65 +215,6 @@ abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
 	}
 
 	@Test
-	void missingTableIsNamedWithItsRemedy() {
-		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("no_such_table"));
-		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify).satisfies((ex) -> {
-			assertThat(ex.description()).contains("no_such_table");
-			assertThat(ex.action()).contains("schema-", "dlock.jdbc.initialize-schema");
-		});
-		assertThatExceptionOfType(StoreException.class)
-			.isThrownBy(() -> store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")))
-			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
-		store.close();
-	}
-
-	@Test
-	void tableWithOtherColumnsIsNamed() throws SQLException {
-		execute("DROP TABLE IF EXISTS dlock_old");
-		execute("CREATE TABLE dlock_old (lock_key VARCHAR(100) PRIMARY KEY, owner VARCHAR(64))");
-		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_old"));
-		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
-			.withMessageContaining("dlock_old");
-		store.close();
-	}
-
-	@Test
-	void tableWithoutQueuesIsNamedWithItsRemedy() throws SQLException {
-		execute("DROP TABLE IF EXISTS dlock_without_queues");
-		execute(script("dlock_without_queues"));
-		execute("ALTER TABLE dlock_without_queues DROP COLUMN waiting");
-		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_without_queues"));
-		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify).satisfies((ex) -> {
-			assertThat(ex.description()).contains("dlock_without_queues").containsIgnoringCase("waiting");
-			assertThat(ex.action()).contains("schema-");
-		});
-		store.close();
-	}
-
-	private String script(String table) {
-		try {
-			return new ClassPathResource(schema(), JdbcLockStore.class).getContentAsString(StandardCharsets.UTF_8)
-				.replace("dlock_lock", table);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
-	/**
-	 * The table is refused at start-up, and not with the first long key or reason.
-	 */
-	@Test
-	void tableWithAColumnThatIsTooShortIsRefused() throws SQLException {
-		execute("DROP TABLE IF EXISTS dlock_short");
-		execute(script("dlock_short").replaceAll("(reason +VARCHAR)\\(255\\)", "$1(254)"));
-		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_short"));
-		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
-			.withMessageContaining("The column reason of the lock table 'dlock_short' has room for 254 characters");
-		store.close();
-	}
-
-	@Test
 	void textForPeopleNeverMakesAnAcquireFail() {
 		String text = "zamówił \ud83d\udd12 \u0000\ud800…".repeat(50);
 		granted(store().acquire(new AcquireCommand(key(), "a", LEASE, text, text)));
@@ -362,29 +224,14 @@ abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
 		});
 	}
 
-	/**
-	 * A lease that is rounded ends before its holder thinks.
-	 */
-	@Test
-	void r41TableThatRoundsTheTimesIsRefused() throws Exception {
-		String script = script("dlock_rounded").replaceAll("(TIMESTAMP|DATETIME)(\\(6\\))?( WITH TIME ZONE)?",
-				"$1(0)$3");
-		execute("DROP TABLE IF EXISTS dlock_rounded");
-		execute(script);
-		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_rounded"));
-		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
-			.withMessageContaining("microseconds");
-		store.close();
-	}
-
 	@Test
 	void r31NetworkTimeoutIsGivenBackAsItWas() throws SQLException {
-		try (Connection connection = this.application.getConnection()) {
+		try (Connection connection = application().getConnection()) {
 			int before = connection.getNetworkTimeout();
 			try (AutoCommitConnection ours = new AutoCommitConnection(connection, Duration.ofMillis(777))) {
 				assertThat(ours.get().getAutoCommit()).isTrue();
 			}
-			assertThat(this.application.getConnection()).satisfies((next) -> {
+			assertThat(application().getConnection()).satisfies((next) -> {
 				assertThat(next.getNetworkTimeout()).isEqualTo(before);
 				next.close();
 			});
@@ -403,39 +250,12 @@ abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
 	}
 
 	@Test
-	void sweepRemovesRowsAfterTheRetentionOnly() throws SQLException {
-		execute("DELETE FROM dlock_lock");
-		acquire("a", LEASE);
-		store().acquire(new AcquireCommand(key() + "/free", "a", LEASE, "holder", ""));
-		store().release(key() + "/free", "a");
-		store().sweep();
-		assertThat(rows()).isEqualTo(2);
-		moveLeases(-2);
-		store().sweep();
-		assertThat(rows()).isZero();
-	}
-
-	/**
-	 * Move the ends of all leases, as if the clock of the server had been set.
-	 */
-	abstract void moveLeases(int days) throws SQLException;
-
-	@Test
 	void releasedLockIsFreeAlsoWhenTheClockOfTheServerIsSetBack() throws SQLException {
 		granted(acquire("a", LEASE));
 		store().release(key(), "a");
 		moveLeases(2);
 		assertThat(store().find(key())).isEmpty();
 		granted(acquire("b", LEASE));
-	}
-
-	private int rows() throws SQLException {
-		try (Connection connection = this.application.getConnection();
-				Statement statement = connection.createStatement();
-				var result = statement.executeQuery("SELECT COUNT(*) FROM dlock_lock")) {
-			result.next();
-			return result.getInt(1);
-		}
 	}
 
 	/**
@@ -464,7 +284,7 @@ abstract class AbstractJdbcLockStoreTests extends AbstractLockStoreTests {
 					assertThat(result.get()).isInstanceOfSatisfying(Refused.class,
 							(refused) -> assertThat(refused.remaining()).as("there is no hurry").isPositive());
 				}
-				String waiting = JdbcClient.create(this.application)
+				String waiting = JdbcClient.create(application())
 					.sql("SELECT waiting FROM dlock_lock WHERE lock_key = ?")
 					.param(key())
 					.query(String.class)

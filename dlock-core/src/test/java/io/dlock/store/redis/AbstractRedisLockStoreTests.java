@@ -1,43 +1,25 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
-import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
-import org.awaitility.core.ConditionTimeoutException;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 
-import io.dlock.store.AbstractLockStoreTests;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
-import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
@@ -45,7 +27,6 @@ import io.dlock.store.StoreException.Effect;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
-import io.dlock.test.TcpProxy;
 import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -56,101 +37,18 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 /**
  * Redis behind a proxy, for every client.
  */
-abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
-
-	/**
-	 * The timeout of stores in tests in which it runs out.
-	 */
-	static final Duration TIMEOUT = Duration.ofSeconds(1);
-
-	static final Duration LEASE = Duration.ofSeconds(60);
-
-	private final RedisServer server = RedisServer.shared();
-
-	private TcpProxy proxy;
-
-	private RedisConnectionFactory application;
-
-	/**
-	 * Create the factory the application would have, with its default timeout.
-	 */
-	abstract RedisConnectionFactory createConnectionFactory(String host, int port);
-
-	abstract RedisConnectionFactory createClusterConnectionFactory(String host, int port);
-
-	abstract RedisConnectionFactory createSentinelConnectionFactory(RedisSentinelConfiguration configuration);
-
-	/**
-	 * The same as the user that the store is to be, on the shared server behind a proxy.
-	 */
-	RedisConnectionFactory createApplicationFactory(String host, int port) {
-		return createConnectionFactory(host, port);
-	}
-
-	/**
-	 * The user that the store is.
-	 */
-	String user() {
-		return "default";
-	}
-
-	abstract void destroy(RedisConnectionFactory factory);
-
-	TcpProxy proxy() {
-		return this.proxy;
-	}
-
-	@Override
-	protected LockStore createStore() {
-		this.proxy = TcpProxy.to(this.server.host(), this.server.port());
-		this.application = createApplicationFactory("127.0.0.1", this.proxy.port());
-		return new RedisLockStore(this.application, patient());
-	}
-
-	static RedisLockStoreSettings patient() {
-		return RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND);
-	}
-
-	/**
-	 * A store whose timeout runs out, since Redis falls silent.
-	 */
-	private RedisLockStore atSilentServer() {
-		RedisLockStore store = impatient();
-		this.proxy.blackHole(true);
-		return store;
-	}
-
-	private RedisLockStore impatient() {
-		return Patience.connected(
-				new RedisLockStore(this.application, RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT)));
-	}
-
-	@AfterEach
-	void stopProxy() {
-		this.proxy.close();
-		destroy(this.application);
-	}
-
-	final void onServer(Consumer<RedisConnection> command) {
-		RedisConnectionFactory direct = createConnectionFactory(this.server.host(), this.server.port());
-		try (RedisConnection connection = direct.getConnection()) {
-			command.accept(connection);
-		}
-		finally {
-			destroy(direct);
-		}
-	}
+abstract class AbstractRedisLockStoreTests extends AbstractRedisMailboxTests {
 
 	@Test
 	void acquireAndReleaseAreTwoRoundTrips() {
 		acquire("warm-up", LEASE);
 		store().release(key(), "warm-up");
-		this.proxy.resetCounters();
+		proxy().resetCounters();
 		for (int i = 0; i < 10; i++) {
 			granted(acquire("owner", LEASE));
 			assertThat(store().release(key(), "owner")).isTrue();
 		}
-		assertThat(this.proxy.roundTrips()).isEqualTo(20);
+		assertThat(proxy().roundTrips()).isEqualTo(20);
 	}
 
 	@Test
@@ -175,12 +73,12 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 	@Test
 	void renewalsThatGetNoAnswerOpenANewConnection() {
 		try (RedisLockStore store = atSilentServer()) {
-			int before = this.proxy.openConnections();
+			int before = proxy().openConnections();
 			for (int i = 0; i < 4; i++) {
 				assertThat(store.renew(batch(2))).containsOnly(RenewResult.UNKNOWN);
 			}
-			Awaitility.await().until(() -> this.proxy.openConnections() > before);
-			this.proxy.blackHole(false);
+			Awaitility.await().until(() -> proxy().openConnections() > before);
+			proxy().blackHole(false);
 		}
 	}
 
@@ -191,10 +89,10 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 	void tenThousandLeasesAreRenewedInAFewRoundTrips() {
 		List<RenewCommand> batch = batch(10_000);
 		store().renew(batch.subList(0, 1));
-		this.proxy.delayReplies(Duration.ofMillis(50));
-		this.proxy.resetCounters();
+		proxy().delayReplies(Duration.ofMillis(50));
+		proxy().resetCounters();
 		assertThat(store().renew(batch)).hasSize(10_000).containsOnly(RenewResult.REFUSED);
-		assertThat(this.proxy.roundTrips()).isLessThanOrEqualTo(20);
+		assertThat(proxy().roundTrips()).isLessThanOrEqualTo(20);
 	}
 
 	@Test
@@ -205,10 +103,10 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 		List<RenewCommand> both = List.of(new RenewCommand(shared, "+a", LEASE), new RenewCommand(key(), "x", LEASE),
 				new RenewCommand(shared, "+b", LEASE));
 		store().renew(both);
-		this.proxy.delayReplies(Duration.ofMillis(50));
-		this.proxy.resetCounters();
+		proxy().delayReplies(Duration.ofMillis(50));
+		proxy().resetCounters();
 		assertThat(store().renew(both)).containsExactly(RenewResult.RENEWED, RenewResult.RENEWED, RenewResult.REFUSED);
-		assertThat(this.proxy.roundTrips()).isEqualTo(1);
+		assertThat(proxy().roundTrips()).isEqualTo(1);
 	}
 
 	private List<RenewCommand> batch(int size) {
@@ -268,7 +166,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 		try (RedisLockStore store = atSilentServer()) {
 			assertTimeoutPreemptively(Patience.EVENTUALLY,
 					() -> assertThat(store.renew(batch)).hasSize(10_000).containsOnly(RenewResult.UNKNOWN));
-			this.proxy.blackHole(false);
+			proxy().blackHole(false);
 			Awaitility.await()
 				.untilAsserted(() -> assertThat(store.renew(batch.subList(0, 10))).containsOnly(RenewResult.RENEWED));
 		}
@@ -294,172 +192,6 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 				destroy(cluster);
 			}
 		}
-	}
-
-	/**
-	 * The network has forgotten the connection, so that no end of it tells the process.
-	 */
-	@Test
-	void d6SubscriptionThatFallsSilentIsOpenedAgain() {
-		try (RedisLockStore store = impatient()) {
-			subscriptionThatFallsSilentIsOpenedAgain(store, this.proxy);
-		}
-	}
-
-	@Test
-	void d6SubscriptionToAClusterThatFallsSilentIsOpenedAgain() {
-		CompletableFuture<TcpProxy> announced = new CompletableFuture<>();
-		try (RedisServer node = RedisServer.start(Map.of(), (port) -> {
-			announced.complete(TcpProxy.to("127.0.0.1", port));
-			return List.of("--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port",
-					Integer.toString(announced.join().port()));
-		}); TcpProxy address = announced.join()) {
-			takeAllSlots(node);
-			RedisConnectionFactory cluster = createClusterConnectionFactory("127.0.0.1", address.port());
-			try (RedisLockStore clustered = new RedisLockStore(cluster,
-					RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
-				Awaitility.await().ignoreExceptions().until(() -> {
-					clustered.verify();
-					return true;
-				});
-				subscriptionThatFallsSilentIsOpenedAgain(clustered, address);
-			}
-			finally {
-				destroy(cluster);
-			}
-		}
-	}
-
-	private void takeAllSlots(RedisServer node) {
-		RedisConnectionFactory direct = createConnectionFactory(node.host(), node.port());
-		try (RedisConnection connection = direct.getConnection()) {
-			List<byte[]> addSlots = new ArrayList<>(List.of("ADDSLOTS".getBytes()));
-			IntStream.range(0, 16384).forEach((slot) -> addSlots.add(Integer.toString(slot).getBytes()));
-			connection.execute("CLUSTER", addSlots.toArray(byte[][]::new));
-		}
-		finally {
-			destroy(direct);
-		}
-	}
-
-	final void subscriptionThatFallsSilentIsOpenedAgain(LockStore store, TcpProxy proxy) {
-		List<String> told = new CopyOnWriteArrayList<>();
-		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
-		ConditionFactory patiently = Awaitility.await()
-			.atMost(Duration.ofSeconds(60))
-			.ignoreException(StoreException.class);
-		try (Mailbox mailbox = patiently.until(() -> store.openMailbox(address, told::add), Objects::nonNull)) {
-			assertThat(mailbox).isNotNull();
-			patiently.until(() -> isTurnTold(store, address, told));
-			assertThat(proxy.silence("SUBSCRIBE")).isPositive();
-			patiently.until(() -> !isTurnTold(store, address, told));
-			patiently.until(() -> isTurnTold(store, address, told));
-			assertThat(told).as("beats are no turns").allMatch((key) -> key.startsWith(key()));
-		}
-	}
-
-	private boolean isTurnTold(LockStore store, MailboxAddress address, List<String> told) {
-		String key = key() + "/" + UUID.randomUUID();
-		granted(store.acquire(new AcquireCommand(key, "a", LEASE, "holder", "")));
-		assertThat(store.acquire(new AcquireCommand(key, "b", LEASE, "holder", "", address, true, null)))
-			.isInstanceOf(Refused.class);
-		assertThat(store.release(key, "a")).isTrue();
-		try {
-			Awaitility.await().atMost(Duration.ofMillis(500)).until(() -> told.contains(key));
-			return true;
-		}
-		catch (ConditionTimeoutException ex) {
-			return false;
-		}
-	}
-
-	@Test
-	void d6SubscriptionToAMasterOfASentinelThatFallsSilentIsOpenedAgain() {
-		try (RedisServer master = RedisServer.start();
-				TcpProxy address = TcpProxy.to(master.host(), master.port());
-				RedisServer sentinel = RedisServer
-					.startSentinel(List.of("sentinel monitor primary 127.0.0.1 " + address.port() + " 1"))) {
-			RedisConnectionFactory factory = createSentinelConnectionFactory(
-					new RedisSentinelConfiguration().master("primary").sentinel(sentinel.host(), sentinel.port()));
-			try (RedisLockStore store = new RedisLockStore(factory,
-					RedisLockStoreSettings.defaults().withCommandTimeout(TIMEOUT))) {
-				Awaitility.await().ignoreExceptions().until(() -> {
-					store.verify();
-					return true;
-				});
-				subscriptionThatFallsSilentIsOpenedAgain(store, address);
-			}
-			finally {
-				destroy(factory);
-			}
-		}
-	}
-
-	@Test
-	void d6QuietSubscriptionHearsBeats() {
-		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
-		try (RedisLockStore store = impatient();
-				Mailbox mailbox = Awaitility.await()
-					.ignoreException(StoreException.class)
-					.until(() -> store.openMailbox(address, (key) -> {
-					}), Objects::nonNull)) {
-			assertThat(mailbox).isNotNull();
-			long before = published();
-			Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> published() >= before + 3);
-		}
-	}
-
-	/**
-	 * Redis answers no beat meanwhile, so that one is under way at the end.
-	 */
-	@Test
-	void closedSubscriptionLeavesNoThread() {
-		Set<Thread> before = threadsOfSubscriptions();
-		try (RedisLockStore store = impatient()) {
-			Mailbox mailbox = Awaitility.await()
-				.ignoreException(StoreException.class)
-				.until(() -> store.openMailbox(MailboxAddress.create(Duration.ofSeconds(9)), (key) -> {
-				}), Objects::nonNull);
-			onServer((connection) -> connection.execute("CLIENT", "PAUSE".getBytes(), "60000".getBytes(),
-					"WRITE".getBytes()));
-			try {
-				Awaitility.await()
-					.atMost(Duration.ofSeconds(60))
-					.pollInterval(Duration.ofMillis(5))
-					.until(() -> isBeatUnderWay(before));
-				mailbox.close();
-				assertThat(isBeatUnderWay(before)).isFalse();
-			}
-			finally {
-				onServer((connection) -> connection.execute("CLIENT", "UNPAUSE".getBytes()));
-			}
-		}
-	}
-
-	private static boolean isBeatUnderWay(Set<Thread> before) {
-		return threadsOfSubscriptions().stream()
-			.filter((thread) -> !before.contains(thread))
-			.anyMatch((thread) -> Stream.of(thread.getStackTrace())
-				.anyMatch((frame) -> frame.getMethodName().equals("publish")));
-	}
-
-	private static Set<Thread> threadsOfSubscriptions() {
-		return Thread.getAllStackTraces()
-			.keySet()
-			.stream()
-			.filter((thread) -> thread.getName().startsWith("dlock-mailbox-"))
-			.collect(Collectors.toSet());
-	}
-
-	private long published() {
-		AtomicLong calls = new AtomicLong();
-		onServer((connection) -> {
-			String statistics = connection.serverCommands()
-				.info("commandstats")
-				.getProperty("cmdstat_publish", "calls=0,");
-			calls.set(Long.parseLong(statistics.substring("calls=".length(), statistics.indexOf(','))));
-		});
-		return calls.get();
 	}
 
 	@Test
@@ -501,7 +233,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 	void b1LostReplyToAnAcquireIsResolvedByTheOwner() {
 		acquire("warm-up", LEASE);
 		store().release(key(), "warm-up");
-		this.proxy.dropNextReply();
+		proxy().dropNextReply();
 		Granted granted = Awaitility.await().ignoreException(StoreException.class).until(() -> {
 			return (acquire("a", LEASE) instanceof Granted first) ? first : null;
 		}, (result) -> result != null);
@@ -519,7 +251,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 			assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
 			assertThat(ex.isLasting()).isFalse();
 			assertThat(store.renew(List.of(new RenewCommand(key(), "a", LEASE)))).containsExactly(RenewResult.UNKNOWN);
-			this.proxy.blackHole(false);
+			proxy().blackHole(false);
 			Awaitility.await()
 				.ignoreException(StoreException.class)
 				.untilAsserted(() -> assertThat(store.acquire(command)).isInstanceOf(Granted.class));
@@ -541,7 +273,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 			for (Future<Duration> duration : longest) {
 				assertThat(duration.get()).isLessThan(longestCall());
 			}
-			this.proxy.blackHole(false);
+			proxy().blackHole(false);
 		}
 		finally {
 			callers.shutdown();
@@ -569,7 +301,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 	@Test
 	void cutConnectionIsReplaced() {
 		granted(acquire("a", LEASE));
-		this.proxy.cutAll();
+		proxy().cutAll();
 		Awaitility.await()
 			.ignoreException(StoreException.class)
 			.untilAsserted(() -> assertThat(acquire("b", LEASE)).isInstanceOf(Refused.class));
@@ -627,7 +359,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractLockStoreTests {
 	void closeLeavesNoConnection() {
 		granted(acquire("a", LEASE));
 		store().close();
-		Awaitility.await().untilAsserted(() -> assertThat(this.proxy.openConnections()).isZero());
+		Awaitility.await().untilAsserted(() -> assertThat(proxy().openConnections()).isZero());
 	}
 
 }

@@ -1,0 +1,136 @@
+package io.dlock.aop.call;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeoutException;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+import io.dlock.LockHandle;
+import io.dlock.aop.AbstractDistributedLockedTests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * R49: a subscription that ends early gives up its lock.
+ */
+@Timeout(60)
+public class PublisherCancelTests extends AbstractDistributedLockedTests {
+
+	private final PublisherResultTests.Work work = bean(PublisherResultTests.Work.class);
+
+	@AfterEach
+	void nothingIsLeft() {
+		Awaitility.await().untilAsserted(() -> assertThat(this.store.find("key")).isEmpty());
+	}
+
+	private boolean isFree() {
+		return this.store.find("key").isEmpty();
+	}
+
+	@Test
+	void r49CancelReleases() {
+		Sinks.One<String> sink = Sinks.one();
+		Disposable subscription = this.work.mono("key", sink::asMono).subscribe();
+		Awaitility.await().until(() -> sink.currentSubscriberCount() == 1);
+		subscription.dispose();
+		assertThat(sink.currentSubscriberCount()).isZero();
+		Awaitility.await().until(this::isFree);
+	}
+
+	@Test
+	void r49CancelReleasesEvenIfTheSourceThrowsWhenCancelled() {
+		CountDownLatch subscribed = new CountDownLatch(1);
+		Disposable subscription = this.work.flux("key", () -> Flux.create((sink) -> {
+			sink.onCancel(() -> {
+				throw new IllegalStateException("of the source");
+			});
+			subscribed.countDown();
+		})).subscribe();
+		Awaitility.await().until(() -> subscribed.getCount() == 0);
+		assertThatIllegalStateException().isThrownBy(subscription::dispose).withMessage("of the source");
+		Awaitility.await().until(this::isFree);
+	}
+
+	@Test
+	void r49TimeoutReleases() {
+		assertThat(catchThrowable(() -> this.work.mono("key", Mono::never).timeout(Duration.ofMillis(100)).block()))
+			.hasCauseInstanceOf(TimeoutException.class);
+		Awaitility.await().until(this::isFree);
+	}
+
+	@Test
+	void r49EnoughValuesRelease() {
+		assertThat(this.work.flux("key", () -> Flux.range(0, 1000)).next().block()).isZero();
+		Awaitility.await().until(this::isFree);
+	}
+
+	@Test
+	void r49CancelStopsASourceThatNeverPauses() throws Exception {
+		CountDownLatch emitting = new CountDownLatch(1);
+		Disposable subscription = this.work
+			.flux("key",
+					() -> Flux.<Integer>generate((sink) -> sink.next(1))
+						.doOnCancel(() -> this.work.getSeen().add("cancelled")))
+			.subscribe((value) -> emitting.countDown());
+		emitting.await();
+		subscription.dispose();
+		Awaitility.await().untilAsserted(() -> assertThat(this.work.getSeen()).containsExactly("run", "cancelled"));
+	}
+
+	@Test
+	void cancelledWaitLeavesTheQueueAndNeverRunsTheMethod() {
+		holdElsewhere("key");
+		Disposable subscription = this.work.waiting("key", () -> Mono.just("never")).subscribe();
+		subscription.dispose();
+		this.store.release("key", "elsewhere");
+		assertThat(this.registry.tryAcquire("key", Duration.ofSeconds(10))).isPresent()
+			.hasValueSatisfying(LockHandle::release);
+		assertThat(this.work.getSeen()).isEmpty();
+	}
+
+	@Test
+	void cancelWhileTheLockIsGrantedLeaksNothing() {
+		for (int i = 0; i < 500; i++) {
+			Disposable subscription = this.work.waiting("key", () -> Mono.just("done")).subscribe();
+			for (int spin = 0; spin < i % 50 * 100; spin++) {
+				Thread.onSpinWait();
+			}
+			subscription.dispose();
+		}
+		assertThat(this.registry.tryAcquire("key", Duration.ofSeconds(10))).isPresent()
+			.hasValueSatisfying(LockHandle::release);
+	}
+
+	@Test
+	void cancelWhileTheMethodRunsReleasesAfterIt() throws Exception {
+		CountDownLatch running = new CountDownLatch(1);
+		CountDownLatch goOn = new CountDownLatch(1);
+		Disposable subscription = this.work.<String>waiting("key", () -> {
+			running.countDown();
+			try {
+				goOn.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			return Mono.fromRunnable(() -> this.work.getSeen().add("subscribed"));
+		}).subscribe();
+		running.await();
+		subscription.dispose();
+		assertThat(this.registry.tryAcquire("key", Duration.ofMillis(300))).as("while the method runs").isEmpty();
+		goOn.countDown();
+		Awaitility.await().until(this::isFree);
+		assertThat(this.work.getSeen()).containsExactly("run");
+	}
+
+}

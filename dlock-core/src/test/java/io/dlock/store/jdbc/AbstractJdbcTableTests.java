@@ -1,0 +1,206 @@
+package io.dlock.store.jdbc;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.dlock.store.AbstractLockStoreTests;
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.test.Patience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A store of a database, whose table is checked and swept.
+ */
+abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
+
+	static final Duration LEASE = Duration.ofSeconds(60);
+
+	/**
+	 * The timeout of stores in tests in which it runs out.
+	 */
+	static final Duration SHORT_TIMEOUT = Duration.ofSeconds(1);
+
+	private final List<HikariDataSource> pools = new ArrayList<>();
+
+	private HikariDataSource application;
+
+	abstract String url();
+
+	abstract String username();
+
+	abstract String password();
+
+	abstract String schema();
+
+	/**
+	 * Move the ends of all leases, as if the clock of the server had been set.
+	 */
+	abstract void moveLeases(int days) throws SQLException;
+
+	final JdbcLockStoreSettings settings() {
+		return JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND);
+	}
+
+	/**
+	 * A store whose timeout runs out in a test, but not for its first connection.
+	 */
+	final JdbcLockStore impatientStore(DataSource dataSource) {
+		return impatientStore(dataSource, SHORT_TIMEOUT);
+	}
+
+	final JdbcLockStore impatientStore(DataSource dataSource, Duration timeout) {
+		return Patience
+			.connected(new JdbcLockStore(dataSource, settings().withCommandTimeout(timeout).withPoolSize(2)));
+	}
+
+	@Override
+	protected LockStore createStore() {
+		this.application = pool(url());
+		new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(this.application);
+		return new JdbcLockStore(this.application, settings());
+	}
+
+	final HikariDataSource pool(String url) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(url);
+		pool.setUsername(username());
+		pool.setPassword(password());
+		pool.setMaximumPoolSize(4);
+		pool.setConnectionTimeout(Patience.COMMAND.toMillis());
+		this.pools.add(pool);
+		return pool;
+	}
+
+	final HikariDataSource application() {
+		return this.application;
+	}
+
+	@AfterEach
+	void closePools() {
+		this.pools.forEach(HikariDataSource::close);
+	}
+
+	final void execute(String sql) throws SQLException {
+		try (Connection connection = this.application.getConnection();
+				Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+	@Test
+	void missingTableIsNamedWithItsRemedy() {
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("no_such_table"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify).satisfies((ex) -> {
+			assertThat(ex.description()).contains("no_such_table");
+			assertThat(ex.action()).contains("schema-", "dlock.jdbc.initialize-schema");
+		});
+		assertThatExceptionOfType(StoreException.class)
+			.isThrownBy(() -> store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")))
+			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+		store.close();
+	}
+
+	@Test
+	void tableWithOtherColumnsIsNamed() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_old");
+		execute("CREATE TABLE dlock_old (lock_key VARCHAR(100) PRIMARY KEY, owner VARCHAR(64))");
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_old"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("dlock_old");
+		store.close();
+	}
+
+	@Test
+	void tableWithoutQueuesIsNamedWithItsRemedy() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_without_queues");
+		execute(script("dlock_without_queues"));
+		execute("ALTER TABLE dlock_without_queues DROP COLUMN waiting");
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_without_queues"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify).satisfies((ex) -> {
+			assertThat(ex.description()).contains("dlock_without_queues").containsIgnoringCase("waiting");
+			assertThat(ex.action()).contains("schema-");
+		});
+		store.close();
+	}
+
+	private String script(String table) {
+		try {
+			return new ClassPathResource(schema(), JdbcLockStore.class).getContentAsString(StandardCharsets.UTF_8)
+				.replace("dlock_lock", table);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * The table is refused at start-up, and not with the first long key or reason.
+	 */
+	@Test
+	void tableWithAColumnThatIsTooShortIsRefused() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_short");
+		execute(script("dlock_short").replaceAll("(reason +VARCHAR)\\(255\\)", "$1(254)"));
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_short"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("The column reason of the lock table 'dlock_short' has room for 254 characters");
+		store.close();
+	}
+
+	/**
+	 * A lease that is rounded ends before its holder thinks.
+	 */
+	@Test
+	void r41TableThatRoundsTheTimesIsRefused() throws Exception {
+		String script = script("dlock_rounded").replaceAll("(TIMESTAMP|DATETIME)(\\(6\\))?( WITH TIME ZONE)?",
+				"$1(0)$3");
+		execute("DROP TABLE IF EXISTS dlock_rounded");
+		execute(script);
+		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_rounded"));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("microseconds");
+		store.close();
+	}
+
+	@Test
+	void sweepRemovesRowsAfterTheRetentionOnly() throws SQLException {
+		execute("DELETE FROM dlock_lock");
+		acquire("a", LEASE);
+		store().acquire(new AcquireCommand(key() + "/free", "a", LEASE, "holder", ""));
+		store().release(key() + "/free", "a");
+		store().sweep();
+		assertThat(rows()).isEqualTo(2);
+		moveLeases(-2);
+		store().sweep();
+		assertThat(rows()).isZero();
+	}
+
+	private int rows() throws SQLException {
+		try (Connection connection = this.application.getConnection();
+				Statement statement = connection.createStatement();
+				var result = statement.executeQuery("SELECT COUNT(*) FROM dlock_lock")) {
+			result.next();
+			return result.getInt(1);
+		}
+	}
+
+}

@@ -1,0 +1,98 @@
+package io.dlock.transaction;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.springframework.transaction.annotation.Transactional;
+import reactor.core.publisher.Mono;
+
+import io.dlock.DistributedLocked;
+import io.dlock.OnLost;
+
+/**
+ * Asynchronous methods that are called inside a transaction.
+ */
+abstract class AbstractAsyncTransactionTests extends AbstractTransactionTests {
+
+	static class AsyncWork {
+
+		@DistributedLocked(key = "'counter'", waitTime = "20s")
+		public <T> CompletableFuture<T> stage(Supplier<CompletableFuture<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLocked("'counter'")
+		public CompletableFuture<String> stageUnlessBusy() {
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked("#key")
+		public CompletableFuture<String> stageOf(String key) {
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		public CompletableFuture<String> losing() {
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		public CompletableFuture<String> losingMeanwhile() {
+			awaitLoss();
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
+		public CompletableFuture<String> losingCarelessly() {
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		@Transactional
+		public CompletableFuture<String> losingInItsTransaction(Runnable body) {
+			body.run();
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
+		@Transactional
+		public CompletableFuture<String> losingCarelesslyInItsTransaction(Runnable body) {
+			body.run();
+			return CompletableFuture.completedFuture("done");
+		}
+
+		@DistributedLocked("'counter'")
+		public Mono<String> mono() {
+			return Mono.just("done");
+		}
+
+	}
+
+	Work work;
+
+	AsyncWork async;
+
+	CompletableFuture<String> body = new CompletableFuture<>();
+
+	@BeforeEach
+	void register() {
+		this.context.registerBean(AsyncWork.class);
+	}
+
+	final void startWith(InsideTransaction inside) {
+		this.work = start((postProcessor) -> postProcessor.setInsideTransaction(inside));
+		this.async = this.context.getBean(AsyncWork.class);
+	}
+
+	final CompletableFuture<String> begun(CompletableFuture<String> result) {
+		Awaitility.await().until(this::isHeld);
+		return result;
+	}
+
+	final void awaitNothingLeft() {
+		Awaitility.await().untilAsserted(this::nothingIsLeft);
+	}
+
+}

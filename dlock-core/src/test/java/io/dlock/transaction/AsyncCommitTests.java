@@ -1,0 +1,95 @@
+package io.dlock.transaction;
+
+import java.util.concurrent.CompletionException;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockLostException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * R48: a transaction does not commit when the lock of an asynchronous method that it
+ * keeps is lost.
+ */
+@Timeout(60)
+public class AsyncCommitTests extends AbstractAsyncTransactionTests {
+
+	@Test
+	void r48LostLockThatTheTransactionKeepsRollsItBack() {
+		startWith(InsideTransaction.DEFER);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
+			this.async.losing().join();
+			insert();
+			Awaitility.await().until(() -> !isHeld());
+		})).withMessageContaining("is rolled back");
+		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48EachLockThatTheTransactionKeepsIsChecked() {
+		startWith(InsideTransaction.DEFER);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
+			this.async.stageOf("before").join();
+			this.async.losing().join();
+			this.async.stageOf("behind").join();
+			insert();
+			Awaitility.await().until(() -> !isHeld());
+		})).withMessageContaining("is rolled back");
+		assertThat(entries()).isZero();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r9StageReportsLossWhileTransactionContinues() {
+		startWith(InsideTransaction.DEFER);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> inTransaction(() -> assertThat(catchThrowable(this.async.losingMeanwhile()::join))
+				.hasCauseInstanceOf(LockLostException.class)))
+			.withMessageContaining("is rolled back");
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48LockThatMayBeLostDoesNotRollBack() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.async.losingCarelessly().join();
+			insert();
+			Awaitility.await().until(() -> !isHeld());
+		});
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r48LostLockRollsBackTheTransactionOfTheMethod() {
+		startWith(InsideTransaction.FAIL);
+		assertThat(catchThrowable(this.async.losingInItsTransaction(() -> {
+			insert();
+			awaitLoss();
+		})::join)).isInstanceOf(CompletionException.class)
+			.cause()
+			.isInstanceOf(LockLostException.class)
+			.hasMessageContaining("is rolled back");
+		assertThat(entries()).isZero();
+		awaitNothingLeft();
+	}
+
+	@Test
+	void r48TransactionOfAMethodWhoseLockMayBeLostIsCommitted() {
+		startWith(InsideTransaction.FAIL);
+		assertThat(this.async.losingCarelesslyInItsTransaction(() -> {
+			insert();
+			awaitLoss();
+		}).join()).isEqualTo("done");
+		assertThat(entries()).isOne();
+		awaitNothingLeft();
+	}
+
+}
