@@ -150,6 +150,21 @@ class PermitTests extends AbstractMemberTests {
 			.withMessageContaining("troubled");
 	}
 
+	/** Sets of permits stay in Redisson (issues 4100, 6302). */
+	@Test
+	void tenThousandKeysLeaveNothing() {
+		for (int i = 0; i < 10_000; i++) {
+			LockHandle permit = this.registry.acquirePermit(request("key" + i), 2);
+			if (i % 100 == 0) {
+				this.registry.acquirePermit(request("key" + i), 2).release();
+			}
+			permit.release();
+		}
+		assertThat(this.registry.queues().size()).isZero();
+		assertThat(this.registry.renewer().size()).isZero();
+		assertThat(this.store.memory.list(10).locks()).isEmpty();
+	}
+
 	/** Counters lose permits with a crash in Redisson (issues 2045, 2213, 4462). */
 	@Test
 	void neverMoreThanTheLimitAlthoughHoldersDie() {

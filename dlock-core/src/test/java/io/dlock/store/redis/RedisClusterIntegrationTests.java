@@ -73,7 +73,7 @@ class RedisClusterIntegrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void r55AllNodesAreLookedAt(Client client) {
-		try (Clustered clustered = new Clustered(client, Patience.COMMAND)) {
+		try (Clustered clustered = new Clustered(this.first, client, Patience.COMMAND)) {
 			RedisLockStore store = clustered.store();
 			acquireAll(store);
 			StoredLocks locks = store.inspection().list(100);
@@ -91,7 +91,7 @@ class RedisClusterIntegrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void membersOfAllNodesAreRenewedAndListed(Client client) {
-		try (Clustered clustered = new Clustered(client, Patience.COMMAND)) {
+		try (Clustered clustered = new Clustered(this.first, client, Patience.COMMAND)) {
 			RedisLockStore store = clustered.store();
 			List<RenewCommand> members = this.keys.stream()
 				.flatMap((key) -> Stream.of("+a", "+b").map((owner) -> new RenewCommand(key, owner, LEASE)))
@@ -114,7 +114,7 @@ class RedisClusterIntegrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void batchesOfAllNodesAreAcquiredAndReleased(Client client) {
-		try (Clustered clustered = new Clustered(client, Duration.ofSeconds(2))) {
+		try (Clustered clustered = new Clustered(this.first, client, Duration.ofSeconds(2))) {
 			RedisLockStore store = clustered.store();
 			assertThat(store.supportsBatches()).isTrue();
 			Awaitility.await()
@@ -146,7 +146,7 @@ class RedisClusterIntegrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void r30RenewalsFollowSlotsThatHaveMoved(Client client) {
-		try (Clustered clustered = new Clustered(client, Patience.COMMAND)) {
+		try (Clustered clustered = new Clustered(this.first, client, Patience.COMMAND)) {
 			acquireAll(clustered.store());
 			this.keys.stream()
 				.filter(RedisClusterIntegrationTests::isOnFirst)
@@ -164,7 +164,7 @@ class RedisClusterIntegrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void r30RenewalsFindTheNewMasterOfSlots(Client client) {
-		try (Clustered clustered = new Clustered(client, Duration.ofSeconds(2))) {
+		try (Clustered clustered = new Clustered(this.first, client, Duration.ofSeconds(2))) {
 			acquireAll(clustered.store());
 			this.second.kill();
 			slots(this.first, "DELSLOTS", 8192, 16384);
@@ -178,7 +178,7 @@ class RedisClusterIntegrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void nodeThatIsDownKeepsNoLeaseOfAnotherFromItsRenewal(Client client) {
-		try (Clustered clustered = new Clustered(client, Duration.ofSeconds(2))) {
+		try (Clustered clustered = new Clustered(this.first, client, Duration.ofSeconds(2))) {
 			acquireAll(clustered.store());
 			this.second.kill();
 			for (int i = 0; i < 3; i++) {
@@ -231,12 +231,12 @@ class RedisClusterIntegrationTests {
 		call(this.first, "CLUSTER", "SETSLOT", number, "NODE", to);
 	}
 
-	private static void slots(RedisServer server, String change, int from, int to) {
+	static void slots(RedisServer server, String change, int from, int to) {
 		call(server, "CLUSTER", Stream.concat(Stream.of(change), IntStream.range(from, to).mapToObj(Integer::toString))
 			.toArray(String[]::new));
 	}
 
-	private static String call(RedisServer server, String command, String... arguments) {
+	static String call(RedisServer server, String command, String... arguments) {
 		LettuceConnectionFactory factory = LettuceFactories.create(server.host(), server.port());
 		try (RedisConnection connection = factory.getConnection()) {
 			Object answer = connection.execute(command,
@@ -251,7 +251,7 @@ class RedisClusterIntegrationTests {
 		}
 	}
 
-	private enum Client {
+	enum Client {
 
 		LETTUCE, JEDIS
 
@@ -260,14 +260,13 @@ class RedisClusterIntegrationTests {
 	/**
 	 * A store with the factory of its application.
 	 */
-	private final class Clustered implements AutoCloseable {
+	static final class Clustered implements AutoCloseable {
 
 		private final RedisConnectionFactory application;
 
 		private final RedisLockStore store;
 
-		Clustered(Client client, Duration commandTimeout) {
-			RedisServer server = RedisClusterIntegrationTests.this.first;
+		Clustered(RedisServer server, Client client, Duration commandTimeout) {
 			RedisClusterConfiguration configuration = new RedisClusterConfiguration(
 					List.of(server.host() + ":" + server.port()));
 			this.application = (client == Client.JEDIS) ? jedis(configuration) : LettuceFactories.create(configuration);
