@@ -21,10 +21,12 @@ import org.jspecify.annotations.Nullable;
  * @param age the time since the lock was acquired, by the store's clock
  * @param kept whether the lock has been released and is only kept for the rest of its
  * {@linkplain DistributedLocked#minHold() minHold}
+ * @param shared whether there may be other holders at the same time: the lock is
+ * {@linkplain LockMode#SHARED shared}, or a permit of a limit
  * @since 0.1
  */
 public record LockInfo(String key, String holder, @Nullable String reason, Instant since, Instant until, long token,
-		Duration age, boolean kept) {
+		Duration age, boolean kept, boolean shared) {
 
 	/** Ends the name of the instance in that of a holder. */
 	static final String INSTANCE_END = " [";

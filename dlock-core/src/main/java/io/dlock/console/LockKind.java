@@ -1,5 +1,8 @@
 package io.dlock.console;
 
+import io.dlock.LockInfo;
+import io.dlock.PermitRegistry;
+
 /**
  * The kinds of locks, as operators see them.
  *
@@ -20,6 +23,18 @@ public enum LockKind {
 	/**
 	 * One of the permits of a limit.
 	 */
-	PERMIT
+	PERMIT;
+
+	/**
+	 * The kind of a lock in the store.
+	 * @param lock the lock
+	 * @return its kind
+	 */
+	public static LockKind of(LockInfo lock) {
+		if (!lock.shared()) {
+			return EXCLUSIVE;
+		}
+		return lock.key().startsWith(PermitRegistry.PERMIT_PREFIX) ? PERMIT : SHARED;
+	}
 
 }

@@ -51,7 +51,8 @@ public record Member(String owner, long until, long token, long since, String ho
 
 	StoredLock stored(String storageKey, long now) {
 		return new StoredLock(storageKey, this.holder, this.reason, instant(this.since), instant(this.until),
-				this.token, Duration.of(now - this.since, ChronoUnit.MICROS), this.owner.startsWith("~"));
+				this.token, Duration.of(now - this.since, ChronoUnit.MICROS), this.owner.startsWith("~"),
+				LockStore.isMember(this.owner));
 	}
 
 	private static Instant instant(long micros) {

@@ -54,7 +54,7 @@ class LogTextsTests extends AbstractLeaseLockRegistryTests {
 		Duration time = Duration.ofSeconds(1);
 		LockStoreException failure = new LockStoreException(TYPED, "acquire", "Nothing is known",
 				new IllegalStateException("The store said " + TYPED));
-		LockInfo holder = new LockInfo(TYPED, TYPED, TYPED, now, now, 1, time, true);
+		LockInfo holder = new LockInfo(TYPED, TYPED, TYPED, now, now, 1, time, true, false);
 		List.of(holder, new LockBusyException(TYPED, time, holder), new LockInterruptedException(TYPED, null),
 				new LockLostException(TYPED, 1, TYPED), new LockRegistryClosedException(TYPED), failure,
 				new LockEvent.Acquired(TYPED, TYPED, TYPED, 1, time),

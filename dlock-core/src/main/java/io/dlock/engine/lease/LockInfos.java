@@ -18,7 +18,7 @@ public final class LockInfos {
 	public static LockInfo of(StoredLock lock) {
 		return new LockInfo(lock.storageKey(), lock.holder(), lock.reason().isEmpty() ? null : lock.reason(),
 				lock.since(), lock.until(), lock.token() * Lease.TOKENS_PER_LEASE,
-				lock.age().isNegative() ? Duration.ZERO : lock.age(), lock.kept());
+				lock.age().isNegative() ? Duration.ZERO : lock.age(), lock.kept(), lock.member());
 	}
 
 	public static LockInfo of(Hold hold) {
@@ -26,7 +26,8 @@ public final class LockInfos {
 		MachineClock clock = hold.lease().clock();
 		Instant until = Instant.ofEpochMilli(clock.wallMillis()).plusNanos(Math.max(0, hold.validNanosLeft()));
 		return new LockInfo(context.storageKey(), context.holder(), context.request().reason(),
-				Instant.ofEpochMilli(hold.since().wallMillis()), until, hold.token(), hold.age(), false);
+				Instant.ofEpochMilli(hold.since().wallMillis()), until, hold.token(), hold.age(), false,
+				hold.lease().isMember());
 	}
 
 }

@@ -86,10 +86,11 @@ record RedisAcquire(String prefix, AcquireCommand command) {
 		}
 		Instant now = RedisAnswers.instant(answer.get(3));
 		Instant since = RedisAnswers.instant(answer.get(6));
-		Instant until = (answer.size() > 8) ? RedisAnswers.instant(answer.get(8)) : now.plus(remaining);
+		boolean member = answer.size() > 8;
+		Instant until = member ? RedisAnswers.instant(answer.get(8)) : now.plus(remaining);
 		return new StoredLock(StorageKey.of(this.command.key()), RedisAnswers.text(answer.get(4)),
 				RedisAnswers.text(answer.get(5)), since, until, RedisAnswers.number(answer.get(7)),
-				Duration.between(since, now), false);
+				Duration.between(since, now), false, member);
 	}
 
 }

@@ -128,7 +128,7 @@ final class RedisInspection implements StoreInspection {
 		return new StoredLock(RedisKeys.storageKey(RedisAnswers.text(values.get(0))), RedisAnswers.text(values.get(1)),
 				RedisAnswers.text(values.get(2)), since, now.plusMillis(RedisAnswers.number(values.get(6))),
 				RedisAnswers.number(values.get(4)), Duration.between(since, now),
-				RedisAnswers.number(values.get(5)) == 1);
+				RedisAnswers.number(values.get(5)) == 1, RedisAnswers.number(values.get(5)) == 2);
 	}
 
 	@Override

@@ -7,7 +7,7 @@ final class RedisInspectionScripts {
 
 	/**
 	 * Returns the time in µs, and appends a lock to an answer: name, holder, reason,
-	 * since in µs, token, 1 if kept, remaining ms.
+	 * since in µs, token, 1 if kept or 2 if a member, remaining ms.
 	 */
 	private static final String DESCRIBE = RedisLua.MICROS + RedisLua.LEFT + RedisLua.MEMBER + """
 			local function add(answer, ...)
@@ -28,7 +28,7 @@ final class RedisInspectionScripts {
 					for i = 1, #fields, 2 do
 						if string.find(fields[i], '^%+') and ends(fields[i + 1]) > tonumber(now) then
 							local token, since, holder, reason = parts(fields[i + 1])
-							add(answer, name, holder, reason, since, token, 0,
+							add(answer, name, holder, reason, since, token, 2,
 								string.format('%.0f', (ends(fields[i + 1]) - now) / 1000))
 						end
 					end

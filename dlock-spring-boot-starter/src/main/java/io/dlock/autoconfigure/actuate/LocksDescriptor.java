@@ -91,6 +91,7 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 * A lock of any instance.
 	 *
 	 * @param key the key as it is stored, or its hash
+	 * @param kind {@code exclusive}, {@code shared} or {@code permit}
 	 * @param state {@code held}; {@code kept} if it has been released and stays taken for
 	 * the rest of its {@code minHold}
 	 * @param holder the instance and thread that took it, or {@code null} if it is kept
@@ -103,13 +104,13 @@ public record LocksDescriptor(String instance, List<Held> held, List<Waiting> wa
 	 * @param token the fencing token
 	 * @param ageSeconds the time since the acquire, by the store's clock
 	 */
-	public record Stored(String key, String state, @Nullable String holder, @Nullable String releasedBy,
+	public record Stored(String key, String kind, String state, @Nullable String holder, @Nullable String releasedBy,
 			@Nullable String reason, Instant since, Instant until, String token, double ageSeconds) {
 
 		static Stored of(String key, LockInfo lock) {
-			return new Stored(key, lock.kept() ? "kept" : "held", lock.kept() ? null : lock.holder(),
-					lock.kept() ? lock.holder() : null, lock.reason(), lock.since(), lock.until(),
-					Long.toString(lock.token()), seconds(lock.age()));
+			return new Stored(key, text(LockKind.of(lock)), lock.kept() ? "kept" : "held",
+					lock.kept() ? null : lock.holder(), lock.kept() ? lock.holder() : null, lock.reason(), lock.since(),
+					lock.until(), Long.toString(lock.token()), seconds(lock.age()));
 		}
 
 	}

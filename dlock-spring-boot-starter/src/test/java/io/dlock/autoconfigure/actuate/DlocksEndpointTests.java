@@ -264,6 +264,8 @@ class DlocksEndpointTests {
 		LocksDescriptor locks = search(endpoint(Show.NEVER, Show.ALWAYS), null, null, null, null);
 		assertThat(locks.held()).extracting(LocksDescriptor.Held::kind)
 			.containsExactlyInAnyOrder("exclusive", "permit", "shared");
+		assertThat(locks.store().locks()).extracting(LocksDescriptor.Stored::kind)
+			.containsExactlyInAnyOrder("exclusive", "permit", "shared");
 		handles.forEach(LockHandle::release);
 	}
 

@@ -62,9 +62,12 @@ abstract class MemberContract extends MemberPart {
 		assertEndsLate(longest);
 		StoredLock member = Objects.requireNonNull(refused(acquire("x", LEASE)).lock());
 		assertThat(member.holder()).isIn("holder +a", "holder +b");
+		assertThat(member.member()).isTrue();
 		assertEndsLate(member);
 		release("+b");
-		assertThat(refused(acquire("x", LEASE)).lock()).extracting(StoredLock::holder).isEqualTo("holder +a");
+		StoredLock last = Objects.requireNonNull(refused(acquire("x", LEASE)).lock());
+		assertThat(last.holder()).isEqualTo("holder +a");
+		assertThat(last.token()).isEqualTo(token);
 	}
 
 	private static void assertEndsLate(StoredLock lock) {
@@ -238,6 +241,7 @@ abstract class MemberContract extends MemberPart {
 			assertThat(Duration.between(lock.since(), lock.until())).isBetween(lease.minusSeconds(1),
 					lease.plusSeconds(1));
 			assertThat(lock.kept()).isFalse();
+			assertThat(lock.member()).isTrue();
 			assertThat(lock.age()).isBetween(Duration.ZERO, LEASE);
 		});
 		assertThat(inspection().findStored(key())).get()
