@@ -258,6 +258,7 @@ class LockSetBatchTests extends LockSetTests {
 		assertThat(this.registry.tryAcquireAll(this.immediate, List.of("a", "b", "c", "d"))).isEmpty();
 		awaitFree("a", "b", "d");
 		assertThat(this.store.acquiredTogether).hasSize(1);
+		assertThat(this.store.acquires).hasValue(4);
 		assertThat(this.events).containsExactlyInAnyOrder("Acquired a", "Acquired b", "Busy c", "Released a",
 				"Released b");
 		this.events.clear();
