@@ -142,7 +142,7 @@ final class ConsoleLocks {
 	}
 
 	/**
-	 * What is known of a key.
+	 * The holders and requests of a key.
 	 */
 	private static final class Row {
 
