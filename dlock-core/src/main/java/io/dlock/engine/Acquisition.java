@@ -242,10 +242,11 @@ class Acquisition {
 	 * @return the exception for the caller, or {@code null} to go on
 	 */
 	@Nullable LockException giveUp() {
-		if (this.failure != null && (this.failure.isLasting() || isFailingTooLong() || deadline().isOver())) {
-			return storeFailed(this.failure);
+		boolean over = deadline().isOver();
+		if (this.failure != null) {
+			return (over || this.failure.isLasting() || isFailingTooLong()) ? storeFailed(this.failure) : null;
 		}
-		return deadline().isOver() ? busy(answer()) : null;
+		return over ? busy(answer()) : null;
 	}
 
 	/**

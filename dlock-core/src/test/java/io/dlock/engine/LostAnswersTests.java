@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -12,6 +14,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.StoreException;
 import io.dlock.test.MachineWatch;
@@ -247,6 +250,35 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 		for (CompletableFuture<LockHandle> waiter : waiters) {
 			assertThatExceptionOfType(Exception.class).isThrownBy(waiter::get)
 				.withCauseInstanceOf(LockStoreException.class);
+		}
+	}
+
+	/**
+	 * The wait ended between two looks at the clock, and the outage was told as a busy
+	 * lock.
+	 */
+	@Test
+	void r24OutageIsNotBusyAtTheVeryEndOfTheWait() {
+		AtomicLong millis = new AtomicLong();
+		MachineClock slow = new MachineClock() {
+
+			@Override
+			public long nanoTime() {
+				return TimeUnit.MILLISECONDS.toNanos(millis.incrementAndGet());
+			}
+
+			@Override
+			public long wallMillis() {
+				return millis.get();
+			}
+
+		};
+		this.store.down = true;
+		try (LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.settings, slow)) {
+			for (int wait = 1; wait <= 40; wait++) {
+				LockRequest request = request("key", LEASE, Duration.ofMillis(wait));
+				assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> other.acquire(request));
+			}
 		}
 	}
 
