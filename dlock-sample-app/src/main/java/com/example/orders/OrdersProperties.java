@@ -1,6 +1,7 @@
 package com.example.orders;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -10,8 +11,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param instance the name of this instance in answers and orders
  * @param workTime how long the (simulated) payment of an order takes
+ * @param instances the addresses of all instances, for the front page
  */
 @ConfigurationProperties("orders")
-record OrdersProperties(@DefaultValue("orders") String instance, @DefaultValue("50ms") Duration workTime) {
+record OrdersProperties(@DefaultValue("orders") String instance, @DefaultValue("50ms") Duration workTime,
+		@DefaultValue List<String> instances) {
 
 }

@@ -1,5 +1,7 @@
 package com.example.orders;
 
+import java.time.Duration;
+
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -38,6 +40,16 @@ class StockService {
 	@DistributedLocked(name = "stock", key = "#product", mode = LockMode.SHARED, waitTime = "${orders.wait-time}",
 			reason = "report the stock")
 	StockLevel report(String product) {
+		return this.stock.level(product);
+	}
+
+	/**
+	 * Count by hand, which takes its time. Orders wait, or are refused.
+	 */
+	@DistributedLocked(name = "stock", key = "#product", waitTime = "${orders.wait-time}",
+			reason = "count the stock by hand")
+	StockLevel countByHand(String product, Duration time) throws InterruptedException {
+		Thread.sleep(time.toMillis());
 		return this.stock.level(product);
 	}
 
