@@ -7,144 +7,27 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockHandle;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
-import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
-import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.memory.Waiting;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two registries on one store wait for each other.
+ * The places of two processes in the queue of a store.
  */
-@Timeout(60)
-class StoreQueueMembershipTests {
-
-	private static final Duration NEVER = Duration.ofHours(1);
-
-	/** How much faster the store's clock has been than that of the processes. */
-	private final AtomicLong elapsed = new AtomicLong();
-
-	private final MemoryLockStore memory = new MemoryLockStore(() -> System.nanoTime() + this.elapsed.get());
-
-	private final TroubledStore hereStore = new TroubledStore(this.memory);
-
-	private final TroubledStore thereStore = new TroubledStore(this.memory);
-
-	private final LeaseLockRegistry here = registry(this.hereStore, Duration.ofMillis(100), Duration.ZERO);
-
-	private final List<LeaseLockRegistry> others = new ArrayList<>();
-
-	private static LeaseLockRegistry registry(TroubledStore store, Duration poll, Duration handOff) {
-		return new LeaseLockRegistry(store,
-				LockSettings.builder()
-					.maxPollInterval(poll)
-					.handOffMaxDuration(handOff)
-					.shutdownTimeout(Duration.ZERO)
-					.build());
-	}
-
-	private LeaseLockRegistry there(Duration poll) {
-		LeaseLockRegistry there = registry(this.thereStore, poll, Duration.ofMillis(10));
-		this.others.add(there);
-		return there;
-	}
-
-	@AfterEach
-	void nothingIsLeft() {
-		this.here.close();
-		this.others.forEach(LeaseLockRegistry::close);
-		assertThat(this.memory.find("key")).isEmpty();
-		assertThat(Waiting.mailboxes(this.memory)).isZero();
-	}
-
-	private static LockRequest patient() {
-		return LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
-	}
-
-	private static LockRequest impatient() {
-		return LockRequest.builder("key").waitTime(Duration.ZERO).build();
-	}
-
-	private void awaitQueued(int processes) {
-		Awaitility.await().until(() -> Waiting.processes(this.memory, "key") == processes);
-	}
-
-	@Test
-	void r29WaitingProcessIsSignalledWhenTheLockIsAvailable() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
-		int looks = this.thereStore.acquires.get();
-		held.release();
-		waiter.get().release();
-		assertThat(this.thereStore.acquires).hasValue(looks + 1);
-	}
-
-	@Test
-	void blockingRequestIsSignalled() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		for (int i = 0; i < 50; i++) {
-			LockHandle held = this.here.acquireAsync(patient()).get();
-			CompletableFuture<Long> waiter = CompletableFuture
-				.supplyAsync(() -> there.execute(patient(), LockHandle::token));
-			awaitQueued(1);
-			held.release();
-			assertThat(waiter.get()).isGreaterThan(held.token());
-		}
-	}
-
-	@Test
-	void signalBeforeTheRefusalIsKept() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(patient()).get());
-		this.thereStore.afterAcquire = () -> {
-			LockHandle handle = held.get();
-			if (handle != null && Waiting.processes(this.memory, "key") == 1 && held.compareAndSet(handle, null)) {
-				handle.release();
-			}
-		};
-		there.acquireAsync(patient()).get().release();
-		assertThat(held).hasNullValue();
-	}
-
-	/**
-	 * A driver parks the thread during its call, which consumes the permit of the signal.
-	 */
-	@Test
-	@Timeout(20)
-	void signalThatWakesTheDriverIsKept() {
-		LeaseLockRegistry there = there(NEVER);
-		LockRequest request = LockRequest.builder("key").lease(NEVER).build();
-		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(request).join());
-		this.thereStore.afterAcquire = () -> {
-			LockHandle handle = held.get();
-			if (handle != null && Waiting.processes(this.memory, "key") == 1 && held.compareAndSet(handle, null)) {
-				handle.release();
-				LockSupport.parkNanos(1);
-			}
-		};
-		there.acquire(patient()).release();
-		assertThat(held).hasNullValue();
-	}
+class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 
 	@Test
 	void tryIsNotQueued() throws Exception {
@@ -164,17 +47,6 @@ class StoreQueueMembershipTests {
 	void processWithoutMailboxIsQueued() throws Exception {
 		this.thereStore.hasNoMailboxes = true;
 		LeaseLockRegistry there = there(Duration.ofMillis(100));
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
-		held.release();
-		waiter.get().release();
-	}
-
-	@Test
-	void b20LostSignalCostsAPollInterval() throws Exception {
-		this.thereStore.messagesAreLost = true;
-		LeaseLockRegistry there = there(Duration.ofMillis(200));
 		LockHandle held = this.here.acquireAsync(patient()).get();
 		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
 		awaitQueued(1);
@@ -328,22 +200,6 @@ class StoreQueueMembershipTests {
 	}
 
 	@Test
-	void requestBehindAnotherProcessWaitsForTheMessage() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		LockHandle reader = there.acquireAsync(patient().withMode(LockMode.SHARED)).get();
-		CompletableFuture<LockHandle> next = this.here.acquireAsync(patient());
-		awaitQueued(1);
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		Awaitility.await().until(() -> there.queues().waiting().get(0).isPreceded());
-		assertThat(this.here.queues().waiting()).noneMatch(QueuedRequest::isPreceded);
-		int before = this.thereStore.acquires.get();
-		reader.release();
-		next.get().release();
-		waiter.get().release();
-		assertThat(this.thereStore.acquires).hasValue(before + 1);
-	}
-
-	@Test
 	void processWithAnotherWaiterKeepsItsPlace() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle held = this.here.acquireAsync(patient()).get();
@@ -424,78 +280,6 @@ class StoreQueueMembershipTests {
 		awaitQueued(1);
 		held.release();
 		waiting.get().release();
-	}
-
-	@Test
-	void waitTimeEndsThePauseOfAProcessThatListens() {
-		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(LockRequest.builder("key").lease(NEVER).build()).join();
-		CompletableFuture<LockHandle> first = there.acquireAsync(patient());
-		awaitQueued(1);
-		first.cancel(false);
-		CompletableFuture<Boolean> tried = CompletableFuture
-			.supplyAsync(() -> there.tryAcquire("key", Duration.ofMillis(100)).isPresent());
-		assertThat(tried).succeedsWithin(Patience.EVENTUALLY).isEqualTo(false);
-		held.release();
-	}
-
-	@Test
-	void lateSignalIsPassedOn() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		there.acquireAsync(LockRequest.builder("other").build()).get().release();
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
-		this.thereStore.leaves.set(0);
-		this.thereStore.leavesAreLost = true;
-		waiter.cancel(false);
-		Awaitility.await().until(() -> this.thereStore.leaves.get() == 1);
-		this.thereStore.leavesAreLost = false;
-		held.release();
-		Awaitility.await().until(() -> this.thereStore.leaves.get() == 2);
-		LockHandle next = this.here.acquireAsync(patient()).get();
-		next.release();
-	}
-
-	/**
-	 * A dead holder signals to no process.
-	 */
-	@Test
-	void b50ProcessWithoutSignalTriesAtTheEndOfTheLease() throws Exception {
-		this.memory.acquire(new AcquireCommand("key", "dead", Duration.ofSeconds(2), "dead", ""));
-		there(NEVER).acquireAsync(patient()).get(40, TimeUnit.SECONDS).release();
-	}
-
-	@Test
-	void signalForHeldLockIsAnsweredOnce() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		assertThatCallIsAnsweredOnce();
-		held.release();
-		waiter.get().release();
-	}
-
-	@Test
-	void signalForHeldLockIsAnsweredOnceByAThread() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<Long> waiter = CompletableFuture
-			.supplyAsync(() -> there.execute(patient(), LockHandle::token));
-		assertThatCallIsAnsweredOnce();
-		held.release();
-		assertThat(waiter.get()).isGreaterThan(held.token());
-	}
-
-	/**
-	 * An attempt is repeated at once if the signal comes during it.
-	 */
-	private void assertThatCallIsAnsweredOnce() {
-		awaitQueued(1);
-		int looks = this.thereStore.acquires.get();
-		this.thereStore.call.accept("key");
-		Awaitility.await().until(() -> this.thereStore.acquires.get() > looks);
-		Awaitility.await().during(Duration.ofMillis(500)).until(() -> this.thereStore.acquires.get() <= looks + 2);
 	}
 
 	@Test
