@@ -80,7 +80,7 @@ class ForcedReleaseTests extends AbstractDlocksEndpointTests {
 	void otherMethodsAndPathsAreNotThere() {
 		assertThat(call("POST", "").statusCode()).isEqualTo(405);
 		assertThat(call("GET", "/stock:book").statusCode()).isEqualTo(404);
-		assertThat(call("DELETE", "/stock:book?token=1").statusCode()).isEqualTo(404);
+		assertThat(call("DELETE", "/stock:book?token=1").statusCode()).isEqualTo(405);
 	}
 
 	@Test
