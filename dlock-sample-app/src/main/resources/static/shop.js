@@ -48,7 +48,7 @@ async function findInstances() {
 	}));
 	$('#instances').replaceChildren(...instances.map((instance, i) => make('li', instance.up ? 'i' + i % 2 : 'down',
 		instance.up ? instance.name + ', process ' + instance.process : instance.url + ' does not run')));
-	$('#how-many').textContent = up().length === 1 ? 'one' : up().length === 2 ? 'two' : up().length;
+	$('#how-many').textContent = up().length === 1 ? 'one instance' : (up().length === 2 ? 'two' : up().length) + ' instances';
 }
 
 async function fire(panel, query) {

@@ -6,6 +6,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisReactiveAutoCo
 import org.springframework.boot.data.redis.autoconfigure.DataRedisRepositoriesAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Profile;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
@@ -22,6 +23,15 @@ import org.springframework.security.web.SecurityFilterChain;
 class ConsoleApplication {
 
 	@Bean
+	@Profile("open")
+	SecurityFilterChain openToAll(HttpSecurity http) throws Exception {
+		return http.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
+			.csrf((csrf) -> csrf.disable())
+			.build();
+	}
+
+	@Bean
+	@Profile("!open")
 	SecurityFilterChain security(HttpSecurity http) throws Exception {
 		return http.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
 			.formLogin(Customizer.withDefaults())
