@@ -1,6 +1,7 @@
 package io.dlock.transaction;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
@@ -86,8 +87,16 @@ abstract class AbstractAsyncTransactionTests extends AbstractTransactionTests {
 		this.async = this.context.getBean(AsyncWork.class);
 	}
 
-	final CompletableFuture<String> begun(CompletableFuture<String> result) {
-		Awaitility.await().until(this::isHeld);
+	/**
+	 * Call a method that returns {@link #body}, and wait until it runs.
+	 */
+	final CompletableFuture<String> begin() {
+		AtomicBoolean begun = new AtomicBoolean();
+		CompletableFuture<String> result = this.async.stage(() -> {
+			begun.set(true);
+			return this.body;
+		});
+		Awaitility.await().untilTrue(begun);
 		return result;
 	}
 

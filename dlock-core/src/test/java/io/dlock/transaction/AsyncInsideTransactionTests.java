@@ -49,7 +49,7 @@ public class AsyncInsideTransactionTests extends AbstractAsyncTransactionTests {
 	void r47LockIsKeptUntilTheStageCompletesIfTheTransactionIsFaster() {
 		startWith(InsideTransaction.DEFER);
 		List<CompletableFuture<String>> results = new ArrayList<>();
-		inTransaction(() -> results.add(begun(this.async.stage(() -> this.body))));
+		inTransaction(() -> results.add(begin()));
 		assertThat(isHeld()).isTrue();
 		this.body.complete("done");
 		assertThat(results.get(0).join()).isEqualTo("done");
@@ -85,7 +85,7 @@ public class AsyncInsideTransactionTests extends AbstractAsyncTransactionTests {
 	void r47CancelledStageIsKeptUntilTheTransactionEnds() {
 		startWith(InsideTransaction.DEFER);
 		inTransaction(() -> {
-			begun(this.async.stage(() -> this.body)).cancel(true);
+			begin().cancel(true);
 			Awaitility.await().until(this.body::isCancelled);
 			assertThat(isHeld()).isTrue();
 		});
@@ -168,7 +168,7 @@ public class AsyncInsideTransactionTests extends AbstractAsyncTransactionTests {
 	void r47CallWaitsForEarlierCallWithinItsWaitTime() {
 		startWith(InsideTransaction.DEFER);
 		inTransaction(() -> {
-			CompletableFuture<String> first = begun(this.async.stage(() -> this.body));
+			CompletableFuture<String> first = begin();
 			assertThatExceptionOfType(ExecutionException.class)
 				.isThrownBy(() -> this.async.stageUnlessBusy().get(10, TimeUnit.SECONDS))
 				.withCauseInstanceOf(LockBusyException.class);
@@ -213,7 +213,7 @@ public class AsyncInsideTransactionTests extends AbstractAsyncTransactionTests {
 	void r47SynchronousMethodIsExcludedWhileTheStageGoesOn() {
 		startWith(InsideTransaction.DEFER);
 		inTransaction(() -> {
-			CompletableFuture<String> result = begun(this.async.stage(() -> this.body));
+			CompletableFuture<String> result = begin();
 			assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.work.run(this::insert));
 			this.body.complete("done");
 			result.join();
