@@ -77,7 +77,7 @@ public record ConsoleDescriptor(int version, String keys, String release, Instan
 	 *
 	 * @param key the key as it is stored, or its hash
 	 * @param kind {@code exclusive}, {@code shared} or {@code permit}, or {@code null} if
-	 * only another process knows
+	 * the lock has no holder
 	 * @param holders the holders, at most 50
 	 * @param holderCount the number of all holders
 	 * @param waiters the requests of this process that wait, at most 50

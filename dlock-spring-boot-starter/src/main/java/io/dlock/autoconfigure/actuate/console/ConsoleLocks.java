@@ -37,8 +37,6 @@ final class ConsoleLocks {
 	/** The tokens of one lease of the store, which threads of a process pass on. */
 	private static final long TOKENS_OF_A_LEASE = 1024;
 
-	private static final String PERMITS = "limit:";
-
 	private final String instance;
 
 	private final UnaryOperator<String> shown;
@@ -84,6 +82,7 @@ final class ConsoleLocks {
 			if (row.local.contains(Math.floorDiv(lock.token(), TOKENS_OF_A_LEASE))) {
 				continue;
 			}
+			row.kind = text(LockKind.of(lock));
 			Duration age = lock.age();
 			row.holders
 				.add(new Holder(lock.holder(), lock.instance().equals(this.instance), lock.kept() ? "kept" : HELD, null,
@@ -114,7 +113,7 @@ final class ConsoleLocks {
 	ConsoleDescriptor.Locks page(ConsoleQuery query, boolean complete, @Nullable String problem) {
 		List<Lock> matching = new ArrayList<>();
 		this.rows.forEach((key, row) -> {
-			Lock lock = row.lock(this.shown.apply(key), kind(key, row));
+			Lock lock = row.lock(this.shown.apply(key));
 			if (query.matches(lock)) {
 				matching.add(lock);
 			}
@@ -127,13 +126,6 @@ final class ConsoleLocks {
 			.map(ConsoleLocks::shortened)
 			.toList();
 		return new ConsoleDescriptor.Locks(page, pages, matching.size(), this.rows.size(), complete, problem, items);
-	}
-
-	private static @Nullable String kind(String key, Row row) {
-		if (row.kind != null || row.holders.isEmpty()) {
-			return row.kind;
-		}
-		return key.startsWith(PERMITS) ? "permit" : (row.holders.size() > 1) ? "shared" : null;
 	}
 
 	private static Lock shortened(Lock lock) {
@@ -155,10 +147,10 @@ final class ConsoleLocks {
 
 		private @Nullable String kind;
 
-		Lock lock(String key, @Nullable String kind) {
+		Lock lock(String key) {
 			this.holders.sort(Comparator.comparingDouble(Holder::heldSeconds).reversed());
 			this.waiters.sort(Comparator.comparingDouble(Waiter::waitedSeconds).reversed());
-			return new Lock(key, kind, this.holders, this.holders.size(), this.waiters, this.waiters.size());
+			return new Lock(key, this.kind, this.holders, this.holders.size(), this.waiters, this.waiters.size());
 		}
 
 	}
