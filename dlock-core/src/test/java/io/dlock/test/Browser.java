@@ -7,21 +7,12 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.WebSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -46,29 +37,15 @@ public final class Browser implements AutoCloseable {
 			"--hide-scrollbars", "--remote-debugging-port=0",
 			"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank");
 
-	private static final Pattern ANSWER = Pattern.compile("^\\{\"id\":(\\d+),");
-
-	private static final Pattern METHOD = Pattern.compile("^\\{\"method\":\"([\\w.]+)\"");
-
 	private static final Pattern PAGE = Pattern.compile("\"webSocketDebuggerUrl\": *\"(ws:[^\"]+/page/[^\"]+)\"");
 
 	private static final Pattern BASE64 = Pattern.compile("\"(?:value|data)\":\"([A-Za-z0-9+/=]*)\"");
-
-	private static final Pattern REQUESTED = Pattern.compile("\"request\":\\{[^}]*?\"url\":\"([^\"]+)\"");
 
 	private final Path directory;
 
 	private final Process process;
 
-	private final AtomicInteger commands = new AtomicInteger();
-
-	private final Map<Integer, CompletableFuture<String>> answers = new ConcurrentHashMap<>();
-
-	private final List<String> errors = new CopyOnWriteArrayList<>();
-
-	private final List<String> requests = new CopyOnWriteArrayList<>();
-
-	private final WebSocket socket;
+	private final DevTools tools;
 
 	private Browser(Path executable) throws IOException {
 		this.directory = Files.createTempDirectory("browser");
@@ -78,10 +55,7 @@ public final class Browser implements AutoCloseable {
 			.redirectErrorStream(true)
 			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
 			.start();
-		this.socket = HttpClient.newHttpClient()
-			.newWebSocketBuilder()
-			.buildAsync(URI.create(page()), new Messages())
-			.join();
+		this.tools = new DevTools(page());
 		List.of("Page", "Runtime", "Log", "Network").forEach((domain) -> send(domain + ".enable", ""));
 	}
 
@@ -125,31 +99,13 @@ public final class Browser implements AutoCloseable {
 	}
 
 	/**
-	 * Send a command of the protocol and wait for its answer.
+	 * Send a command of the DevTools protocol and wait for its answer.
 	 * @param method the method
 	 * @param params the parameters as JSON, without braces
 	 * @return the answer as JSON
 	 */
 	public String send(String method, String params) {
-		int id = this.commands.incrementAndGet();
-		CompletableFuture<String> answer = new CompletableFuture<>();
-		this.answers.put(id, answer);
-		this.socket.sendText("{\"id\":%d,\"method\":\"%s\",\"params\":{%s}}".formatted(id, method, params), true)
-			.join();
-		try {
-			return answer.get(Patience.EVENTUALLY.toMillis(), TimeUnit.MILLISECONDS);
-		}
-		catch (InterruptedException | ExecutionException | TimeoutException ex) {
-			throw new IllegalStateException("No answer to " + method, ex);
-		}
-	}
-
-	private static String quoted(String text) {
-		StringBuilder json = new StringBuilder("\"");
-		text.chars()
-			.forEach((c) -> json.append(
-					(c == '"' || c == '\\' || c < ' ' || c > '~') ? "\\u%04x".formatted(c) : Character.toString(c)));
-		return json.append('"').toString();
+		return this.tools.send(method, params);
 	}
 
 	/**
@@ -158,7 +114,7 @@ public final class Browser implements AutoCloseable {
 	 */
 	public void open(String url) {
 		eval("void (window.isOld = true)");
-		send("Page.navigate", "\"url\":" + quoted(url));
+		send("Page.navigate", "\"url\":" + DevTools.quoted(url));
 		await("!window.isOld && document.readyState === 'complete'");
 	}
 
@@ -173,7 +129,7 @@ public final class Browser implements AutoCloseable {
 				"\"width\":%d,\"height\":%d,\"deviceScaleFactor\":1,\"mobile\":false".formatted(width, height));
 		send("Emulation.setEmulatedMedia",
 				"\"features\":[{\"name\":\"prefers-color-scheme\",\"value\":%s},{\"name\":\"prefers-reduced-motion\",\"value\":\"reduce\"}]"
-					.formatted(quoted(scheme)));
+					.formatted(DevTools.quoted(scheme)));
 	}
 
 	/**
@@ -185,7 +141,7 @@ public final class Browser implements AutoCloseable {
 		String script = "(async () => (" + expression
 				+ "))().then((value) => btoa(unescape(encodeURIComponent(String(value)))))";
 		String answer = send("Runtime.evaluate",
-				"\"awaitPromise\":true,\"returnByValue\":true,\"expression\":" + quoted(script));
+				"\"awaitPromise\":true,\"returnByValue\":true,\"expression\":" + DevTools.quoted(script));
 		Matcher value = BASE64.matcher(answer);
 		if (answer.contains("\"exceptionDetails\"") || !value.find()) {
 			throw new IllegalStateException(expression + ": " + answer);
@@ -212,7 +168,7 @@ public final class Browser implements AutoCloseable {
 	 * @param text the text
 	 */
 	public void awaitText(String selector, String text) {
-		await("document.querySelector(%s).innerText.includes(%s)".formatted(quoted(selector), quoted(text)));
+		await("document.querySelector(%s).innerText.includes(%s)".formatted(DevTools.quoted(selector), DevTools.quoted(text)));
 	}
 
 	/**
@@ -220,7 +176,7 @@ public final class Browser implements AutoCloseable {
 	 * @param selector the selector
 	 */
 	public void click(String selector) {
-		eval("document.querySelector(" + quoted(selector) + ").click()");
+		eval("document.querySelector(" + DevTools.quoted(selector) + ").click()");
 	}
 
 	/**
@@ -228,7 +184,7 @@ public final class Browser implements AutoCloseable {
 	 * @param text the text
 	 */
 	public void type(String text) {
-		send("Input.insertText", "\"text\":" + quoted(text));
+		send("Input.insertText", "\"text\":" + DevTools.quoted(text));
 	}
 
 	/**
@@ -238,9 +194,9 @@ public final class Browser implements AutoCloseable {
 	 * @param text the character that it writes, or {@code null}
 	 */
 	public void press(String key, int code, @Nullable String text) {
-		String event = "\"key\":%s,\"windowsVirtualKeyCode\":%d".formatted(quoted(key), code);
+		String event = "\"key\":%s,\"windowsVirtualKeyCode\":%d".formatted(DevTools.quoted(key), code);
 		send("Input.dispatchKeyEvent",
-				"\"type\":\"keyDown\"," + event + ((text != null) ? ",\"text\":" + quoted(text) : ""));
+				"\"type\":\"keyDown\"," + event + ((text != null) ? ",\"text\":" + DevTools.quoted(text) : ""));
 		send("Input.dispatchKeyEvent", "\"type\":\"keyUp\"," + event);
 	}
 
@@ -268,7 +224,7 @@ public final class Browser implements AutoCloseable {
 	 * @return the messages as JSON
 	 */
 	public List<String> errors() {
-		return List.copyOf(this.errors);
+		return List.copyOf(this.tools.errors());
 	}
 
 	/**
@@ -276,7 +232,7 @@ public final class Browser implements AutoCloseable {
 	 * @return the addresses
 	 */
 	public List<String> requests() {
-		return List.copyOf(this.requests);
+		return List.copyOf(this.tools.requests());
 	}
 
 	/**
@@ -284,13 +240,13 @@ public final class Browser implements AutoCloseable {
 	 */
 	public void forget() {
 		send("Network.clearBrowserCookies", "");
-		this.errors.clear();
-		this.requests.clear();
+		this.tools.errors().clear();
+		this.tools.requests().clear();
 	}
 
 	@Override
 	public void close() {
-		this.socket.abort();
+		this.tools.close();
 		this.process.descendants().forEach(ProcessHandle::destroyForcibly);
 		this.process.destroyForcibly();
 		try {
@@ -300,53 +256,6 @@ public final class Browser implements AutoCloseable {
 			Thread.currentThread().interrupt();
 		}
 		FileSystemUtils.deleteRecursively(this.directory.toFile());
-	}
-
-	/**
-	 * Receives answers and events.
-	 */
-	private final class Messages implements WebSocket.Listener {
-
-		private final StringBuilder text = new StringBuilder();
-
-		@Override
-		public @Nullable CompletionStage<?> onText(WebSocket webSocket, CharSequence data, boolean last) {
-			this.text.append(data);
-			if (last) {
-				String message = this.text.toString();
-				this.text.setLength(0);
-				receive(message);
-			}
-			webSocket.request(1);
-			return null;
-		}
-
-		private void receive(String message) {
-			Matcher answer = ANSWER.matcher(message);
-			Matcher event = METHOD.matcher(message);
-			if (answer.find()) {
-				Browser.this.answers.remove(Integer.valueOf(answer.group(1))).complete(message);
-			}
-			else if (event.find()) {
-				switch (event.group(1)) {
-					case "Runtime.exceptionThrown" -> Browser.this.errors.add(message);
-					case "Runtime.consoleAPICalled", "Log.entryAdded" -> {
-						if (message.contains("\"level\":\"error\"") || message.contains("\"type\":\"error\"")) {
-							Browser.this.errors.add(message);
-						}
-					}
-					case "Network.requestWillBeSent" -> {
-						Matcher request = REQUESTED.matcher(message);
-						if (request.find()) {
-							Browser.this.requests.add(request.group(1));
-						}
-					}
-					default -> {
-					}
-				}
-			}
-		}
-
 	}
 
 }

@@ -8,145 +8,25 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.awaitility.Awaitility;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
-import org.springframework.boot.test.web.server.LocalServerPort;
 
 import io.dlock.LockHandle;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
-import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
-import io.dlock.test.Browser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The console as a person sees it, and as a person in a hurry uses it.
  */
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
-		properties = { "server.address=127.0.0.1", "dlock.backend=memory", "dlock.instance=orders-7d9f-x2lkq",
-				"dlock.console.enabled=true", "management.endpoints.web.exposure.include=dlocks",
-				"dlock.endpoint.show-keys=when-authorized", "dlock.endpoint.roles=READER",
-				"dlock.endpoint.forced-release=when-authorized", "dlock.endpoint.forced-release-roles=OPS",
-				"dlock.shutdown-timeout=0s" })
-class ConsoleBrowserTests {
-
-	private static final String CONSOLE = "/actuator/dlocks/console";
+class ConsoleBrowserTests extends AbstractConsoleBrowserTests {
 
 	/** Pictures that were looked at go to the documentation. */
 	private static final Path PICTURES = Boolean.getBoolean("dlock.docs.write") ? Path.of("../../docs/images")
 			: Path.of("target/pictures");
-
-	private static @Nullable Browser started;
-
-	@LocalServerPort
-	private int port;
-
-	@Autowired
-	private LeaseLockRegistry here;
-
-	private final List<CompletableFuture<LockHandle>> handles = new ArrayList<>();
-
-	private final List<LeaseLockRegistry> others = new ArrayList<>();
-
-	private final Browser browser = browser();
-
-	@BeforeAll
-	static void startBrowser() {
-		started = Browser.start();
-	}
-
-	private static Browser browser() {
-		assertThat(started).isNotNull();
-		return started;
-	}
-
-	@AfterAll
-	static void closeBrowser() {
-		if (started != null) {
-			started.close();
-		}
-	}
-
-	@BeforeEach
-	void forgetTheTestBefore() {
-		this.browser.open("about:blank");
-		this.browser.forget();
-		this.browser.look(1200, 800, "light");
-	}
-
-	@AfterEach
-	void releaseAll() {
-		this.handles.forEach((handle) -> {
-			if (!handle.cancel(false) && !handle.isCompletedExceptionally() && handle.join().isValid()) {
-				handle.join().release();
-			}
-		});
-		this.others.forEach(LeaseLockRegistry::close);
-	}
-
-	private LeaseLockRegistry other(String instance) {
-		LeaseLockRegistry registry = new LeaseLockRegistry(this.here.store(),
-				LockSettings.builder().instance(instance).shutdownTimeout(Duration.ZERO).build());
-		this.others.add(registry);
-		return registry;
-	}
-
-	private LockHandle hold(LeaseLockRegistry registry, String thread, LockRequest request) {
-		return request(registry, thread, request).join();
-	}
-
-	/**
-	 * Request a lock as a thread of that name.
-	 */
-	private CompletableFuture<LockHandle> request(LeaseLockRegistry registry, String thread, LockRequest request) {
-		CompletableFuture<LockHandle> handle = new CompletableFuture<>();
-		this.handles.add(handle);
-		new Thread(() -> registry.acquireAsync(request).whenComplete((held, failure) -> {
-			if (failure != null) {
-				handle.completeExceptionally(failure);
-			}
-			else if (!handle.complete(held)) {
-				held.release();
-			}
-		}), thread).start();
-		return handle;
-	}
-
-	private static LockRequest request(String key, String reason) {
-		return LockRequest.builder(key).name(key.replaceAll(":.*", "")).reason(reason).build();
-	}
-
-	private void signIn(String user, String query) {
-		this.browser.open(url(CONSOLE + query));
-		this.browser.await("location.pathname === '/login'");
-		this.browser.eval("document.querySelector('[name=username]').value = '" + user + "'");
-		this.browser.eval("document.querySelector('[name=password]').value = 'secret'");
-		this.browser.click("button[type=submit]");
-		this.browser.await("location.pathname === '" + CONSOLE
-				+ "' && document.querySelector('#fresh').innerText.includes('Live')");
-		assertThat(this.browser.eval("location.search")).as("the way back").contains(query);
-	}
-
-	private String url(String path) {
-		return "http://127.0.0.1:" + this.port + path;
-	}
-
-	private void assertNothingStrange() {
-		assertThat(this.browser.errors()).isEmpty();
-		assertThat(this.browser.requests())
-			.allMatch((url) -> url.startsWith(url("/")) || url.startsWith("data:") || url.equals("about:blank"));
-	}
 
 	@Test
 	void holderOfAStuckOrderIsFound() {
