@@ -9,8 +9,6 @@ import io.dlock.LockBusyException;
 import io.dlock.LockCongestedException;
 import io.dlock.LockException;
 import io.dlock.LockStoreException;
-import io.dlock.engine.lease.Revoker;
-import io.dlock.engine.lease.UnansweredRequests;
 import io.dlock.engine.concurrent.Backoff;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
@@ -18,10 +16,13 @@ import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Lease;
+import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.lease.UnansweredRequests;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoredLock;
 
 /**
  * One request on its way to a lock: it takes over the lease of its predecessor, or calls
@@ -34,6 +35,11 @@ import io.dlock.store.StoreException.Effect;
  * leaves the rest to the {@link Revoker}.
  */
 class Acquisition {
+
+	/**
+	 * An exclusive request that does not ask for ten seconds lets new members in.
+	 */
+	private static final long BEHIND_MEMBERS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
 	private final AcquireContext context;
 
@@ -213,7 +219,7 @@ class Acquisition {
 		return new AcquireResult.Failed(new StoreException(Effect.UNKNOWN, false, String.valueOf(ex.getMessage()), ex));
 	}
 
-	private void note(AcquireResult result, Moment sent) {
+	final void note(AcquireResult result, Moment sent) {
 		if (result instanceof AcquireResult.Failed failed) {
 			failed(failed.failure(), sent);
 			return;
@@ -311,7 +317,7 @@ class Acquisition {
 		return queued.isLockAvailable() ? 0 : pause;
 	}
 
-	private long pauseNanos(boolean signalled) {
+	final long pauseNanos(boolean signalled) {
 		if (this.backoff == null) {
 			this.backoff = new Backoff(this.maxPollInterval);
 		}
@@ -320,7 +326,15 @@ class Acquisition {
 				? TimeUnit.NANOSECONDS.convert(last.remaining()) + TimeUnit.MILLISECONDS.toNanos(1) : Long.MAX_VALUE;
 		long pause = signalled ? this.backoff.signalledNanos((last != null) ? last.place() : 0, leaseEnd)
 				: Math.min(this.backoff.nextNanos(), leaseEnd);
+		if (isExclusiveBehindMembers(last)) {
+			pause = Math.min(pause, BEHIND_MEMBERS_NANOS);
+		}
 		return Math.max(0, Math.min(pause, deadline().remainingNanos()));
+	}
+
+	private boolean isExclusiveBehindMembers(AcquireResult.@Nullable Refused last) {
+		StoredLock lock = (last != null) ? last.lock() : null;
+		return lock != null && lock.member() && !this.context.terms().isMember();
 	}
 
 	/**

@@ -221,6 +221,51 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		first.release();
 	}
 
+	/**
+	 * A node of a cluster did not answer for the leases that ended first, and the calls
+	 * for them became so small that other leases were lost behind them.
+	 */
+	@Test
+	void r5FewCallsPassTheLeasesThatGetNoAnswer() {
+		LockHandle first = holdUpRenewals();
+		List<LockHandle> lost = acquire("lost", 2000, Duration.ofSeconds(12));
+		this.clock.pass(millis(1));
+		List<LockHandle> others = acquire("other", 500, Duration.ofSeconds(12));
+		this.clock.pass(Duration.ofMillis(4500));
+		awaitDue(2500);
+		this.store.unreachable = (key) -> key.startsWith("lost");
+		this.blocking.countDown();
+		Awaitility.await().until(() -> others.stream().allMatch(this::isRenewed));
+		assertThat(this.store.renewedTogether).extracting(List::size).startsWith(1000, 100, 1000);
+		this.store.unreachable = (key) -> false;
+		lost.forEach(LockHandle::release);
+		others.forEach(LockHandle::release);
+		first.release();
+	}
+
+	@Test
+	void r5LeaseWithoutAnAnswerComesAfterTheOthers() {
+		LockHandle first = acquire("first", Duration.ofSeconds(12));
+		this.clock.pass(Duration.ofSeconds(1));
+		LockHandle second = acquire("second", Duration.ofSeconds(12));
+		this.store.unreachable = (key) -> key.equals("first");
+		this.clock.pass(Duration.ofMillis(2200));
+		Awaitility.await().until(() -> {
+			lookAfterLeases(this.registry);
+			return this.store.renewedTogether.contains(List.of("first"));
+		});
+		this.clock.pass(Duration.ofMillis(1500));
+		Awaitility.await().until(() -> {
+			lookAfterLeases(this.registry);
+			return isRenewed(second);
+		});
+		assertThat(this.store.renewedTogether).filteredOn((keys) -> keys.contains("second"))
+			.first()
+			.satisfies((keys) -> assertThat(keys.get(0)).isEqualTo("second"));
+		first.release();
+		second.release();
+	}
+
 	@Test
 	void leaseReleasedBeforeItsRenewalIsNotRenewed() {
 		LockHandle first = holdUpRenewals();

@@ -168,7 +168,8 @@ public final class Browser implements AutoCloseable {
 	 * @param text the text
 	 */
 	public void awaitText(String selector, String text) {
-		await("document.querySelector(%s).innerText.includes(%s)".formatted(DevTools.quoted(selector), DevTools.quoted(text)));
+		await("document.querySelector(%s).innerText.includes(%s)".formatted(DevTools.quoted(selector),
+				DevTools.quoted(text)));
 	}
 
 	/**

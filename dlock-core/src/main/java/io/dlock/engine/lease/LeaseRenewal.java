@@ -43,6 +43,9 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 
 	private boolean renewing;
 
+	/** Does not change while the lease waits for its renewal, either. */
+	private volatile boolean unanswered;
+
 	private boolean ended;
 
 	LeaseRenewal(Lease lease) {
@@ -107,11 +110,13 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 	}
 
 	/**
-	 * Leases that end first are renewed first.
+	 * Leases that end first are renewed first. Those whose last renewal got no answer
+	 * come after the others: their part of the store may not answer at all.
 	 */
 	@Override
 	public int compareTo(LeaseRenewal other) {
-		return Long.signum(this.endsAt - other.endsAt);
+		return (this.unanswered != other.unanswered) ? Boolean.compare(this.unanswered, other.unanswered)
+				: Long.signum(this.endsAt - other.endsAt);
 	}
 
 	/**
@@ -129,6 +134,7 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 	private synchronized void schedule(RenewResult result, Moment sent) {
 		long length = this.lease.length().toNanos();
 		this.renewing = false;
+		this.unanswered = result == RenewResult.UNKNOWN;
 		this.renewAt = (result == RenewResult.RENEWED) ? sent.nanos() + length / RENEWALS_PER_LEASE
 				: now() + length / RETRIES_PER_LEASE;
 	}

@@ -74,8 +74,12 @@ public final class LeaseRenewer {
 
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
-	/** Of the thread that renews. */
+	/** Of the thread that renews, as are the next two. */
 	private int atOnce = RENEWALS_AT_ONCE;
+
+	private int fewer = RENEWALS_AT_ONCE;
+
+	private int unansweredInARow;
 
 	public LeaseRenewer(LockStore store, MachineClock clock, EngineThreads threads, LockEvents events) {
 		this.store = new StoreRenewer(store);
@@ -223,19 +227,34 @@ public final class LeaseRenewer {
 	}
 
 	/**
-	 * A call without any answer may have been too large for a slow store, and would fail
-	 * again as often as it is repeated. If only a part of the store answers, as when a
-	 * node of a cluster is down, each call takes as long as its timeout, so that few
-	 * calls have to suffice.
+	 * If only a part of the store answers, as when a node of a cluster is down, each call
+	 * takes as long as its timeout, so that few calls have to suffice.
 	 */
 	private int nextAtOnce(int size, List<RenewResult> results) {
-		if (!results.contains(RenewResult.UNKNOWN)) {
-			return Math.min(2 * this.atOnce, RENEWALS_AT_ONCE);
-		}
 		if (results.stream().allMatch(RenewResult.UNKNOWN::equals)) {
-			return Math.max(size / 10, FEWEST_RENEWALS_AT_ONCE);
+			return nextWithoutAnswer();
 		}
-		return Math.min(this.atOnce * GROWTH_WITHOUT_ANSWER, MOST_RENEWALS_AT_ONCE);
+		this.unansweredInARow = 0;
+		if (results.contains(RenewResult.UNKNOWN)) {
+			return Math.min(this.atOnce * GROWTH_WITHOUT_ANSWER, MOST_RENEWALS_AT_ONCE);
+		}
+		this.fewer = Math.min(2 * Math.max(this.fewer, size), RENEWALS_AT_ONCE);
+		return this.fewer;
+	}
+
+	/**
+	 * A call without any answer may have been too large for a slow store, and would fail
+	 * again as often as it is repeated. Or all of its leases were in the part of the
+	 * store that does not answer, which takes the fewer calls the larger they are. So a
+	 * small call and a large one follow each other.
+	 */
+	private int nextWithoutAnswer() {
+		this.unansweredInARow++;
+		if (this.unansweredInARow % 2 == 0) {
+			return RENEWALS_AT_ONCE;
+		}
+		this.fewer = Math.max(this.fewer / 10, FEWEST_RENEWALS_AT_ONCE);
+		return this.fewer;
 	}
 
 	private List<LeaseRenewal> nextDue(int limit) {

@@ -68,7 +68,8 @@ public final class LockMembers {
 
 	/**
 	 * Refuse an exclusive request for a key that members hold. It joins the queue, or
-	 * says that it still waits there.
+	 * says that it still waits there. If members do not hold the key any more, it does
+	 * not wait in the queue, and the refusal says so by its place.
 	 * @param storageKey the key
 	 * @param mailbox the address of its process, or {@code null}
 	 * @param queueing whether to join the queue
@@ -78,8 +79,10 @@ public final class LockMembers {
 	AcquireResult refuse(String storageKey, @Nullable MailboxAddress mailbox, boolean queueing) throws SQLException {
 		return change(storageKey, (record, now) -> {
 			boolean hasRoom = record.waiting().text().length() < LockStatement.FULL_QUEUE;
-			boolean asks = queueing && record.owner().equals(LockRecord.MEMBERS);
-			LockRecord next = asks ? record.asked(hasRoom ? mailbox : null, now) : record;
+			if (queueing && !record.owner().equals(LockRecord.MEMBERS)) {
+				return new Change<>(record, new AcquireResult.Refused(Duration.ZERO, null));
+			}
+			LockRecord next = queueing ? record.asked(hasRoom ? mailbox : null, now) : record;
 			return new Change<>(next,
 					new AcquireResult.Refused(Duration.of(Math.max(0, record.until() - now), ChronoUnit.MICROS),
 							record.current(storageKey, now), next.waiting().before(mailbox, false)));

@@ -38,7 +38,8 @@ final class ConsoleHeaders {
 	boolean areFor(String path) {
 		PathMappedEndpoints mapped = this.endpoints.getIfAvailable();
 		String endpoint = (mapped != null) ? mapped.getPath(DLOCKS) : null;
-		return endpoint != null && StringUtils.uriDecode(path, StandardCharsets.UTF_8).contains(endpoint);
+		String plain = StringUtils.uriDecode(path.replaceAll(";[^/]*", ""), StandardCharsets.UTF_8);
+		return endpoint != null && (plain.endsWith(endpoint) || plain.contains(endpoint + "/"));
 	}
 
 }

@@ -12,7 +12,6 @@
 	const wish = { filter: params.get('filter') || '', only: 'all', sort: 'age', page: 1 };
 	const rows = new Map();
 	const open = new Set();
-	const fullest = new Map();
 	let data = null;
 	let received = 0;
 	let trouble = '';
@@ -292,6 +291,8 @@
 	/* a row and, while it is open, its details */
 
 	function newRow(key) {
+		let token = '';
+		let full = 0;
 		const button = make('button', 'key');
 		button.type = 'button';
 		button.setAttribute('aria-expanded', 'false');
@@ -349,9 +350,8 @@
 			text(lease, first ? span(left) : '');
 			meter.hidden = !first;
 			if (first) {
-				const id = key + ' ' + first.token;
-				const full = Math.max(fullest.get(id) || 0, first.leaseSeconds);
-				fullest.set(id, full);
+				full = Math.max(first.token === token ? full : 0, first.leaseSeconds);
+				token = first.token;
 				bar.style.transform = 'scaleX(' + (full > 0 ? Math.min(1, left / full) : 0).toFixed(3) + ')';
 				meter.classList.toggle('low', first.state === 'held' && left < full / 4);
 			}
@@ -528,9 +528,17 @@
 			return;
 		}
 		const lock = data.locks.items.find((l) => l.key === asked.key);
+		const { pages, complete, problem } = data.locks;
+		const known = !problem && (lock ? lock.holders.length === lock.holderCount : pages <= 1 && complete && wish.only === 'all');
 		const holder = lock && lock.holders.find((h) => h.token === asked.token);
 		if (holder) {
 			text($('r-age'), span(holder.heldSeconds + since));
+			if (!asked.done && !asked.gone) {
+				text($('r-answer'), '');
+			}
+		}
+		else if (!known && !asked.done && !asked.gone) {
+			text($('r-answer'), 'The lock is not in the list now: it is free, on another page, or the list is incomplete.');
 		}
 		else if (!asked.done && !asked.gone) {
 			asked.gone = true;
