@@ -152,9 +152,12 @@ final class RegistryConsole implements LockConsole {
 	private static LockList list(StoreInspection inspection, int limit) {
 		try {
 			StoredLocks stored = inspection.list(limit);
-			return new LockList(
-					stored.locks().stream().map(LockInfos::of).sorted(Comparator.comparing(LockInfo::key)).toList(),
-					stored.complete(), null);
+			return new LockList(stored.locks()
+				.stream()
+				.filter((lock) -> !lock.storageKey().equals(CHECKED_KEY))
+				.map(LockInfos::of)
+				.sorted(Comparator.comparing(LockInfo::key))
+				.toList(), stored.complete(), null);
 		}
 		catch (RuntimeException ex) {
 			return new LockList(List.of(), false, String.valueOf(ex.getMessage()));

@@ -333,6 +333,7 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 	@Test
 	void r19RefusalDuringCheckIsNoFailure() {
 		this.store.memory.acquire(new AcquireCommand(RegistryConsole.CHECKED_KEY, "elsewhere", LEASE, "elsewhere", ""));
+		assertThat(this.console.list(10).locks()).as("a check of another instance").isEmpty();
 		assertThat(this.console.check().failure()).isNull();
 		assertThat(this.store.releases).as("what is not ours").hasValue(0);
 		this.store.memory.release(RegistryConsole.CHECKED_KEY, "elsewhere");

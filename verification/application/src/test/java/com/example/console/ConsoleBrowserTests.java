@@ -77,10 +77,10 @@ class ConsoleBrowserTests extends AbstractConsoleBrowserTests {
 
 	@Test
 	void lockIsTakenAwayWithItsToken() {
-		LockHandle handle = hold(this.here, "exec-1", request("orders:1", "pay"));
+		LockHandle handle = hold(this.here, "exec-1", request("taken:1", "pay"));
 		String token = Long.toString(handle.token());
-		signIn("ops", "?filter=orders");
-		openReleaseOf("orders:1");
+		signIn("ops", "?filter=taken");
+		openReleaseOf("taken:1");
 		assertThat(this.browser.eval("document.querySelector('#r-token').innerText")).isEqualTo(token);
 		this.browser.type("000000");
 		assertThat(this.browser.eval("document.querySelector('#r-go').disabled")).isEqualTo("true");
@@ -106,14 +106,14 @@ class ConsoleBrowserTests extends AbstractConsoleBrowserTests {
 
 	@Test
 	void tokenThatIsOutOfDateTakesNothingAway() {
-		LockHandle first = hold(this.here, "exec-1", request("orders:1", "pay"));
+		LockHandle first = hold(this.here, "exec-1", request("late:1", "pay"));
 		String token = Long.toString(first.token());
-		signIn("ops", "");
-		openReleaseOf("orders:1");
+		signIn("ops", "?filter=late");
+		openReleaseOf("late:1");
 		this.browser.click("#pause");
 		this.browser.type(token);
 		first.release();
-		LockHandle second = hold(other("next"), "exec-2", request("orders:1", "pay"));
+		LockHandle second = hold(other("next"), "exec-2", request("late:1", "pay"));
 		this.browser.click("#r-go");
 		this.browser.awaitText("#r-answer", "No lock of that key has the expected token");
 		assertThat(second.isValid()).isTrue();
