@@ -34,12 +34,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The commands for a stuck lock in {@code docs/operations.md}.
+ * The commands for a stuck lock in {@code docs/endpoint.md}.
  */
 @Timeout(120)
 class StuckLockIntegrationTests {
 
-	private static final DocsPage PAGE = DocsPage.of("operations.md");
+	private static final DocsPage PAGE = DocsPage.of("endpoint.md");
 
 	private static final Pattern SCRIPT = Pattern.compile("redis-cli EVAL \"([^\"]+)\" 1 .*");
 
