@@ -125,8 +125,8 @@ public @interface DistributedLimit {
 	String minHold() default "";
 
 	/**
-	 * The reaction to a limit that is exhausted for the wait time. Has no effect beside a
-	 * {@link #fallback}.
+	 * The reaction to a limit that stays exhausted for the wait time. A {@link #fallback}
+	 * replaces {@code THROW}; it cannot be combined with {@code SKIP}.
 	 * @return the reaction
 	 */
 	@AliasFor(annotation = DistributedLocked.class, attribute = "onBusy")

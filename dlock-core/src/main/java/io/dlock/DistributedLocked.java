@@ -145,8 +145,8 @@ public @interface DistributedLocked {
 
 	/**
 	 * How long the lock outlives a process that died: {@code 30s}, {@code PT30S},
-	 * {@code ${…}}; a number without a unit is refused. At least four command timeouts.
-	 * The default is {@code dlock.lease}.
+	 * {@code ${…}}; a number without a unit is refused. A lease that is renewed has at
+	 * least four command timeouts. The default is {@code dlock.lease}.
 	 * @return the lease
 	 */
 	String lease() default "";
@@ -188,17 +188,18 @@ public @interface DistributedLocked {
 	boolean renew() default true;
 
 	/**
-	 * Whether a caller that holds the lock already runs the method under it. Without
-	 * that, the method excludes its own callers as well: such a call waits for itself and
-	 * finds the lock busy, also when a transaction keeps the lock of an earlier call.
+	 * Whether a caller that already holds the lock may run the method. If {@code false},
+	 * its call finds the lock busy, also when a transaction keeps the lock of an earlier
+	 * call.
 	 * @return whether the lock is reentrant
 	 */
 	boolean reentrant() default true;
 
 	/**
 	 * Whether the store grants the lock in the order in which it saw the calls, over all
-	 * threads and processes, which costs two round trips and a message for each call. The
-	 * default is {@code dlock.fair}.
+	 * threads and processes. Each hand-off of the lock then costs two round trips and a
+	 * message, also within a process. Without it, {@code dlock.fair} applies, which an
+	 * annotation cannot switch off.
 	 * @return {@code true} for a fair lock
 	 */
 	boolean fair() default false;
@@ -237,8 +238,8 @@ public @interface DistributedLocked {
 	String minHold() default "";
 
 	/**
-	 * The reaction to a lock that is busy for the wait time. Has no effect beside a
-	 * {@link #fallback}.
+	 * The reaction to a lock that stays busy for the wait time. A {@link #fallback}
+	 * replaces {@code THROW}; it cannot be combined with {@code SKIP}.
 	 * @return the reaction
 	 */
 	OnBusy onBusy() default OnBusy.THROW;

@@ -44,7 +44,7 @@ public final class LockBusyException extends LockException {
 	 * other with those of the store.
 	 * @return the holder; empty if the store does not tell it, the lock was released at
 	 * that moment or is only kept for its {@linkplain DistributedLocked#minHold()
-	 * minHold}, and after a serialization
+	 * minHold}, and after deserialization
 	 */
 	public Optional<LockInfo> holder() {
 		return Optional.ofNullable(this.holder);

@@ -8,10 +8,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A held lock. It may be used and released by any thread; but as long as it is held, the
- * thread that acquired it gets a nested handle when it acquires the key again. A thread
- * that hands its handles to others makes its requests {@linkplain LockRequest#reentrant()
- * not reentrant}, or acquires asynchronously.
+ * A held lock. Any thread may use or release it. While it is held, the thread that
+ * acquired it gets a nested handle when it acquires the key again. A thread that hands
+ * its handles to others makes its requests {@linkplain LockRequest#reentrant() not
+ * reentrant}, or acquires asynchronously.
  * <p>
  * A lease that is over is <em>lost</em>, and stays lost: a handle never becomes valid
  * again. Closing a handle more than once has no further effect.
@@ -122,7 +122,7 @@ public interface LockHandle extends AutoCloseable {
 	 * Release the lock. When this method returns, the lock is free for others, or
 	 * reserved for the first request that waits for it, in this process or another. If
 	 * the store does not answer, the release is repeated in the background, and the lock
-	 * ends with its lease at the latest. That is no exception, since the work was done
+	 * ends with its lease at the latest. No exception is thrown, since the work was done
 	 * under the lock. With {@link ReleaseMode#ASYNC} this method does not wait for the
 	 * store.
 	 * <p>

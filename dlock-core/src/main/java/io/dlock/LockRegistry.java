@@ -14,9 +14,9 @@ import java.util.concurrent.locks.ReadWriteLock;
  * <strong>Guarantees.</strong> A lock is a lease: the store grants the lock to another
  * caller once the lease is over, even if the holder has not noticed. Three things are
  * promised. Two handles of one key are never both {@linkplain LockHandle#isValid()
- * valid}, unless both are {@linkplain LockMode#SHARED shared}.
- * {@linkplain LockHandle#token() Fencing tokens} of a key rise from holder to holder. A
- * holder that lost its lease knows by its local deadline at the latest. No lease lock
+ * valid}, unless both are {@linkplain LockMode#SHARED shared}. The
+ * {@linkplain LockHandle#token() fencing token} increases with every new holder of a key.
+ * A holder that lost its lease knows by its local deadline at the latest. No lease lock
  * promises more; use the fencing token where a stale write must be impossible.
  * <p>
  * The registry pays no attention to transactions: a lock that protects what a transaction
@@ -303,8 +303,8 @@ public interface LockRegistry extends PermitRegistry {
 	 * for assertions. Does not call the store. Handles that were acquired asynchronously
 	 * belong to no thread unless they are {@linkplain LockContext#bind bound} to it.
 	 * <p>
-	 * No condition for {@link Lock#unlock()}: a lock that was lost is not held any more,
-	 * and still has to be unlocked.
+	 * Do not use it to decide whether to call {@link Lock#unlock()}: a lost lock is no
+	 * longer held, but must still be unlocked.
 	 * @param key the key
 	 * @return whether the thread has a handle of the key that is
 	 * {@linkplain LockHandle#isValid() valid}

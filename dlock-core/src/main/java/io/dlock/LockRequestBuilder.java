@@ -96,7 +96,8 @@ public final class LockRequestBuilder {
 	 * Set whether the store grants the lock in the order in which it saw the first
 	 * attempt of each request, over all threads and processes. A fair request waits in
 	 * the queue of the store by itself: no lock is passed on within the process, and each
-	 * grant costs two round trips and a message. Shared requests and permits ignore it.
+	 * hand-off costs two round trips and a message. Shared requests and permits ignore
+	 * it.
 	 * @param fair whether it is fair, or {@code null} for the registry's default
 	 * @return this builder
 	 */
@@ -130,9 +131,9 @@ public final class LockRequestBuilder {
 	 * Set the shortest time for which the lock stays taken, counted from its acquisition,
 	 * for scheduled work that must not run twice. An earlier release returns at once and
 	 * ends the handle, but the store keeps the lock for the rest of the time: neither
-	 * this process nor another gets it. If the process ends before the release or the
-	 * registry is closed, the lock ends with its lease. A shared lock has no
-	 * {@code minHold}: it lets others in.
+	 * this process nor another gets it. If the process dies before the release, the lock
+	 * ends with its lease. A registry that is closed keeps it for the rest of the time. A
+	 * shared lock has no {@code minHold}: it lets others in.
 	 * @param minHold a duration, at most a year, or {@code null}
 	 * @return this builder
 	 */

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * The set is as good as the weakest of its locks: it is valid as long as all of them are,
  * and it is lost as soon as one of them is lost. Each lock has a fencing token of its
- * own; the highest of them would not rise from holder to holder of a key, so that a set
- * has none.
+ * own; the highest of them would not increase with every new holder of a key, so that a
+ * set has none.
  * <p>
  * Closing a set more than once has no further effect.
  *

@@ -165,7 +165,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * Set what methods do that leave it to the configuration when the store fails.
+	 * Set the reaction to a store failure for methods that do not choose one themselves.
 	 * @param onStoreFailure {@link OnStoreFailure#THROW}, which is the default, or
 	 * {@link OnStoreFailure#PROCEED}
 	 * @throws IllegalArgumentException if it is neither: a fallback is named by a method

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * A {@link io.dlock.DistributedLocked} method that cannot be honoured. Thrown when its
- * bean is created.
+ * A {@link io.dlock.DistributedLocked} method that cannot be locked. Thrown when its bean
+ * is created.
  *
  * @since 0.1
  */

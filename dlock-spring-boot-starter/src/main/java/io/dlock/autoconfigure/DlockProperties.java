@@ -16,16 +16,19 @@ import io.dlock.transaction.InsideTransaction;
 /**
  * Configuration of dlock.
  *
- * @param backend Store of the locks. By default the only one that is possible
+ * @param backend Store of the locks. Required if both Redis and a DataSource are present;
+ * by default the one that is present
  * @param lease Time after which the lock of a process that died is free, unless a method
  * says otherwise. It is renewed while the lock is held
  * @param waitTime Time to wait for a busy lock, unless a method says otherwise
  * @param maxHold Longest time for which a lock is held, unless a method says otherwise:
  * after that it is lost. At least the lease. No limit by default
- * @param fair Whether the store grants locks in the order of the requests, unless a
- * method says otherwise. Locks are then not passed on within the process
+ * @param fair Whether the store grants all locks in the order of the requests; they are
+ * then not passed on within the process. A method or a LockRequest can switch it on for
+ * its lock, but only a LockRequest can switch it off
  * @param commandTimeout Timeout of a call to the store. A tenth of the lease by default,
- * at most one second. Every lease must be at least four times as long
+ * at most one second. The default lease and every renewed lease must be at least four
+ * times as long
  * @param maxPollInterval Longest interval at which the next waiting process polls for a
  * busy lock. Processes behind it poll more slowly
  * @param shutdownTimeout Time that running holders have to finish when the application
@@ -34,7 +37,7 @@ import io.dlock.transaction.InsideTransaction;
  * application name, host and process id by default
  * @param startupCheck Whether to fail the start if the store cannot be used
  * @param startTimeout Time that the start waits for a store that is down or slow. A
- * definite refusal, such as of a password, fails the start at once
+ * permanent failure, such as a rejected password, fails the start at once
  * @param release Whether a release waits for the store. Asynchronous saves the caller a
  * round trip, but for a moment other instances still find the lock busy
  * @param onStoreFailure Reaction of locked methods to a failure of the store, unless they
