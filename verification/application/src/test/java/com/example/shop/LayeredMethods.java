@@ -22,6 +22,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.resilience.annotation.ConcurrencyLimit;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.security.access.prepost.PostAuthorize;
 import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -62,6 +63,16 @@ class LayeredMethods {
 	@DistributedLocked("'layers'")
 	boolean secured() {
 		return isLocked();
+	}
+
+	/**
+	 * Refused unless the lock is still held when the result is checked.
+	 */
+	@PostAuthorize("T(io.dlock.LockHandle).current().isPresent()")
+	@DistributedLocked("'layers'")
+	@Transactional
+	int securedResult() {
+		return this.jdbc.sql("insert into entry values (1)").update();
 	}
 
 	@DistributedLocked("'layers'")

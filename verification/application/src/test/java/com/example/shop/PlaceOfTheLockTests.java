@@ -153,6 +153,26 @@ class PlaceOfTheLockTests {
 		});
 	}
 
+	@Test
+	void resultIsAuthorizedAfterTheReleaseAndTheCommit() {
+		this.runner.withUserConfiguration(Security.class).run((context) -> {
+			JdbcClient jdbc = context.getBean(JdbcClient.class);
+			jdbc.sql("create table entry (id int)").update();
+			loggedIn("ROLE_SELLER");
+			assertThatExceptionOfType(AccessDeniedException.class).isThrownBy(methods(context)::securedResult);
+			assertThat(jdbc.sql("select count(*) from entry").query(Integer.class).single()).isOne();
+		});
+	}
+
+	@Test
+	void resultIsAuthorizedUnderTheLockIfTransactionsComeFirst() {
+		this.runner.withUserConfiguration(Security.class, EarlyTransactions.class).run((context) -> {
+			context.getBean(JdbcClient.class).sql("create table entry (id int)").update();
+			loggedIn("ROLE_SELLER");
+			assertThat(methods(context).securedResult()).isOne();
+		});
+	}
+
 	private static void loggedIn(String role) {
 		SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken("user", "", role));
 	}
