@@ -61,6 +61,12 @@ class StuckLockIntegrationTests {
 				"UPDATE dlock_lock SET lease_until = UTC_TIMESTAMP(6)");
 	}
 
+	@Test
+	void h2() throws Exception {
+		database("jdbc:h2:mem:stuck;DB_CLOSE_DELAY=-1", "sa", "sa", "h2",
+				"UPDATE dlock_lock SET lease_until = CURRENT_TIMESTAMP(6)");
+	}
+
 	private void database(String url, String username, String password, String schema, String takeAway)
 			throws Exception {
 		try (HikariDataSource pool = new HikariDataSource()) {
