@@ -263,6 +263,25 @@ abstract class AbstractJdbcMemberTests {
 		granted(this.store.acquire(command(this.key, "x", 1, this.mailbox)));
 	}
 
+	/**
+	 * A request that believes to be in the queue waits for a signal that does not come.
+	 */
+	@Test
+	void exclusiveRequestDoesNotQueueBehindMembersThatAreGone() {
+		Refused notQueued = new Refused(Duration.ZERO, null);
+		granted(acquire("+a"));
+		JdbcLockStore late = interruptedOnce(() -> this.store.release(this.key, "+a"));
+		assertThat(late.acquire(command(this.key, "x", 1, this.mailbox))).isEqualTo(notQueued);
+		granted(acquire("+a"));
+		late = interruptedOnce(() -> {
+			this.store.release(this.key, "+a");
+			granted(acquire("y"));
+		});
+		assertThat(late.acquire(command(this.key, "x", 1, this.mailbox))).isEqualTo(notQueued);
+		this.store.release(this.key, "y");
+		granted(acquire("z"));
+	}
+
 	@Test
 	void changesThatOthersPreventAreGivenUpWithTheTimeout() {
 		granted(acquire("+a"));
