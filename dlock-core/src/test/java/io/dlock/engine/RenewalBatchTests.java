@@ -243,26 +243,41 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		first.release();
 	}
 
+	/**
+	 * Both leases wait for the next call, and the one without an answer ends first.
+	 */
 	@Test
 	void r5LeaseWithoutAnAnswerComesAfterTheOthers() {
-		LockHandle first = acquire("first", Duration.ofSeconds(12));
+		LockHandle unanswered = acquire("unanswered", Duration.ofSeconds(12));
 		this.clock.pass(Duration.ofSeconds(1));
-		LockHandle second = acquire("second", Duration.ofSeconds(12));
-		this.store.unreachable = (key) -> key.equals("first");
+		LockHandle other = acquire("other", Duration.ofSeconds(12));
+		this.store.unreachable = (key) -> key.equals("unanswered");
 		this.clock.pass(Duration.ofMillis(2200));
-		Awaitility.await().until(() -> {
-			lookAfterLeases(this.registry);
-			return this.store.renewedTogether.contains(List.of("first"));
-		});
+		lookAfterLeases(this.registry);
+		Awaitility.await().until(() -> this.store.renewals.get() > 0);
+		blockRenewals();
+		this.store.renewedTogether.clear();
 		this.clock.pass(Duration.ofMillis(1500));
-		Awaitility.await().until(() -> {
-			lookAfterLeases(this.registry);
-			return this.store.renewedTogether.stream().anyMatch((keys) -> keys.contains("second"));
+		awaitDue(2);
+		this.blocking.countDown();
+		Awaitility.await().until(() -> !this.store.renewedTogether.isEmpty());
+		assertThat(this.store.renewedTogether).first().isEqualTo(List.of("other", "unanswered"));
+		this.store.unreachable = (key) -> false;
+		unanswered.release();
+		other.release();
+	}
+
+	/**
+	 * Keep the thread of the renewals busy until the latch opens, when it has noted the
+	 * answers to those before.
+	 */
+	private void blockRenewals() {
+		CountDownLatch blocked = new CountDownLatch(1);
+		this.registry.threads().renewal(() -> {
+			blocked.countDown();
+			AbstractLeaseLockRegistryTests.awaitQuietly(this.blocking);
 		});
-		assertThat(this.store.renewedTogether).filteredOn((keys) -> keys.contains("second"))
-			.allMatch((keys) -> keys.get(0).equals("second"));
-		first.release();
-		second.release();
+		AbstractLeaseLockRegistryTests.awaitQuietly(blocked);
 	}
 
 	@Test
