@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -15,15 +16,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 import io.dlock.LockHandle;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.LockSettings;
 import io.dlock.store.LockStore;
+import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
- * Shared locks and permits of two instances on real servers, judged by counts that the
- * locks know nothing of.
+ * Shared locks, permits and sets of two instances on real servers, judged by counts that
+ * the locks know nothing of.
  */
 @Timeout(180)
 class MembersIntegrationTests {
@@ -89,6 +92,20 @@ class MembersIntegrationTests {
 				assertThat(this.readers.incrementAndGet()).isLessThanOrEqualTo(LIMIT);
 				permit.assertHeld();
 				this.readers.decrementAndGet();
+			}
+		});
+	}
+
+	@Test
+	void setsInOppositeOrdersDoNotWaitForEachOther() {
+		RedisServer redis = RedisServer.shared();
+		List<String> keys = List.of(this.exclusive.key(), this.exclusive.key() + "/2");
+		List<String> reversed = List.of(keys.get(1), keys.get(0));
+		run("redis:" + redis.host() + ":" + redis.port(), (registry) -> {
+			try (LockSet set = registry.acquireAll(this.exclusive, (this.cycles.get() % 2 == 0) ? keys : reversed)) {
+				assertThat(this.writers.incrementAndGet()).isOne();
+				set.assertHeld();
+				this.writers.decrementAndGet();
 			}
 		});
 	}

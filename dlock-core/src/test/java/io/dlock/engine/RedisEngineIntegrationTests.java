@@ -1,9 +1,11 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -16,6 +18,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.store.LockStore;
@@ -151,6 +154,26 @@ class RedisEngineIntegrationTests {
 			.satisfies((ex) -> assertThat(ex).isInstanceOf(LockInterruptedException.class));
 		this.proxy.blackHole(false);
 		Awaitility.await().until(this::isFree);
+	}
+
+	/**
+	 * The connection ends in the middle of the answers, and the process gets no other.
+	 */
+	@Test
+	void setOfAProcessThatDiesInTheMiddleIsTakenForOneLease() {
+		Duration lease = Duration.ofSeconds(1);
+		LockRequest once = LockRequest.builder("set").lease(lease).renew(false).waitTime(Duration.ZERO).build();
+		List<String> keys = IntStream.range(100, 132).mapToObj((i) -> this.key + "/" + i).toList();
+		this.registry.acquireAll(once, keys).release();
+		this.proxy.refuse(true);
+		this.proxy.cutRepliesAfter(100);
+		CompletableFuture<LockSet> dying = this.registry.acquireAllAsync(once, keys);
+		Awaitility.await().until(() -> this.direct.find(keys.get(0)).isPresent());
+		assertThat(keys.stream().flatMap((each) -> this.direct.find(each).stream()))
+			.allSatisfy((taken) -> assertThat(Duration.between(taken.since(), taken.until()))
+				.isLessThan(lease.plusMillis(100)));
+		this.direct.acquireAll(keys).release();
+		assertThat(dying).failsWithin(Patience.EVENTUALLY);
 	}
 
 	@Test
