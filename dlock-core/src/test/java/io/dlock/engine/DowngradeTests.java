@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class DowngradeTests extends AbstractMemberTests {
+
+	/** Counts that the locks know nothing of. */
+	private final AtomicInteger writers = new AtomicInteger();
+
+	private final AtomicInteger readers = new AtomicInteger();
+
+	/** Guarded by the lock. */
+	private int version;
 
 	/** A downgrade loses the lock in Redisson (issue 4217). */
 	@Test
@@ -58,6 +67,47 @@ class DowngradeTests extends AbstractMemberTests {
 		CompletableFuture.allOf(local, remote).join();
 		local.join().release();
 		remote.join().release();
+	}
+
+	@Test
+	void noWriterComesBetweenAWriterAndTheReaderThatItBecomes() {
+		List<CompletableFuture<Integer>> threads = IntStream.range(0, 8).mapToObj((i) -> inOtherThread(() -> {
+			LeaseLockRegistry process = (i % 2 == 0) ? this.registry : this.other;
+			for (int n = 0; n < 150; n++) {
+				if (i < 4) {
+					write(process);
+				}
+				else {
+					read(process.acquire(shared("key").build()));
+				}
+			}
+			return 150;
+		})).toList();
+		assertThat(threads.stream().mapToInt(CompletableFuture::join).sum()).isEqualTo(1200);
+		assertThat(this.version).isEqualTo(600);
+	}
+
+	private void write(LeaseLockRegistry process) {
+		try (LockHandle writer = process.acquire(exclusive("key").build())) {
+			assertThat(this.writers.incrementAndGet()).as("writers").isOne();
+			assertThat(this.readers).as("readers beside a writer").hasValue(0);
+			this.version++;
+			int written = this.version;
+			this.writers.decrementAndGet();
+			assertThat(read(writer.downgrade())).as("the version that was written").isEqualTo(written);
+		}
+	}
+
+	private int read(LockHandle shared) {
+		try (LockHandle reader = shared) {
+			this.readers.incrementAndGet();
+			int read = this.version;
+			reader.assertHeld();
+			assertThat(this.writers).as("writers beside a reader").hasValue(0);
+			assertThat(this.version).as("read again").isEqualTo(read);
+			this.readers.decrementAndGet();
+			return read;
+		}
 	}
 
 	@Test
