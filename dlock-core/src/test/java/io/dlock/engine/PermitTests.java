@@ -124,14 +124,6 @@ class PermitTests extends AbstractMemberTests {
 	}
 
 	@Test
-	void permitStaysTakenForItsMinHold() {
-		LockRequest request = exclusive("key").minHold(SHORT_LEASE).lease(SHORT_LEASE).build();
-		this.registry.acquirePermitAsync(request, 1).join().release();
-		assertThat(this.registry.tryAcquirePermit(noWait("key"), 1)).isEmpty();
-		this.registry.acquirePermitAsync(exclusive("key").build(), 1).join().release();
-	}
-
-	@Test
 	void lostPermitIsToldAndDoesNotBlock() {
 		LockHandle permit = take(this.registry, 1, 1).get(0);
 		this.registry.console().forceRelease("limit:key", permit.token());
