@@ -49,11 +49,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 abstract class AbstractJdbcMemberTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(60);
+	static final Duration LEASE = Duration.ofSeconds(60);
 
 	private final String table = "dlock_" + UUID.randomUUID().toString().replace("-", "");
 
-	private final String key = "members";
+	final String key = "members";
 
 	private final MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
 
@@ -63,7 +63,7 @@ abstract class AbstractJdbcMemberTests {
 
 	private final String schema;
 
-	private JdbcLockStore store;
+	JdbcLockStore store;
 
 	AbstractJdbcMemberTests(String schema, String url, String username, String password) {
 		this.schema = schema;

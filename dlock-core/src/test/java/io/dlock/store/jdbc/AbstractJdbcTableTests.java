@@ -9,6 +9,8 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Map.Entry;
 
 import javax.sql.DataSource;
 
@@ -158,12 +160,20 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 	 */
 	@Test
 	void tableWithAColumnThatIsTooShortIsRefused() throws SQLException {
-		execute("DROP TABLE IF EXISTS dlock_short");
-		execute(script("dlock_short").replaceAll("(reason +VARCHAR)\\(255\\)", "$1(254)"));
-		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_short"));
-		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
-			.withMessageContaining("The column reason of the lock table 'dlock_short' has room for 254 characters");
-		store.close();
+		Map<String, Integer> lengths = Map.of("lock_key", 512, "owner", 32, "holder", 255, "reason", 255, "waiting",
+				4096);
+		for (Entry<String, Integer> length : lengths.entrySet()) {
+			String column = length.getKey();
+			int tooShort = length.getValue() - 1;
+			execute("DROP TABLE IF EXISTS dlock_short");
+			execute(script("dlock_short").replaceAll("(" + column + " +\\w+)\\(\\d+\\)", "$1(" + tooShort + ")"));
+			try (JdbcLockStore store = new JdbcLockStore(this.application,
+					settings().withTable("dlock_short").withPoolSize(0))) {
+				assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+					.withMessageContaining("The column %s of the lock table 'dlock_short' has room for %d characters",
+							column, tooShort);
+			}
+		}
 	}
 
 	/**

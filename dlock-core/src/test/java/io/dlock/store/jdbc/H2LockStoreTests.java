@@ -146,6 +146,10 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 			assertThat(store.awaited(address)).containsExactly(StorageKey.of(key()));
 			granted(ask(store, "a", address));
 			assertThat(store.awaited(address)).isEmpty();
+			assertThat(ask(store, "b", address)).isInstanceOf(Refused.class);
+			assertThat(store.awaited(address)).containsExactly(StorageKey.of(key()));
+			store.leave(StorageKey.of(key()), address);
+			assertThat(store.awaited(address)).as("given up").isEmpty();
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.dlock.store.jdbc;
 
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -47,6 +48,26 @@ class MariaDbSettingsIntegrationTests {
 				}
 			}
 		}
+	}
+
+	@Test
+	void waitsForRowsAndForTablesAreLimited() {
+		try (HikariDataSource pool = pool(MariaDbServer.shared());
+				JdbcLockStore store = new JdbcLockStore(pool, SETTINGS)) {
+			for (String wait : new String[] { "innodb_lock_wait_timeout", "lock_wait_timeout" }) {
+				assertThat(ownSetting(store, wait)).as(wait).isEqualTo(10);
+			}
+		}
+	}
+
+	private static int ownSetting(JdbcLockStore store, String name) {
+		return store.connections().execute("show", (dialect, connection) -> {
+			try (Statement statement = connection.createStatement();
+					ResultSet row = statement.executeQuery("SELECT @@SESSION." + name)) {
+				row.next();
+				return row.getInt(1);
+			}
+		});
 	}
 
 	private static HikariDataSource pool(MariaDbServer server) {
