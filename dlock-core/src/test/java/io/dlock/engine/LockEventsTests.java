@@ -316,17 +316,31 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void blockingListenerDoesNotDelayRenewals() {
+		CountDownLatch blocked = new CountDownLatch(1);
 		CountDownLatch block = new CountDownLatch(1);
 		this.registry.addListener((event) -> {
 			if (event instanceof Renewed) {
+				this.events.add(event);
+				blocked.countDown();
 				awaitQuietly(block);
 			}
 		});
 		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
-		Awaitility.await().until(() -> this.store.renewals.get() >= 4);
+		awaitQuietly(blocked);
+		CountDownLatch others = new CountDownLatch(1000);
+		for (int i = 0; i < 1000; i++) {
+			this.registry.threads().event(others::countDown);
+		}
+		int before = this.store.renewals.get();
+		Awaitility.await().until(() -> this.store.renewals.get() >= before + 3);
 		assertThat(handle.isValid()).isTrue();
-		block.countDown();
 		handle.release();
+		CountDownLatch told = new CountDownLatch(1);
+		this.registry.threads().event(told::countDown);
+		block.countDown();
+		awaitQuietly(told);
+		assertThat(others.getCount()).isZero();
+		assertThat(this.events).as("not announced while many events wait").hasSizeLessThanOrEqualTo(before);
 	}
 
 	private static final class Failing implements LockListener {

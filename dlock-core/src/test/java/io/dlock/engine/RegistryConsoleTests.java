@@ -15,6 +15,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockInfo;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.LockStoreException;
 import io.dlock.console.ForcedRelease;
 import io.dlock.console.LocalLocks;
@@ -213,6 +214,23 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		assertThat(this.store.memory.renew(List.of(new RenewCommand("key", ownerOf(successor), LEASE))))
 			.containsExactly(RenewResult.RENEWED);
 		successor.release();
+	}
+
+	/**
+	 * Keys of two buckets in Redis may have the same token.
+	 */
+	@Test
+	void forcedReleaseEndsNoOtherLockWithTheSameToken() {
+		this.store.batches = true;
+		this.store.afterBatch = (results) -> List.of(results.get(0), results.get(0));
+		LockSet locks = this.registry.acquireAllAsync(request(), List.of("key", "other")).join();
+		LockHandle taken = locks.handle("key");
+		LockHandle other = locks.handle("other");
+		assertThat(other.token()).isEqualTo(taken.token());
+		assertThat(this.console.forceRelease("key", taken.token())).isEqualTo(ForcedRelease.RELEASED);
+		assertThat(taken.isValid()).isFalse();
+		assertThat(other.isValid()).isTrue();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(locks::release);
 	}
 
 	private String ownerOf(LockHandle handle) {

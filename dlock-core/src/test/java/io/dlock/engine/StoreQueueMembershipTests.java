@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -17,6 +18,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.memory.Waiting;
@@ -41,6 +43,25 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 		other.release();
 		held.release();
 		waiter.get().release();
+	}
+
+	/**
+	 * The mailbox is opened on a worker.
+	 */
+	@Test
+	void tryOpensNoMailbox() {
+		List<Thread> started = new CopyOnWriteArrayList<>();
+		LeaseLockRegistry there = new LeaseLockRegistry(this.thereStore, this.here.settings(), MachineClock.SYSTEM,
+				new EngineThreads((task) -> {
+					Thread thread = new Thread(task);
+					started.add(thread);
+					return thread;
+				}));
+		this.others.add(there);
+		LockHandle held = this.here.acquireAsync(patient()).join();
+		assertThat(there.tryAcquire(impatient())).isEmpty();
+		assertThat(started).extracting(Thread::getName).noneMatch((name) -> name.startsWith("dlock-worker"));
+		held.release();
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 package io.dlock.engine;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -150,6 +151,27 @@ class TryTests extends AbstractLeaseLockRegistryTests {
 		assertThat(waitersOf("key")).isZero();
 		held.release();
 		assertThat(this.store.acquires).hasValue(1);
+	}
+
+	/**
+	 * Threads that try again and again would take the processor from the holder.
+	 */
+	@Test
+	void tryBehindLocalHolderLeavesTheProcessorToIt() {
+		LockHandle held = this.registry.acquireAsync(LockRequest.of("key")).join();
+		long before = pauses();
+		for (int i = 0; i < 10; i++) {
+			assertThat(this.registry.tryAcquire(noWait("key"))).isEmpty();
+		}
+		assertThat(pauses() - before).isGreaterThanOrEqualTo(10);
+		held.release();
+	}
+
+	/**
+	 * How often this thread has been parked.
+	 */
+	private static long pauses() {
+		return ManagementFactory.getThreadMXBean().getThreadInfo(Thread.currentThread().getId()).getWaitedCount();
 	}
 
 	@Test
