@@ -1,0 +1,91 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import javax.net.ssl.HostnameVerifier;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocketFactory;
+
+import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.resource.ClientResources;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The connections of the locks have the TLS and the credentials of the application.
+ */
+class LockClientConfigurationTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+	private final ClientResources resources = ClientResources.create();
+
+	@AfterEach
+	void shutDownResources() {
+		this.resources.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
+	}
+
+	private static JedisClientConfiguration copyOf(JedisClientConfiguration application) {
+		return new JedisLockClientConfiguration(application, TIMEOUT, new AtomicBoolean());
+	}
+
+	private LettuceClientConfiguration copyOf(LettuceClientConfiguration application) {
+		return LettuceLockClientConfiguration.like(application, this.resources, TIMEOUT);
+	}
+
+	@Test
+	void jedisHasTheTlsOfTheApplication() {
+		SSLSocketFactory sockets = (SSLSocketFactory) SSLSocketFactory.getDefault();
+		SSLParameters parameters = new SSLParameters();
+		HostnameVerifier verifier = (host, session) -> true;
+		JedisClientConfiguration copy = copyOf(JedisClientConfiguration.builder()
+			.useSsl()
+			.sslSocketFactory(sockets)
+			.sslParameters(parameters)
+			.hostnameVerifier(verifier)
+			.build());
+		assertThat(copy.isUseSsl()).isTrue();
+		assertThat(copy.getSslSocketFactory()).containsSame(sockets);
+		assertThat(copy.getSslParameters()).containsSame(parameters);
+		assertThat(copy.getHostnameVerifier()).containsSame(verifier);
+	}
+
+	@Test
+	void jedisHasNoTlsWithoutThatOfTheApplication() {
+		JedisClientConfiguration copy = copyOf(JedisClientConfiguration.defaultConfiguration());
+		assertThat(copy.isUseSsl()).isFalse();
+		assertThat(copy.getSslSocketFactory()).isEmpty();
+	}
+
+	@Test
+	void lettuceHasTheTlsAndTheCredentialsOfTheApplication() {
+		RedisCredentialsProviderFactory credentials = new RedisCredentialsProviderFactory() {
+		};
+		LettuceClientConfiguration copy = copyOf(LettuceClientConfiguration.builder()
+			.redisCredentialsProviderFactory(credentials)
+			.useSsl()
+			.verifyPeer(SslVerifyMode.CA)
+			.startTls()
+			.build());
+		assertThat(copy.getRedisCredentialsProviderFactory()).containsSame(credentials);
+		assertThat(copy.isUseSsl()).isTrue();
+		assertThat(copy.getVerifyMode()).isEqualTo(SslVerifyMode.CA);
+		assertThat(copy.isStartTls()).isTrue();
+	}
+
+	@Test
+	void lettuceHasNoTlsWithoutThatOfTheApplication() {
+		LettuceClientConfiguration copy = copyOf(LettuceClientConfiguration.defaultConfiguration());
+		assertThat(copy.isUseSsl()).isFalse();
+		assertThat(copy.isStartTls()).isFalse();
+		assertThat(copyOf(LettuceClientConfiguration.builder().useSsl().build()).isStartTls()).isFalse();
+	}
+
+}
