@@ -3,12 +3,14 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 
+import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.store.memory.MemoryLockStore;
@@ -66,6 +68,26 @@ abstract class AbstractStoreQueueTests {
 
 	static LockRequest impatient() {
 		return LockRequest.builder("key").waitTime(Duration.ZERO).build();
+	}
+
+	/**
+	 * A lock that this process holds while the other one is queued for it.
+	 */
+	final Contended contended(Duration poll) throws Exception {
+		LeaseLockRegistry there = there(poll);
+		LockHandle held = this.here.acquireAsync(patient()).get();
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(1);
+		return new Contended(there, held, waiter);
+	}
+
+	record Contended(LeaseLockRegistry there, LockHandle held, CompletableFuture<LockHandle> waiter) {
+
+		void handOver() throws Exception {
+			this.held.release();
+			this.waiter.get().release();
+		}
+
 	}
 
 	final void awaitQueued(int processes) {

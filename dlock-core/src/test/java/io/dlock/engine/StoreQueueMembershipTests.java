@@ -33,16 +33,12 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 
 	@Test
 	void tryIsNotQueued() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
+		Contended lock = contended(NEVER);
 		LockHandle other = this.here.acquireAsync(LockRequest.of("other")).get();
-		assertThat(there.tryAcquire("other", Duration.ZERO)).isEmpty();
+		assertThat(lock.there().tryAcquire("other", Duration.ZERO)).isEmpty();
 		assertThat(this.thereStore.asked.queueing()).isFalse();
 		other.release();
-		held.release();
-		waiter.get().release();
+		lock.handOver();
 	}
 
 	/**
@@ -67,12 +63,7 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 	@Test
 	void processWithoutMailboxIsQueued() throws Exception {
 		this.thereStore.hasNoMailboxes = true;
-		LeaseLockRegistry there = there(Duration.ofMillis(100));
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
-		held.release();
-		waiter.get().release();
+		contended(Duration.ofMillis(100)).handOver();
 	}
 
 	@Test
@@ -140,18 +131,15 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 	@Test
 	void listeningProcessIsQueuedOnlyAtItsMailbox() throws Exception {
 		this.thereStore.mailboxesFail = true;
-		LeaseLockRegistry there = there(Duration.ofMillis(100));
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
-		MailboxAddress polling = there.membership().address();
+		Contended lock = contended(Duration.ofMillis(100));
+		StoreQueueMembership membership = lock.there().membership();
+		MailboxAddress polling = membership.address();
 		this.thereStore.mailboxesFail = false;
 		Awaitility.await().until(() -> this.thereStore.leaves.get() == 1);
 		awaitQueued(1);
-		assertThat(there.membership().isListening()).isTrue();
-		assertThat(there.membership().address()).isNotNull().isNotEqualTo(polling);
-		held.release();
-		waiter.get().release();
+		assertThat(membership.isListening()).isTrue();
+		assertThat(membership.address()).isNotNull().isNotEqualTo(polling);
+		lock.handOver();
 	}
 
 	/**
@@ -160,11 +148,9 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 	@Test
 	void signalAtFormerAddressIsPassedOn() throws Exception {
 		this.thereStore.mailboxesFail = true;
-		LeaseLockRegistry there = there(Duration.ofMillis(100));
-		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(patient()).get());
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
-		MailboxAddress polling = there.membership().address();
+		Contended lock = contended(Duration.ofMillis(100));
+		AtomicReference<LockHandle> held = new AtomicReference<>(lock.held());
+		MailboxAddress polling = lock.there().membership().address();
 		assertThat(polling).isNotNull();
 		this.thereStore.beforeAcquire = () -> {
 			AcquireCommand asked = this.thereStore.asked;
@@ -174,7 +160,7 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 			}
 		};
 		this.thereStore.mailboxesFail = false;
-		waiter.get().release();
+		lock.waiter().get().release();
 		assertThat(held).hasNullValue();
 		Awaitility.await().until(() -> this.thereStore.leaves.get() == 1);
 		LockHandle next = this.here.acquireAsync(patient()).get();
@@ -187,11 +173,8 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 	@Test
 	void placeAtFormerAddressIsLeftAfterAGrant() throws Exception {
 		this.thereStore.mailboxesFail = true;
-		LeaseLockRegistry there = there(Duration.ofMillis(100));
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
-		MailboxAddress polling = there.membership().address();
+		Contended lock = contended(Duration.ofMillis(100));
+		MailboxAddress polling = lock.there().membership().address();
 		assertThat(polling).isNotNull();
 		this.thereStore.beforeAcquire = () -> {
 			if (!polling.equals(this.thereStore.asked.mailbox())) {
@@ -199,9 +182,9 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 			}
 		};
 		this.thereStore.mailboxesFail = false;
-		LockHandle granted = waiter.get();
+		LockHandle granted = lock.waiter().get();
 		awaitQueued(0);
-		held.release();
+		lock.held().release();
 		granted.release();
 	}
 
@@ -285,21 +268,18 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 
 	@Test
 	void requestThatComesWhileThePlaceIsGivenUpIsQueued() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> first = there.acquireAsync(patient());
-		awaitQueued(1);
+		Contended lock = contended(NEVER);
 		CompletableFuture<CompletableFuture<LockHandle>> second = new CompletableFuture<>();
 		int looks = this.thereStore.acquires.get();
 		this.thereStore.beforeLeave = () -> {
-			second.complete(there.acquireAsync(patient()));
+			second.complete(lock.there().acquireAsync(patient()));
 			Awaitility.await().until(() -> this.thereStore.acquires.get() > looks);
 		};
-		first.cancel(false);
+		lock.waiter().cancel(false);
 		CompletableFuture<LockHandle> waiting = second.get();
 		awaitBeforeTheLeaseEnds(() -> this.thereStore.acquires.get() > looks + 1);
 		awaitQueued(1);
-		held.release();
+		lock.held().release();
 		waiting.get().release();
 	}
 

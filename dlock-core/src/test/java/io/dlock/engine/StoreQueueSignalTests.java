@@ -26,13 +26,9 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 
 	@Test
 	void r29WaitingProcessIsSignalledWhenTheLockIsAvailable() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
+		Contended lock = contended(NEVER);
 		int looks = this.thereStore.acquires.get();
-		held.release();
-		waiter.get().release();
+		lock.handOver();
 		assertThat(this.thereStore.acquires).hasValue(looks + 1);
 	}
 
@@ -86,12 +82,7 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 	@Test
 	void b20LostSignalCostsAPollInterval() throws Exception {
 		this.thereStore.messagesAreLost = true;
-		LeaseLockRegistry there = there(Duration.ofMillis(200));
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
-		held.release();
-		waiter.get().release();
+		contended(Duration.ofMillis(200)).handOver();
 	}
 
 	@Test
@@ -152,12 +143,9 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 
 	@Test
 	void signalForHeldLockIsAnsweredOnce() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		Contended lock = contended(NEVER);
 		assertThatCallIsAnsweredOnce();
-		held.release();
-		waiter.get().release();
+		lock.handOver();
 	}
 
 	@Test
