@@ -88,13 +88,11 @@ public final class JavaProcess implements AutoCloseable {
 	/**
 	 * Send a signal.
 	 * @param signal its name; after {@code STOP} the process really stands still
-	 * @throws IOException if that fails
-	 * @throws InterruptedException if the thread is interrupted
 	 */
-	public void signal(String signal) throws IOException, InterruptedException {
-		new ProcessBuilder("sh", "-c", "kill -" + signal + " " + this.process.pid()).inheritIO().start().waitFor();
+	public void signal(String signal) {
+		ProcessSignals.send(signal, List.of(this.process.pid()));
 		if (signal.equals("STOP")) {
-			ServerProcess.awaitStopped(this.process.pid());
+			ProcessSignals.awaitStopped(this.process.pid());
 		}
 	}
 

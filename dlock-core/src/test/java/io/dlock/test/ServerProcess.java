@@ -16,10 +16,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -236,15 +233,15 @@ final class ServerProcess {
 	 */
 	void pause() {
 		signal("STOP");
-		awaitStopped(this.process.pid());
+		ProcessSignals.awaitStopped(this.process.pid());
 		// no child is started any more
 		List<Long> children = children();
-		signal("STOP", children);
-		children.forEach(ServerProcess::awaitStopped);
+		ProcessSignals.send("STOP", children);
+		children.forEach(ProcessSignals::awaitStopped);
 	}
 
 	void resume() {
-		signal("CONT", children());
+		ProcessSignals.send("CONT", children());
 		signal("CONT");
 	}
 
@@ -276,7 +273,7 @@ final class ServerProcess {
 		children.forEach(ProcessHandle::destroyForcibly);
 		waitFor(STOP_TIMEOUT);
 		// a server does not start again while a child of the one before has its memory
-		children.forEach(ServerProcess::awaitEnd);
+		children.forEach(ProcessSignals::awaitEnd);
 		PROCESSES.remove(this);
 	}
 
@@ -287,7 +284,7 @@ final class ServerProcess {
 	private void stopStartingChildren() {
 		try {
 			signal("STOP");
-			awaitStopped(this.process.pid());
+			ProcessSignals.awaitStopped(this.process.pid());
 		}
 		catch (IllegalStateException ex) {
 			// has ended by itself
@@ -298,7 +295,7 @@ final class ServerProcess {
 		if (!this.process.isAlive()) {
 			throw new IllegalStateException("Not running: " + this.process);
 		}
-		if (!signal(signal, List.of(this.process.pid()))) {
+		if (!ProcessSignals.send(signal, List.of(this.process.pid()))) {
 			throw new IllegalStateException("Cannot send " + signal + " to " + this.process);
 		}
 	}
@@ -307,49 +304,12 @@ final class ServerProcess {
 		return this.process.descendants().map(ProcessHandle::pid).toList();
 	}
 
-	private static boolean signal(String signal, List<Long> pids) {
-		if (pids.isEmpty()) {
-			return true;
-		}
-		try {
-			// The kill of the shell, as slim container images have no other
-			String targets = pids.stream().map(String::valueOf).collect(Collectors.joining(" "));
-			Process kill = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + targets + " 2>/dev/null").start();
-			return kill.waitFor() == 0;
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			throw interrupted(ex);
-		}
-	}
-
-	static void awaitStopped(long pid) {
-		Path threads = Path.of("/proc", Long.toString(pid), "task");
-		awaitQuickly(() -> !Files.exists(threads) || areStopped(threads), "Not stopped: " + pid);
-	}
-
-	private static void awaitEnd(ProcessHandle child) {
-		awaitQuickly(() -> !child.isAlive(), "Not ended: " + child);
-	}
-
-	private static void awaitQuickly(BooleanSupplier condition, String failure) {
-		long start = System.nanoTime();
-		while (!condition.getAsBoolean()) {
-			if (System.nanoTime() - start > STOP_TIMEOUT.toNanos()) {
-				throw new IllegalStateException(failure);
-			}
-			LockSupport.parkNanos(POLL_INTERVAL.toNanos() / 20);
-		}
-	}
-
 	private boolean waitFor(Duration timeout) {
 		try {
 			return this.process.waitFor(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (InterruptedException ex) {
-			throw interrupted(ex);
+			throw ProcessSignals.interrupted(ex);
 		}
 	}
 
@@ -360,35 +320,6 @@ final class ServerProcess {
 		catch (IOException ex) {
 			return " (no output: " + ex + ")";
 		}
-	}
-
-	/**
-	 * The first thread tells the others to stop, which may run on for a moment.
-	 */
-	private static boolean areStopped(Path threads) {
-		try (Stream<Path> all = Files.list(threads)) {
-			return all.allMatch((thread) -> isStopped(thread.resolve("stat")));
-		}
-		catch (IOException | UncheckedIOException ex) {
-			return false;
-		}
-	}
-
-	private static boolean isStopped(Path status) {
-		try {
-			String content = Files.readString(status);
-			// a child that has ended and is not waited for yet is as still
-			int state = content.lastIndexOf(')') + 2;
-			return content.charAt(state) == 'T' || content.charAt(state) == 'Z';
-		}
-		catch (IOException ex) {
-			return true;
-		}
-	}
-
-	private static IllegalStateException interrupted(InterruptedException ex) {
-		Thread.currentThread().interrupt();
-		return new IllegalStateException("Interrupted", ex);
 	}
 
 	private static void exit() {
