@@ -5,7 +5,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import reactor.core.Disposable;
@@ -14,7 +13,6 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 import io.dlock.LockHandle;
-import io.dlock.aop.AbstractDistributedLockedTests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -24,18 +22,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * R49: a subscription that ends early gives up its lock.
  */
 @Timeout(60)
-public class PublisherCancelTests extends AbstractDistributedLockedTests {
-
-	private final PublisherResultTests.Work work = bean(PublisherResultTests.Work.class);
-
-	@AfterEach
-	void nothingIsLeft() {
-		Awaitility.await().untilAsserted(() -> assertThat(this.store.find("key")).isEmpty());
-	}
-
-	private boolean isFree() {
-		return this.store.find("key").isEmpty();
-	}
+public class PublisherCancelTests extends AbstractPublisherTests {
 
 	@Test
 	void r49CancelReleases() {
