@@ -26,19 +26,16 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.slf4j.LoggerFactory;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
+import io.dlock.test.CapturedLog;
 import io.dlock.test.DocsPage;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -309,25 +306,18 @@ class LockKeyTests extends AbstractDistributedLockedTests {
 
 	@Test
 	void c16WarnsOnceOfVariableKeyWithoutName() {
-		Logger logger = (Logger) LoggerFactory.getLogger(LockedOperationParser.class);
-		ListAppender<ILoggingEvent> log = new ListAppender<>();
-		log.start();
-		logger.addAppender(log);
-		try {
+		try (CapturedLog log = CapturedLog.of(LockedOperationParser.class)) {
 			Transfers transfers = bean(Renamed.class);
 			transfers.transfer("a", "b");
 			transfers.transfer("c", "d");
 			this.context.registerBean(Named.class);
 			this.context.getBean(Named.class).named("7");
+			assertThat(log.events()).singleElement().satisfies((warning) -> {
+				assertThat(warning.getLevel()).isEqualTo(Level.WARN);
+				assertThat(warning.getFormattedMessage()).contains(Renamed.class.getName() + ".transfer",
+						"'#from + '>' + #to'", "name = \"");
+			});
 		}
-		finally {
-			logger.detachAppender(log);
-		}
-		assertThat(log.list).singleElement().satisfies((warning) -> {
-			assertThat(warning.getLevel()).isEqualTo(Level.WARN);
-			assertThat(warning.getFormattedMessage()).contains(Renamed.class.getName() + ".transfer",
-					"'#from + '>' + #to'", "name = \"");
-		});
 	}
 
 }

@@ -4,15 +4,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -30,6 +25,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,17 +39,11 @@ class ProxiedBeansTests {
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
-	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-
-	@BeforeEach
-	void listen() {
-		this.log.start();
-		((Logger) LoggerFactory.getLogger(ProxyWarnings.class)).addAppender(this.log);
-	}
+	private final CapturedLog log = CapturedLog.of(ProxyWarnings.class);
 
 	@AfterEach
 	void close() {
-		((Logger) LoggerFactory.getLogger(ProxyWarnings.class)).detachAppender(this.log);
+		this.log.close();
 		this.context.close();
 		this.registry.close();
 	}
@@ -71,7 +61,7 @@ class ProxiedBeansTests {
 	}
 
 	private List<String> warnings() {
-		return this.log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+		return this.log.messages();
 	}
 
 	private static List<String> held() {

@@ -1,13 +1,10 @@
 package io.dlock.aop;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 import io.dlock.DistributedLocked;
+import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,26 +39,16 @@ class WholeMethodHintTests extends AbstractDistributedLockedTests {
 
 	@Test
 	void methodWithArgumentsAndNeitherKeyNorNameIsToldOnce() {
-		Logger logger = (Logger) LoggerFactory.getLogger(LockedOperationParser.class);
-		ListAppender<ILoggingEvent> log = new ListAppender<>();
-		log.start();
-		logger.setLevel(Level.INFO);
-		logger.addAppender(log);
-		try {
+		try (CapturedLog log = CapturedLog.of(LockedOperationParser.class).from(Level.INFO)) {
 			Orders orders = bean(Orders.class);
 			orders.pay("1");
 			orders.pay("2");
 			orders.payAll();
+			assertThat(log.messages()).filteredOn((message) -> message.contains("neither key nor name"))
+				.singleElement()
+				.asString()
+				.contains("Orders.pay has", "key = \"#id\"");
 		}
-		finally {
-			logger.detachAppender(log);
-			logger.setLevel(null);
-		}
-		assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage)
-			.filteredOn((message) -> message.contains("neither key nor name"))
-			.singleElement()
-			.asString()
-			.contains("Orders.pay has", "key = \"#id\"");
 	}
 
 }

@@ -13,6 +13,7 @@ import io.dlock.aop.call.HoldLimitsTests;
 import io.dlock.aop.call.LockInTheLogTests;
 import io.dlock.aop.call.PublisherCancelTests;
 import io.dlock.aop.call.PublisherResultTests;
+import io.dlock.aop.call.SeveralKeysAsyncTests;
 import io.dlock.aop.call.SeveralKeysCallTests;
 import io.dlock.aop.call.StageResultTests;
 import io.dlock.aop.call.StoreFailureTests;
@@ -49,6 +50,11 @@ class WovenTests {
 
 	@Nested
 	class SeveralKeysCalls extends SeveralKeysCallTests {
+
+	}
+
+	@Nested
+	class SeveralKeysAsync extends SeveralKeysAsyncTests {
 
 	}
 

@@ -7,12 +7,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockEvent;
@@ -34,6 +31,7 @@ import io.dlock.LockStoreException;
 import io.dlock.LossType;
 import io.dlock.engine.lease.LeaseInternals;
 import io.dlock.engine.lease.LockEvents;
+import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -254,13 +252,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void throwingListenerDoesNotMatterAndIsLoggedOnce() {
-		Logger logger = (Logger) LoggerFactory.getLogger(LockEvents.class);
-		Level before = logger.getLevel();
-		ListAppender<ILoggingEvent> log = new ListAppender<>();
-		log.start();
-		logger.addAppender(log);
-		logger.setLevel(Level.DEBUG);
-		try {
+		try (CapturedLog log = CapturedLog.of(LockEvents.class).from(Level.DEBUG)) {
 			this.registry.addListener(new Failing());
 			this.registry.addListener(this.events::add);
 			this.registry.acquire("key").release();
@@ -268,13 +260,9 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 			assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
 			this.store.down = false;
 			awaitEvents(Acquired.class, Released.class, StoreFailed.class);
-			assertThat(log.list).extracting(ILoggingEvent::getLevel)
+			assertThat(log.events()).extracting(ILoggingEvent::getLevel)
 				.containsExactly(Level.WARN, Level.DEBUG, Level.DEBUG);
-			assertThat(log.list.get(0).getFormattedMessage()).contains(Failing.class.getName());
-		}
-		finally {
-			logger.detachAppender(log);
-			logger.setLevel(before);
+			assertThat(log.messages()).first().asString().contains(Failing.class.getName());
 		}
 	}
 

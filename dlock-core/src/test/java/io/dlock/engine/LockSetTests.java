@@ -14,12 +14,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
@@ -31,6 +27,7 @@ import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.LeaseInternals;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.test.CapturedLog;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -376,27 +373,19 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void lowerKeyInsideAHoldWarnsOnce() {
-		Logger logger = (Logger) LoggerFactory.getLogger(LockSetAcquirer.class);
-		ListAppender<ILoggingEvent> log = new ListAppender<>();
-		log.start();
-		logger.addAppender(log);
-		LockHandle outer = this.registry.acquire("b");
-		try {
+		try (CapturedLog log = CapturedLog.of(LockSetAcquirer.class); LockHandle outer = this.registry.acquire("b")) {
 			this.registry.acquireAll(this.immediate, List.of("b", "c")).release();
 			try (LockSet held = this.registry.acquireAll(this.immediate, List.of("b", "c"))) {
 				this.registry.acquireAll(this.immediate, List.of("b", "c")).release();
 				assertThat(held.isValid()).isTrue();
 			}
-			assertThat(log.list).isEmpty();
+			assertThat(log.events()).isEmpty();
 			this.registry.acquireAll(this.immediate, List.of("a", "b")).release();
 			this.registry.acquireAll(this.immediate, List.of("a", "c")).release();
-			assertThat(log.list).singleElement()
+			assertThat(log.events()).singleElement()
 				.asString()
 				.contains("Lock 'a' is requested by a thread that holds 'b'");
-		}
-		finally {
-			outer.release();
-			logger.detachAppender(log);
+			assertThat(outer.isValid()).isTrue();
 		}
 	}
 

@@ -3,12 +3,8 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
@@ -17,6 +13,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
+import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -187,23 +184,16 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 
 	@Test
 	void lossOfEachReaderIsLogged() {
-		Logger logger = (Logger) LoggerFactory.getLogger(LeaseLifecycle.class);
-		ListAppender<ILoggingEvent> log = new ListAppender<>();
-		log.start();
-		logger.addAppender(log);
-		try {
+		try (CapturedLog log = CapturedLog.of(LeaseLifecycle.class)) {
 			LockHandle lasting = reader(shared().build());
 			LockHandle one = reader(shared().maxHold(LEASE).build());
 			LockHandle two = reader(shared().maxHold(LEASE).build());
 			outlive(one, lasting);
 			assertThat(two.isValid()).isFalse();
-			assertThat(log.list).hasSize(2);
+			assertThat(log.events()).hasSize(2);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(one::release);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(two::release);
 			lasting.release();
-		}
-		finally {
-			logger.detachAppender(log);
 		}
 	}
 

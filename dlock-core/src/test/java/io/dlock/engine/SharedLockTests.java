@@ -8,12 +8,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockEvent;
@@ -25,6 +21,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.console.LocalLocks;
 import io.dlock.console.LockKind;
+import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -252,21 +249,14 @@ class SharedLockTests extends AbstractMemberTests {
 
 	@Test
 	void lossOfASharedLeaseIsLoggedOnce() {
-		Logger logger = (Logger) LoggerFactory.getLogger(LeaseLifecycle.class);
-		ListAppender<ILoggingEvent> log = new ListAppender<>();
-		log.start();
-		logger.addAppender(log);
-		try {
+		try (CapturedLog log = CapturedLog.of(LeaseLifecycle.class)) {
 			List<LockHandle> readers = IntStream.range(0, 3)
 				.mapToObj((i) -> this.registry.acquireAsync(shared("key").build()).join())
 				.toList();
 			this.registry.console().forceRelease("key", readers.get(0).token());
 			assertThat(readers).noneMatch(LockHandle::isValid);
-			assertThat(log.list).singleElement().asString().contains("Lock 'key'");
+			assertThat(log.events()).singleElement().asString().contains("Lock 'key'");
 			readers.forEach((reader) -> assertThatExceptionOfType(LockLostException.class).isThrownBy(reader::release));
-		}
-		finally {
-			logger.detachAppender(log);
 		}
 	}
 

@@ -9,9 +9,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
@@ -23,7 +20,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.slf4j.LoggerFactory;
 
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
@@ -33,6 +29,7 @@ import io.dlock.LockStoreException;
 import io.dlock.LossType;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -144,25 +141,18 @@ class LockMetersTests {
 
 	@Test
 	void excessNamesAreMeteredAsOtherAndLoggedOnce() {
-		ListAppender<ILoggingEvent> log = new ListAppender<>();
-		log.start();
-		Logger logger = (Logger) LoggerFactory.getLogger(RegistryMeters.class);
-		logger.addAppender(log);
-		try {
+		try (CapturedLog log = CapturedLog.of(RegistryMeters.class)) {
 			meter();
 			for (int i = 0; i < LockMeters.MAX_NAMES + 100; i++) {
 				this.registry.acquire(LockRequest.builder("key").name("name-" + i).build()).release();
 			}
-		}
-		finally {
-			logger.detachAppender(log);
+			assertThat(log.events()).singleElement().satisfies((event) -> {
+				assertThat(event.getLevel()).isEqualTo(Level.WARN);
+				assertThat(event.getFormattedMessage()).contains("name-1000");
+			});
 		}
 		assertThat(timer("dlock.wait", "name", "other", "outcome", "acquired").count()).isEqualTo(100);
 		assertThat(this.meterRegistry.find("dlock.remaining").timers()).hasSize(LockMeters.MAX_NAMES + 1);
-		assertThat(log.list).singleElement().satisfies((event) -> {
-			assertThat(event.getLevel()).isEqualTo(Level.WARN);
-			assertThat(event.getFormattedMessage()).contains("name-1000");
-		});
 	}
 
 	@Test
@@ -300,11 +290,7 @@ class LockMetersTests {
 
 	@Test
 	void throwingMeterRegistryAffectsNoLockAndIsLoggedOnce() {
-		ListAppender<ILoggingEvent> log = new ListAppender<>();
-		log.start();
-		Logger logger = (Logger) LoggerFactory.getLogger("io.dlock.engine.lease.LockEvents");
-		logger.addAppender(log);
-		try {
+		try (CapturedLog log = CapturedLog.of("io.dlock.engine.lease.LockEvents")) {
 			this.meters.bindTo(new Throwing());
 			meter();
 			for (int i = 0; i < 3; i++) {
@@ -312,15 +298,12 @@ class LockMetersTests {
 					assertThat(handle.isValid()).isTrue();
 				}
 			}
+			assertThat(this.registry.counts().held()).isZero();
+			assertThat(this.registry.find("key")).isEmpty();
+			assertThat(log.events()).filteredOn((event) -> event.getLevel() == Level.WARN)
+				.singleElement()
+				.satisfies((event) -> assertThat(event.getFormattedMessage()).contains(LockMeters.class.getName()));
 		}
-		finally {
-			logger.detachAppender(log);
-		}
-		assertThat(this.registry.counts().held()).isZero();
-		assertThat(this.registry.find("key")).isEmpty();
-		assertThat(log.list).filteredOn((event) -> event.getLevel() == Level.WARN)
-			.singleElement()
-			.satisfies((event) -> assertThat(event.getFormattedMessage()).contains(LockMeters.class.getName()));
 		assertThat(timer("dlock.hold", "outcome", "released").count()).as("in another meter registry").isEqualTo(3);
 	}
 

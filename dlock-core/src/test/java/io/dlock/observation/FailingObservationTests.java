@@ -4,9 +4,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -14,18 +11,17 @@ import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.aop.AbstractDistributedLockedTests;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,9 +36,7 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 
 	private @Nullable LockCallObservationConvention convention;
 
-	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-
-	private final Logger logger = (Logger) LoggerFactory.getLogger(CallObservationFactory.class);
+	private final CapturedLog log = CapturedLog.of(CallObservationFactory.class);
 
 	static class Work {
 
@@ -70,15 +64,9 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 		postProcessor.setObservations(() -> new LockObservationSettings(this.observations, this.convention, "memory"));
 	}
 
-	@BeforeEach
-	void watchTheLog() {
-		this.log.start();
-		this.logger.addAppender(this.log);
-	}
-
 	@AfterEach
 	void stopWatching() {
-		this.logger.detachAppender(this.log);
+		this.log.close();
 	}
 
 	private void callThemAll() {
@@ -89,7 +77,7 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 			assertThat(this.store.find("key")).isEmpty();
 			assertThat(this.observations.getCurrentObservation()).isNull();
 		}
-		assertThat(this.log.list).filteredOn((event) -> event.getLevel() == Level.WARN)
+		assertThat(this.log.events()).filteredOn((event) -> event.getLevel() == Level.WARN)
 			.singleElement()
 			.satisfies((event) -> assertThat(event.getFormattedMessage()).contains("changes nothing"));
 	}

@@ -7,13 +7,9 @@ import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
-import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -35,6 +31,7 @@ import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.aop.PostProcessors;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -111,15 +108,13 @@ abstract class AbstractTransactionTests {
 
 	};
 
-	final ListAppender<ILoggingEvent> log = new ListAppender<>();
+	final CapturedLog log = CapturedLog.of("io.dlock.transaction");
 
 	boolean failingCommit;
 
 	JdbcClient jdbc;
 
 	Work start(Consumer<DistributedLockedBeanPostProcessor> settings) {
-		this.log.start();
-		((Logger) LoggerFactory.getLogger("io.dlock.transaction")).addAppender(this.log);
 		this.dataSource.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
 		this.jdbc = JdbcClient.create(this.dataSource);
 		this.jdbc.sql("create table entry (id int)").update();
@@ -142,7 +137,7 @@ abstract class AbstractTransactionTests {
 
 	@AfterEach
 	void close() {
-		((Logger) LoggerFactory.getLogger("io.dlock.transaction")).detachAppender(this.log);
+		this.log.close();
 		this.context.close();
 		this.registry.close();
 	}
@@ -179,7 +174,7 @@ abstract class AbstractTransactionTests {
 	}
 
 	List<String> warnings() {
-		return this.log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+		return this.log.messages();
 	}
 
 	void nothingIsLeft() {

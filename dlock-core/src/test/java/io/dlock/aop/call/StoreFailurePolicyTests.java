@@ -4,15 +4,12 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 import io.dlock.LockCongestedException;
 import io.dlock.LockStoreException;
 import io.dlock.OnStoreFailure;
+import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -25,27 +22,19 @@ class StoreFailurePolicyTests {
 
 	@Test
 	void r57MethodThatRunsWithoutItsLockIsWarnedOfOnceAMinuteAndWithoutItsKey() {
-		Logger logger = (Logger) LoggerFactory.getLogger(StoreFailurePolicy.class);
-		ListAppender<ILoggingEvent> log = new ListAppender<>();
-		log.start();
-		logger.addAppender(log);
-		try {
+		try (CapturedLog log = CapturedLog.of(StoreFailurePolicy.class)) {
 			StoreFailurePolicy policy = new StoreFailurePolicy(OnStoreFailure.PROCEED, "Orders.pay", this.nanos::get);
 			for (int i = 0; i < 1000; i++) {
 				policy.warn(failure());
 			}
-			assertThat(log.list).singleElement().satisfies((event) -> {
+			assertThat(log.events()).singleElement().satisfies((event) -> {
 				assertThat(event.getLevel()).isEqualTo(Level.WARN);
 				assertThat(event.getFormattedMessage()).contains("Orders.pay", "connection refused")
 					.doesNotContain("orders:42");
 			});
 			this.nanos.addAndGet(Duration.ofSeconds(60).toNanos());
 			policy.warn(failure());
-			assertThat(log.list).hasSize(2);
-			assertThat(log.list.get(1).getFormattedMessage()).contains("warning: 1000.");
-		}
-		finally {
-			logger.detachAppender(log);
+			assertThat(log.messages()).hasSize(2).last().asString().contains("warning: 1000.");
 		}
 	}
 
