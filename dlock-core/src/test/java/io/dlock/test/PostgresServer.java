@@ -241,7 +241,8 @@ public final class PostgresServer extends LocalServer {
 
 		private static final Path BINARIES = PreparedFiles.get("postgres-" + version(), Prepared::unpack);
 
-		static final Path DATA = PreparedFiles.get("postgres-data-" + version(), Prepared::createData).resolve("data");
+		static final Path DATA = PreparedFiles.get("postgres-password-" + version(), Prepared::createData)
+			.resolve("data");
 
 		static String binary(String name) {
 			return BINARIES.resolve("bin").resolve(name).toString();
@@ -289,11 +290,15 @@ public final class PostgresServer extends LocalServer {
 			}
 		}
 
+		/**
+		 * Passwords are sent as they are: the thousands of hashes of SCRAM would be most
+		 * of what a connection costs.
+		 */
 		private static void createData(Path directory) throws IOException {
 			Path passwordFile = Files.writeString(directory.resolve("password"), PASSWORD);
 			ServerProcess.run(directory,
 					concat(dropRoot(directory, passwordFile), binary("initdb"), "-D",
-							directory.resolve("data").toString(), "-U", USERNAME, "-A", "scram-sha-256", "--pwfile",
+							directory.resolve("data").toString(), "-U", USERNAME, "-A", "password", "--pwfile",
 							passwordFile.toString(), "-E", "UTF-8", "--no-locale", "--no-sync"));
 		}
 
