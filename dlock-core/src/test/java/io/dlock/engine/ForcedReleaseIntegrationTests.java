@@ -7,9 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.LockHandle;
 import io.dlock.LockInfo;
@@ -18,8 +16,8 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.console.ForcedRelease;
 import io.dlock.store.LockStore;
-import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
 
@@ -60,8 +58,7 @@ class ForcedReleaseIntegrationTests {
 	}
 
 	private void database(String url, String username, String password, String schema) throws Exception {
-		new ResourceDatabasePopulator(new ClassPathResource("schema-" + schema + ".sql", JdbcLockStore.class))
-			.execute(new DriverManagerDataSource(url, username, password));
+		Pools.createLockTable(new DriverManagerDataSource(url, username, password), schema);
 		lockIsTakenAway(url + " " + username + " " + password);
 	}
 

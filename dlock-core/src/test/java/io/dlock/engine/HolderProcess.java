@@ -3,7 +3,6 @@ package io.dlock.engine;
 import java.io.IOException;
 import java.time.Duration;
 
-import com.zaxxer.hikari.HikariDataSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.LockHandle;
@@ -17,6 +16,7 @@ import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.JavaProcess;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 
 /**
  * Another instance: a process that acquires a lock and holds it until it is told to
@@ -40,12 +40,8 @@ final class HolderProcess {
 					new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(commandTimeout)));
 		}
 		String[] parts = address.split(" ");
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(parts[0]);
-		pool.setUsername(parts[1]);
-		pool.setPassword(parts[2]);
-		return Patience
-			.connected(new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(commandTimeout)));
+		return Patience.connected(new JdbcLockStore(Pools.create(parts[0], parts[1], parts[2]),
+				JdbcLockStoreSettings.defaults().withCommandTimeout(commandTimeout)));
 	}
 
 	public static void main(String[] args) throws Exception {

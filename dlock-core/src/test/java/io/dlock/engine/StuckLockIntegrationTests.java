@@ -10,23 +10,21 @@ import java.util.regex.Pattern;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.ScanOptions;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.store.LockStore;
-import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.test.DocsPage;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
 
@@ -69,12 +67,8 @@ class StuckLockIntegrationTests {
 
 	private void database(String url, String username, String password, String schema, String takeAway)
 			throws Exception {
-		try (HikariDataSource pool = new HikariDataSource()) {
-			pool.setJdbcUrl(url);
-			pool.setUsername(username);
-			pool.setPassword(password);
-			new ResourceDatabasePopulator(new ClassPathResource("schema-" + schema + ".sql", JdbcLockStore.class))
-				.execute(pool);
+		try (HikariDataSource pool = Pools.create(url, username, password)) {
+			Pools.createLockTable(pool, schema);
 			JdbcClient jdbc = JdbcClient.create(pool);
 			String who = line("SELECT lock_key, owner, holder");
 			lockIsTakenAway(url + " " + username + " " + password, (token) -> {

@@ -5,21 +5,19 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
-import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.store.LockStore;
-import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.test.JavaProcess;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
 import io.dlock.test.Timing;
@@ -45,14 +43,8 @@ class TwoProcessesIntegrationTests {
 				database(mariaDb.mariaDbUrl(), mariaDb.username(), mariaDb.password(), "mysql"));
 	}
 
-	private static String database(String url, String username, String password, String schema) {
-		try (HikariDataSource dataSource = new HikariDataSource()) {
-			dataSource.setJdbcUrl(url);
-			dataSource.setUsername(username);
-			dataSource.setPassword(password);
-			new ResourceDatabasePopulator(new ClassPathResource("schema-" + schema + ".sql", JdbcLockStore.class))
-				.execute(dataSource);
-		}
+	private static String database(String url, String username, String password, String platform) {
+		Pools.createLockTable(new DriverManagerDataSource(url, username, password), platform);
 		return url + " " + username + " " + password;
 	}
 

@@ -21,10 +21,10 @@ import io.dlock.fencing.FencedWriterProcess.Place;
 import io.dlock.fencing.jdbc.FencingGuard;
 import io.dlock.fencing.redis.FencedValues;
 import io.dlock.store.LockStore;
-import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.test.JavaProcess;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
 
@@ -51,24 +51,15 @@ class FencedProcessesIntegrationTests {
 	}
 
 	private static String database(String url, String username, String password, String platform) {
-		try (HikariDataSource pool = pool(url, username, password)) {
-			String script = "schema-" + platform + ".sql";
-			new ResourceDatabasePopulator(new ClassPathResource(script, JdbcLockStore.class),
-					new ClassPathResource(script, FencingGuard.class))
+		try (HikariDataSource pool = Pools.create(url, username, password)) {
+			Pools.createLockTable(pool, platform);
+			new ResourceDatabasePopulator(new ClassPathResource("schema-" + platform + ".sql", FencingGuard.class))
 				.execute(pool);
 			JdbcClient.create(pool)
 				.sql("CREATE TABLE IF NOT EXISTS fenced_value (id VARCHAR(100) PRIMARY KEY, content VARCHAR(100))")
 				.update();
 		}
 		return url + " " + username + " " + password;
-	}
-
-	private static HikariDataSource pool(String url, String username, String password) {
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(url);
-		pool.setUsername(username);
-		pool.setPassword(password);
-		return pool;
 	}
 
 	private static String read(String address, String key) {
@@ -83,7 +74,7 @@ class FencedProcessesIntegrationTests {
 			}
 		}
 		String[] parts = address.split(" ");
-		try (HikariDataSource pool = pool(parts[0], parts[1], parts[2])) {
+		try (HikariDataSource pool = Pools.create(parts[0], parts[1], parts[2])) {
 			return JdbcClient.create(pool)
 				.sql("SELECT content FROM fenced_value WHERE id = ?")
 				.param(key)
@@ -95,7 +86,7 @@ class FencedProcessesIntegrationTests {
 	private void createRow(String address) {
 		if (!address.startsWith("redis:")) {
 			String[] parts = address.split(" ");
-			try (HikariDataSource pool = pool(parts[0], parts[1], parts[2])) {
+			try (HikariDataSource pool = Pools.create(parts[0], parts[1], parts[2])) {
 				JdbcClient.create(pool)
 					.sql("INSERT INTO fenced_value (id, content) VALUES (?, '')")
 					.param(this.key)

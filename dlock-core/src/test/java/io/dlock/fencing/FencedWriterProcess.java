@@ -27,6 +27,7 @@ import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.JavaProcess;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 
 /**
  * Another instance: a process that acquires a lock, and writes when it is told to,
@@ -66,10 +67,7 @@ final class FencedWriterProcess {
 		}
 
 		private static Place database(String[] address, String key, Duration commandTimeout) {
-			HikariDataSource pool = new HikariDataSource();
-			pool.setJdbcUrl(address[0]);
-			pool.setUsername(address[1]);
-			pool.setPassword(address[2]);
+			HikariDataSource pool = Pools.create(address[0], address[1], address[2]);
 			FencingGuard guard = new FencingGuard(pool);
 			JdbcClient jdbc = JdbcClient.create(pool);
 			TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(pool));

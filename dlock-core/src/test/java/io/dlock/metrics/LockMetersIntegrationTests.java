@@ -12,9 +12,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
@@ -30,6 +28,7 @@ import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.LocalServer;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
 
@@ -66,13 +65,8 @@ class LockMetersIntegrationTests {
 			LettuceConnectionFactory factory = LettuceFactories.create(redis.host(), redis.port());
 			return new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
 		}
-		PostgresServer postgres = (PostgresServer) server;
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(postgres.jdbcUrl());
-		pool.setUsername(postgres.username());
-		pool.setPassword(postgres.password());
-		new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
-			.execute(pool);
+		HikariDataSource pool = Pools.create((PostgresServer) server);
+		Pools.createLockTable(pool, "postgresql");
 		return new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
 	}
 

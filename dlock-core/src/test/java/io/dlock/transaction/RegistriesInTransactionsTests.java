@@ -9,8 +9,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.IllegalTransactionStateException;
 import reactor.core.publisher.Mono;
 
@@ -21,6 +19,7 @@ import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
+import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -67,8 +66,7 @@ class RegistriesInTransactionsTests extends AbstractTransactionTests {
 	@BeforeEach
 	void openDatabase() {
 		this.database.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
-		new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", JdbcLockStore.class))
-			.execute(this.database);
+		Pools.createLockTable(this.database, "h2");
 		this.audit = new LeaseLockRegistry(new JdbcLockStore(this.database, JdbcLockStoreSettings.defaults()),
 				LockSettings.builder().waitTime(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
 		this.context.registerBean("audit", LockRegistry.class, () -> this.audit);

@@ -11,10 +11,8 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -34,6 +32,7 @@ import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 
 /**
@@ -185,21 +184,15 @@ final class TransactionalInstance implements AutoCloseable {
 		}
 
 		HikariDataSource pool() {
-			HikariDataSource pool = new HikariDataSource();
-			pool.setJdbcUrl(this.url);
-			pool.setUsername(this.username);
-			pool.setPassword(this.password);
+			HikariDataSource pool = Pools.create(this.url, this.username, this.password);
 			// two for each thread
 			pool.setMaximumPoolSize(16);
-			pool.setMinimumIdle(1);
 			return pool;
 		}
 
 		void createTables() {
 			try (HikariDataSource pool = pool()) {
-				new ResourceDatabasePopulator(
-						new ClassPathResource("schema-" + this.schema + ".sql", JdbcLockStore.class))
-					.execute(pool);
+				Pools.createLockTable(pool, this.schema);
 				JdbcClient.create(pool)
 					.sql("create table if not exists counter (id varchar(100) primary key, value int not null)")
 					.update();

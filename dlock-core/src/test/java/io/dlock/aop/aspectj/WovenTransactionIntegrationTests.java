@@ -30,6 +30,7 @@ import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.aop.PostProcessors;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.transaction.InsideTransaction;
 
@@ -95,13 +96,7 @@ class WovenTransactionIntegrationTests {
 
 	private static HikariDataSource pool(String url) {
 		PostgresServer postgres = PostgresServer.shared();
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(url);
-		if (url.equals(postgres.jdbcUrl())) {
-			pool.setUsername(postgres.username());
-			pool.setPassword(postgres.password());
-		}
-		return pool;
+		return url.equals(postgres.jdbcUrl()) ? Pools.create(postgres) : Pools.create(url, "sa", "");
 	}
 
 	@ParameterizedTest

@@ -18,11 +18,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -43,6 +41,7 @@ import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
 
@@ -193,21 +192,10 @@ class CompletionIntegrationTests {
 			factory.start();
 			return new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
 		}
-		HikariDataSource pool = new HikariDataSource();
-		if (server.equals("mariadb")) {
-			MariaDbServer mariaDb = MariaDbServer.shared();
-			pool.setJdbcUrl(mariaDb.mariaDbUrl());
-			pool.setUsername(mariaDb.username());
-			pool.setPassword(mariaDb.password());
-		}
-		else {
-			PostgresServer postgres = PostgresServer.shared();
-			pool.setJdbcUrl(postgres.jdbcUrl());
-			pool.setUsername(postgres.username());
-			pool.setPassword(postgres.password());
-		}
-		String schema = server.equals("mariadb") ? "schema-mysql.sql" : "schema-postgresql.sql";
-		new ResourceDatabasePopulator(new ClassPathResource(schema, JdbcLockStore.class)).execute(pool);
+		boolean isMariaDb = server.equals("mariadb");
+		HikariDataSource pool = isMariaDb ? Pools.create(MariaDbServer.shared())
+				: Pools.create(PostgresServer.shared());
+		Pools.createLockTable(pool, isMariaDb ? "mysql" : "postgresql");
 		return new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
 	}
 

@@ -15,9 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
@@ -38,6 +36,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -79,8 +78,7 @@ public class StoreFailureTests {
 	}
 
 	private void createTable() {
-		new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", JdbcLockStore.class))
-			.execute(this.dataSource);
+		Pools.createLockTable(this.dataSource, "h2");
 	}
 
 	private void dropTable() {

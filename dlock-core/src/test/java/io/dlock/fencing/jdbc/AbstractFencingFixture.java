@@ -15,6 +15,7 @@ import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.fencing.StaleTokenException;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -54,11 +55,7 @@ abstract class AbstractFencingFixture {
 
 	@BeforeEach
 	void createTables() {
-		this.pool = new HikariDataSource();
-		this.pool.setJdbcUrl(url());
-		this.pool.setUsername(username());
-		this.pool.setPassword(password());
-		this.pool.setMaximumPoolSize(10);
+		this.pool = Pools.create(url(), username(), password());
 		new ResourceDatabasePopulator(new ClassPathResource(schema(), FencingGuard.class)).execute(this.pool);
 		this.guard = new FencingGuard(this.pool);
 		this.jdbc = JdbcClient.create(this.pool);

@@ -12,6 +12,7 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.dlock.fencing.StaleTokenException;
+import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -69,10 +70,7 @@ abstract class AbstractFencingGuardTests extends AbstractFencingConcurrencyTests
 	}
 
 	private HikariDataSource manualPool() {
-		HikariDataSource manual = new HikariDataSource();
-		manual.setJdbcUrl(url());
-		manual.setUsername(username());
-		manual.setPassword(password());
+		HikariDataSource manual = Pools.create(url(), username(), password());
 		manual.setAutoCommit(false);
 		return manual;
 	}

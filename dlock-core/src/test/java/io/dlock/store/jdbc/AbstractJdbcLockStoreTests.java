@@ -33,6 +33,7 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -111,10 +112,7 @@ abstract class AbstractJdbcLockStoreTests extends AbstractJdbcTableTests {
 
 	@Test
 	void r35b29SerializationFailuresOfTheDefaultIsolationDoNotSurface() throws Exception {
-		HikariDataSource serializable = new HikariDataSource();
-		serializable.setJdbcUrl(url());
-		serializable.setUsername(username());
-		serializable.setPassword(password());
+		HikariDataSource serializable = Pools.create(url(), username(), password());
 		serializable.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
 		try (serializable) {
 			JdbcLockStore shared = new JdbcLockStore(serializable, settings().withPoolSize(0));
@@ -147,10 +145,7 @@ abstract class AbstractJdbcLockStoreTests extends AbstractJdbcTableTests {
 
 	@Test
 	void r31ConnectionIsGivenBackInTheModeItHad() throws SQLException {
-		try (HikariDataSource manual = new HikariDataSource()) {
-			manual.setJdbcUrl(url());
-			manual.setUsername(username());
-			manual.setPassword(password());
+		try (HikariDataSource manual = Pools.create(url(), username(), password())) {
 			manual.setMaximumPoolSize(1);
 			manual.setAutoCommit(false);
 			JdbcLockStore shared = new JdbcLockStore(manual, settings().withPoolSize(0));

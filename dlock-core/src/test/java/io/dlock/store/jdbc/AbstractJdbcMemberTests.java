@@ -1,29 +1,16 @@
 package io.dlock.store.jdbc;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-import javax.sql.DataSource;
-
-import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.core.io.ByteArrayResource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
@@ -47,92 +34,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Locks of members on a database: races for a row, and tables and statements of earlier
  * versions.
  */
-abstract class AbstractJdbcMemberTests {
-
-	static final Duration LEASE = Duration.ofSeconds(60);
-
-	private final String table = "dlock_" + UUID.randomUUID().toString().replace("-", "");
-
-	final String key = "members";
-
-	private final MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
-
-	private final HikariDataSource pool = new HikariDataSource();
-
-	private final List<JdbcLockStore> stores = new ArrayList<>();
-
-	private final String schema;
-
-	JdbcLockStore store;
+abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 
 	AbstractJdbcMemberTests(String schema, String url, String username, String password) {
-		this.schema = schema;
-		this.pool.setJdbcUrl(url);
-		this.pool.setUsername(username);
-		this.pool.setPassword(password);
-		this.pool.setMaximumPoolSize(4);
-		this.pool.setConnectionTimeout(Patience.COMMAND.toMillis());
-	}
-
-	@BeforeEach
-	void createTable() throws IOException {
-		String script = new ClassPathResource(this.schema, JdbcLockStore.class)
-			.getContentAsString(StandardCharsets.UTF_8)
-			.replace("dlock_lock", this.table);
-		new ResourceDatabasePopulator(new ByteArrayResource(script.getBytes(StandardCharsets.UTF_8)))
-			.execute(this.pool);
-		this.store = store(this.pool, Patience.COMMAND);
-	}
-
-	private JdbcLockStore store(DataSource dataSource, Duration timeout) {
-		JdbcLockStore created = new JdbcLockStore(dataSource,
-				new JdbcLockStoreSettings(this.table, timeout, 2, Duration.ofDays(1)));
-		this.stores.add(created);
-		return created;
-	}
-
-	@AfterEach
-	void dropTable() {
-		this.stores.forEach(JdbcLockStore::close);
-		update("DROP TABLE " + this.table);
-		this.pool.close();
-	}
-
-	private void update(String sql) {
-		JdbcClient.create(this.pool).sql(sql).update();
-	}
-
-	private static AcquireCommand command(String key, String owner, int limit, @Nullable MailboxAddress mailbox) {
-		return new AcquireCommand(key, owner, LEASE, "holder " + owner, "", mailbox, mailbox != null, null, limit);
-	}
-
-	private AcquireResult acquire(JdbcLockStore store, String owner, int limit) {
-		return store.acquire(command(this.key, owner, limit, null));
-	}
-
-	private AcquireResult acquire(String owner) {
-		return acquire(this.store, owner, AcquireCommand.UNLIMITED);
-	}
-
-	private RenewResult renew(JdbcLockStore store, String owner) {
-		return store.renew(List.of(new RenewCommand(this.key, owner, LEASE))).get(0);
-	}
-
-	/**
-	 * A store that meets another session between each read and write of a record.
-	 */
-	private JdbcLockStore interrupted(Runnable change, Duration timeout) {
-		return store(new RacingDataSource(this.pool, change), timeout);
-	}
-
-	private JdbcLockStore interruptedOnce(Runnable change) {
-		boolean[] done = new boolean[1];
-		return interrupted(() -> {
-			if (!done[0]) {
-				done[0] = true;
-				change.run();
-			}
-		}, Patience.COMMAND);
+		super(schema, url, username, password);
 	}
 
 	@Test
@@ -171,14 +76,6 @@ abstract class AbstractJdbcMemberTests {
 		assertThat(this.store
 			.renew(List.of(new RenewCommand(this.key, "+a", LEASE), new RenewCommand(this.key, "+b", LEASE))))
 			.containsOnly(RenewResult.RENEWED);
-	}
-
-	private static void granted(AcquireResult result) {
-		assertThat(result).isInstanceOf(Granted.class);
-	}
-
-	private static void refused(AcquireResult result) {
-		assertThat(result).isInstanceOf(Refused.class);
 	}
 
 	@Test
@@ -298,12 +195,6 @@ abstract class AbstractJdbcMemberTests {
 				() -> losing.acquire(new AcquireCommand(this.key, "+b", LEASE, "", "", null, false, "+a", 1000)));
 		assertThat(renew(this.store, "+a")).isEqualTo(RenewResult.RENEWED);
 		assertThat(renew(this.store, "+b")).isEqualTo(RenewResult.REFUSED);
-	}
-
-	private void acquireAndExpire(String owner) {
-		Duration soon = Duration.ofMillis(50);
-		granted(this.store.acquire(new AcquireCommand(this.key, owner, soon, "", "", null, false, null, 5)));
-		Awaitility.await().until(() -> this.store.find(this.key).isEmpty());
 	}
 
 	/**

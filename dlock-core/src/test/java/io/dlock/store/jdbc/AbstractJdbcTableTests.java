@@ -26,6 +26,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -83,10 +84,7 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 	}
 
 	final HikariDataSource pool(String url) {
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(url);
-		pool.setUsername(username());
-		pool.setPassword(password());
+		HikariDataSource pool = Pools.create(url, username(), password());
 		pool.setMaximumPoolSize(4);
 		pool.setConnectionTimeout(Patience.COMMAND.toMillis());
 		this.pools.add(pool);

@@ -71,9 +71,7 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	private HikariDataSource poolBehindProxy() {
-		HikariDataSource pool = pool(url(this.proxy.port()));
-		pool.setMinimumIdle(1);
-		return pool;
+		return pool(url(this.proxy.port()));
 	}
 
 	/**

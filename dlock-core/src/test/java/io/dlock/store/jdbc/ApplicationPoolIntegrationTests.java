@@ -18,10 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.ds.PGSimpleDataSource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -29,6 +27,7 @@ import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -48,7 +47,7 @@ class ApplicationPoolIntegrationTests {
 			pool.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
 			pool.setMaximumPoolSize(1);
 			pool.setConnectionTimeout(250);
-			create(pool, "schema-h2.sql");
+			Pools.createLockTable(pool, "h2");
 			try (JdbcLockStore store = store(new DelegatingDataSource(pool))) {
 				assertThat(acquire(store)).isInstanceOf(Granted.class);
 				try (Connection used = pool.getConnection()) {
@@ -92,13 +91,9 @@ class ApplicationPoolIntegrationTests {
 
 	@Test
 	void d2ConnectionToAReadOnlyServerIsLeft() {
-		PostgresServer server = PostgresServer.shared();
-		try (HikariDataSource pool = new HikariDataSource()) {
-			pool.setJdbcUrl(server.jdbcUrl());
-			pool.setUsername(server.username());
-			pool.setPassword(server.password());
+		try (HikariDataSource pool = Pools.create(PostgresServer.shared())) {
 			pool.setMaximumPoolSize(1);
-			create(pool, "schema-postgresql.sql");
+			Pools.createLockTable(pool, "postgresql");
 			readOnly(pool);
 			try (JdbcLockStore store = new JdbcLockStore(pool,
 					JdbcLockStoreSettings.defaults().withPoolSize(0).withCommandTimeout(Duration.ofSeconds(1)))) {
@@ -132,7 +127,7 @@ class ApplicationPoolIntegrationTests {
 
 			});
 			pool.setMaximumPoolSize(1);
-			create(pool, "schema-postgresql.sql");
+			Pools.createLockTable(pool, "postgresql");
 			try (JdbcLockStore store = new JdbcLockStore(pool,
 					JdbcLockStoreSettings.defaults().withPoolSize(0).withCommandTimeout(Duration.ofMinutes(5)))) {
 				store.verify();
@@ -159,7 +154,7 @@ class ApplicationPoolIntegrationTests {
 	private JdbcLockStore other(SQLException thrown) {
 		HikariDataSource database = new HikariDataSource();
 		database.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
-		create(database, "schema-h2.sql");
+		Pools.createLockTable(database, "h2");
 		OtherPool pool = new OtherPool(database);
 		JdbcLockStore store = store(pool);
 		assertThat(acquire(store)).isInstanceOf(Granted.class);
@@ -170,10 +165,6 @@ class ApplicationPoolIntegrationTests {
 	private static JdbcLockStore store(DataSource pool) {
 		return new JdbcLockStore(pool,
 				JdbcLockStoreSettings.defaults().withPoolSize(0).withCommandTimeout(Patience.COMMAND));
-	}
-
-	private static void create(DataSource pool, String schema) {
-		new ResourceDatabasePopulator(new ClassPathResource(schema, JdbcLockStore.class)).execute(pool);
 	}
 
 	private Object acquire(JdbcLockStore store) {

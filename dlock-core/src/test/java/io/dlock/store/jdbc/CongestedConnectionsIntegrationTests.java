@@ -17,9 +17,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
@@ -27,6 +25,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.TcpProxy;
 
@@ -46,28 +45,18 @@ class CongestedConnectionsIntegrationTests {
 
 	private final TcpProxy proxy = TcpProxy.to(this.server.host(), this.server.port());
 
-	private final HikariDataSource application = new HikariDataSource();
+	private final HikariDataSource application = Pools.create(this.server.jdbcUrl(this.proxy.port()),
+			this.server.username(), this.server.password());
 
-	private final HikariDataSource admin = new HikariDataSource();
+	private final HikariDataSource admin = Pools.create(this.server);
 
 	private final ExecutorService callers = Executors.newCachedThreadPool();
 
 	private final String key = "congested/" + UUID.randomUUID();
 
 	@BeforeEach
-	void connect() {
-		configure(this.application, this.proxy.port());
-		configure(this.admin, this.server.port());
-		new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
-			.execute(this.admin);
-	}
-
-	private void configure(HikariDataSource pool, int port) {
-		pool.setJdbcUrl(this.server.jdbcUrl(port));
-		pool.setUsername(this.server.username());
-		pool.setPassword(this.server.password());
-		pool.setMaximumPoolSize(4);
-		pool.setMinimumIdle(0);
+	void createTable() {
+		Pools.createLockTable(this.admin, "postgresql");
 	}
 
 	@AfterEach

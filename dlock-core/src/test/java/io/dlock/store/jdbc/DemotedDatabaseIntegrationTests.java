@@ -8,9 +8,7 @@ import java.util.stream.IntStream;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -18,6 +16,7 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.TcpProxy;
 
@@ -40,12 +39,13 @@ class DemotedDatabaseIntegrationTests {
 		PostgresServer next = PostgresServer.shared();
 		try (PostgresServer old = PostgresServer.start();
 				TcpProxy proxy = TcpProxy.to(old.host(), old.port());
-				HikariDataSource oldAdmin = pool(old.jdbcUrl(), old.username(), old.password());
-				HikariDataSource nextAdmin = pool(next.jdbcUrl(), next.username(), next.password())) {
+				HikariDataSource oldAdmin = Pools.create(old);
+				HikariDataSource nextAdmin = Pools.create(next)) {
 			for (HikariDataSource admin : List.of(oldAdmin, nextAdmin)) {
-				create(admin, "schema-postgresql.sql");
+				Pools.createLockTable(admin, "postgresql");
 			}
-			try (HikariDataSource application = pool(old.jdbcUrl(proxy.port()), old.username(), old.password())) {
+			try (HikariDataSource application = Pools.create(old.jdbcUrl(proxy.port()), old.username(),
+					old.password())) {
 				followsThePrimary(application, () -> demote(oldAdmin), () -> proxy.redirect(next.host(), next.port()));
 			}
 		}
@@ -59,13 +59,13 @@ class DemotedDatabaseIntegrationTests {
 		PostgresServer next = PostgresServer.shared();
 		try (PostgresServer old = PostgresServer.start();
 				TcpProxy proxy = TcpProxy.to(old.host(), old.port());
-				HikariDataSource oldAdmin = pool(old.jdbcUrl(), old.username(), old.password());
-				HikariDataSource nextAdmin = pool(next.jdbcUrl(), next.username(), next.password());
-				HikariDataSource application = pool(old.jdbcUrl(proxy.port()), old.username(), old.password());
+				HikariDataSource oldAdmin = Pools.create(old);
+				HikariDataSource nextAdmin = Pools.create(next);
+				HikariDataSource application = Pools.create(old.jdbcUrl(proxy.port()), old.username(), old.password());
 				JdbcLockStore store = new JdbcLockStore(application,
 						JdbcLockStoreSettings.defaults().withPoolSize(0).withCommandTimeout(TIMEOUT))) {
 			for (HikariDataSource admin : List.of(oldAdmin, nextAdmin)) {
-				create(admin, "schema-postgresql.sql");
+				Pools.createLockTable(admin, "postgresql");
 			}
 			application.setMaximumPoolSize(CONNECTIONS);
 			application.setMinimumIdle(CONNECTIONS);
@@ -99,17 +99,17 @@ class DemotedDatabaseIntegrationTests {
 		MariaDbServer next = MariaDbServer.shared();
 		try (MariaDbServer old = MariaDbServer.start();
 				TcpProxy proxy = TcpProxy.to(old.host(), old.port());
-				HikariDataSource oldAdmin = pool(old.mariaDbUrl(), old.username(), old.password());
-				HikariDataSource nextAdmin = pool(next.mariaDbUrl(), next.username(), next.password())) {
+				HikariDataSource oldAdmin = Pools.create(old);
+				HikariDataSource nextAdmin = Pools.create(next)) {
 			for (HikariDataSource admin : List.of(oldAdmin, nextAdmin)) {
-				create(admin, "schema-mysql.sql");
+				Pools.createLockTable(admin, "mysql");
 				run(admin, "CREATE USER IF NOT EXISTS demoted@'%' IDENTIFIED BY 'shop'");
 				run(admin, "GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_test.* TO demoted@'%'");
 			}
 			for (String url : List.of(old.mariaDbUrl(proxy.port()), old.mysqlUrl(proxy.port()))) {
 				run(oldAdmin, "SET GLOBAL read_only = 0");
 				proxy.redirect(old.host(), old.port());
-				try (HikariDataSource application = pool(url, "demoted", "shop")) {
+				try (HikariDataSource application = Pools.create(url, "demoted", "shop")) {
 					followsThePrimary(application, () -> run(oldAdmin, "SET GLOBAL read_only = 1"),
 							() -> proxy.redirect(next.host(), next.port()));
 				}
@@ -138,20 +138,6 @@ class DemotedDatabaseIntegrationTests {
 	private static void acquire(JdbcLockStore store, String key) {
 		assertThat(store.acquire(new AcquireCommand(key, "a", LEASE, "", ""))).isInstanceOf(Granted.class);
 		assertThat(store.release(key, "a")).isTrue();
-	}
-
-	private static HikariDataSource pool(String url, String username, String password) {
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(url);
-		pool.setUsername(username);
-		pool.setPassword(password);
-		pool.setMaximumPoolSize(2);
-		pool.setMinimumIdle(0);
-		return pool;
-	}
-
-	private static void create(HikariDataSource admin, String schema) {
-		new ResourceDatabasePopulator(new ClassPathResource(schema, JdbcLockStore.class)).execute(admin);
 	}
 
 	private static void run(HikariDataSource admin, String sql) {

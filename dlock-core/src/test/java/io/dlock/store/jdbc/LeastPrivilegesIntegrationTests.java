@@ -28,6 +28,7 @@ import io.dlock.store.StoredLock;
 import io.dlock.test.DocsPage;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,7 +48,7 @@ class LeastPrivilegesIntegrationTests {
 	@Test
 	void postgreSql() throws Exception {
 		PostgresServer server = PostgresServer.shared();
-		try (HikariDataSource admin = pool(server.jdbcUrl(), server.username(), server.password())) {
+		try (HikariDataSource admin = Pools.create(server)) {
 			createTables(admin, "schema-postgresql.sql");
 			if (JdbcClient.create(admin)
 				.sql("SELECT 1 FROM pg_roles WHERE rolname = 'shop'")
@@ -64,7 +65,7 @@ class LeastPrivilegesIntegrationTests {
 	@Test
 	void mariaDb() throws Exception {
 		MariaDbServer server = MariaDbServer.shared();
-		try (HikariDataSource admin = pool(server.mariaDbUrl(), server.username(), server.password())) {
+		try (HikariDataSource admin = Pools.create(server)) {
 			createTables(admin, "schema-mysql.sql");
 			JdbcClient.create(admin)
 				.sql("CREATE USER IF NOT EXISTS shop@'%' IDENTIFIED BY '" + PASSWORD + "'")
@@ -87,19 +88,10 @@ class LeastPrivilegesIntegrationTests {
 		}
 	}
 
-	private static HikariDataSource pool(String url, String username, String password) {
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(url);
-		pool.setUsername(username);
-		pool.setPassword(password);
-		pool.setMaximumPoolSize(4);
-		return pool;
-	}
-
 	private void worksAs(String url) throws Exception {
 		List<String> told = new CopyOnWriteArrayList<>();
 		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
-		try (HikariDataSource pool = pool(url, "shop", PASSWORD);
+		try (HikariDataSource pool = Pools.create(url, "shop", PASSWORD);
 				JdbcLockStore store = new JdbcLockStore(pool,
 						JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
 				Mailbox mailbox = store.openMailbox(address, told::add)) {

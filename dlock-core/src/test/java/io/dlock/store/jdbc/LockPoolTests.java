@@ -15,11 +15,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.StoreException;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -56,8 +55,7 @@ class LockPoolTests {
 		try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
 				JdbcLockStore store = new JdbcLockStore(application,
 						JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
-			new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", JdbcLockStore.class))
-				.execute(application);
+			Pools.createLockTable(application, "h2");
 			store.verify();
 		}
 		finally {

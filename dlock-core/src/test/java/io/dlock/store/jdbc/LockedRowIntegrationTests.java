@@ -14,12 +14,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -31,6 +29,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -73,14 +72,8 @@ class LockedRowIntegrationTests {
 	}
 
 	private static HikariDataSource pool(Database database) {
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(database.url());
-		pool.setUsername(database.username());
-		pool.setPassword(database.password());
-		pool.setMaximumPoolSize(3);
-		new ResourceDatabasePopulator(
-				new ClassPathResource("schema-" + database.schema() + ".sql", JdbcLockStore.class))
-			.execute(pool);
+		HikariDataSource pool = Pools.create(database.url(), database.username(), database.password());
+		Pools.createLockTable(pool, database.schema());
 		return pool;
 	}
 

@@ -10,13 +10,12 @@ import java.time.Duration;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -33,8 +32,8 @@ class MariaDbSettingsIntegrationTests {
 	@Test
 	void binaryLogOfStatementsIsRefusedAtOnceAndAnyOtherIsNot() throws SQLException {
 		try (MariaDbServer server = MariaDbServer.start("--log-bin=log", "--binlog-format=STATEMENT");
-				HikariDataSource pool = pool(server)) {
-			new ResourceDatabasePopulator(new ClassPathResource("schema-mysql.sql", JdbcLockStore.class)).execute(pool);
+				HikariDataSource pool = Pools.create(server)) {
+			Pools.createLockTable(pool, "mysql");
 			try (JdbcLockStore store = new JdbcLockStore(pool, SETTINGS)) {
 				assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
 					.withMessageContaining("binlog_format = ROW");
@@ -52,7 +51,7 @@ class MariaDbSettingsIntegrationTests {
 
 	@Test
 	void waitsForRowsAndForTablesAreLimited() {
-		try (HikariDataSource pool = pool(MariaDbServer.shared());
+		try (HikariDataSource pool = Pools.create(MariaDbServer.shared());
 				JdbcLockStore store = new JdbcLockStore(pool, SETTINGS)) {
 			for (String wait : new String[] { "innodb_lock_wait_timeout", "lock_wait_timeout" }) {
 				assertThat(ownSetting(store, wait)).as(wait).isEqualTo(10);
@@ -68,14 +67,6 @@ class MariaDbSettingsIntegrationTests {
 				return row.getInt(1);
 			}
 		});
-	}
-
-	private static HikariDataSource pool(MariaDbServer server) {
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(server.mariaDbUrl());
-		pool.setUsername(server.username());
-		pool.setPassword(server.password());
-		return pool;
 	}
 
 	private static void execute(MariaDbServer server, String sql) throws SQLException {

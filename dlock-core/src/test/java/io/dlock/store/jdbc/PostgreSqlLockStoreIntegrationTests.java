@@ -191,14 +191,9 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	 */
 	@Test
 	void r41ParametersWithoutATypeAreTaken() {
-		try (HikariDataSource pool = new HikariDataSource()) {
-			String url = url();
-			pool.setJdbcUrl(url + (url.contains("?") ? "&" : "?") + "stringtype=unspecified");
-			pool.setUsername(this.server.username());
-			pool.setPassword(this.server.password());
-			try (JdbcLockStore store = new JdbcLockStore(pool, settings())) {
-				store.verify();
-			}
+		HikariDataSource untyped = pool(url() + (url().contains("?") ? "&" : "?") + "stringtype=unspecified");
+		try (JdbcLockStore store = new JdbcLockStore(untyped, settings())) {
+			store.verify();
 		}
 	}
 

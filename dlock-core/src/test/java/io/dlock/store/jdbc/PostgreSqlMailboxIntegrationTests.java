@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BiConsumer;
@@ -14,9 +15,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
@@ -25,6 +24,7 @@ import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.TcpProxy;
 
@@ -121,14 +121,17 @@ class PostgreSqlMailboxIntegrationTests {
 				HikariDataSource silent = new HikariDataSource() {
 
 					@Override
-					public Connection getConnection() throws SQLException {
-						Connection connection = super.getConnection();
+					public Connection getConnection() {
+						Connection connection = Awaitility.await()
+							.ignoreException(SQLException.class)
+							.until(super::getConnection, Objects::nonNull);
 						proxy.blackHole(true);
 						return connection;
 					}
 
 				}) {
-			configure(silent, this.server.jdbcUrl(proxy.port()));
+			// its end waits as long for the connection that it is about to open
+			configure(silent, this.server.jdbcUrl(proxy.port())).setConnectionTimeout(SHORT_TIMEOUT.toMillis());
 			assertTimeoutPreemptively(Patience.EVENTUALLY,
 					() -> assertThatExceptionOfType(SQLException.class).isThrownBy(() -> PostgreSqlMailbox.open(silent,
 							SHORT_TIMEOUT, this.channel, this::send, this.turns::add)));
@@ -148,8 +151,7 @@ class PostgreSqlMailboxIntegrationTests {
 	}
 
 	private void withStore(HikariDataSource pool, Duration timeout, Consumer<JdbcLockStore> test) {
-		new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
-			.execute(this.application);
+		Pools.createLockTable(this.application, "postgresql");
 		try (JdbcLockStore store = new JdbcLockStore(pool,
 				JdbcLockStoreSettings.defaults().withCommandTimeout(timeout).withPoolSize(2))) {
 			Patience.connected(store);

@@ -11,9 +11,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -21,6 +19,7 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -37,12 +36,8 @@ class ReadBackIntegrationTests {
 	@ParameterizedTest
 	@CsvSource({ "42000, 1142", "HY000, 1205", "40001, 1213", "HY000, 1290", "25006, 1792", "70100, 1317", "08S01, 0" })
 	void lockThatWasTakenIsNotSaidToBeFree(String state, int code) {
-		MariaDbServer server = MariaDbServer.shared();
-		try (HikariDataSource pool = new HikariDataSource()) {
-			pool.setJdbcUrl(server.mariaDbUrl());
-			pool.setUsername(server.username());
-			pool.setPassword(server.password());
-			new ResourceDatabasePopulator(new ClassPathResource("schema-mysql.sql", JdbcLockStore.class)).execute(pool);
+		try (HikariDataSource pool = Pools.create(MariaDbServer.shared())) {
+			Pools.createLockTable(pool, "mysql");
 			try (JdbcLockStore store = new JdbcLockStore(faulty(pool),
 					JdbcLockStoreSettings.defaults().withPoolSize(0).withCommandTimeout(Patience.COMMAND))) {
 				store.verify();

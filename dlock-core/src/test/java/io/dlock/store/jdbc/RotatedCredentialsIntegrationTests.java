@@ -10,13 +10,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,7 +30,7 @@ class RotatedCredentialsIntegrationTests {
 
 	private final PostgresServer server = PostgresServer.shared();
 
-	private final HikariDataSource admin = new HikariDataSource();
+	private final HikariDataSource admin = Pools.create(this.server);
 
 	private final String user = "rotated_" + Long.toHexString(UUID.randomUUID().getMostSignificantBits());
 
@@ -39,12 +38,7 @@ class RotatedCredentialsIntegrationTests {
 
 	@BeforeEach
 	void createUser() {
-		this.admin.setJdbcUrl(this.server.jdbcUrl());
-		this.admin.setUsername(this.server.username());
-		this.admin.setPassword(this.server.password());
-		this.admin.setMaximumPoolSize(1);
-		new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
-			.execute(this.admin);
+		Pools.createLockTable(this.admin, "postgresql");
 		run("CREATE ROLE " + this.user + " LOGIN PASSWORD '" + this.password + "'");
 		run("GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock TO " + this.user);
 	}

@@ -12,14 +12,13 @@ import java.util.concurrent.TimeUnit;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,7 +40,7 @@ class SlowDatabaseIntegrationTests {
 	void d1CommitsThatWaitForAStandbyTakeNoMoreSessionsThanThePoolHas() throws Exception {
 		try (PostgresServer server = PostgresServer.start();
 				HikariDataSource admin = pool(server.jdbcUrl(), server.username(), server.password())) {
-			create(admin, "schema-postgresql.sql");
+			Pools.createLockTable(admin, "postgresql");
 			run(admin, "CREATE ROLE shop LOGIN PASSWORD 'shop'");
 			run(admin, "GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock TO shop");
 			staysWithinThePool(admin, server.jdbcUrl(), "shop",
@@ -65,7 +64,7 @@ class SlowDatabaseIntegrationTests {
 		try (HikariDataSource admin = pool(server.mariaDbUrl(), server.username(), server.password());
 				Connection blocker = admin.getConnection();
 				Statement statement = blocker.createStatement()) {
-			create(admin, "schema-mysql.sql");
+			Pools.createLockTable(admin, "mysql");
 			run(admin, "CREATE USER IF NOT EXISTS slow@'%' IDENTIFIED BY 'shop'");
 			run(admin, "GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock TO slow@'%'");
 			staysWithinThePool(admin, server.mariaDbUrl(), "slow",
@@ -96,7 +95,7 @@ class SlowDatabaseIntegrationTests {
 			}
 			JdbcClient client = JdbcClient.create(admin);
 			Awaitility.await()
-				.during(Duration.ofSeconds(5))
+				.during(TIMEOUT.multipliedBy(6))
 				.atMost(Duration.ofSeconds(20))
 				.untilAsserted(() -> assertThat(client.sql(sessions).query(Integer.class).single())
 					.isLessThanOrEqualTo(POOL_SIZE + 2));
@@ -116,17 +115,9 @@ class SlowDatabaseIntegrationTests {
 	}
 
 	private static HikariDataSource pool(String url, String username, String password) {
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(url);
-		pool.setUsername(username);
-		pool.setPassword(password);
+		HikariDataSource pool = Pools.create(url, username, password);
 		pool.setMaximumPoolSize(2);
-		pool.setMinimumIdle(0);
 		return pool;
-	}
-
-	private static void create(HikariDataSource admin, String schema) {
-		new ResourceDatabasePopulator(new ClassPathResource(schema, JdbcLockStore.class)).execute(admin);
 	}
 
 	private static void run(HikariDataSource admin, String sql) {

@@ -11,8 +11,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.LockSettings;
 import io.dlock.console.StoreReport;
@@ -22,6 +20,7 @@ import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.Patience;
+import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -57,15 +56,14 @@ class DatabaseFactsIntegrationTests {
 	@Test
 	void r19StandbyTakesNoLockAndReportsItsRole() {
 		try (PostgresServer primary = PostgresServer.start()) {
-			HikariDataSource onPrimary = pool(primary);
-			new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcLockStore.class))
-				.execute(onPrimary);
+			HikariDataSource onPrimary = Pools.create(primary);
+			Pools.createLockTable(onPrimary, "postgresql");
 			assertThat(check(onPrimary)).satisfies((report) -> {
 				assertThat(report.failure()).isNull();
 				assertThat(report.role()).isEqualTo("primary");
 			});
 			try (PostgresServer standby = primary.startStandby(primary.port(), Map.of())) {
-				assertThat(check(pool(standby))).satisfies((report) -> {
+				assertThat(check(Pools.create(standby))).satisfies((report) -> {
 					assertThat(report.failure()).contains("read-only transaction");
 					assertThat(report.server()).startsWith("PostgreSQL ");
 					assertThat(report.role()).isEqualTo("standby");
@@ -74,14 +72,6 @@ class DatabaseFactsIntegrationTests {
 				});
 			}
 		}
-	}
-
-	private static HikariDataSource pool(PostgresServer server) {
-		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(server.jdbcUrl());
-		pool.setUsername(server.username());
-		pool.setPassword(server.password());
-		return pool;
 	}
 
 	private static StoreReport check(HikariDataSource pool) {
