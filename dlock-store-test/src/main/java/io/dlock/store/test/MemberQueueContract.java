@@ -24,7 +24,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 abstract class MemberQueueContract extends MemberPart {
 
 	/** Over soon, but not before the next command. */
-	private static final Duration SOON = Duration.ofSeconds(2);
+	private static final Duration SOON = Duration.ofSeconds(1);
 
 	private final MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
 

@@ -23,7 +23,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 abstract class QueueContract extends ContractPart {
 
 	/** Over soon, but not before the next command. */
-	private static final Duration SOON = Duration.ofSeconds(2);
+	private static final Duration SOON = Duration.ofSeconds(1);
 
 	private final MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
 
@@ -146,7 +146,7 @@ abstract class QueueContract extends ContractPart {
 
 	@Test
 	void grantOfAnExpiredLockRemovesTheProcessFromTheQueue() {
-		acquire("a", Duration.ofSeconds(1));
+		acquire("a", SOON);
 		refused(ask("b", this.first));
 		await().until(() -> ask("b", this.first) instanceof Granted);
 		release("b");
