@@ -8,6 +8,7 @@ import java.util.function.Predicate;
 
 import org.awaitility.Awaitility;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.LifecycleAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -34,7 +35,7 @@ abstract class AbstractShutdownTests {
 	static final List<String> TASKS = List.of("a", "b", "c", "d");
 
 	final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
+		.withConfiguration(AutoConfigurations.of(LifecycleAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
 				TaskSchedulingAutoConfiguration.class, DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class))
 		.withPropertyValues("dlock.backend=memory", "spring.task.execution.pool.core-size=1");
 

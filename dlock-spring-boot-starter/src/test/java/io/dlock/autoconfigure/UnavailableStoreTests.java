@@ -33,13 +33,13 @@ class UnavailableStoreTests extends AbstractAutoConfigurationTests {
 	void unreachableDatabaseFailsTheStart() {
 		for (String mode : List.of("embedded", "always")) {
 			this.jdbcRunner
-				.withPropertyValues("spring.datasource.url=jdbc:h2:tcp://127.0.0.1:1/nothing",
+				.withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nothing",
 						"spring.datasource.hikari.connection-timeout=300", "dlock.command-timeout=1s",
 						"dlock.start-timeout=0s", "dlock.jdbc.initialize-schema=" + mode)
 				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("lock"));
 		}
 		this.jdbcRunner
-			.withPropertyValues("spring.datasource.url=jdbc:h2:tcp://127.0.0.1:1/nothing",
+			.withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nothing",
 					"spring.datasource.hikari.connection-timeout=300", "dlock.command-timeout=1s",
 					"dlock.startup-check=false")
 			.run((context) -> {
