@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Timeout;
 
@@ -18,8 +19,12 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 /**
  * A short campaign: every kind of fault that has to be survived, once. Each store has a
  * class, so that they run beside each other.
+ * <p>
+ * The faults begin within 80 seconds, and each step of a campaign has a limit of its own
+ * and a message: 150 seconds for a client to start, 180 for the last fault to end, 30 for
+ * a client to stop. This limit is only for a step that hangs all the same.
  */
-@Timeout(170)
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 abstract class AbstractSmokeTests {
 
 	/**
