@@ -37,13 +37,6 @@ class DemoIntegrationTests {
 	}
 
 	@Test
-	void redis() throws Exception {
-		RedisServer redis = RedisServer.shared();
-		run("redis", Map.of("SPRING_DATA_REDIS_HOST", redis.host(), "SPRING_DATA_REDIS_PORT",
-				Integer.toString(redis.port())));
-	}
-
-	@Test
 	void postgres() throws Exception {
 		PostgresServer postgres = PostgresServer.shared();
 		run("postgres", Map.of("SPRING_DATASOURCE_URL", postgres.jdbcUrl(), "SPRING_DATASOURCE_USERNAME",
@@ -57,7 +50,8 @@ class DemoIntegrationTests {
 	}
 
 	/**
-	 * Each instance connects again and again to a Redis that does not answer yet.
+	 * Each instance connects again and again to a Redis that does not answer yet. When it
+	 * does, the demo takes its course.
 	 */
 	@Test
 	void c5RedisThatIsLate() throws Exception {
