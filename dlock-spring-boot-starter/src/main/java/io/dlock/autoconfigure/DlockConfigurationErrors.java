@@ -4,6 +4,8 @@ import java.util.function.Supplier;
 
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 
+import io.dlock.store.StoreMisconfiguredException;
+
 /**
  * Turns refused property values into a description and an action. For the
  * auto-configurations of dlock only.
@@ -25,7 +27,8 @@ public final class DlockConfigurationErrors {
 	 * @param <T> the type of the object
 	 * @param configured creates the object
 	 * @return the object
-	 * @throws FailureAnalyzedException if a property has a value that is refused
+	 * @throws FailureAnalyzedException if a property has a value that is refused, or a
+	 * store cannot be used as it is configured
 	 */
 	public static <T> T analyzed(Supplier<T> configured) {
 		try {
@@ -34,6 +37,9 @@ public final class DlockConfigurationErrors {
 		catch (IllegalArgumentException ex) {
 			throw new FailureAnalyzedException("The configuration of dlock is not valid: " + ex.getMessage() + ".",
 					"Correct the dlock.* properties.", ex);
+		}
+		catch (StoreMisconfiguredException ex) {
+			throw new FailureAnalyzedException(ex.description(), ex.action(), ex);
 		}
 	}
 

@@ -2,11 +2,14 @@ package io.dlock.autoconfigure;
 
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
@@ -17,6 +20,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
@@ -166,6 +170,40 @@ class DlockAutoConfigurationTests extends AbstractAutoConfigurationTests {
 			works(context);
 			assertThat(context.getBean(LockStore.class).describe()).contains("jdbc:h2:mem:locks");
 		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class RoutingDataSource {
+
+		@Bean
+		DataSource routing() {
+			return new AbstractRoutingDataSource() {
+
+				{
+					setTargetDataSources(Map.of());
+					setDefaultTargetDataSource(TwoDataSources.pool("tenants"));
+				}
+
+				@Override
+				protected @Nullable Object determineCurrentLookupKey() {
+					return null;
+				}
+
+			};
+		}
+
+	}
+
+	@Test
+	void dataSourceThatRoutesIsAnErrorUnlessOneIsForTheLocks() {
+		for (String check : List.of("dlock.startup-check=true", "dlock.startup-check=false")) {
+			this.runner.withUserConfiguration(RoutingDataSource.class).withPropertyValues(check).run((context) -> {
+				assertThat(failure(context).analysis().getDescription()).contains("one database");
+				assertThat(failure(context).analysis().getAction()).contains("@DlockDataSource");
+			});
+		}
+		this.runner.withUserConfiguration(RoutingDataSource.class, DedicatedDataSource.class)
+			.run(DlockAutoConfigurationTests::works);
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -66,6 +66,8 @@ public final class JdbcLockStore implements LockStore {
 	 * Create a store. Nothing is opened before the first use.
 	 * @param dataSource the database
 	 * @param settings how to use it
+	 * @throws io.dlock.store.StoreMisconfiguredException if the data source is a routing
+	 * one of Spring, which may lead each thread to another database
 	 */
 	public JdbcLockStore(DataSource dataSource, JdbcLockStoreSettings settings) {
 		this.settings = settings;

@@ -16,9 +16,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.jdbc.dialect.LockDialectSelector;
 import io.dlock.store.jdbc.dialect.SqlErrors;
 
@@ -48,6 +50,7 @@ final class LockDatabaseOpener implements AutoCloseable {
 
 	LockDatabaseOpener(DataSource dataSource, JdbcLockStoreSettings settings) {
 		this.application = outsideTransactions(dataSource);
+		refuseIfRouting(this.application);
 		this.settings = settings;
 		this.pools = new LockPools(this.application, settings);
 	}
@@ -61,6 +64,23 @@ final class LockDatabaseOpener implements AutoCloseable {
 			return proxy.getTargetDataSource();
 		}
 		return dataSource;
+	}
+
+	/**
+	 * The locks of all threads are in one database.
+	 */
+	private static void refuseIfRouting(DataSource dataSource) {
+		try {
+			if (dataSource.isWrapperFor(AbstractRoutingDataSource.class)) {
+				throw new StoreMisconfiguredException(
+						"The locks need one database, but their DataSource (%s) may lead each thread to another."
+							.formatted(dataSource.getClass().getName()),
+						"Give the locks a DataSource of one database, with @DlockDataSource.", null);
+			}
+		}
+		catch (SQLException ex) {
+			logger.debug("The data source does not tell whether it is one database", ex);
+		}
 	}
 
 	/**

@@ -58,6 +58,8 @@ final class LockPools {
 
 	private final JdbcLockStoreSettings settings;
 
+	private volatile @Nullable HikariDataSource hikari;
+
 	LockPools(DataSource application, JdbcLockStoreSettings settings) {
 		this.application = application;
 		this.settings = settings;
@@ -133,15 +135,21 @@ final class LockPools {
 	}
 
 	/**
-	 * The pool of the application, possibly behind wrappers.
+	 * The pool of the application, possibly behind wrappers. A wrapper may lead each
+	 * thread to another pool: the locks stay with the first one until it is closed.
 	 */
 	private HikariDataSource hikari() {
-		try {
-			return this.application.unwrap(HikariDataSource.class);
+		HikariDataSource known = this.hikari;
+		if (known == null || known.isClosed()) {
+			try {
+				known = this.application.unwrap(HikariDataSource.class);
+			}
+			catch (SQLException ex) {
+				throw SqlErrors.notConnected(ex);
+			}
+			this.hikari = known;
 		}
-		catch (SQLException ex) {
-			throw SqlErrors.notConnected(ex);
-		}
+		return known;
 	}
 
 	/**

@@ -7,16 +7,24 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import javax.sql.DataSource;
+
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 
@@ -86,6 +94,69 @@ class LockPoolTests {
 		pool.getConnection().close();
 		LockPools.close(pool);
 		return new WeakReference<>(pool);
+	}
+
+	/**
+	 * As with a data source that leads each thread to the database of its tenant.
+	 */
+	@Test
+	void locksStayInTheDatabaseOfTheirFirstPool() {
+		String url = "jdbc:h2:mem:" + UUID.randomUUID();
+		try (HikariDataSource first = pool(url); HikariDataSource second = pool(url + "other")) {
+			DelegatingDataSource application = new DelegatingDataSource(first);
+			LockPools pools = new LockPools(application, JdbcLockStoreSettings.defaults());
+			assertThat(urlOfNewPool(pools)).isEqualTo(url);
+			application.setTargetDataSource(second);
+			assertThat(urlOfNewPool(pools)).isEqualTo(url);
+		}
+	}
+
+	/**
+	 * As with a data source that is made again with new credentials.
+	 */
+	@Test
+	void poolThatTakesThePlaceOfAClosedOneIsFollowed() {
+		String url = "jdbc:h2:mem:" + UUID.randomUUID();
+		try (HikariDataSource first = pool(url); HikariDataSource second = pool(url + "other")) {
+			DelegatingDataSource application = new DelegatingDataSource(first);
+			LockPools pools = new LockPools(application, JdbcLockStoreSettings.defaults());
+			assertThat(urlOfNewPool(pools)).isEqualTo(url);
+			first.close();
+			application.setTargetDataSource(second);
+			assertThat(urlOfNewPool(pools)).isEqualTo(url + "other");
+		}
+	}
+
+	private static String urlOfNewPool(LockPools pools) {
+		try (HikariDataSource pool = pools.open(1, (config) -> {
+		})) {
+			return pool.getJdbcUrl();
+		}
+	}
+
+	/**
+	 * Each call would lock in the database of its thread.
+	 */
+	@Test
+	void dataSourceThatRoutesIsRefused() {
+		AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+
+			@Override
+			protected @Nullable Object determineCurrentLookupKey() {
+				return null;
+			}
+
+		};
+		JdbcLockStoreSettings settings = JdbcLockStoreSettings.defaults();
+		for (DataSource dataSource : List.of(routing, new LazyConnectionDataSourceProxy(routing),
+				new TransactionAwareDataSourceProxy(new DelegatingDataSource(routing)))) {
+			for (int poolSize : List.of(settings.poolSize(), 0)) {
+				assertThatExceptionOfType(StoreMisconfiguredException.class)
+					.isThrownBy(() -> new JdbcLockStore(dataSource, settings.withPoolSize(poolSize)))
+					.withMessageContaining("one database")
+					.satisfies((ex) -> assertThat(ex.action()).contains("@DlockDataSource"));
+			}
+		}
 	}
 
 	@Test
