@@ -1,6 +1,7 @@
 package io.dlock.transaction;
 
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.WeakHashMap;
@@ -17,6 +18,7 @@ import org.springframework.util.StringUtils;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.store.StorageKey;
 
 /**
  * Lets no transaction commit whose thread has lost a lock. A transaction manager calls
@@ -32,6 +34,9 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	 */
 	private static final Set<LockHandle> EXEMPT = Collections
 		.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+	private static final Comparator<LockHandle> STORAGE_ORDER = Comparator
+		.comparing((lock) -> StorageKey.of(lock.key()));
 
 	private final @Nullable Supplier<? extends CommitGuard> guard;
 
@@ -56,7 +61,7 @@ final class CommitCheckListener implements TransactionExecutionListener {
 		List<LockHandle> checked = check(transaction.getTransactionName(), locks);
 		if (this.guard != null && !checked.isEmpty()) {
 			CommitGuard additional = this.guard.get();
-			checked.forEach((lock) -> additional.check(transaction, lock));
+			checked.stream().sorted(STORAGE_ORDER).forEach((lock) -> additional.check(transaction, lock));
 		}
 	}
 

@@ -179,6 +179,24 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		assertThat(entries()).isEqualTo(2);
 	}
 
+	/**
+	 * A guard that locks rows locks them in one order, in which they are locked elsewhere
+	 * too. The order of the keys as the user wrote them is another.
+	 */
+	@Test
+	void guardIsAskedInTheOrderOfTheStorageKeys() {
+		List<String> asked = new ArrayList<>();
+		start((postProcessor) -> postProcessor.setCommitGuard(() -> (transaction, lock) -> asked.add(lock.key())));
+		for (List<String> keys : List.of(List.of("b", "ä"), List.of("ä", "b"))) {
+			asked.clear();
+			try (LockHandle outer = this.registry.acquire(keys.get(0));
+					LockHandle inner = this.registry.acquire(keys.get(1))) {
+				inTransaction(this::insert);
+				assertThat(asked).as("%s inside of %s", inner.key(), outer.key()).containsExactly("ä", "b");
+			}
+		}
+	}
+
 	@Test
 	void guardIsNotAskedForALockThatMayBeLost() {
 		List<String> asked = new ArrayList<>();
