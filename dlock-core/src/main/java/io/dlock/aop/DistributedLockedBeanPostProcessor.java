@@ -223,6 +223,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	@Override
 	public void destroy() {
+		this.transactions.get().close();
 		if (this.wovenMethods != null) {
 			this.wovenMethods.close();
 		}

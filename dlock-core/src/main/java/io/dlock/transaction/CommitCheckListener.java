@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -23,32 +24,41 @@ import io.dlock.store.StorageKey;
 /**
  * Lets no transaction commit whose thread has lost a lock. A transaction manager calls
  * this after all synchronizations, right before the commit, and rolls back if it throws.
+ * A manager has one for all contexts.
  */
 final class CommitCheckListener implements TransactionExecutionListener {
 
 	private static final Log logger = LogFactory.getLog(CommitCheckListener.class);
 
-	/**
-	 * Of all contexts, which may share a transaction manager. Weak, because their release
-	 * is not told.
-	 */
+	/** Weak, because their release is not told. */
 	private static final Set<LockHandle> EXEMPT = Collections
 		.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	private static final Comparator<LockHandle> STORAGE_ORDER = Comparator
 		.comparing((lock) -> StorageKey.of(lock.key()));
 
-	private final @Nullable Supplier<? extends CommitGuard> guard;
+	/** Of the contexts that share the transaction manager. */
+	private final List<Supplier<? extends CommitGuard>> guards = new CopyOnWriteArrayList<>();
 
-	CommitCheckListener(@Nullable Supplier<? extends CommitGuard> guard) {
-		this.guard = guard;
+	/**
+	 * Ask a guard before each commit, as well as those of other contexts.
+	 * @param guard the guard of a context
+	 */
+	void add(Supplier<? extends CommitGuard> guard) {
+		if (!this.guards.contains(guard)) {
+			this.guards.add(guard);
+		}
+	}
+
+	void remove(Supplier<? extends CommitGuard> guard) {
+		this.guards.remove(guard);
 	}
 
 	/**
 	 * Let transactions commit although this lock is lost.
 	 * @param lock the lock
 	 */
-	void exempt(LockHandle lock) {
+	static void exempt(LockHandle lock) {
 		EXEMPT.add(lock);
 	}
 
@@ -59,10 +69,11 @@ final class CommitCheckListener implements TransactionExecutionListener {
 			return;
 		}
 		List<LockHandle> checked = check(transaction.getTransactionName(), locks);
-		if (this.guard != null && !checked.isEmpty()) {
-			CommitGuard additional = this.guard.get();
-			checked.stream().sorted(STORAGE_ORDER).forEach((lock) -> additional.check(transaction, lock));
-		}
+		List<LockHandle> ordered = checked.stream().sorted(STORAGE_ORDER).toList();
+		this.guards.stream()
+			.<CommitGuard>map(Supplier::get)
+			.distinct()
+			.forEach((guard) -> ordered.forEach((lock) -> guard.check(transaction, lock)));
 	}
 
 	/**
@@ -81,7 +92,7 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	 * @return the locks to check further
 	 * @throws LockLostException if one is lost
 	 */
-	List<LockHandle> check(@Nullable String transaction, List<LockHandle> locks) {
+	static List<LockHandle> check(@Nullable String transaction, List<LockHandle> locks) {
 		List<LockHandle> checked = locks.stream().filter((lock) -> !EXEMPT.contains(lock)).toList();
 		return checked.stream().filter((lock) -> isHeld(transaction, lock)).toList();
 	}

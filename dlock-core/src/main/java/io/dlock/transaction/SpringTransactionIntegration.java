@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
 import org.aopalliance.aop.Advice;
 import org.apache.commons.logging.Log;
@@ -16,7 +17,6 @@ import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
@@ -47,11 +47,13 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 
 	private final InsideTransaction inside;
 
-	private final @Nullable CommitCheckListener commits;
+	private final boolean commitCheck;
+
+	private final @Nullable Supplier<? extends CommitGuard> guard;
+
+	private final Set<CommitCheckListener> guarded = ConcurrentHashMap.newKeySet();
 
 	private final Executor executor;
-
-	private final UnsynchronizedTransactionListener unsynchronized = new UnsynchronizedTransactionListener();
 
 	private final OpenEntityManagerWarning openEntityManagerWarning = new OpenEntityManagerWarning();
 
@@ -63,12 +65,15 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	/**
 	 * Create it.
 	 * @param inside the rule for a method that is called inside a transaction
-	 * @param commits checks the locks before a commit, or {@code null}
+	 * @param commitCheck whether the locks are checked before a commit
+	 * @param guard an additional check before a commit, or {@code null}
 	 * @param executor releases locks where the calling thread must not block
 	 */
-	SpringTransactionIntegration(InsideTransaction inside, @Nullable CommitCheckListener commits, Executor executor) {
+	SpringTransactionIntegration(InsideTransaction inside, boolean commitCheck,
+			@Nullable Supplier<? extends CommitGuard> guard, Executor executor) {
 		this.inside = inside;
-		this.commits = commits;
+		this.commitCheck = commitCheck;
+		this.guard = guard;
 		this.executor = executor;
 	}
 
@@ -168,8 +173,8 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 
 	@Override
 	public void granted(LockSet locks, boolean lossIgnored) {
-		if (this.commits != null && lossIgnored) {
-			locks.handles().forEach(this.commits::exempt);
+		if (this.commitCheck && lossIgnored) {
+			locks.handles().forEach(CommitCheckListener::exempt);
 		}
 	}
 
@@ -217,8 +222,8 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	private void checkCommitOf(ReactiveTransactionLocks transaction) {
-		if (this.commits != null) {
-			this.commits.check(transaction.name(), transaction.locks().handles());
+		if (this.commitCheck) {
+			CommitCheckListener.check(transaction.name(), transaction.locks().handles());
 		}
 	}
 
@@ -236,12 +241,18 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		if (!(bean instanceof ConfigurableTransactionManager manager && bean instanceof PlatformTransactionManager)) {
 			return;
 		}
-		if (this.commits != null) {
-			listen(manager, this.commits);
+		if (this.commitCheck) {
+			CommitCheckListener listener = SharedListeners.of(manager, CommitCheckListener.class,
+					CommitCheckListener::new);
+			if (this.guard != null) {
+				listener.add(this.guard);
+				this.guarded.add(listener);
+			}
 		}
 		if (bean instanceof AbstractPlatformTransactionManager platform && platform
 			.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER) {
-			listen(manager, this.unsynchronized);
+			SharedListeners.of(manager, UnsynchronizedTransactionListener.class,
+					UnsynchronizedTransactionListener::new);
 		}
 	}
 
@@ -252,7 +263,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, PlatformTransactionManager.class, true, false)
 			.values()
 			.forEach(this::checkCommitsOf);
-		if (reactive && this.commits != null) {
+		if (reactive && this.commitCheck) {
 			BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, ReactiveTransactionManager.class, true, false)
 				.forEach(SpringTransactionIntegration::warnUnlessChecking);
 		}
@@ -267,9 +278,15 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		}
 	}
 
-	private static void listen(ConfigurableTransactionManager manager, TransactionExecutionListener listener) {
-		if (!manager.getTransactionExecutionListeners().contains(listener)) {
-			manager.addListener(listener);
+	/**
+	 * The listeners remain: a thread may still commit with a lock of the context that
+	 * ends.
+	 */
+	@Override
+	public void close() {
+		Supplier<? extends CommitGuard> own = this.guard;
+		if (own != null) {
+			this.guarded.forEach((listener) -> listener.remove(own));
 		}
 	}
 

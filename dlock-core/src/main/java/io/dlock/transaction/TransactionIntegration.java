@@ -86,4 +86,10 @@ public interface TransactionIntegration {
 	default void checkCommitsIn(ListableBeanFactory beans, boolean reactive) {
 	}
 
+	/**
+	 * The context ends, and its guard is no longer asked.
+	 */
+	default void close() {
+	}
+
 }

@@ -29,8 +29,8 @@ public final class TransactionIntegrationFactory {
 	 */
 	public static TransactionIntegration create(InsideTransaction inside, boolean commitCheck,
 			@Nullable Supplier<? extends CommitGuard> guard, Executor executor) {
-		return SPRING_TX ? new SpringTransactionIntegration(inside, commitCheck ? new CommitCheckListener(guard) : null,
-				executor) : TransactionIntegration.NONE;
+		return SPRING_TX ? new SpringTransactionIntegration(inside, commitCheck, guard, executor)
+				: TransactionIntegration.NONE;
 	}
 
 }

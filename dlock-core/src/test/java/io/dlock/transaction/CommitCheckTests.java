@@ -209,20 +209,6 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		assertThat(asked).containsExactly("outer");
 	}
 
-	/**
-	 * Each adds a listener to a transaction manager that they share.
-	 */
-	@Test
-	void lossThatOneContextIgnoresIsIgnoredByAll() {
-		LockHandle lost = this.registry.acquire("ignored");
-		this.registry.console().forceRelease("ignored", lost.token());
-		CommitCheckListener listener = new CommitCheckListener(null);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> listener.check(null, List.of(lost)));
-		new CommitCheckListener(null).exempt(lost);
-		assertThat(listener.check(null, List.of(lost))).isEmpty();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
-	}
-
 	@Test
 	void transactionManagersOfTheParentContextCheckAsWell() {
 		Work work = start();
