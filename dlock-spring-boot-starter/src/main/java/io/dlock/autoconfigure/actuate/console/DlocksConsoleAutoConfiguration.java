@@ -1,7 +1,12 @@
 package io.dlock.autoconfigure.actuate.console;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -37,11 +42,24 @@ public final class DlocksConsoleAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(LeaseLockRegistry.class)
 	DlocksConsole dlocksConsole(LeaseLockRegistry registry, DlocksEndpointProperties properties,
-			ObjectProvider<HiddenKeys> hidden) {
+			ObjectProvider<HiddenKeys> hidden, ObjectProvider<EndpointAccessResolver> accessResolvers) {
 		ConsoleEvents events = new ConsoleEvents();
 		registry.addListener(events);
 		return new DlocksConsole(new ConsoleStore(registry.console()), registry.settings().instance(), events,
-				properties, hidden.getIfAvailable(HiddenKeys::new));
+				permitted(properties, accessResolvers.getIfAvailable()), hidden.getIfAvailable(HiddenKeys::new));
+	}
+
+	/**
+	 * An endpoint that is read-only takes no lock away, whatever its own properties say.
+	 */
+	private static DlocksEndpointProperties permitted(DlocksEndpointProperties properties,
+			@Nullable EndpointAccessResolver accessResolver) {
+		if (accessResolver == null
+				|| accessResolver.accessFor(EndpointId.of("dlocks"), Access.UNRESTRICTED) == Access.UNRESTRICTED) {
+			return properties;
+		}
+		return new DlocksEndpointProperties(Show.NEVER, properties.forcedReleaseRoles(), properties.limit(),
+				properties.showKeys(), properties.roles());
 	}
 
 }

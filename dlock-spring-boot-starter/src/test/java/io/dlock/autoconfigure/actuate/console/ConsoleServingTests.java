@@ -27,8 +27,13 @@ class ConsoleServingTests {
 	private final HttpClient client = HttpClient.newHttpClient();
 
 	private HttpResponse<String> get(String url) {
+		return call("GET", url);
+	}
+
+	private HttpResponse<String> call(String method, String url) {
 		try {
-			return this.client.send(HttpRequest.newBuilder(URI.create(url)).build(),
+			return this.client.send(
+					HttpRequest.newBuilder(URI.create(url)).method(method, HttpRequest.BodyPublishers.noBody()).build(),
 					HttpResponse.BodyHandlers.ofString());
 		}
 		catch (IOException | InterruptedException ex) {
@@ -46,6 +51,12 @@ class ConsoleServingTests {
 
 	private static String url(ConfigurableApplicationContext context, String portName, String path) {
 		return "http://127.0.0.1:" + context.getEnvironment().getProperty("local." + portName + ".port") + path;
+	}
+
+	@Test
+	void policyAdmitsOnlyTheOwnFiles() {
+		assertThat(ConsoleHeaders.ALL).containsEntry("Content-Security-Policy",
+				"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
 	}
 
 	private void assertConsole(String url, boolean framework) {
@@ -72,12 +83,16 @@ class ConsoleServingTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "SERVLET", "REACTIVE" })
-	void consoleIsBesideTheEndpoint(WebApplicationType type) {
+	void consoleIsBesideTheEndpointAndReadOnlyAsThatIs(WebApplicationType type) {
 		try (ConfigurableApplicationContext context = start(type,
 				"management.endpoints.web.exposure.include=dlocks,info", "dlock.console.enabled=true",
 				"management.endpoints.web.path-mapping.dlocks=the-locks", "server.servlet.context-path=/shop",
-				"spring.webflux.base-path=/shop")) {
-			assertConsole(url(context, "server", "/shop/actuator/the-locks/console"), false);
+				"spring.webflux.base-path=/shop", "dlock.endpoint.forced-release=always",
+				"management.endpoint.dlocks.access=read-only")) {
+			String endpoint = url(context, "server", "/shop/actuator/the-locks");
+			assertConsole(endpoint + "/console", false);
+			assertThat(get(endpoint + "/console.json").body()).contains("\"release\":\"off\"");
+			assertThat(call("DELETE", endpoint + "?key=a&token=1").statusCode()).isEqualTo(405);
 			HttpResponse<String> other = get(url(context, "server", "/shop/actuator/info"));
 			assertThat(other.statusCode()).isEqualTo(200);
 			assertThat(other.headers().firstValue("Content-Security-Policy")).isEmpty();
@@ -89,8 +104,10 @@ class ConsoleServingTests {
 	void consoleIsOnTheManagementPort(WebApplicationType type) {
 		try (ConfigurableApplicationContext context = start(type, "management.endpoints.web.exposure.include=dlocks",
 				"dlock.console.enabled=true", "management.server.port=0", "management.server.base-path=/manage",
-				"management.server.address=127.0.0.1")) {
-			assertConsole(url(context, "management", "/manage/actuator/dlocks/console"), true);
+				"management.server.address=127.0.0.1", "dlock.endpoint.forced-release=always")) {
+			String console = url(context, "management", "/manage/actuator/dlocks/console");
+			assertConsole(console, true);
+			assertThat(get(console + ".json").body()).contains("\"release\":\"allowed\"");
 			assertThat(get(url(context, "server", "/actuator/dlocks/console")).statusCode()).isEqualTo(404);
 		}
 	}
