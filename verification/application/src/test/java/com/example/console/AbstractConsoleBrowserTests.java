@@ -53,6 +53,7 @@ abstract class AbstractConsoleBrowserTests {
 	@BeforeAll
 	static void startBrowser() {
 		started = Browser.start();
+		started.hurry(5);
 	}
 
 	private static Browser browser() {
