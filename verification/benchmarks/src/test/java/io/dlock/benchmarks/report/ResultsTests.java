@@ -1,12 +1,20 @@
 package io.dlock.benchmarks.report;
 
+import java.io.IOException;
 import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
 import org.xml.sax.InputSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -86,13 +94,52 @@ class ResultsTests {
 	}
 
 	@Test
-	void theChartIsWellFormed() throws Exception {
+	void barsOfTheChartAreAsLongAsTheirFigures() throws Exception {
 		add("dlock", 100_000);
-		add("raw", 5_000);
+		add("raw", 25_000);
 		Document chart = DocumentBuilderFactory.newInstance()
 			.newDocumentBuilder()
 			.parse(new InputSource(new StringReader(new ThroughputChart(this.results).render())));
-		assertThat(chart.getElementsByTagName("rect").getLength()).isEqualTo(2);
+		Map<String, String> widths = new HashMap<>();
+		NodeList rectangles = chart.getElementsByTagName("rect");
+		for (int i = 0; i < rectangles.getLength(); i++) {
+			Element rectangle = (Element) rectangles.item(i);
+			widths.put(rectangle.getAttribute("class"), rectangle.getAttribute("width"));
+		}
+		assertThat(widths).containsEntry("dlock", "200")
+			.containsEntry("raw", "50")
+			.containsOnlyKeys("card", "dlock", "raw");
+	}
+
+	/**
+	 * With {@code -Ddlock.docs.write=true} the chart is drawn anew.
+	 */
+	@Test
+	void chartOfTheReadmeShowsTheFiguresOfTheResults() throws IOException {
+		Pattern row = Pattern.compile("  (\\S+) +([\\d,]+) \\(.*");
+		String scenario = "";
+		String store = "";
+		for (String line : Files.readAllLines(Path.of("RESULTS.md"))) {
+			Matcher figure = row.matcher(line);
+			if (line.startsWith("one-key-")) {
+				scenario = line.replaceAll(",.*", "");
+				store = line.replaceAll(".*, ", "");
+			}
+			else if (line.isEmpty()) {
+				scenario = "";
+			}
+			else if (!scenario.isEmpty() && figure.matches()) {
+				this.results.add(new Series(scenario, store, figure.group(1), Metric.THROUGHPUT),
+						Double.parseDouble(figure.group(2).replace(",", "")));
+			}
+		}
+		assertThat(this.results.figures()).hasSizeGreaterThan(20);
+		String drawn = new ThroughputChart(this.results).render();
+		Path chart = Path.of("chart.svg");
+		if (Boolean.getBoolean("dlock.docs.write")) {
+			Files.writeString(chart, drawn);
+		}
+		assertThat(chart).as("chart.svg is out of date: write it with -Ddlock.docs.write=true").hasContent(drawn);
 	}
 
 }
