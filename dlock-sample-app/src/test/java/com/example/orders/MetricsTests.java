@@ -8,6 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
@@ -65,10 +67,29 @@ class MetricsTests {
 	}
 
 	@Test
-	void whatThePageNamesIsThere() throws Exception {
-		Set<String> named = metersIn(Files.readString(DOCS.resolve("observability.md")));
+	void eachPanelSaysWhatItShows() throws Exception {
+		JsonNode dashboard = JsonMapper.shared().readTree(Files.readString(DOCS.resolve("grafana-dashboard.json")));
+		assertThat(dashboard.get("panels")).filteredOn((panel) -> !panel.get("type").asString().equals("row"))
+			.hasSizeGreaterThan(20)
+			.allSatisfy((panel) -> assertThat(panel.get("description").asString()).as(panel.get("title").asString())
+				.hasSizeGreaterThan(30));
+		assertThat(dashboard.get("panels").findValuesAsString("id")).doesNotHaveDuplicates();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "observability.md", "incidents.md" })
+	void whatThePageNamesIsThere(String page) throws Exception {
+		Set<String> named = metersIn(Files.readString(DOCS.resolve(page)).replaceAll("(?m)^SELECT .*", ""));
 		assertThat(named).hasSizeGreaterThan(5);
 		assertThat(metersIn(scrape())).containsAll(named);
+	}
+
+	@Test
+	void locksOfAllKindsAreMetered() throws Exception {
+		this.stock.report("book");
+		assertThat(this.mvc.get().uri("/export")).hasStatusOk();
+		assertThat(scrape()).contains("dlock_hold_seconds_count{name=\"stock\",outcome=\"released\"}",
+				"dlock_hold_seconds_count{name=\"stock-export\",outcome=\"released\"}");
 	}
 
 	@Test
