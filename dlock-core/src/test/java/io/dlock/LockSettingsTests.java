@@ -64,4 +64,21 @@ class LockSettingsTests {
 		assertThat(settings.toBuilder().waitTime(tooLong).build().waitTime()).isEqualTo(tooLong);
 	}
 
+	@Test
+	void builderBeginsWithAllValuesOfTheSettings() {
+		LockSettings settings = LockSettings.builder()
+			.lease(Duration.ofSeconds(20))
+			.waitTime(Duration.ofSeconds(3))
+			.commandTimeout(Duration.ofMillis(900))
+			.maxPollInterval(Duration.ofMillis(70))
+			.shutdownTimeout(Duration.ofSeconds(7))
+			.handOffMaxDuration(Duration.ofMillis(30))
+			.releaseMode(ReleaseMode.ASYNC)
+			.instance("me")
+			.maxHold(Duration.ofMinutes(5))
+			.fair(true)
+			.build();
+		assertThat(settings.toBuilder().build()).usingRecursiveComparison().isEqualTo(settings);
+	}
+
 }

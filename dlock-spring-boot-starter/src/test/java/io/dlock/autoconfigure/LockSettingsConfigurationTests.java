@@ -16,6 +16,8 @@ import org.springframework.core.convert.converter.Converter;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.ReleaseMode;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 import io.dlock.store.memory.MemoryLockStore;
@@ -103,6 +105,28 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 				}
 				registry.validate(LockRequest.builder("key").lease(Duration.ofMillis(800)).build());
 			});
+	}
+
+	@Test
+	void allSettingsAreTakenOver() {
+		this.runner
+			.withPropertyValues("dlock.backend=memory", "dlock.lease=20s", "dlock.wait-time=3s",
+					"dlock.command-timeout=900ms", "dlock.max-poll-interval=70ms", "dlock.shutdown-timeout=1s",
+					"dlock.hand-off.max-duration=30ms", "dlock.release=async", "dlock.instance=me", "dlock.max-hold=5m",
+					"dlock.fair=true")
+			.run((context) -> assertThat(context.getBean(LeaseLockRegistry.class).settings()).usingRecursiveComparison()
+				.isEqualTo(LockSettings.builder()
+					.lease(Duration.ofSeconds(20))
+					.waitTime(Duration.ofSeconds(3))
+					.commandTimeout(Duration.ofMillis(900))
+					.maxPollInterval(Duration.ofMillis(70))
+					.shutdownTimeout(Duration.ofSeconds(1))
+					.handOffMaxDuration(Duration.ofMillis(30))
+					.releaseMode(ReleaseMode.ASYNC)
+					.instance("me")
+					.maxHold(Duration.ofMinutes(5))
+					.fair(true)
+					.build()));
 	}
 
 	@Test

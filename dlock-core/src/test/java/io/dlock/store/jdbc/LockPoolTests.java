@@ -134,6 +134,20 @@ class LockPoolTests {
 		}
 	}
 
+	@Test
+	void settingsThatOnlyTheApplicationNeedsAreNotCopied() {
+		try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID())) {
+			application.setReadOnly(true);
+			application.setLeakDetectionThreshold(5000);
+			try (HikariDataSource pool = new LockPools(application, JdbcLockStoreSettings.defaults()).open(1,
+					(config) -> {
+					})) {
+				assertThat(pool.isReadOnly()).isFalse();
+				assertThat(pool.getLeakDetectionThreshold()).isZero();
+			}
+		}
+	}
+
 	/**
 	 * Each call would lock in the database of its thread.
 	 */
