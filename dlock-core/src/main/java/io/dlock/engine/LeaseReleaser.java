@@ -219,6 +219,7 @@ final class LeaseReleaser {
 			released.complete(null);
 			return released;
 		}
+		this.queues.releasing(hold);
 		Runnable work = () -> {
 			try {
 				releaseLease(hold, mayBePassedOn);

@@ -33,6 +33,9 @@ final class LocalQueue {
 
 	private volatile @Nullable QueueAnswer answer;
 
+	/** The first holds the lock no more, and another thread releases it. */
+	private volatile boolean releasing;
+
 	private volatile @Nullable MailboxAddress queuedAt;
 
 	@Nullable QueuedRequest first() {
@@ -54,11 +57,21 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The latest knowledge about the lock.
+	 * The latest knowledge about the lock. It is out of date for a try during a release
+	 * in the background: the caller may have held the lock itself. A request that has
+	 * waited is told that the lock was held, since it must not wait any longer.
+	 * @param queued the request that wants to know
 	 * @return the answer, or {@code null} as long as the first has none
 	 */
-	@Nullable QueueAnswer answer() {
-		return this.answer;
+	@Nullable QueueAnswer answerFor(QueuedRequest queued) {
+		return (this.releasing && queued.context().deadline().isImmediate()) ? null : this.answer;
+	}
+
+	/**
+	 * Note that the first releases the lock in the background.
+	 */
+	void releasing() {
+		this.releasing = true;
 	}
 
 	/**
@@ -109,6 +122,7 @@ final class LocalQueue {
 	 */
 	void makeFirst(QueuedRequest queued) {
 		this.first = queued;
+		this.releasing = false;
 		if (!queued.hasOffer()) {
 			this.answer = null;
 		}
@@ -136,7 +150,7 @@ final class LocalQueue {
 		}
 		this.watchers.add(queued);
 		this.watched = true;
-		QueueAnswer known = this.answer;
+		QueueAnswer known = answerFor(queued);
 		if (known != null) {
 			unwatch(queued);
 			queued.answer(known);

@@ -187,6 +187,19 @@ final class LocalQueues {
 	}
 
 	/**
+	 * Note that a lock is released in the background. A try that comes meanwhile watches
+	 * until that is done.
+	 * @param hold the lock, whose release has begun
+	 */
+	void releasing(Hold hold) {
+		change(hold.context().queueName(), (queue) -> {
+			if (queue.holder(hold) != null) {
+				queue.releasing();
+			}
+		});
+	}
+
+	/**
 	 * Put another request in the place of one that holds a lock whose release has begun.
 	 * @param hold the lock, whose lease the next call to the store gives up
 	 * @param context the call
@@ -260,7 +273,7 @@ final class LocalQueues {
 	 */
 	@Nullable QueueAnswer latestAnswer(QueuedRequest queued) {
 		LocalQueue queue = this.queues.get(queued.queueName());
-		return (queue != null) ? queue.answer() : null;
+		return (queue != null) ? queue.answerFor(queued) : null;
 	}
 
 	/**

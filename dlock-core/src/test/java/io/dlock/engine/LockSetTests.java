@@ -93,15 +93,22 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 		assertThat(this.store.acquires).hasValue(0);
 	}
 
+	/**
+	 * The others are given back in the background, and are free for their caller at once.
+	 */
 	@Test
 	void busyLockLeavesNoOtherTaken() {
 		holdElsewhere("b", LEASE);
-		assertThatExceptionOfType(LockBusyException.class)
-			.isThrownBy(() -> this.registry.acquireAll(this.immediate, List.of("c", "b", "a")))
-			.satisfies((ex) -> assertThat(ex.key()).isEqualTo("b"));
+		for (int i = 0; i < 10; i++) {
+			assertThatExceptionOfType(LockBusyException.class)
+				.isThrownBy(() -> this.registry.acquireAll(this.immediate, List.of("c", "b", "a")))
+				.satisfies((ex) -> assertThat(ex.key()).isEqualTo("b"));
+		}
 		assertThat(this.registry.tryAcquireAll(this.immediate, List.of("c", "b", "a"))).isEmpty();
-		Awaitility.await().until(() -> isFreeInStore("a"));
-		Awaitility.await().until(() -> isFreeInStore("c"));
+		for (String key : List.of("a", "c")) {
+			this.registry.acquire(noWait(key)).release();
+			assertThat(isFreeInStore(key)).isTrue();
+		}
 	}
 
 	@Test
