@@ -5,9 +5,14 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.context.SmartLifecycle;
 
 import io.dlock.LockBusyException;
@@ -56,6 +61,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	public static final int PHASE = Integer.MAX_VALUE / 4;
 
+	private static final Log logger = LogFactory.getLog(LeaseLockRegistry.class);
+
 	private static final Duration EVENTS_AT_STOP = Duration.ofSeconds(1);
 
 	private final LockStore store;
@@ -91,6 +98,10 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	private final RegistryConsole console;
 
 	private volatile boolean running = true;
+
+	private final AtomicBoolean closing = new AtomicBoolean();
+
+	private final CountDownLatch closed = new CountDownLatch(1);
 
 	/** The rest of the shutdown timeout. */
 	private volatile Duration grace;
@@ -338,17 +349,37 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	/**
 	 * Accept no more requests, give running holders the rest of the shutdown timeout,
-	 * take their locks away, and end the threads.
+	 * take their locks away, and end the threads. A second caller waits for the first:
+	 * the holders are renewed and told meanwhile.
 	 */
 	@Override
 	public void close() {
-		if (this.queues.isOpen()) {
+		if (this.closing.getAndSet(true)) {
+			awaitClosed();
+			return;
+		}
+		try {
 			this.queues.close();
 			stop();
 			end();
 		}
-		this.membership.close();
-		this.threads.close();
+		finally {
+			this.membership.close();
+			this.threads.close();
+			this.closed.countDown();
+		}
+	}
+
+	private void awaitClosed() {
+		Duration limit = this.grace.plus(this.settings.commandTimeout().multipliedBy(2)).plus(EVENTS_AT_STOP);
+		try {
+			if (!this.closed.await(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)) {
+				logger.debug("Another thread is still closing the lock registry");
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	private void end() {

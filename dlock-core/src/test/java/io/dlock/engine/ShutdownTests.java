@@ -1,6 +1,7 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -80,6 +81,30 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		finish.countDown();
 		assertThat(body.get()).isEqualTo("finished");
 		closing.get();
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	@Test
+	void r51SecondCloserLeavesTheHoldersTheirTime() throws Exception {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().shutdownTimeout(Duration.ofSeconds(30)).build());
+		LockHandle held = patient.acquireAsync(request("key", SHORT_LEASE, Duration.ZERO)).get();
+		List<CompletableFuture<Void>> closers = new ArrayList<>();
+		for (int i = 0; i < 2; i++) {
+			closers.add(inOtherThread(() -> {
+				patient.close();
+				return null;
+			}));
+		}
+		Awaitility.await().until(() -> !patient.isRunning());
+		int renewals = this.store.renewals.get();
+		Awaitility.await()
+			.until(() -> closers.stream().anyMatch(CompletableFuture::isDone) || this.store.renewals.get() > renewals);
+		assertThat(closers).noneMatch(CompletableFuture::isDone);
+		held.release();
+		for (CompletableFuture<Void> closer : closers) {
+			closer.get();
+		}
 		assertThat(isFreeInStore("key")).isTrue();
 	}
 
