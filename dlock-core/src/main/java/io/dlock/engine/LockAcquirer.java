@@ -231,7 +231,13 @@ final class LockAcquirer {
 	}
 
 	private CompletableFuture<LockHandle> acquireAsync(AcquireContext context, Companions companions) {
-		LeaseLockHandle handle = join(context);
+		LeaseLockHandle handle;
+		try {
+			handle = join(context);
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
 		return (handle != null) ? CompletableFuture.completedFuture(handle)
 				: new AsyncAcquisition(acquisition(context, companions), this.queues, this.handles, this.events,
 						this.threads, this.settings.commandTimeout())

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
 import org.awaitility.Awaitility;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockMode;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
@@ -33,6 +35,18 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		this.registry.close();
 		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> this.registry.acquire("key"));
 		assertThat(this.store.acquires).hasValue(0);
+	}
+
+	@Test
+	void r51ClosedRegistryFailsFutures() {
+		this.registry.close();
+		LockRequest exclusive = LockRequest.of("key");
+		LockRequest shared = exclusive.withMode(LockMode.SHARED);
+		for (CompletableFuture<?> future : List.of(this.registry.acquireAsync(exclusive),
+				this.registry.acquireAsync(shared), this.registry.acquireAllAsync(shared, List.of("a", "b")))) {
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(future::get)
+				.withCauseInstanceOf(LockRegistryClosedException.class);
+		}
 	}
 
 	@Test

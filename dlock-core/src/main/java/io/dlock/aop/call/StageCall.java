@@ -54,13 +54,21 @@ final class StageCall {
 	 */
 	static CompletableFuture<@Nullable Object> invoke(LockedOperation operation, MethodInvocation invocation,
 			InvocationSupport support) {
+		StageCall call;
 		try {
-			StageCall call = new StageCall(new AsyncCall(operation, invocation, support));
+			call = new StageCall(new AsyncCall(operation, invocation, support));
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+		try {
 			return (operation.returnType().kind() == ReturnKind.STAGE_OF_ASYNC) ? call.runHere()
 					: call.runWhenGranted();
 		}
 		catch (RuntimeException ex) {
-			return CompletableFuture.failedFuture(ex);
+			// ends the observation as well
+			call.result.completeExceptionally(ex);
+			return call.result;
 		}
 	}
 

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
+import io.micrometer.observation.tck.TestObservationRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.aop.PostProcessors;
+import io.dlock.observation.LockObservationSettings;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,6 +35,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class MockedRegistryTests {
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	private final TestObservationRegistry observations = TestObservationRegistry.create();
 
 	@AfterEach
 	void close() {
@@ -77,8 +81,9 @@ class MockedRegistryTests {
 	}
 
 	private Service service(LockRegistry registry) {
-		this.context.registerBean(DistributedLockedBeanPostProcessor.class,
-				() -> PostProcessors.create(() -> registry, AdviceMode.PROXY));
+		DistributedLockedBeanPostProcessor postProcessor = PostProcessors.create(() -> registry, AdviceMode.PROXY);
+		postProcessor.setObservations(() -> new LockObservationSettings(this.observations, null, "mock"));
+		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> postProcessor);
 		this.context.register(Service.class);
 		this.context.refresh();
 		return this.context.getBean(Service.class);
@@ -95,6 +100,13 @@ class MockedRegistryTests {
 			.withMessageContaining("If it is a mock");
 		assertThatException().isThrownBy(() -> service.mono("42").block(Patience.EVENTUALLY))
 			.withMessageContaining("If it is a mock");
+	}
+
+	@Test
+	void stageThatCannotAskForItsLockEndsItsObservation() {
+		Service service = service(mock(LockRegistry.class, (method) -> null));
+		assertThat(service.stage("42")).failsWithin(Patience.EVENTUALLY);
+		assertThat(this.observations).hasSingleObservationThat().hasBeenStopped().hasError();
 	}
 
 	@Test
