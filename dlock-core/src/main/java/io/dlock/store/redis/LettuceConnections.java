@@ -11,6 +11,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
@@ -184,10 +185,14 @@ final class LettuceConnections extends RedisConnections {
 	/**
 	 * A half-open connection times out for a quarter of an hour, and a demoted master
 	 * refuses every command: a new connection may work. Any other refusal is an answer: a
-	 * new connection would meet it as well, and the old one carries renewals.
+	 * new connection would meet it as well, and the old one carries renewals. A thread
+	 * that was interrupted has not waited for an answer.
 	 */
 	@Override
 	void failed(RuntimeException failure) {
+		if (failure instanceof RedisCommandInterruptedException) {
+			return;
+		}
 		String code = RedisErrors.serverCode(failure);
 		if (code != null) {
 			answered();

@@ -24,6 +24,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
@@ -139,6 +140,21 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 				.withMessageContaining("WRONGTYPE");
 		}
 		assertThat(connections()).containsAll(before);
+	}
+
+	@Test
+	void r30InterruptsOfOneThreadKeepTheConnectionOfAll() throws Exception {
+		granted(acquire("warm-up", LEASE));
+		assertThat(store().release(key(), "warm-up")).isTrue();
+		proxy().resetCounters();
+		proxy().blackHoleReplies(true);
+		CompletableFuture<AcquireResult> other = CompletableFuture.supplyAsync(() -> acquire("a", LEASE));
+		Awaitility.await().until(() -> proxy().roundTrips() > 0);
+		for (int i = 0; i < 20; i++) {
+			interruptedAcquire(key() + "/interrupted");
+		}
+		proxy().blackHoleReplies(false);
+		granted(other.get());
 	}
 
 	/**
