@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
@@ -16,8 +17,10 @@ import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
 import io.dlock.ReleaseMode;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.Lease;
 import io.dlock.store.StoreException;
+import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -181,6 +184,24 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 		assertThat(leftInStore()).isLessThan(LEASE.plusSeconds(1));
 		this.store.down = false;
 		Awaitility.await().until(() -> leftInStore().compareTo(LEASE.plusSeconds(1)) > 0);
+	}
+
+	/**
+	 * The clock of the store stands still, so that the store does not end the lock.
+	 */
+	@Test
+	void lockThatIsKeptWithoutAnAnswerIsEndedInTime() {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore stopped = new TroubledStore(new MemoryLockStore(clock::nanoTime));
+		try (LeaseLockRegistry turned = new LeaseLockRegistry(stopped, this.settings, clock)) {
+			for (Duration passed : List.of(Duration.ZERO, MIN_HOLD)) {
+				stopped.lostKeepReplies.set(1);
+				turned.acquire(minHold(MIN_HOLD).build()).release();
+				assertThat(stopped.memory.find("key").orElseThrow().kept()).isTrue();
+				clock.pass(passed);
+				Awaitility.await().until(() -> stopped.memory.find("key").isEmpty());
+			}
+		}
 	}
 
 	@Test

@@ -134,6 +134,8 @@ final class TroubledStore implements LockStore {
 
 	final AtomicInteger keepsAsked = new AtomicInteger();
 
+	final AtomicInteger lostKeepReplies = new AtomicInteger();
+
 	volatile Runnable beforeKeep = () -> {
 	};
 
@@ -255,7 +257,9 @@ final class TroubledStore implements LockStore {
 		this.keepsAsked.incrementAndGet();
 		this.beforeKeep.run();
 		failIfDown();
-		return this.memory.keep(key, owner, rest);
+		boolean kept = this.memory.keep(key, owner, rest);
+		loseReply(this.lostKeepReplies);
+		return kept;
 	}
 
 	/**

@@ -53,25 +53,25 @@ public final class MinHoldEnforcer {
 	@SuppressWarnings("FutureReturnValueIgnored") // null when closed: the lease ends it
 	public void keep(Hold hold) {
 		long nanos = hold.minHoldNanosLeft();
-		if (!keepInStore(hold) || hold.lease().unanswered() != null) {
+		if (!keepInStore(hold, false) || hold.lease().unanswered() != null) {
 			this.threads.schedule(() -> giveUp(hold.lease()), nanos);
 		}
 	}
 
 	/**
 	 * Have the store keep the lock, until it answers or the time is over.
+	 * @param hold the lock
+	 * @param mayBeKept whether an earlier call had no answer: the store may have kept the
+	 * lock, and then refuses to do so again
 	 * @return whether the store ends the lock in time
 	 */
-	private boolean keepInStore(Hold hold) {
+	private boolean keepInStore(Hold hold, boolean mayBeKept) {
 		long nanos = hold.minHoldNanosLeft();
-		if (nanos <= 0) {
-			return false;
-		}
-		RenewResult result = keep(hold.lease(), nanos);
+		RenewResult result = (nanos > 0) ? keep(hold.lease(), nanos) : RenewResult.REFUSED;
 		if (result == RenewResult.UNKNOWN) {
-			this.threads.workLater(() -> keepInStore(hold), PAUSE_AFTER_FAILURE.toNanos());
+			this.threads.workLater(() -> keepInStore(hold, true), PAUSE_AFTER_FAILURE.toNanos());
 		}
-		else if (result == RenewResult.RENEWED) {
+		else if (result == RenewResult.RENEWED || mayBeKept) {
 			this.threads.workLater(() -> endKept(hold.lease()), Math.max(1, hold.minHoldNanosLeft()));
 		}
 		return result == RenewResult.RENEWED;
