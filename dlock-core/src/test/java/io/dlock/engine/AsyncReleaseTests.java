@@ -83,6 +83,14 @@ class AsyncReleaseTests {
 	}
 
 	@Test
+	void setIsReleasedWithoutAWait() {
+		this.store.sendsReleases = true;
+		this.registry.acquireAll(noWait(), List.of("a", "b")).release();
+		assertThat(this.store.releasesSent).hasValue(2);
+		assertThat(this.store.releases).hasValue(0);
+	}
+
+	@Test
 	void sentReleaseThatFailsIsRepeated() {
 		this.store.sendsReleases = true;
 		this.store.lostReleases.set(1);

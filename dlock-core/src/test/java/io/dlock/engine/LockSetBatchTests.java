@@ -70,6 +70,7 @@ class LockSetBatchTests extends LockSetTests {
 		this.registry.acquireAll(this.immediate, List.of("c", "a", "b")).release();
 		assertThat(this.store.acquiredTogether).containsExactly(List.of("a", "b", "c"));
 		assertThat(this.store.releasedTogether).containsExactly(List.of("c", "b", "a"));
+		assertThat(this.registry.renewer().size()).as("renewed leases").isZero();
 		LockSet set = this.registry.acquireAllAsync(this.immediate, List.of("e", "d")).get();
 		assertThat(this.store.acquiredTogether).hasSize(2).contains(List.of("d", "e"));
 		set.release();
