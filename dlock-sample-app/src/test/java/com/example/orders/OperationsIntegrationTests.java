@@ -242,7 +242,7 @@ class OperationsIntegrationTests {
 			.ignoreExceptionsInstanceOf(IOException.class)
 			.untilAsserted(() -> assertThat(HttpClient.newHttpClient()
 				.send(HttpRequest.newBuilder(url).build(), HttpResponse.BodyHandlers.ofString())
-				.body()).contains("\"status\":\"success\"", "\"metric\":{"));
+				.body()).as(query).contains("\"status\":\"success\"", "\"metric\":{"));
 	}
 
 }
