@@ -87,7 +87,8 @@ abstract class AbstractFencingConcurrencyTests extends AbstractFencingTokenTests
 		check(TOKEN);
 		TransactionTemplate isolated = new TransactionTemplate(this.transaction.getTransactionManager());
 		isolated.setIsolationLevel(isolation);
-		boolean blocking = url().startsWith("jdbc:m") && isolation == TransactionDefinition.ISOLATION_SERIALIZABLE;
+		boolean blocking = this.database.platform().equals("mysql")
+				&& isolation == TransactionDefinition.ISOLATION_SERIALIZABLE;
 		Throwable failure = catchThrowable(() -> isolated.executeWithoutResult((status) -> {
 			this.jdbc.sql("SELECT COUNT(*) FROM " + (blocking ? "fenced_data" : "dlock_fence"))
 				.query(Long.class)

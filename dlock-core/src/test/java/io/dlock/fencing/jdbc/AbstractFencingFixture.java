@@ -15,7 +15,7 @@ import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.fencing.StaleTokenException;
 import io.dlock.store.memory.MemoryLockStore;
-import io.dlock.test.Pools;
+import io.dlock.test.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -40,13 +40,9 @@ abstract class AbstractFencingFixture {
 
 	final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
 
-	abstract String url();
+	final TestDatabase database = createDatabase();
 
-	abstract String username();
-
-	abstract String password();
-
-	abstract String schema();
+	abstract TestDatabase createDatabase();
 
 	/**
 	 * A part of the line of {@code docs/fencing.md} that removes old rows.
@@ -55,8 +51,9 @@ abstract class AbstractFencingFixture {
 
 	@BeforeEach
 	void createTables() {
-		this.pool = Pools.create(url(), username(), password());
-		new ResourceDatabasePopulator(new ClassPathResource(schema(), FencingGuard.class)).execute(this.pool);
+		this.pool = this.database.pool();
+		new ResourceDatabasePopulator(new ClassPathResource(this.database.script(), FencingGuard.class))
+			.execute(this.pool);
 		this.guard = new FencingGuard(this.pool);
 		this.jdbc = JdbcClient.create(this.pool);
 		this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.pool));

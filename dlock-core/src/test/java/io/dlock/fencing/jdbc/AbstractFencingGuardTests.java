@@ -12,7 +12,6 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.dlock.fencing.StaleTokenException;
-import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -70,7 +69,7 @@ abstract class AbstractFencingGuardTests extends AbstractFencingConcurrencyTests
 	}
 
 	private HikariDataSource manualPool() {
-		HikariDataSource manual = Pools.create(url(), username(), password());
+		HikariDataSource manual = this.database.pool();
 		manual.setAutoCommit(false);
 		return manual;
 	}

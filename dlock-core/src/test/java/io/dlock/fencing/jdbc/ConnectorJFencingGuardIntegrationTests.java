@@ -1,10 +1,12 @@
 package io.dlock.fencing.jdbc;
 
+import io.dlock.test.TestDatabase;
+
 class ConnectorJFencingGuardIntegrationTests extends MariaDbFencingGuardIntegrationTests {
 
 	@Override
-	String url() {
-		return this.server.mysqlUrl();
+	TestDatabase createDatabase() {
+		return TestDatabase.mariaDbWithConnectorJ();
 	}
 
 }

@@ -1,29 +1,12 @@
 package io.dlock.fencing.jdbc;
 
-import io.dlock.test.MariaDbServer;
+import io.dlock.test.TestDatabase;
 
 class MariaDbFencingGuardIntegrationTests extends AbstractFencingGuardTests {
 
-	final MariaDbServer server = MariaDbServer.shared();
-
 	@Override
-	String url() {
-		return this.server.mariaDbUrl();
-	}
-
-	@Override
-	String username() {
-		return this.server.username();
-	}
-
-	@Override
-	String password() {
-		return this.server.password();
-	}
-
-	@Override
-	String schema() {
-		return "schema-mysql.sql";
+	TestDatabase createDatabase() {
+		return TestDatabase.mariaDb();
 	}
 
 	@Override

@@ -1,29 +1,12 @@
 package io.dlock.fencing.jdbc;
 
-import io.dlock.test.PostgresServer;
+import io.dlock.test.TestDatabase;
 
 class PostgreSqlFencingGuardIntegrationTests extends AbstractFencingGuardTests {
 
-	private final PostgresServer server = PostgresServer.shared();
-
 	@Override
-	String url() {
-		return this.server.jdbcUrl();
-	}
-
-	@Override
-	String username() {
-		return this.server.username();
-	}
-
-	@Override
-	String password() {
-		return this.server.password();
-	}
-
-	@Override
-	String schema() {
-		return "schema-postgresql.sql";
+	TestDatabase createDatabase() {
+		return TestDatabase.postgreSql();
 	}
 
 	@Override

@@ -33,7 +33,6 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
-import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -112,7 +111,7 @@ abstract class AbstractJdbcLockStoreTests extends AbstractJdbcTableTests {
 
 	@Test
 	void r35b29SerializationFailuresOfTheDefaultIsolationDoNotSurface() throws Exception {
-		HikariDataSource serializable = Pools.create(url(), username(), password());
+		HikariDataSource serializable = this.database.pool();
 		serializable.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
 		try (serializable) {
 			JdbcLockStore shared = new JdbcLockStore(serializable, settings().withPoolSize(0));
@@ -145,7 +144,7 @@ abstract class AbstractJdbcLockStoreTests extends AbstractJdbcTableTests {
 
 	@Test
 	void r31ConnectionIsGivenBackInTheModeItHad() throws SQLException {
-		try (HikariDataSource manual = Pools.create(url(), username(), password())) {
+		try (HikariDataSource manual = this.database.pool()) {
 			manual.setMaximumPoolSize(1);
 			manual.setAutoCommit(false);
 			JdbcLockStore shared = new JdbcLockStore(manual, settings().withPoolSize(0));
@@ -235,7 +234,7 @@ abstract class AbstractJdbcLockStoreTests extends AbstractJdbcTableTests {
 
 	@Test
 	void wrongCredentialsAreALastingFailure() {
-		HikariDataSource wrong = pool(url());
+		HikariDataSource wrong = pool(this.database.url());
 		wrong.setPassword("wrong");
 		wrong.setInitializationFailTimeout(-1);
 		JdbcLockStore store = new JdbcLockStore(wrong, settings().withCommandTimeout(SHORT_TIMEOUT));

@@ -26,6 +26,7 @@ import io.dlock.store.jdbc.dialect.DueLease;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
 import io.dlock.store.jdbc.dialect.LockTableUpgrade;
 import io.dlock.test.Patience;
+import io.dlock.test.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -36,8 +37,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 
-	AbstractJdbcMemberTests(String schema, String url, String username, String password) {
-		super(schema, url, username, password);
+	AbstractJdbcMemberTests(TestDatabase database) {
+		super(database);
 	}
 
 	@Test

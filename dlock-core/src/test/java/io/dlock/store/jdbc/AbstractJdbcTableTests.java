@@ -18,7 +18,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AbstractLockStoreTests;
 import io.dlock.store.LockStore;
@@ -27,6 +26,7 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.Patience;
 import io.dlock.test.Pools;
+import io.dlock.test.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -47,13 +47,9 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 
 	private HikariDataSource application;
 
-	abstract String url();
+	final TestDatabase database = createDatabase();
 
-	abstract String username();
-
-	abstract String password();
-
-	abstract String schema();
+	abstract TestDatabase createDatabase();
 
 	/**
 	 * Move the ends of all leases, as if the clock of the server had been set.
@@ -78,13 +74,13 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 
 	@Override
 	protected LockStore createStore() {
-		this.application = pool(url());
-		new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(this.application);
+		this.application = pool(this.database.url());
+		Pools.createLockTable(this.application, this.database.platform());
 		return new JdbcLockStore(this.application, settings());
 	}
 
 	final HikariDataSource pool(String url) {
-		HikariDataSource pool = Pools.create(url, username(), password());
+		HikariDataSource pool = Pools.create(url, this.database.username(), this.database.password());
 		pool.setMaximumPoolSize(4);
 		pool.setConnectionTimeout(Patience.COMMAND.toMillis());
 		this.pools.add(pool);
@@ -145,7 +141,8 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 
 	private String script(String table) {
 		try {
-			return new ClassPathResource(schema(), JdbcLockStore.class).getContentAsString(StandardCharsets.UTF_8)
+			return new ClassPathResource(this.database.script(), JdbcLockStore.class)
+				.getContentAsString(StandardCharsets.UTF_8)
 				.replace("dlock_lock", table);
 		}
 		catch (IOException ex) {

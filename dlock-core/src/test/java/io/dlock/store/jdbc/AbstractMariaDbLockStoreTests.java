@@ -11,7 +11,6 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreMisconfiguredException;
-import io.dlock.test.MariaDbServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -22,54 +21,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
  */
 abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTests {
 
-	final MariaDbServer server = MariaDbServer.shared();
-
-	abstract String baseUrl();
-
-	abstract boolean useAffectedRows();
-
-	@Override
-	String url() {
-		return withOption(baseUrl());
-	}
-
-	@Override
-	String url(int port) {
-		return withOption(baseUrl().replace(":" + this.server.port() + "/", ":" + port + "/"));
-	}
-
-	private String withOption(String url) {
-		return url + (url.contains("?") ? "&" : "?") + "useAffectedRows=" + useAffectedRows();
-	}
-
-	@Override
-	String host() {
-		return "127.0.0.1";
-	}
-
-	@Override
-	int port() {
-		return this.server.port();
-	}
-
 	@Override
 	int roundTrips() {
 		return 3;
-	}
-
-	@Override
-	String username() {
-		return this.server.username();
-	}
-
-	@Override
-	String password() {
-		return this.server.password();
-	}
-
-	@Override
-	String schema() {
-		return "schema-mysql.sql";
 	}
 
 	@Override

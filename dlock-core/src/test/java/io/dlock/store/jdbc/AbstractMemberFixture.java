@@ -27,7 +27,7 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.test.Patience;
-import io.dlock.test.Pools;
+import io.dlock.test.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -48,24 +48,23 @@ abstract class AbstractMemberFixture {
 
 	private final List<JdbcLockStore> stores = new ArrayList<>();
 
-	private final String schema;
+	private final String script;
 
 	JdbcLockStore store;
 
-	AbstractMemberFixture(String schema, String url, String username, String password) {
-		this.schema = schema;
-		this.pool = Pools.create(url, username, password);
+	AbstractMemberFixture(TestDatabase database) {
+		this.script = database.script();
+		this.pool = database.pool();
 		this.pool.setMaximumPoolSize(4);
 		this.pool.setConnectionTimeout(Patience.COMMAND.toMillis());
 	}
 
 	@BeforeEach
 	void createTable() throws IOException {
-		String script = new ClassPathResource(this.schema, JdbcLockStore.class)
+		String table = new ClassPathResource(this.script, JdbcLockStore.class)
 			.getContentAsString(StandardCharsets.UTF_8)
 			.replace("dlock_lock", this.table);
-		new ResourceDatabasePopulator(new ByteArrayResource(script.getBytes(StandardCharsets.UTF_8)))
-			.execute(this.pool);
+		new ResourceDatabasePopulator(new ByteArrayResource(table.getBytes(StandardCharsets.UTF_8))).execute(this.pool);
 		this.store = store(this.pool, Patience.COMMAND);
 	}
 

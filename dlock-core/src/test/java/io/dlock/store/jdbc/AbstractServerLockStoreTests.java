@@ -49,15 +49,6 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 
 	private JdbcLockStore impatient;
 
-	abstract String host();
-
-	abstract int port();
-
-	/**
-	 * The URL of the database at a port of this machine.
-	 */
-	abstract String url(int port);
-
 	/**
 	 * The number of round trips that an uncontended acquire and release may take.
 	 */
@@ -65,13 +56,13 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 
 	@BeforeEach
 	void startProxy() {
-		this.proxy = TcpProxy.to(host(), port());
+		this.proxy = TcpProxy.to(this.database.host(), this.database.port());
 		this.behindProxy = new JdbcLockStore(poolBehindProxy(), settings().withPoolSize(2));
 		this.behindProxy.verify();
 	}
 
 	private HikariDataSource poolBehindProxy() {
-		return pool(url(this.proxy.port()));
+		return pool(this.database.url(this.proxy.port()));
 	}
 
 	/**
@@ -339,7 +330,7 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 
 	@Test
 	void unreachableDatabaseIsAFailureWithoutEffect() {
-		HikariDataSource nowhere = pool(url(1));
+		HikariDataSource nowhere = pool(this.database.url(1));
 		nowhere.setInitializationFailTimeout(-1);
 		try (JdbcLockStore store = new JdbcLockStore(nowhere, settings().withCommandTimeout(SHORT_TIMEOUT))) {
 			StoreException ex = catchThrowableOfType(StoreException.class, store::verify);

@@ -1,15 +1,12 @@
 package io.dlock.store.jdbc;
 
+import io.dlock.test.TestDatabase;
+
 class ConnectorJAffectedRowsLockStoreIntegrationTests extends AbstractMariaDbLockStoreTests {
 
 	@Override
-	String baseUrl() {
-		return this.server.mysqlUrl();
-	}
-
-	@Override
-	boolean useAffectedRows() {
-		return true;
+	TestDatabase createDatabase() {
+		return TestDatabase.mariaDbWithConnectorJ().with("useAffectedRows=true");
 	}
 
 }

@@ -1,15 +1,12 @@
 package io.dlock.store.jdbc;
 
+import io.dlock.test.TestDatabase;
+
 class ConnectorJFoundRowsLockStoreIntegrationTests extends AbstractMariaDbLockStoreTests {
 
 	@Override
-	String baseUrl() {
-		return this.server.mysqlUrl();
-	}
-
-	@Override
-	boolean useAffectedRows() {
-		return false;
+	TestDatabase createDatabase() {
+		return TestDatabase.mariaDbWithConnectorJ().with("useAffectedRows=false");
 	}
 
 }

@@ -19,9 +19,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Refused;
@@ -31,6 +29,8 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.test.Pools;
+import io.dlock.test.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,26 +38,9 @@ import static org.assertj.core.api.Assertions.fail;
 
 class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 
-	private final String database = "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
-
 	@Override
-	String url() {
-		return this.database;
-	}
-
-	@Override
-	String username() {
-		return "sa";
-	}
-
-	@Override
-	String password() {
-		return "secret";
-	}
-
-	@Override
-	String schema() {
-		return "schema-h2.sql";
+	TestDatabase createDatabase() {
+		return TestDatabase.h2();
 	}
 
 	@Override
@@ -85,7 +68,7 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	@Test
 	void r41KeysAreComparedExactlyInADatabaseThatIgnoresCase() throws SQLException {
 		HikariDataSource ignoring = pool("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;IGNORECASE=TRUE");
-		new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(ignoring);
+		Pools.createLockTable(ignoring, "h2");
 		try (JdbcLockStore store = new JdbcLockStore(ignoring, settings())) {
 			store.verify();
 			for (String each : List.of("Order", "order")) {
@@ -110,7 +93,7 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	void tableWhoseNameDiffersByItsCaseIsAnotherOne() throws SQLException {
 		for (String mode : List.of("DATABASE_TO_UPPER=TRUE", "DATABASE_TO_LOWER=TRUE", "DATABASE_TO_UPPER=FALSE")) {
 			HikariDataSource database = pool("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;" + mode);
-			new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(database);
+			Pools.createLockTable(database, "h2");
 			try (Connection connection = database.getConnection();
 					Statement statement = connection.createStatement();
 					JdbcLockStore store = new JdbcLockStore(database, settings())) {
@@ -124,7 +107,7 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	void r41DatabaseWithACollationIsRefused() {
 		HikariDataSource collated = pool(
 				"jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;COLLATION=ENGLISH STRENGTH PRIMARY");
-		new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(collated);
+		Pools.createLockTable(collated, "h2");
 		try (JdbcLockStore store = new JdbcLockStore(collated, settings())) {
 			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
 				.withMessageContaining("ENGLISH");

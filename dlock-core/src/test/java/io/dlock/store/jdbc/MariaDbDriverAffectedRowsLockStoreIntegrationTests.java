@@ -1,15 +1,12 @@
 package io.dlock.store.jdbc;
 
+import io.dlock.test.TestDatabase;
+
 class MariaDbDriverAffectedRowsLockStoreIntegrationTests extends AbstractMariaDbLockStoreTests {
 
 	@Override
-	String baseUrl() {
-		return this.server.mariaDbUrl();
-	}
-
-	@Override
-	boolean useAffectedRows() {
-		return true;
+	TestDatabase createDatabase() {
+		return TestDatabase.mariaDb().with("useAffectedRows=true");
 	}
 
 }

@@ -1,13 +1,11 @@
 package io.dlock.store.jdbc;
 
-import io.dlock.test.MariaDbServer;
+import io.dlock.test.TestDatabase;
 
 class MariaDbMemberIntegrationTests extends AbstractJdbcMemberTests {
 
-	private static final MariaDbServer SERVER = MariaDbServer.shared();
-
 	MariaDbMemberIntegrationTests() {
-		super("schema-mysql.sql", SERVER.mariaDbUrl(), SERVER.username(), SERVER.password());
+		super(TestDatabase.mariaDb());
 	}
 
 }

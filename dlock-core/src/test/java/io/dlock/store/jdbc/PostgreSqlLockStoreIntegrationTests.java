@@ -13,9 +13,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Refused;
@@ -24,8 +22,9 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.MachineWatch;
-import io.dlock.test.PostgresServer;
+import io.dlock.test.Pools;
 import io.dlock.test.TcpProxy;
+import io.dlock.test.TestDatabase;
 import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,46 +33,14 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 
-	private final PostgresServer server = PostgresServer.shared();
-
 	@Override
-	String url() {
-		return this.server.jdbcUrl();
-	}
-
-	@Override
-	String url(int port) {
-		return this.server.jdbcUrl(port);
-	}
-
-	@Override
-	String host() {
-		return this.server.host();
-	}
-
-	@Override
-	int port() {
-		return this.server.port();
+	TestDatabase createDatabase() {
+		return TestDatabase.postgreSql();
 	}
 
 	@Override
 	int roundTrips() {
 		return 2;
-	}
-
-	@Override
-	String username() {
-		return this.server.username();
-	}
-
-	@Override
-	String password() {
-		return this.server.password();
-	}
-
-	@Override
-	String schema() {
-		return "schema-postgresql.sql";
 	}
 
 	@Override
@@ -139,7 +106,7 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 
 	@Test
 	void r39CommitsAreDurableWhateverTheDefaultOfTheDatabase() throws SQLException {
-		try (HikariDataSource careless = pool(url() + "?options=-c%20synchronous_commit=off")) {
+		try (HikariDataSource careless = pool(this.database.url() + "?options=-c%20synchronous_commit=off")) {
 			JdbcLockStore store = new JdbcLockStore(careless, settings());
 			store.verify();
 			granted(store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
@@ -160,7 +127,7 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 
 	@Test
 	void readOnlyDatabaseRefusesAndIsNotBusy() {
-		try (HikariDataSource readOnly = pool(url() + "?options=-c%20default_transaction_read_only=on")) {
+		try (HikariDataSource readOnly = pool(this.database.url() + "?options=-c%20default_transaction_read_only=on")) {
 			JdbcLockStore store = new JdbcLockStore(readOnly, settings());
 			assertThatExceptionOfType(StoreException.class).isThrownBy(store::verify)
 				.withMessageContaining("read-only")
@@ -191,7 +158,7 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	 */
 	@Test
 	void r41ParametersWithoutATypeAreTaken() {
-		HikariDataSource untyped = pool(url() + (url().contains("?") ? "&" : "?") + "stringtype=unspecified");
+		HikariDataSource untyped = pool(this.database.with("stringtype=unspecified").url());
 		try (JdbcLockStore store = new JdbcLockStore(untyped, settings())) {
 			store.verify();
 		}
@@ -234,8 +201,8 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	void databaseThatDoesNotStoreEveryCharacterTakesEveryLock() throws SQLException {
 		execute("DROP DATABASE IF EXISTS dlock_latin1 (FORCE)");
 		execute("CREATE DATABASE dlock_latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
-		HikariDataSource latin1 = pool(url().replaceFirst("/[^/]+$", "/dlock_latin1"));
-		new ResourceDatabasePopulator(new ClassPathResource(schema(), JdbcLockStore.class)).execute(latin1);
+		HikariDataSource latin1 = pool(this.database.url().replaceFirst("/[^/]+$", "/dlock_latin1"));
+		Pools.createLockTable(latin1, "postgresql");
 		try (JdbcLockStore store = new JdbcLockStore(latin1, settings())) {
 			store.verify();
 			granted(store.acquire(new AcquireCommand(key(), "a", LEASE, "zamówił…", "ł".repeat(255))));
@@ -257,7 +224,7 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 		execute("CREATE SCHEMA IF NOT EXISTS dlock_other");
 		execute("CREATE OR REPLACE FUNCTION dlock_other.version() RETURNS text LANGUAGE sql AS $$ SELECT '" + version
 				+ "' $$");
-		HikariDataSource other = pool(url() + "?options=-c%20search_path=dlock_other,pg_catalog,public");
+		HikariDataSource other = pool(this.database.url() + "?options=-c%20search_path=dlock_other,pg_catalog,public");
 		try (JdbcLockStore store = new JdbcLockStore(other, settings())) {
 			assertThatExceptionOfType(StoreMisconfiguredException.class)
 				.isThrownBy(() -> store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")))
@@ -271,8 +238,8 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	@Test
 	@Timing
 	void databaseThatComesBackIsUsedWithinThreeTimeouts() throws Exception {
-		try (TcpProxy proxy = TcpProxy.to(host(), port());
-				JdbcLockStore store = impatientStore(pool(url(proxy.port())));
+		try (TcpProxy proxy = TcpProxy.to(this.database.host(), this.database.port());
+				JdbcLockStore store = impatientStore(pool(this.database.url(proxy.port())));
 				MachineWatch machine = MachineWatch.start()) {
 			proxy.refuse(true);
 			proxy.cutAll();

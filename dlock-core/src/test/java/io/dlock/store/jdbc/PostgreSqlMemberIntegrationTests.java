@@ -13,16 +13,14 @@ import io.dlock.store.jdbc.dialect.DueLease;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
 import io.dlock.store.jdbc.dialect.LockMembers;
 import io.dlock.test.Patience;
-import io.dlock.test.PostgresServer;
+import io.dlock.test.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class PostgreSqlMemberIntegrationTests extends AbstractJdbcMemberTests {
 
-	private static final PostgresServer SERVER = PostgresServer.shared();
-
 	PostgreSqlMemberIntegrationTests() {
-		super("schema-postgresql.sql", SERVER.jdbcUrl(), SERVER.username(), SERVER.password());
+		super(TestDatabase.postgreSql());
 	}
 
 	private AcquireCommand command(String owner) {

@@ -2,14 +2,13 @@ package io.dlock.store.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.dlock.store.LockStore;
 import io.dlock.store.test.LockStoreContract;
 import io.dlock.test.Patience;
 import io.dlock.test.Pools;
+import io.dlock.test.TestDatabase;
 
 /**
  * The contract on a database.
@@ -19,19 +18,10 @@ abstract class AbstractJdbcLockStoreContractTests extends LockStoreContract {
 	/** Open while the tests of a class run, since connections take long to open. */
 	private static HikariDataSource application;
 
-	private final String schema;
+	private final TestDatabase database;
 
-	private final String url;
-
-	private final String username;
-
-	private final String password;
-
-	AbstractJdbcLockStoreContractTests(String schema, String url, String username, String password) {
-		this.schema = schema;
-		this.url = url;
-		this.username = username;
-		this.password = password;
+	AbstractJdbcLockStoreContractTests(TestDatabase database) {
+		this.database = database;
 	}
 
 	@Override
@@ -43,10 +33,10 @@ abstract class AbstractJdbcLockStoreContractTests extends LockStoreContract {
 	}
 
 	private void openPool() {
-		application = Pools.create(this.url, this.username, this.password);
+		application = this.database.pool();
 		application.setMaximumPoolSize(2);
 		application.setConnectionTimeout(Patience.COMMAND.toMillis());
-		new ResourceDatabasePopulator(new ClassPathResource(this.schema, JdbcLockStore.class)).execute(application);
+		Pools.createLockTable(application, this.database.platform());
 	}
 
 	@AfterAll

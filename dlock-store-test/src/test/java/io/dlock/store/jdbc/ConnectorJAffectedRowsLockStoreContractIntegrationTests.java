@@ -1,9 +1,11 @@
 package io.dlock.store.jdbc;
 
-class ConnectorJAffectedRowsLockStoreContractIntegrationTests extends AbstractMariaDbLockStoreContractTests {
+import io.dlock.test.TestDatabase;
+
+class ConnectorJAffectedRowsLockStoreContractIntegrationTests extends AbstractJdbcLockStoreContractTests {
 
 	ConnectorJAffectedRowsLockStoreContractIntegrationTests() {
-		super(SERVER.mysqlUrl(), true);
+		super(TestDatabase.mariaDbWithConnectorJ().with("useAffectedRows=true"));
 	}
 
 }

@@ -1,9 +1,11 @@
 package io.dlock.store.jdbc;
 
-class ConnectorJFoundRowsLockStoreContractIntegrationTests extends AbstractMariaDbLockStoreContractTests {
+import io.dlock.test.TestDatabase;
+
+class ConnectorJFoundRowsLockStoreContractIntegrationTests extends AbstractJdbcLockStoreContractTests {
 
 	ConnectorJFoundRowsLockStoreContractIntegrationTests() {
-		super(SERVER.mysqlUrl(), false);
+		super(TestDatabase.mariaDbWithConnectorJ().with("useAffectedRows=false"));
 	}
 
 }

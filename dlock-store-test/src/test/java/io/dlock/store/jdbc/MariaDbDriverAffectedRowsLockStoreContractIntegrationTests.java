@@ -1,9 +1,11 @@
 package io.dlock.store.jdbc;
 
-class MariaDbDriverAffectedRowsLockStoreContractIntegrationTests extends AbstractMariaDbLockStoreContractTests {
+import io.dlock.test.TestDatabase;
+
+class MariaDbDriverAffectedRowsLockStoreContractIntegrationTests extends AbstractJdbcLockStoreContractTests {
 
 	MariaDbDriverAffectedRowsLockStoreContractIntegrationTests() {
-		super(SERVER.mariaDbUrl(), true);
+		super(TestDatabase.mariaDb().with("useAffectedRows=true"));
 	}
 
 }

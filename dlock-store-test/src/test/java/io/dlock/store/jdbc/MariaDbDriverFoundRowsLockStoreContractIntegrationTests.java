@@ -1,9 +1,11 @@
 package io.dlock.store.jdbc;
 
-class MariaDbDriverFoundRowsLockStoreContractIntegrationTests extends AbstractMariaDbLockStoreContractTests {
+import io.dlock.test.TestDatabase;
+
+class MariaDbDriverFoundRowsLockStoreContractIntegrationTests extends AbstractJdbcLockStoreContractTests {
 
 	MariaDbDriverFoundRowsLockStoreContractIntegrationTests() {
-		super(SERVER.mariaDbUrl(), false);
+		super(TestDatabase.mariaDb().with("useAffectedRows=false"));
 	}
 
 }

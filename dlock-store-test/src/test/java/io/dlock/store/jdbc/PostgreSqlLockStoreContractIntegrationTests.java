@@ -1,13 +1,11 @@
 package io.dlock.store.jdbc;
 
-import io.dlock.test.PostgresServer;
+import io.dlock.test.TestDatabase;
 
 class PostgreSqlLockStoreContractIntegrationTests extends AbstractJdbcLockStoreContractTests {
 
-	private static final PostgresServer SERVER = PostgresServer.shared();
-
 	PostgreSqlLockStoreContractIntegrationTests() {
-		super("schema-postgresql.sql", SERVER.jdbcUrl(), SERVER.username(), SERVER.password());
+		super(TestDatabase.postgreSql());
 	}
 
 }
