@@ -7,7 +7,7 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
 import io.dlock.test.JavaProcess;
-import io.dlock.transaction.TransactionalInstance.Database;
+import io.dlock.test.TestDatabase;
 
 /**
  * Another instance, which adds one to a counter and waits on the way to its commit until
@@ -37,9 +37,9 @@ final class CommitterProcess implements AutoCloseable {
 		this.process = process;
 	}
 
-	static CommitterProcess start(Database database, Duration lease, String id, Place place) throws IOException {
+	static CommitterProcess start(TestDatabase database, Duration lease, String id, Place place) throws IOException {
 		return new CommitterProcess(JavaProcess.start(CommitterProcess.class, database.url(), database.username(),
-				database.password(), database.schema(), Long.toString(lease.toMillis()), id, place.name()));
+				database.password(), database.platform(), Long.toString(lease.toMillis()), id, place.name()));
 	}
 
 	/**
@@ -68,7 +68,7 @@ final class CommitterProcess implements AutoCloseable {
 	}
 
 	public static void main(String[] args) {
-		Database database = new Database(args[0], args[1], args[2], args[3]);
+		TestDatabase database = new TestDatabase(args[0], args[1], args[2], args[3]);
 		Duration lease = Duration.ofMillis(Long.parseLong(args[4]));
 		String id = args[5];
 		Place place = Place.valueOf(args[6]);

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import io.dlock.LockBusyException;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
+import io.dlock.test.TestDatabase;
 import io.dlock.transaction.CommitterProcess.Place;
-import io.dlock.transaction.TransactionalInstance.Database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -32,16 +32,16 @@ class FrozenCommitIntegrationTests {
 
 	private final String id = "counter/" + UUID.randomUUID();
 
-	static List<Database> databases() {
-		return Database.all();
+	static List<TestDatabase> databases() {
+		return TransactionalInstance.databases();
 	}
 
 	@BeforeAll
 	static void createTables() {
-		databases().forEach(Database::createTables);
+		databases().forEach(TransactionalInstance::createTables);
 	}
 
-	private TransactionalInstance instance(Database database) {
+	private TransactionalInstance instance(TestDatabase database) {
 		return new TransactionalInstance(database, LEASE, (postProcessor) -> {
 		});
 	}
@@ -52,7 +52,7 @@ class FrozenCommitIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void withoutRowGuardFrozenHolderCommitsAfterSuccessorHasRead(Database database) throws Exception {
+	void withoutRowGuardFrozenHolderCommitsAfterSuccessorHasRead(TestDatabase database) throws Exception {
 		try (TransactionalInstance successor = instance(database)) {
 			successor.create(this.id);
 			try (CommitterProcess frozen = CommitterProcess.start(database, LEASE, this.id, Place.VALIDITY_CHECKED)) {
@@ -71,7 +71,7 @@ class FrozenCommitIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void rowGuardKeepsFrozenHolderFromCommittingAfterSuccessor(Database database) throws Exception {
+	void rowGuardKeepsFrozenHolderFromCommittingAfterSuccessor(TestDatabase database) throws Exception {
 		try (TransactionalInstance successor = instance(database)) {
 			successor.create(this.id);
 			try (CommitterProcess frozen = CommitterProcess.start(database, LEASE, this.id,
@@ -91,7 +91,7 @@ class FrozenCommitIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void rowGuardDelaysGrantsUntilFrozenHolderHasCommitted(Database database) throws Exception {
+	void rowGuardDelaysGrantsUntilFrozenHolderHasCommitted(TestDatabase database) throws Exception {
 		try (TransactionalInstance successor = instance(database)) {
 			successor.create(this.id);
 			try (CommitterProcess frozen = CommitterProcess.start(database, LEASE, this.id, Place.ROW_LOCKED)) {

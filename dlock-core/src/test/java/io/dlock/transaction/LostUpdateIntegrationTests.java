@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.dlock.LockBusyException;
-import io.dlock.transaction.TransactionalInstance.Database;
+import io.dlock.test.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -42,16 +42,16 @@ class LostUpdateIntegrationTests {
 
 	private boolean rowGuard;
 
-	static List<Database> databases() {
-		return Database.all();
+	static List<TestDatabase> databases() {
+		return TransactionalInstance.databases();
 	}
 
 	@BeforeAll
 	void createTables() {
-		databases().forEach(Database::createTables);
+		databases().forEach(TransactionalInstance::createTables);
 	}
 
-	private TransactionalInstance instance(Database database, InsideTransaction inside) {
+	private TransactionalInstance instance(TestDatabase database, InsideTransaction inside) {
 		return new TransactionalInstance(database, Duration.ofSeconds(10), (instance, postProcessor) -> {
 			postProcessor.setInsideTransaction(inside);
 			if (this.rowGuard) {
@@ -64,8 +64,8 @@ class LostUpdateIntegrationTests {
 	 * Let many threads of two instances add.
 	 * @return what the counter says in the end
 	 */
-	private int race(Database database, InsideTransaction inside, BiConsumer<TransactionalInstance, String> addition)
-			throws Exception {
+	private int race(TestDatabase database, InsideTransaction inside,
+			BiConsumer<TransactionalInstance, String> addition) throws Exception {
 		this.id = "counter/" + UUID.randomUUID();
 		ExecutorService threads = Executors.newFixedThreadPool(2 * THREADS);
 		try (TransactionalInstance first = instance(database, inside);
@@ -92,7 +92,7 @@ class LostUpdateIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void r46LockAroundTheTransactionOfTheMethodLosesNothing(Database database) throws Exception {
+	void r46LockAroundTheTransactionOfTheMethodLosesNothing(TestDatabase database) throws Exception {
 		assertThat(race(database, InsideTransaction.FAIL,
 				(instance, counter) -> instance.counter().addInItsOwnTransaction(counter)))
 			.isEqualTo(TOTAL);
@@ -104,8 +104,8 @@ class LostUpdateIntegrationTests {
 	 */
 	@ParameterizedTest
 	@MethodSource("databases")
-	void r46LocksOfSeveralKeysAroundTheTransactionLoseNothing(Database database) throws Exception {
-		this.rowGuard = database.schema().equals("postgresql");
+	void r46LocksOfSeveralKeysAroundTheTransactionLoseNothing(TestDatabase database) throws Exception {
+		this.rowGuard = database.platform().equals("postgresql");
 		AtomicInteger calls = new AtomicInteger();
 		String other = "counter/" + UUID.randomUUID();
 		try (TransactionalInstance instance = instance(database, InsideTransaction.FAIL)) {
@@ -122,7 +122,7 @@ class LostUpdateIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void b34LockInsideATransactionLosesNothingIfItIsKept(Database database) throws Exception {
+	void b34LockInsideATransactionLosesNothingIfItIsKept(TestDatabase database) throws Exception {
 		assertThat(race(database, InsideTransaction.DEFER,
 				(instance, counter) -> instance.service().addInsideATransaction(counter)))
 			.isEqualTo(TOTAL);
@@ -130,7 +130,7 @@ class LostUpdateIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void b34LockInsideATransactionLosesUpdatesIfItIsNotKept(Database database) throws Exception {
+	void b34LockInsideATransactionLosesUpdatesIfItIsNotKept(TestDatabase database) throws Exception {
 		assertThat(race(database, InsideTransaction.IGNORE,
 				(instance, counter) -> instance.service().addInsideATransaction(counter)))
 			.isLessThan(TOTAL);
@@ -138,7 +138,7 @@ class LostUpdateIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void r47StageInsideATransactionLosesNothingIfItsLockIsKept(Database database) throws Exception {
+	void r47StageInsideATransactionLosesNothingIfItsLockIsKept(TestDatabase database) throws Exception {
 		assertThat(race(database, InsideTransaction.DEFER,
 				(instance, counter) -> instance.service().addWhatWasReadByAStage(counter)))
 			.isEqualTo(TOTAL);
@@ -146,7 +146,7 @@ class LostUpdateIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void b34LockOnAMethodWithANewTransactionLosesNothing(Database database) throws Exception {
+	void b34LockOnAMethodWithANewTransactionLosesNothing(TestDatabase database) throws Exception {
 		assertThat(race(database, InsideTransaction.IGNORE,
 				(instance, counter) -> instance.service().addInANewTransaction(counter)))
 			.isEqualTo(TOTAL);
@@ -154,7 +154,7 @@ class LostUpdateIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void b35AsyncMethodIsLockedAroundItsTransaction(Database database) throws Exception {
+	void b35AsyncMethodIsLockedAroundItsTransaction(TestDatabase database) throws Exception {
 		assertThat(race(database, InsideTransaction.FAIL, (instance, counter) -> {
 			CountDownLatch done = new CountDownLatch(1);
 			instance.counter().addLater(counter, done);
@@ -167,11 +167,11 @@ class LostUpdateIntegrationTests {
 	 */
 	@ParameterizedTest
 	@MethodSource("databases")
-	void b34OneUpdateIsLostBetweenTheReleaseAndTheCommit(Database database) throws Exception {
+	void b34OneUpdateIsLostBetweenTheReleaseAndTheCommit(TestDatabase database) throws Exception {
 		assertThat(interleaved(database, InsideTransaction.IGNORE)).as("two additions").isOne();
 	}
 
-	private int interleaved(Database database, InsideTransaction inside) throws Exception {
+	private int interleaved(TestDatabase database, InsideTransaction inside) throws Exception {
 		this.id = "counter/" + UUID.randomUUID();
 		CountDownLatch returned = new CountDownLatch(1);
 		CountDownLatch read = new CountDownLatch(1);
@@ -200,7 +200,7 @@ class LostUpdateIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void b34NoReadComesBetweenTheReturnAndTheEndOfTheTransaction(Database database) {
+	void b34NoReadComesBetweenTheReturnAndTheEndOfTheTransaction(TestDatabase database) {
 		this.id = "counter/" + UUID.randomUUID();
 		try (TransactionalInstance first = instance(database, InsideTransaction.DEFER);
 				TransactionalInstance second = instance(database, InsideTransaction.DEFER)) {
@@ -232,7 +232,7 @@ class LostUpdateIntegrationTests {
 	 */
 	@ParameterizedTest
 	@MethodSource("databases")
-	void snapshotThatIsOlderThanTheLockIsStale(Database database) {
+	void snapshotThatIsOlderThanTheLockIsStale(TestDatabase database) {
 		this.id = "counter/" + UUID.randomUUID();
 		try (TransactionalInstance first = instance(database, InsideTransaction.DEFER);
 				TransactionalInstance second = instance(database, InsideTransaction.DEFER)) {
@@ -243,7 +243,7 @@ class LostUpdateIntegrationTests {
 				counter.addLocked(this.id, () -> {
 				});
 			});
-			assertThat(first.value(this.id)).isEqualTo(database.schema().equals("mysql") ? 1 : 2);
+			assertThat(first.value(this.id)).isEqualTo(database.platform().equals("mysql") ? 1 : 2);
 		}
 	}
 

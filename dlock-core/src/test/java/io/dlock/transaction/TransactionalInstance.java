@@ -30,10 +30,9 @@ import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
-import io.dlock.test.MariaDbServer;
 import io.dlock.test.Patience;
 import io.dlock.test.Pools;
-import io.dlock.test.PostgresServer;
+import io.dlock.test.TestDatabase;
 
 /**
  * An instance of an application that counts in a table, with its locks in the same
@@ -166,44 +165,24 @@ final class TransactionalInstance implements AutoCloseable {
 
 	}
 
-	/**
-	 * A database server.
-	 *
-	 * @param url where
-	 * @param username who
-	 * @param password who
-	 * @param schema which script creates the lock table
-	 */
-	record Database(String url, String username, String password, String schema) {
+	static List<TestDatabase> databases() {
+		return List.of(TestDatabase.postgreSql(), TestDatabase.mariaDb());
+	}
 
-		static List<Database> all() {
-			PostgresServer postgres = PostgresServer.shared();
-			MariaDbServer mariaDb = MariaDbServer.shared();
-			return List.of(new Database(postgres.jdbcUrl(), postgres.username(), postgres.password(), "postgresql"),
-					new Database(mariaDb.mariaDbUrl(), mariaDb.username(), mariaDb.password(), "mysql"));
+	private static HikariDataSource pool(TestDatabase database) {
+		HikariDataSource pool = database.pool();
+		// two for each thread
+		pool.setMaximumPoolSize(16);
+		return pool;
+	}
+
+	static void createTables(TestDatabase database) {
+		try (HikariDataSource pool = pool(database)) {
+			Pools.createLockTable(pool, database.platform());
+			JdbcClient.create(pool)
+				.sql("create table if not exists counter (id varchar(100) primary key, value int not null)")
+				.update();
 		}
-
-		HikariDataSource pool() {
-			HikariDataSource pool = Pools.create(this.url, this.username, this.password);
-			// two for each thread
-			pool.setMaximumPoolSize(16);
-			return pool;
-		}
-
-		void createTables() {
-			try (HikariDataSource pool = pool()) {
-				Pools.createLockTable(pool, this.schema);
-				JdbcClient.create(pool)
-					.sql("create table if not exists counter (id varchar(100) primary key, value int not null)")
-					.update();
-			}
-		}
-
-		@Override
-		public String toString() {
-			return this.schema;
-		}
-
 	}
 
 	private final HikariDataSource pool;
@@ -214,12 +193,13 @@ final class TransactionalInstance implements AutoCloseable {
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
-	TransactionalInstance(Database database, Duration lease, Consumer<DistributedLockedBeanPostProcessor> settings) {
+	TransactionalInstance(TestDatabase database, Duration lease,
+			Consumer<DistributedLockedBeanPostProcessor> settings) {
 		this(database, lease, (instance, postProcessor) -> settings.accept(postProcessor));
 	}
 
-	TransactionalInstance(Database database, Duration lease, Customizer customizer) {
-		this.pool = database.pool();
+	TransactionalInstance(TestDatabase database, Duration lease, Customizer customizer) {
+		this.pool = pool(database);
 		LockSettings settings = LockSettings.builder()
 			.lease(lease)
 			.commandTimeout(lease.dividedBy(4))

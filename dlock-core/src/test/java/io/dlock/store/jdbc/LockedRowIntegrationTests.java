@@ -27,10 +27,9 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
-import io.dlock.test.MariaDbServer;
 import io.dlock.test.Patience;
 import io.dlock.test.Pools;
-import io.dlock.test.PostgresServer;
+import io.dlock.test.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -44,36 +43,14 @@ class LockedRowIntegrationTests {
 
 	private final String key = "row/" + UUID.randomUUID();
 
-	/**
-	 * A database.
-	 *
-	 * @param url where
-	 * @param username who
-	 * @param password who
-	 * @param schema which script creates the lock table
-	 * @param locksTheLatest whether a transaction with a snapshot locks what is newer
-	 */
-	record Database(String url, String username, String password, String schema, boolean locksTheLatest) {
-
-		@Override
-		public String toString() {
-			return this.url.replaceFirst(":\\d+/.*|:mem:.*", "");
-		}
-
+	static List<TestDatabase> databases() {
+		return List.of(TestDatabase.h2(), TestDatabase.postgreSql(), TestDatabase.mariaDb(),
+				TestDatabase.mariaDbWithConnectorJ());
 	}
 
-	static List<Database> databases() {
-		PostgresServer postgres = PostgresServer.shared();
-		MariaDbServer mariaDb = MariaDbServer.shared();
-		return List.of(new Database("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1", "sa", "", "h2", false),
-				new Database(postgres.jdbcUrl(), postgres.username(), postgres.password(), "postgresql", false),
-				new Database(mariaDb.mariaDbUrl(), mariaDb.username(), mariaDb.password(), "mysql", true),
-				new Database(mariaDb.mysqlUrl(), mariaDb.username(), mariaDb.password(), "mysql", true));
-	}
-
-	private static HikariDataSource pool(Database database) {
-		HikariDataSource pool = Pools.create(database.url(), database.username(), database.password());
-		Pools.createLockTable(pool, database.schema());
+	private static HikariDataSource pool(TestDatabase database) {
+		HikariDataSource pool = database.pool();
+		Pools.createLockTable(pool, database.platform());
 		return pool;
 	}
 
@@ -101,7 +78,7 @@ class LockedRowIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void lockedRowIsNotGrantedAfterItsLeaseIsOver(Database database) {
+	void lockedRowIsNotGrantedAfterItsLeaseIsOver(TestDatabase database) {
 		try (HikariDataSource pool = pool(database);
 				JdbcLockStore store = store(pool);
 				JdbcLockStore impatient = impatientStore(pool)) {
@@ -118,7 +95,7 @@ class LockedRowIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void holdFailsForAnotherOwner(Database database) {
+	void holdFailsForAnotherOwner(TestDatabase database) {
 		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
 			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_DEFAULT);
 			assertThat(transaction.<Boolean>execute(
@@ -140,7 +117,7 @@ class LockedRowIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void renewalDoesNotTakeALockedRowForALostLease(Database database) {
+	void renewalDoesNotTakeALockedRowForALostLease(TestDatabase database) {
 		try (HikariDataSource pool = pool(database);
 				JdbcLockStore store = store(pool);
 				JdbcLockStore impatient = impatientStore(pool)) {
@@ -157,7 +134,7 @@ class LockedRowIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void connectionOfTheCallerStaysAsItWas(Database database) {
+	void connectionOfTheCallerStaysAsItWas(TestDatabase database) {
 		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
 			acquire(store, "first", LEASE);
 			transaction(pool, TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult((status) -> {
@@ -178,7 +155,7 @@ class LockedRowIntegrationTests {
 	 */
 	@ParameterizedTest
 	@MethodSource("databases")
-	void snapshotIsRefusedOrSeesTheLatestRow(Database database) {
+	void snapshotIsRefusedOrSeesTheLatestRow(TestDatabase database) {
 		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
 			acquire(store, "first", LEASE);
 			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_REPEATABLE_READ);
@@ -194,7 +171,7 @@ class LockedRowIntegrationTests {
 					.runAsync(() -> assertThat(store.renew(List.of(new RenewCommand(this.key, "first", LEASE))))
 						.containsExactly(RenewResult.RENEWED))
 					.join();
-				if (database.locksTheLatest()) {
+				if (database.platform().equals("mysql")) {
 					assertThat(store.hold(connection, this.key, "first")).isTrue();
 				}
 				else {
@@ -208,7 +185,7 @@ class LockedRowIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("databases")
-	void connectionIsThatOfATransactionOnTheSameDataSource(Database database) {
+	void connectionIsThatOfATransactionOnTheSameDataSource(TestDatabase database) {
 		try (HikariDataSource pool = pool(database);
 				HikariDataSource other = pool(database);
 				JdbcLockStore store = store(new TransactionAwareDataSourceProxy(pool))) {
