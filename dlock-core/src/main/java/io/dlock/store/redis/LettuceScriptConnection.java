@@ -55,11 +55,6 @@ final class LettuceScriptConnection implements ScriptConnection {
 		return new LettuceScriptConnection(this.shared, this.timeout, listener);
 	}
 
-	@Override
-	public boolean isReporting() {
-		return this.onSent != null;
-	}
-
 	boolean isOpen() {
 		return this.shared.isOpen();
 	}

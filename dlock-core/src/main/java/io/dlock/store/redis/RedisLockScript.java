@@ -77,14 +77,7 @@ final class RedisLockScript {
 		return connection.send(this.digest, onFailure, keyAndArgs);
 	}
 
-	/**
-	 * A server that does not know the digest would run the script after the commands that
-	 * a connection sends behind its report.
-	 */
 	private @Nullable Object run(ScriptConnection connection, ReturnType returnType, byte[]... keysAndArgs) {
-		if (connection.isReporting()) {
-			return connection.run(this.text, false, returnType, this.keys, keysAndArgs);
-		}
 		try {
 			return connection.run(this.digest, true, returnType, this.keys, keysAndArgs);
 		}

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -139,18 +138,15 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public boolean release(String key, String owner) {
-		return release(key, owner, UnaryOperator.identity());
+		return release(key, owner, () -> {
+		});
 	}
 
 	@Override
 	public boolean release(String key, String owner, Runnable onSent) {
-		return release(key, owner, (connection) -> connection.reporting(onSent));
-	}
-
-	private boolean release(String key, String owner, UnaryOperator<ScriptConnection> reporting) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
 		return this.connections.execute("release", (connection) -> releaseScript(owner)
-			.number(reporting.apply(connection), keys.lock(), RedisLockScripts.owner(owner))) == 1;
+			.number(connection.reporting(onSent), keys.lock(), RedisLockScripts.owner(owner))) == 1;
 	}
 
 	@Override

@@ -44,14 +44,6 @@ interface ScriptConnection extends AutoCloseable {
 	}
 
 	/**
-	 * Whether this connection reports when a script is on its way. The server must not
-	 * refuse the script then.
-	 */
-	default boolean isReporting() {
-		return false;
-	}
-
-	/**
 	 * Run scripts, in one round trip if the client can.
 	 * @param runs the scripts
 	 * @param cached whether the server knows them

@@ -218,15 +218,6 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 	}
 
 	@Test
-	void b38ReleaseThatIsSentComesFirstAfterTheServerForgotTheScripts() {
-		granted(acquire("a", LEASE));
-		onServer((connection) -> connection.scriptingCommands().scriptFlush());
-		List<AcquireResult> next = new ArrayList<>();
-		assertThat(store().release(key(), "a", () -> next.add(acquire("b", LEASE)))).isTrue();
-		granted(next.get(0));
-	}
-
-	@Test
 	void closingTheStoreLeavesTheResourcesOfTheApplicationRunning() {
 		ClientResources resources = ClientResources.create();
 		LettuceConnectionFactory factory = new LettuceConnectionFactory(
