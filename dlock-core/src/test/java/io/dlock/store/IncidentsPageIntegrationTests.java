@@ -15,6 +15,7 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -144,6 +145,7 @@ class IncidentsPageIntegrationTests {
 		assertThat(store.release(key("reserved"), "x")).isTrue();
 		assertThat(store.acquire(new AcquireCommand(key("ended"), "x", Duration.ofMillis(1), "here [main]", "")))
 			.isInstanceOf(AcquireResult.Granted.class);
+		Awaitility.await().until(() -> store.find(key("ended")).isEmpty());
 	}
 
 	private void acquire(LockStore store, String state, String owner, int limit) {
