@@ -350,4 +350,10 @@ public interface LockRegistry extends PermitRegistry {
 	 */
 	void addListener(LockListener listener);
 
+	/**
+	 * Remove a listener. An event that is being published may still reach it.
+	 * @param listener the listener
+	 */
+	void removeListener(LockListener listener);
+
 }

@@ -301,6 +301,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.events.add(listener);
 	}
 
+	@Override
+	public void removeListener(LockListener listener) {
+		this.events.remove(listener);
+	}
+
 	/**
 	 * Restore the shutdown timeout after {@link #stop()}.
 	 */

@@ -303,6 +303,20 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void listenerThatIsRemovedLeavesNothing() {
+		LockListener listener = this.events::add;
+		this.registry.addListener(listener);
+		LockHandle before = this.registry.acquire("before");
+		assertThat(this.events).hasSize(1);
+		this.registry.removeListener(listener);
+		before.release();
+		LeaseLockHandle handle = (LeaseLockHandle) this.registry.acquire("key");
+		assertThat(LeaseInternals.hasDetails(handle.hold())).isFalse();
+		handle.release();
+		assertThat(this.events).hasSize(1);
+	}
+
+	@Test
 	void blockingListenerDoesNotDelayRenewals() {
 		CountDownLatch blocked = new CountDownLatch(1);
 		CountDownLatch block = new CountDownLatch(1);

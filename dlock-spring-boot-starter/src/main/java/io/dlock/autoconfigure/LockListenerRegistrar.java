@@ -4,14 +4,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
-import io.dlock.LockEvent;
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 
@@ -28,7 +26,7 @@ final class LockListenerRegistrar implements SmartInitializingSingleton, Disposa
 
 	private final ListableBeanFactory beans;
 
-	private final List<ChildListener> lent = new ArrayList<>();
+	private final List<Runnable> removals = new ArrayList<>();
 
 	LockListenerRegistrar(ObjectProvider<LockListener> listeners, ListableBeanFactory beans) {
 		this.listeners = listeners;
@@ -54,39 +52,13 @@ final class LockListenerRegistrar implements SmartInitializingSingleton, Disposa
 	}
 
 	private void lend(LockListener listener, LockRegistry registry) {
-		ChildListener childListener = new ChildListener(listener);
-		this.lent.add(childListener);
-		registry.addListener(childListener);
+		registry.addListener(listener);
+		this.removals.add(() -> registry.removeListener(listener));
 	}
 
 	@Override
 	public void destroy() {
-		this.lent.forEach(ChildListener::end);
-	}
-
-	/**
-	 * A listener that ends before its registry.
-	 */
-	private static final class ChildListener implements LockListener {
-
-		private volatile @Nullable LockListener listener;
-
-		ChildListener(LockListener listener) {
-			this.listener = listener;
-		}
-
-		@Override
-		public void onEvent(LockEvent event) {
-			LockListener current = this.listener;
-			if (current != null) {
-				current.onEvent(event);
-			}
-		}
-
-		void end() {
-			this.listener = null;
-		}
-
+		this.removals.forEach(Runnable::run);
 	}
 
 }

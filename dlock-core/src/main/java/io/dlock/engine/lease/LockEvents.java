@@ -43,6 +43,10 @@ public final class LockEvents {
 		this.listeners.add(Objects.requireNonNull(listener));
 	}
 
+	public void remove(LockListener listener) {
+		this.listeners.remove(listener);
+	}
+
 	public boolean hasListeners() {
 		return !this.listeners.isEmpty();
 	}

@@ -72,6 +72,11 @@ public class CancelledAcquisitionTests {
 		}
 
 		@Override
+		public void removeListener(LockListener listener) {
+			this.registry.removeListener(listener);
+		}
+
+		@Override
 		public LockHandle acquire(LockRequest request) {
 			return this.registry.acquire(request);
 		}
