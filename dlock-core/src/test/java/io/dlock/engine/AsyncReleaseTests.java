@@ -50,7 +50,7 @@ class AsyncReleaseTests {
 
 	/**
 	 * A release on a background thread would keep the place of the caller in the queue,
-	 * and its next try would find the lock taken.
+	 * and its next request would wait for it.
 	 */
 	@Test
 	void storeThatCannotSendReleasesOnTheCallingThread() {
