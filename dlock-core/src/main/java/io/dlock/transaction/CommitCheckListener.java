@@ -19,6 +19,7 @@ import org.springframework.util.StringUtils;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.store.StorageKey;
 
 /**
  * Lets no transaction commit whose thread has lost a lock. A transaction manager calls
@@ -33,7 +34,8 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	private static final Set<LockHandle> EXEMPT = Collections
 		.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-	private static final Comparator<LockHandle> KEY_ORDER = Comparator.comparing(LockHandle::key);
+	private static final Comparator<LockHandle> STORAGE_ORDER = Comparator
+		.comparing((lock) -> StorageKey.of(lock.key()));
 
 	/** Of the contexts that share the transaction manager. */
 	private final List<Supplier<? extends CommitGuard>> guards = new CopyOnWriteArrayList<>();
@@ -67,7 +69,7 @@ final class CommitCheckListener implements TransactionExecutionListener {
 			return;
 		}
 		List<LockHandle> checked = check(transaction.getTransactionName(), locks);
-		List<LockHandle> ordered = checked.stream().sorted(KEY_ORDER).toList();
+		List<LockHandle> ordered = checked.stream().sorted(STORAGE_ORDER).toList();
 		this.guards.stream()
 			.<CommitGuard>map(Supplier::get)
 			.distinct()

@@ -15,9 +15,9 @@ public interface CommitGuard {
 
 	/**
 	 * Called by the thread that commits, as the last thing before the commit, for every
-	 * lock that it holds, in the order of their keys: guards that lock rows do not wait
-	 * for each other crosswise. An exception is thrown by the commit, which becomes a
-	 * rollback.
+	 * lock that it holds, in the order of the storage keys: guards that lock rows do not
+	 * wait for each other crosswise. An exception is thrown by the commit, which becomes
+	 * a rollback.
 	 * @param transaction the transaction
 	 * @param lock a lock that was valid a moment ago
 	 * @throws io.dlock.LockLostException if the lock is lost

@@ -4,7 +4,8 @@
  * {@code InsideTransaction}, {@code CommitGuard} and
  * {@code LockCheckingTransactionManager}; the other types are for {@code io.dlock.aop},
  * which enters by {@code TransactionIntegration}. Start reading at
- * {@code SpringTransactionIntegration}. Knows {@code io.dlock} only.
+ * {@code SpringTransactionIntegration}. Knows {@code io.dlock}, and the order in which
+ * stores lock rows.
  */
 @NullMarked
 package io.dlock.transaction;
