@@ -15,11 +15,11 @@ import io.dlock.torture.Keys;
 final class Inversions {
 
 	/**
-	 * A mailbox that a fault has cut off may count as alive for so long, and loses
-	 * messages: PostgreSQL looks after a connection every ten seconds. A call that gets
-	 * no message may miss its turn.
+	 * PostgreSQL looks after the connection of a mailbox every ten seconds. A mailbox
+	 * that a fault has cut off loses messages for so long, and a call that gets none may
+	 * miss its turn.
 	 */
-	private static final long DEAF = TimeUnit.SECONDS.toNanos(12);
+	private static final long DEAF_ON_POSTGRES = TimeUnit.SECONDS.toNanos(12);
 
 	private Inversions() {
 	}
@@ -31,10 +31,11 @@ final class Inversions {
 			.filter(Attempt::isGranted)
 			.sorted(Comparator.comparingLong(Attempt::returned))
 			.toList();
+		long deaf = "POSTGRES".equals(run.options().get("store")) ? DEAF_ON_POSTGRES : 0;
 		for (int i = 0; i < grants.size(); i++) {
 			Attempt grant = grants.get(i);
 			long seen = grant.invoked() + run.limits().slack();
-			boolean excused = run.clients().stream().anyMatch((client) -> isDisturbed(client, grant));
+			boolean excused = run.clients().stream().anyMatch((client) -> isDisturbed(client, grant, deaf));
 			Attempt later = null;
 			int inversions = 0;
 			for (int j = i - 1; j >= 0 && grants.get(j).returned() > seen; j--) {
@@ -55,8 +56,8 @@ final class Inversions {
 	 * A lock that is lost by a client, or left by its death, is for the call that asks
 	 * first.
 	 */
-	private static boolean isDisturbed(Client client, Attempt attempt) {
-		return client.disturbed(attempt.invoked() - DEAF, attempt.returned())
+	private static boolean isDisturbed(Client client, Attempt attempt, long deaf) {
+		return client.disturbed(attempt.invoked() - deaf, attempt.returned())
 				|| client.pauses().intersects(attempt.invoked(), attempt.returned());
 	}
 

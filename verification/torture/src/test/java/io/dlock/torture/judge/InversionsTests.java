@@ -43,6 +43,26 @@ class InversionsTests {
 		assertBroken();
 	}
 
+	@Test
+	void i18MailboxOfPostgresIsDeafForAWhileAfterAFault() {
+		this.run.store("POSTGRES").fault(10, 20, "F12", "link-1");
+		overtakeLate();
+		assertBroken();
+	}
+
+	@Test
+	void i18OtherMailboxesAreNotDeaf() {
+		this.run.store("REDIS").fault(10, 20, "F12", "link-1");
+		overtakeLate();
+		assertBroken(Invariant.I18);
+	}
+
+	private void overtakeLate() {
+		hold(0, Keys.FAIR, 8100, 8110, 8800);
+		hold(1, Keys.FAIR, 8200, 8910, 8950);
+		hold(2, Keys.FAIR, 8500, 8810, 8900);
+	}
+
 	private void overtake(int key, long laterCall) {
 		hold(0, key, 100, 110, 800);
 		hold(1, key, 200, 910, 950);

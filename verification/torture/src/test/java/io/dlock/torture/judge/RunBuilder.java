@@ -64,6 +64,11 @@ final class RunBuilder {
 		return this;
 	}
 
+	RunBuilder store(String store) {
+		this.options = Map.of("store", store);
+		return this;
+	}
+
 	RunBuilder commandTimeout(long millis) {
 		this.commandTimeout = millis;
 		return this;
