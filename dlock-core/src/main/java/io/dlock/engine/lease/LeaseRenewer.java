@@ -35,17 +35,6 @@ public final class LeaseRenewer {
 
 	private static final Log logger = LogFactory.getLog(LeaseRenewer.class);
 
-	/** The number of leases that a store renews well within its command timeout. */
-	private static final int RENEWALS_AT_ONCE = 1000;
-
-	/** The number of leases in a call to a store that is too slow for more. */
-	private static final int FEWEST_RENEWALS_AT_ONCE = 10;
-
-	/** The number of leases in a call if a part of the store does not answer. */
-	private static final int GROWTH_WITHOUT_ANSWER = 10;
-
-	private static final int MOST_RENEWALS_AT_ONCE = 100_000;
-
 	/** The check of all leases takes at most a tenth of the timer's time. */
 	private static final long LOOK_PAUSE_PER_LEASE = Duration.ofNanos(1000).toNanos();
 
@@ -74,12 +63,8 @@ public final class LeaseRenewer {
 
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
-	/** Of the thread that renews, as are the next two. */
-	private int atOnce = RENEWALS_AT_ONCE;
-
-	private int fewer = RENEWALS_AT_ONCE;
-
-	private int unansweredInARow;
+	/** Of the thread that renews. */
+	private final RenewalBatchSize batchSize = new RenewalBatchSize();
 
 	public LeaseRenewer(LockStore store, MachineClock clock, EngineThreads threads, LockEvents events) {
 		this.store = new StoreRenewer(store);
@@ -219,42 +204,11 @@ public final class LeaseRenewer {
 	 */
 	private void renewDue() {
 		this.renewalScheduled.set(false);
-		List<LeaseRenewal> next = nextDue(this.atOnce);
+		List<LeaseRenewal> next = nextDue(this.batchSize.limit());
 		while (!next.isEmpty()) {
-			this.atOnce = nextAtOnce(next.size(), renewTogether(next));
-			next = nextDue(this.atOnce);
+			this.batchSize.answered(renewTogether(next));
+			next = nextDue(this.batchSize.limit());
 		}
-	}
-
-	/**
-	 * If only a part of the store answers, as when a node of a cluster is down, each call
-	 * takes as long as its timeout, so that few calls have to suffice.
-	 */
-	private int nextAtOnce(int size, List<RenewResult> results) {
-		if (results.stream().allMatch(RenewResult.UNKNOWN::equals)) {
-			return nextWithoutAnswer();
-		}
-		this.unansweredInARow = 0;
-		if (results.contains(RenewResult.UNKNOWN)) {
-			return Math.min(this.atOnce * GROWTH_WITHOUT_ANSWER, MOST_RENEWALS_AT_ONCE);
-		}
-		this.fewer = Math.min(2 * Math.max(this.fewer, size), RENEWALS_AT_ONCE);
-		return this.fewer;
-	}
-
-	/**
-	 * A call without any answer may have been too large for a slow store, and would fail
-	 * again as often as it is repeated. Or all of its leases were in the part of the
-	 * store that does not answer, which takes the fewer calls the larger they are. So a
-	 * small call and a large one follow each other.
-	 */
-	private int nextWithoutAnswer() {
-		this.unansweredInARow++;
-		if (this.unansweredInARow % 2 == 0) {
-			return RENEWALS_AT_ONCE;
-		}
-		this.fewer = Math.max(this.fewer / 10, FEWEST_RENEWALS_AT_ONCE);
-		return this.fewer;
 	}
 
 	private List<LeaseRenewal> nextDue(int limit) {
