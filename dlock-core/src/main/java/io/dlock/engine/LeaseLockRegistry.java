@@ -5,14 +5,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.springframework.context.SmartLifecycle;
 
 import io.dlock.LockBusyException;
@@ -26,7 +21,6 @@ import io.dlock.LockSet;
 import io.dlock.LockSettings;
 import io.dlock.console.LockConsole;
 import io.dlock.console.LockCounts;
-import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.lease.LeaseRenewer;
@@ -61,15 +55,9 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	public static final int PHASE = Integer.MAX_VALUE / 4;
 
-	private static final Log logger = LogFactory.getLog(LeaseLockRegistry.class);
-
-	private static final Duration EVENTS_AT_STOP = Duration.ofSeconds(1);
-
 	private final LockStore store;
 
 	private final LockSettings settings;
-
-	private final MachineClock clock;
 
 	private final EngineThreads threads;
 
@@ -83,8 +71,6 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final StoreQueueMembership membership;
 
-	private final LeaseReleaser releaser;
-
 	private final LeaseLockHandles handles;
 
 	private final LockAcquirer acquirer;
@@ -97,14 +83,9 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	private final RegistryConsole console;
 
+	private final RegistryShutdown shutdown;
+
 	private volatile boolean running = true;
-
-	private final AtomicBoolean closing = new AtomicBoolean();
-
-	private final CountDownLatch closed = new CountDownLatch(1);
-
-	/** The rest of the shutdown timeout. */
-	private volatile Duration grace;
 
 	/**
 	 * Create a registry, which is open at once.
@@ -122,9 +103,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	LeaseLockRegistry(LockStore store, LockSettings settings, MachineClock clock, EngineThreads threads) {
 		this.store = store;
 		this.settings = settings;
-		this.clock = clock;
 		this.threads = threads;
-		this.grace = settings.shutdownTimeout();
 		this.events = new LockEvents(threads);
 		this.renewer = new LeaseRenewer(store, clock, threads, this.events);
 		this.revoker = new Revoker(store, clock, threads, settings.commandTimeout());
@@ -132,9 +111,9 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), storeReleaser);
 		MemberQueues members = new MemberQueues(this.queues, storeReleaser, settings.handOffMaxDuration().toNanos());
 		this.membership = new StoreQueueMembership(store, threads, this.queues, settings.maxPollInterval());
-		this.releaser = new LeaseReleaser(this.queues, members, storeReleaser, this.renewer,
+		LeaseReleaser releaser = new LeaseReleaser(this.queues, members, storeReleaser, this.renewer,
 				new MinHoldEnforcer(store, clock, this.revoker, threads), this.events, threads, settings.releaseMode());
-		this.handles = new LeaseLockHandles(this.queues, this.releaser, this.renewer, this.events, this::downgrade);
+		this.handles = new LeaseLockHandles(this.queues, releaser, this.renewer, this.events, this::downgrade);
 		this.acquirer = new LockAcquirer(settings, clock, this.queues,
 				new StoreAcquirer(store, this.queues, this.membership, clock, settings.commandTimeout().toNanos()),
 				new LeaseLifecycle(settings, clock, this.queues, this.renewer, this.events, threads), this.revoker,
@@ -143,6 +122,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		this.setAcquirer = new LockSetAcquirer(this.acquirer, this.handles);
 		this.counts = new RegistryCounts(this.renewer, this.queues);
 		this.console = new RegistryConsole(store, settings, clock, this.queues, this.renewer);
+		this.shutdown = new RegistryShutdown(settings, clock, threads, this.queues, this.renewer, this.revoker, this.membership,
+				releaser);
 		new StoreSweeper(store, threads).start();
 	}
 
@@ -311,7 +292,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	@Override
 	public void start() {
-		this.grace = this.settings.shutdownTimeout();
+		this.shutdown.reset();
 		this.running = true;
 	}
 
@@ -337,7 +318,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	@Override
 	public void stop() {
 		this.running = false;
-		spendShutdownTime(this.renewer::awaitEndOfLeases);
+		this.shutdown.awaitHolders();
 	}
 
 	/**
@@ -346,10 +327,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 * @param wait waits, at most for the duration that it receives
 	 */
 	public void spendShutdownTime(Consumer<Duration> wait) {
-		long begin = this.clock.nanoTime();
-		wait.accept(this.grace);
-		Duration left = this.grace.minusNanos(this.clock.nanoTime() - begin);
-		this.grace = left.isNegative() ? Duration.ZERO : left;
+		this.shutdown.spend(wait);
 	}
 
 	/**
@@ -359,49 +337,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	 */
 	@Override
 	public void close() {
-		if (this.closing.getAndSet(true)) {
-			awaitClosed();
-			return;
-		}
-		try {
-			this.queues.close();
-			stop();
-			end();
-		}
-		finally {
-			this.membership.close();
-			this.threads.close();
-			this.closed.countDown();
-		}
-	}
-
-	private void awaitClosed() {
-		Duration limit = this.grace.plus(this.settings.commandTimeout().multipliedBy(2)).plus(EVENTS_AT_STOP);
-		try {
-			if (!this.closed.await(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)) {
-				logger.debug("Another thread is still closing the lock registry");
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
-	private void end() {
-		boolean interrupted = Thread.interrupted();
-		try {
-			Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
-			this.releaser.takeAway(this.renewer.leases(), limit);
-			// waiting requests leave, and give back the leases that were left to them
-			this.queues.awaitNone(limit);
-			this.revoker.flush(limit);
-			this.threads.awaitEvents(EVENTS_AT_STOP);
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
+		this.shutdown.close();
 	}
 
 }
