@@ -1,7 +1,6 @@
 package io.dlock.engine;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -9,7 +8,6 @@ import io.dlock.LockBusyException;
 import io.dlock.LockCongestedException;
 import io.dlock.LockException;
 import io.dlock.LockStoreException;
-import io.dlock.engine.concurrent.Backoff;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
@@ -22,7 +20,6 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
-import io.dlock.store.StoredLock;
 
 /**
  * One request on its way to a lock: it takes over the lease of its predecessor, or calls
@@ -35,11 +32,6 @@ import io.dlock.store.StoredLock;
  * leaves the rest to the {@link Revoker}.
  */
 class Acquisition {
-
-	/**
-	 * An exclusive request that does not ask for ten seconds lets new members in.
-	 */
-	private static final long BEHIND_MEMBERS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
 	private final AcquireContext context;
 
@@ -55,7 +47,7 @@ class Acquisition {
 
 	private final Duration maxPollInterval;
 
-	private @Nullable Backoff backoff;
+	private @Nullable PollPause pause;
 
 	/** The owner of the first call to the store and of those that follow. */
 	private volatile @Nullable String owner;
@@ -304,37 +296,17 @@ class Acquisition {
 	}
 
 	/**
-	 * The pause before the next attempt: until the lease of the holder ends, but no
-	 * longer than the back-off, since the holder may release the lock or die. A process
-	 * that the store signals to looks less often, and the less the more processes are
-	 * queued before it.
+	 * The pause before the next attempt.
 	 * @param queued the request, the first of its queue
 	 * @return the pause in nanoseconds, which does not exceed the wait time; zero if the
 	 * store has signalled
 	 */
 	long pauseNanos(QueuedRequest queued) {
-		long pause = pauseNanos(this.store.isSignalled(queued));
-		return queued.isLockAvailable() ? 0 : pause;
-	}
-
-	final long pauseNanos(boolean signalled) {
-		if (this.backoff == null) {
-			this.backoff = new Backoff(this.maxPollInterval);
+		if (this.pause == null) {
+			this.pause = new PollPause(this.context, this.maxPollInterval);
 		}
-		AcquireResult.Refused last = this.refused;
-		long leaseEnd = (last != null)
-				? TimeUnit.NANOSECONDS.convert(last.remaining()) + TimeUnit.MILLISECONDS.toNanos(1) : Long.MAX_VALUE;
-		long pause = signalled ? this.backoff.signalledNanos((last != null) ? last.place() : 0, leaseEnd)
-				: Math.min(this.backoff.nextNanos(), leaseEnd);
-		if (isExclusiveBehindMembers(last)) {
-			pause = Math.min(pause, BEHIND_MEMBERS_NANOS);
-		}
-		return Math.max(0, Math.min(pause, deadline().remainingNanos()));
-	}
-
-	private boolean isExclusiveBehindMembers(AcquireResult.@Nullable Refused last) {
-		StoredLock lock = (last != null) ? last.lock() : null;
-		return lock != null && lock.member() && !this.context.terms().isMember();
+		long nanos = this.pause.nanos(this.refused, this.store.isSignalled(queued));
+		return queued.isLockAvailable() ? 0 : nanos;
 	}
 
 	/**

@@ -16,22 +16,16 @@ import io.dlock.store.StoredLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The pauses of {@link Acquisition}.
- */
-class AcquisitionTests {
+class PollPauseTests {
 
 	private static final Duration LEASE = Duration.ofHours(1);
 
-	private static Acquisition refused(int limit, boolean byMember) {
+	private static Duration pause(int limit, boolean byMember) {
 		AcquireContext context = new AcquireContext(LockRequest.of("key"),
 				Deadline.after(MachineClock.SYSTEM, LockRequest.FOREVER), LockSettings.defaults(), limit);
-		Acquisition acquisition = new Acquisition(context, null, null, null, null, MachineClock.SYSTEM,
-				Duration.ofMinutes(5));
 		StoredLock lock = new StoredLock("key", "holder", "", Instant.EPOCH, Instant.EPOCH.plus(LEASE), 1,
 				Duration.ZERO, false, byMember);
-		acquisition.note(new Refused(LEASE, lock, 0), MachineClock.SYSTEM.now());
-		return acquisition;
+		return Duration.ofNanos(new PollPause(context, Duration.ofMinutes(5)).nanos(new Refused(LEASE, lock, 0), true));
 	}
 
 	/**
@@ -39,14 +33,13 @@ class AcquisitionTests {
 	 */
 	@Test
 	void exclusiveRequestBehindMembersAsksTwiceInTenSeconds() {
-		assertThat(Duration.ofNanos(refused(0, true).pauseNanos(true))).isEqualTo(Duration.ofSeconds(5));
+		assertThat(pause(0, true)).isEqualTo(Duration.ofSeconds(5));
 	}
 
 	@Test
 	void otherRequestsPauseLonger() {
-		assertThat(Duration.ofNanos(refused(0, false).pauseNanos(true))).isGreaterThan(Duration.ofMinutes(2));
-		assertThat(Duration.ofNanos(refused(AcquireCommand.UNLIMITED, true).pauseNanos(true)))
-			.isGreaterThan(Duration.ofMinutes(2));
+		assertThat(pause(0, false)).isGreaterThan(Duration.ofMinutes(2));
+		assertThat(pause(AcquireCommand.UNLIMITED, true)).isGreaterThan(Duration.ofMinutes(2));
 	}
 
 }
