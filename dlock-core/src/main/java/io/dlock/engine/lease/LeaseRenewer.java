@@ -55,9 +55,9 @@ public final class LeaseRenewer {
 
 	private final LockEvents events;
 
-	private final Map<Lease, LeaseRenewal> renewals = new ConcurrentHashMap<>();
+	private final Map<Lease, RenewalSchedule> renewals = new ConcurrentHashMap<>();
 
-	private final Queue<LeaseRenewal> due = new PriorityBlockingQueue<>();
+	private final Queue<RenewalSchedule> due = new PriorityBlockingQueue<>();
 
 	private final SharedAlarm alarm;
 
@@ -79,7 +79,7 @@ public final class LeaseRenewer {
 	 * @param lease the lease
 	 */
 	public void add(Lease lease) {
-		LeaseRenewal renewal = new LeaseRenewal(lease);
+		RenewalSchedule renewal = new RenewalSchedule(lease);
 		this.renewals.put(lease, renewal);
 		wakeIn(renewal.nanosUntilDue());
 	}
@@ -93,7 +93,7 @@ public final class LeaseRenewer {
 	 */
 	void checkAll() {
 		long next = SharedAlarm.NEVER;
-		for (LeaseRenewal renewal : this.renewals.values()) {
+		for (RenewalSchedule renewal : this.renewals.values()) {
 			try {
 				next = Math.min(next, check(renewal));
 			}
@@ -109,7 +109,7 @@ public final class LeaseRenewer {
 	 * Renew a lease, or declare it lost, if that is due.
 	 * @return the time until something will be due, in nanoseconds from now
 	 */
-	private long check(LeaseRenewal renewal) {
+	private long check(RenewalSchedule renewal) {
 		Lease lease = renewal.lease();
 		if (lease.isOver()) {
 			lose(lease, lease.expiry());
@@ -141,7 +141,7 @@ public final class LeaseRenewer {
 	 * @return the actions that call the loss listeners
 	 */
 	public List<Runnable> remove(Lease lease) {
-		LeaseRenewal renewal = this.renewals.remove(lease);
+		RenewalSchedule renewal = this.renewals.remove(lease);
 		return (renewal != null) ? renewal.end() : Collections.emptyList();
 	}
 
@@ -153,7 +153,7 @@ public final class LeaseRenewer {
 	 * @return {@code false} if the lease has ended
 	 */
 	public boolean addLossListener(Lease lease, HoldHandle handle, Consumer<? super LockHandle> listener) {
-		LeaseRenewal renewal = this.renewals.get(lease);
+		RenewalSchedule renewal = this.renewals.get(lease);
 		return renewal != null && renewal.addLossListener(handle, listener);
 	}
 
@@ -167,7 +167,7 @@ public final class LeaseRenewer {
 		if (lease.endsWithLoss()) {
 			return remove(lease);
 		}
-		LeaseRenewal renewal = this.renewals.get(lease);
+		RenewalSchedule renewal = this.renewals.get(lease);
 		return (renewal != null) ? renewal.removeLossListeners(hold) : Collections.emptyList();
 	}
 
@@ -179,11 +179,11 @@ public final class LeaseRenewer {
 	}
 
 	public List<Runnable> removeLossListeners(Lease lease, HoldHandle handle) {
-		LeaseRenewal renewal = this.renewals.get(lease);
+		RenewalSchedule renewal = this.renewals.get(lease);
 		return (renewal != null) ? renewal.removeLossListeners(handle) : Collections.emptyList();
 	}
 
-	private void renew(LeaseRenewal renewal) {
+	private void renew(RenewalSchedule renewal) {
 		this.due.add(renewal);
 		if (this.renewalScheduled.compareAndSet(false, true)) {
 			try {
@@ -204,17 +204,17 @@ public final class LeaseRenewer {
 	 */
 	private void renewDue() {
 		this.renewalScheduled.set(false);
-		List<LeaseRenewal> next = nextDue(this.batchSize.limit());
+		List<RenewalSchedule> next = nextDue(this.batchSize.limit());
 		while (!next.isEmpty()) {
 			this.batchSize.answered(renewTogether(next));
 			next = nextDue(this.batchSize.limit());
 		}
 	}
 
-	private List<LeaseRenewal> nextDue(int limit) {
-		List<LeaseRenewal> next = new ArrayList<>();
+	private List<RenewalSchedule> nextDue(int limit) {
+		List<RenewalSchedule> next = new ArrayList<>();
 		while (next.size() < limit) {
-			LeaseRenewal renewal = this.due.poll();
+			RenewalSchedule renewal = this.due.poll();
 			if (renewal == null) {
 				return next;
 			}
@@ -249,8 +249,8 @@ public final class LeaseRenewer {
 		return result;
 	}
 
-	private List<RenewResult> renewTogether(List<LeaseRenewal> batch) {
-		List<Lease> leases = batch.stream().map(LeaseRenewal::lease).toList();
+	private List<RenewResult> renewTogether(List<RenewalSchedule> batch) {
+		List<Lease> leases = batch.stream().map(RenewalSchedule::lease).toList();
 		Moment sent = this.clock.now();
 		List<RenewResult> results = this.store.renew(leases, sent);
 		for (int i = 0; i < batch.size(); i++) {
@@ -260,7 +260,7 @@ public final class LeaseRenewer {
 		return results;
 	}
 
-	private void answer(LeaseRenewal renewal, RenewResult result, Moment sent) {
+	private void answer(RenewalSchedule renewal, RenewResult result, Moment sent) {
 		try {
 			note(renewal, result, sent);
 		}
@@ -269,7 +269,7 @@ public final class LeaseRenewer {
 		}
 	}
 
-	private void note(LeaseRenewal renewal, RenewResult result, Moment sent) {
+	private void note(RenewalSchedule renewal, RenewResult result, Moment sent) {
 		if (result == RenewResult.REFUSED) {
 			lose(renewal.lease(), REFUSED);
 		}

@@ -38,7 +38,7 @@ public final class LeaseInternals {
 	 * The time until a lease that was granted now is renewed or ends.
 	 */
 	public static Duration untilDue(Lease lease) {
-		return Duration.ofNanos(new LeaseRenewal(lease).nanosUntilDue());
+		return Duration.ofNanos(new RenewalSchedule(lease).nanosUntilDue());
 	}
 
 	public static Duration left(Lease lease) {

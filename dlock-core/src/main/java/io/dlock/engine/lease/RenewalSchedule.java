@@ -17,7 +17,7 @@ import io.dlock.store.RenewResult;
  * The renewals of one lease: when the next is due, whether one is under way, and the
  * listeners of its loss.
  */
-final class LeaseRenewal implements Comparable<LeaseRenewal> {
+final class RenewalSchedule implements Comparable<RenewalSchedule> {
 
 	/** Renewed every third of the lease, so that two renewals may fail. */
 	private static final int RENEWALS_PER_LEASE = 3;
@@ -48,7 +48,7 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 
 	private boolean ended;
 
-	LeaseRenewal(Lease lease) {
+	RenewalSchedule(Lease lease) {
 		this.lease = lease;
 		this.renewAt = lease.sent().nanos() + lease.length().toNanos() / RENEWALS_PER_LEASE;
 		this.endsAt = lease.sent().nanos() + lease.length().toNanos();
@@ -114,7 +114,7 @@ final class LeaseRenewal implements Comparable<LeaseRenewal> {
 	 * come after the others: their part of the store may not answer at all.
 	 */
 	@Override
-	public int compareTo(LeaseRenewal other) {
+	public int compareTo(RenewalSchedule other) {
 		return (this.unanswered != other.unanswered) ? Boolean.compare(this.unanswered, other.unanswered)
 				: Long.signum(this.endsAt - other.endsAt);
 	}
