@@ -179,10 +179,10 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	@Override
-	public LockRetention enterLater(LockedInvocation call) {
+	public AsyncLockRetention enterLater(LockedInvocation call) {
 		failIfRefused(call);
 		if (this.inside != InsideTransaction.DEFER || !isInside() || leavesTransaction(call)) {
-			return LockRetention.NONE;
+			return AsyncLockRetention.NONE;
 		}
 		TransactionLocks locks = ThreadTransactionLocks.join();
 		if (call.keys()
@@ -194,9 +194,9 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	@Override
-	public LockRetention enterLater(LockedInvocation call, ContextView context) {
+	public AsyncLockRetention enterLater(LockedInvocation call, ContextView context) {
 		if (this.inside == InsideTransaction.IGNORE) {
-			return LockRetention.NONE;
+			return AsyncLockRetention.NONE;
 		}
 		var transaction = ReactiveTransactionLocks.find(context);
 		if (transaction == null) {
@@ -206,11 +206,11 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			.stream()
 			.allMatch((key) -> ReactiveLockContext.find(context, key).filter(call.registry()::isOwn).isPresent());
 		if (leavesTransaction(call)) {
-			return LockRetention.NONE;
+			return AsyncLockRetention.NONE;
 		}
 		if (this.inside == InsideTransaction.FAIL) {
 			if (held) {
-				return LockRetention.NONE;
+				return AsyncLockRetention.NONE;
 			}
 			throw refusal(call.method(), "");
 		}

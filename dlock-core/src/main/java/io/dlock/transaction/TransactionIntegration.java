@@ -39,8 +39,8 @@ public interface TransactionIntegration {
 	 * @param call the call of the locked method
 	 * @return the retention of the lock until the end of the transaction that runs here
 	 */
-	default LockRetention enterLater(LockedInvocation call) {
-		return LockRetention.NONE;
+	default AsyncLockRetention enterLater(LockedInvocation call) {
+		return AsyncLockRetention.NONE;
 	}
 
 	/**
@@ -50,8 +50,8 @@ public interface TransactionIntegration {
 	 * @return the retention of the lock until the end of the transaction that runs there,
 	 * or on this thread
 	 */
-	default LockRetention enterLater(LockedInvocation call, ContextView context) {
-		return LockRetention.NONE;
+	default AsyncLockRetention enterLater(LockedInvocation call, ContextView context) {
+		return AsyncLockRetention.NONE;
 	}
 
 	/**

@@ -85,7 +85,7 @@ final class TransactionLocks {
 	 * @param lossMatters whether a loss during the commit is logged
 	 * @return the retention of its locks
 	 */
-	synchronized LockRetention call(LockRegistry registry, List<String> keys, boolean lossMatters) {
+	synchronized AsyncLockRetention call(LockRegistry registry, List<String> keys, boolean lossMatters) {
 		Map<String, CompletableFuture<?>> before = new HashMap<>();
 		List<CompletableFuture<?>> turn = new ArrayList<>();
 		for (String key : keys) {
@@ -198,7 +198,7 @@ final class TransactionLocks {
 	/**
 	 * A call of an asynchronous method.
 	 */
-	private final class Call implements LockRetention {
+	private final class Call implements AsyncLockRetention {
 
 		private final LockRegistry registry;
 

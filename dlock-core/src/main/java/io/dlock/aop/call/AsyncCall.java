@@ -17,7 +17,7 @@ import io.dlock.LockSet;
 import io.dlock.ReactiveLockContext;
 import io.dlock.observation.CallObservation;
 import io.dlock.transaction.IgnoredLossKey;
-import io.dlock.transaction.LockRetention;
+import io.dlock.transaction.AsyncLockRetention;
 
 /**
  * A call of a locked method that waits for its lock without a thread.
@@ -25,7 +25,7 @@ import io.dlock.transaction.LockRetention;
 @SuppressWarnings("FutureReturnValueIgnored") // the future that is watched is kept
 final class AsyncCall extends LockedCall {
 
-	private volatile LockRetention retention = LockRetention.NONE;
+	private volatile AsyncLockRetention retention = AsyncLockRetention.NONE;
 
 	AsyncCall(LockedOperation operation, MethodInvocation invocation, InvocationSupport support) {
 		super(operation, invocation, support);

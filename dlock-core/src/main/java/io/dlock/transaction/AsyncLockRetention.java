@@ -11,10 +11,10 @@ import io.dlock.LockSet;
  * Keeps the locks of an asynchronous call longer than the call itself. Internal to the
  * library.
  */
-public interface LockRetention {
+public interface AsyncLockRetention {
 
 	/** No retention. */
-	LockRetention NONE = new LockRetention() {
+	AsyncLockRetention NONE = new AsyncLockRetention() {
 	};
 
 	/**
