@@ -26,8 +26,8 @@ import io.dlock.LockRequestBuilder;
 import io.dlock.OnBusy;
 import io.dlock.OnStoreFailure;
 import io.dlock.aop.call.LockedOperation;
+import io.dlock.aop.call.LockedReturnType;
 import io.dlock.aop.call.ReturnKind;
-import io.dlock.aop.call.ReturnType;
 import io.dlock.aop.call.StoreFailurePolicy;
 import io.dlock.aop.key.KeyValueFormatter;
 import io.dlock.aop.key.LockKey;
@@ -65,7 +65,7 @@ final class LockedOperationParser {
 
 	LockedOperation parse(DistributedLocked annotation, Method method, Class<?> targetClass) {
 		this.methodCheck.check(method, targetClass);
-		ReturnType returnType = ReturnTypes.of(method, targetClass);
+		LockedReturnType returnType = ReturnTypeResolver.resolve(method, targetClass);
 		DeclaredAnnotation written = DeclaredAnnotation.on(method);
 		Class<?> named = LockedAnnotations.named(method, targetClass);
 		String name = this.values.text(annotation.name(), written.attribute("name"), method);
@@ -231,7 +231,7 @@ final class LockedOperationParser {
 	}
 
 	private @Nullable Method fallback(DistributedLocked annotation, Method method, Class<?> targetClass,
-			ReturnType returnType) {
+			LockedReturnType returnType) {
 		if (this.values.text(annotation.fallback(), "fallback", method).isEmpty()) {
 			return null;
 		}

@@ -15,8 +15,8 @@ import org.springframework.core.Nullness;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ResolvableType;
 
+import io.dlock.aop.call.LockedReturnType;
 import io.dlock.aop.call.ReturnKind;
-import io.dlock.aop.call.ReturnType;
 
 /**
  * The result of a call that is skipped because its lock is busy.
@@ -48,7 +48,7 @@ final class SkippedResults {
 	 * @throws InvalidLockedMethodException if its callers would get what they do not
 	 * expect
 	 */
-	static void check(Method method, Class<?> targetClass, @Nullable Method fallback, ReturnType returnType) {
+	static void check(Method method, Class<?> targetClass, @Nullable Method fallback, LockedReturnType returnType) {
 		if (fallback != null) {
 			throw new InvalidLockedMethodException(method, "has both onBusy = SKIP and a fallback", "Use one of them",
 					null);

@@ -83,7 +83,8 @@ class AopArchitectureTests {
 		assertThat(publicTypes("io.dlock.aop.key")).containsExactly("KeyValueFormatter", "LockKey", "LockKeyConverters",
 				"RefusedKeyException");
 		assertThat(publicTypes("io.dlock.aop.call")).containsExactly("LockedMethodExecutor", "LockedMethodInvoker",
-				"LockedOperation", "PendingResults", "ProxyAdvice", "ReturnKind", "ReturnType", "StoreFailurePolicy");
+				"LockedOperation", "LockedReturnType", "PendingResults", "ProxyAdvice", "ReturnKind",
+				"StoreFailurePolicy");
 		assertThat(publicTypes("io.dlock.aop.aspectj")).containsExactly("DistributedLockedAspect", "WovenMethods");
 		assertThat(publicTypes("io.dlock.aop")).containsExactly("DistributedLockedBeanPostProcessor",
 				"InvalidLockedMethodException");

@@ -34,7 +34,7 @@ import io.dlock.observation.CallObservationFactory;
  */
 public record LockedOperation(LockKey key, LockRequest template, @Nullable Integer limit, OnBusy onBusy,
 		@Nullable Method fallback, OnLost onLost, String reason, String name, StoreFailurePolicy outage,
-		CallObservationFactory observations, ReturnType returnType, @Nullable LockRegistry registry) {
+		CallObservationFactory observations, LockedReturnType returnType, @Nullable LockRegistry registry) {
 
 	/**
 	 * The request of a call for its first key, and the template for all.

@@ -12,7 +12,7 @@ import org.springframework.core.ReactiveAdapter;
  * the type does not
  * @param adapter converts to and from publishers, for {@link ReturnKind#PUBLISHER}
  */
-public record ReturnType(ReturnKind kind, @Nullable Object emptyValue, boolean open,
+public record LockedReturnType(ReturnKind kind, @Nullable Object emptyValue, boolean open,
 		@Nullable ReactiveAdapter adapter) {
 
 }

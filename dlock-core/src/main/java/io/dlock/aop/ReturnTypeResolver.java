@@ -13,19 +13,19 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ClassUtils;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import org.springframework.util.ClassUtils;
 
+import io.dlock.aop.call.LockedReturnType;
 import io.dlock.aop.call.PendingResults;
 import io.dlock.aop.call.ReturnKind;
-import io.dlock.aop.call.ReturnType;
 
 /**
  * Finds the methods that return before their work is done, and the way to hold their lock
  * until then.
  */
-final class ReturnTypes {
+final class ReturnTypeResolver {
 
 	private static final String FLOW = "kotlinx.coroutines.flow.Flow";
 
@@ -36,21 +36,21 @@ final class ReturnTypes {
 	private static final boolean COROUTINES = REACTOR && isPresent("kotlinx.coroutines.reactor.MonoKt")
 			&& KotlinDetector.isKotlinReflectPresent();
 
-	private ReturnTypes() {
+	private ReturnTypeResolver() {
 	}
 
 	private static boolean isPresent(String className) {
-		return ClassUtils.isPresent(className, ReturnTypes.class.getClassLoader());
+		return ClassUtils.isPresent(className, ReturnTypeResolver.class.getClassLoader());
 	}
 
 	/**
-	 * Read the return type of a method.
+	 * Resolve the return type of a method.
 	 * @param method the method
 	 * @param targetClass the class of the bean
 	 * @return the return type
 	 * @throws InvalidLockedMethodException if the end of the work cannot be known
 	 */
-	static ReturnType of(Method method, Class<?> targetClass) {
+	static LockedReturnType resolve(Method method, Class<?> targetClass) {
 		if (KotlinDetector.isSuspendingFunction(method)) {
 			return suspending(method);
 		}
@@ -61,7 +61,7 @@ final class ReturnTypes {
 		boolean openInside = PendingResults.isOpenInside(returned);
 		if (type.isAssignableFrom(CompletableFuture.class)
 				&& (CompletionStage.class.isAssignableFrom(type) || (type == Future.class && async))) {
-			return new ReturnType(async ? ReturnKind.STAGE_OF_ASYNC : ReturnKind.STAGE,
+			return new LockedReturnType(async ? ReturnKind.STAGE_OF_ASYNC : ReturnKind.STAGE,
 					SkippedResults.emptyValue(returned.getGeneric().resolve()), openInside, null);
 		}
 		if (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)) {
@@ -71,7 +71,7 @@ final class ReturnTypes {
 		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
 		if (adapter != null && canBeOurs(adapter, type)) {
 			if (REACTOR) {
-				return new ReturnType(ReturnKind.PUBLISHER, null, openInside, adapter);
+				return new LockedReturnType(ReturnKind.PUBLISHER, null, openInside, adapter);
 			}
 			throw refusal(method, type.getName(), "Add reactor-core to the class path");
 		}
@@ -79,7 +79,7 @@ final class ReturnTypes {
 			throw refusal(method, type.getName(),
 					PendingResults.instead(type, "Return a CompletableFuture or, with reactor-core, a Mono or Flux"));
 		}
-		return new ReturnType(ReturnKind.VALUE, SkippedResults.emptyValue(method.getReturnType()),
+		return new LockedReturnType(ReturnKind.VALUE, SkippedResults.emptyValue(method.getReturnType()),
 				PendingResults.isOpen(returned), null);
 	}
 
@@ -92,7 +92,7 @@ final class ReturnTypes {
 		}
 	}
 
-	private static ReturnType suspending(Method method) {
+	private static LockedReturnType suspending(Method method) {
 		if (!COROUTINES) {
 			throw refusal(method, "to its caller",
 					"Add kotlinx-coroutines-reactor and kotlin-reflect to the class path, with which Spring intercepts suspending functions");
@@ -108,7 +108,7 @@ final class ReturnTypes {
 		checkInside(method, returned);
 		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance()
 			.getAdapter(flow ? Flux.class : Mono.class);
-		return new ReturnType(ReturnKind.PUBLISHER, null, PendingResults.isOpen(returned), adapter);
+		return new LockedReturnType(ReturnKind.PUBLISHER, null, PendingResults.isOpen(returned), adapter);
 	}
 
 	/**
