@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockException;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistryClosedException;
+import io.dlock.engine.concurrent.AsyncLimit;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LockEvents;

@@ -28,6 +28,7 @@ import io.dlock.engine.lease.LockEvents;
 import io.dlock.engine.lease.MinHoldEnforcer;
 import io.dlock.engine.lease.Revoker;
 import io.dlock.engine.lease.StoreReleaser;
+import io.dlock.engine.lease.StoreSweeper;
 import io.dlock.store.LockStore;
 
 /**

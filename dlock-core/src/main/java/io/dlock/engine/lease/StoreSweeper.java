@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.lease;
 
 import java.time.Duration;
 
@@ -12,7 +12,7 @@ import io.dlock.store.StoreException;
 /**
  * Has the store remove the remains of old locks from time to time.
  */
-final class StoreSweeper {
+public final class StoreSweeper {
 
 	private static final Log logger = LogFactory.getLog(StoreSweeper.class);
 
@@ -25,12 +25,15 @@ final class StoreSweeper {
 
 	private final EngineThreads threads;
 
-	StoreSweeper(LockStore store, EngineThreads threads) {
+	public StoreSweeper(LockStore store, EngineThreads threads) {
 		this.store = store;
 		this.threads = threads;
 	}
 
-	void start() {
+	/**
+	 * Sweep for the first time after a period.
+	 */
+	public void start() {
 		this.threads.workLater(this::sweep, PERIOD.toNanos());
 	}
 

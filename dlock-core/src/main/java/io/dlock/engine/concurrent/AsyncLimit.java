@@ -1,19 +1,16 @@
-package io.dlock.engine;
+package io.dlock.engine.concurrent;
 
 import java.time.Duration;
 import java.util.concurrent.Future;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.concurrent.Deadline;
-import io.dlock.engine.concurrent.EngineThreads;
-
 /**
  * Ends an asynchronous request by the timer: at its deadline if it still waits for a
  * worker, and otherwise if the store does not answer in time. Each request has the time
  * of a call, also one that does not wait, and asks once.
  */
-final class AsyncLimit {
+public final class AsyncLimit {
 
 	/** The time beyond the wait time in which the store may answer the last call. */
 	private static final Duration PATIENCE = Duration.ofMillis(100);
@@ -36,12 +33,17 @@ final class AsyncLimit {
 	 * @param threads the timer, and the threads for code of the application
 	 * @param onEnd ends the request
 	 */
-	AsyncLimit(EngineThreads threads, Runnable onEnd) {
+	public AsyncLimit(EngineThreads threads, Runnable onEnd) {
 		this.threads = threads;
 		this.onEnd = onEnd;
 	}
 
-	void set(Deadline deadline, Duration commandTimeout) {
+	/**
+	 * Set the limit, unless the wait has no end.
+	 * @param deadline the end of the wait
+	 * @param commandTimeout how long a call to the store may take
+	 */
+	public void set(Deadline deadline, Duration commandTimeout) {
 		if (!deadline.isUnlimited()) {
 			long wait = Math.max(0, deadline.remainingNanos());
 			long tryPatience = Math.max(TRY_PATIENCE.toNanos(), commandTimeout.toNanos());
@@ -68,11 +70,11 @@ final class AsyncLimit {
 	/**
 	 * Note that a worker has begun with the request.
 	 */
-	void begin() {
+	public void begin() {
 		this.begun = true;
 	}
 
-	void cancel() {
+	public void cancel() {
 		this.cancelled = true;
 		Future<?> current = this.scheduled;
 		if (current != null) {
