@@ -111,20 +111,21 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		StoreReleaser storeReleaser = new StoreReleaser(store, this.renewer, this.revoker, threads);
 		this.queues = new LocalQueues(settings.handOffMaxDuration().toNanos(), storeReleaser);
 		MemberQueues members = new MemberQueues(this.queues, storeReleaser, settings.handOffMaxDuration().toNanos());
-		this.membership = new StoreQueueMembership(store, threads, this.queues, settings.maxPollInterval());
+		StoreQueuePlaces places = new StoreQueuePlaces(this.queues);
+		this.membership = new StoreQueueMembership(store, threads, places, settings.maxPollInterval());
 		LeaseReleaser releaser = new LeaseReleaser(this.queues, members, storeReleaser, this.renewer,
 				new MinHoldEnforcer(store, clock, this.revoker, threads), this.events, threads, settings.releaseMode());
 		this.handles = new LeaseLockHandles(this.queues, releaser, this.renewer, this.events, this::downgrade);
 		this.acquirer = new LockAcquirer(settings, clock, this.queues,
-				new StoreAcquirer(store, this.queues, this.membership, clock, settings.commandTimeout().toNanos()),
+				new StoreAcquirer(store, places, this.membership, clock, settings.commandTimeout().toNanos()),
 				new LeaseLifecycle(settings, clock, this.queues, this.renewer, this.events, threads), this.revoker,
 				members, this.handles, this.events, threads);
 		this.downgrader = new Downgrader(this.acquirer, this.queues, storeReleaser, this.handles, this.events, clock);
 		this.setAcquirer = new LockSetAcquirer(this.acquirer, this.handles);
 		this.counts = new RegistryCounts(this.renewer, this.queues);
 		this.console = new RegistryConsole(store, settings, clock, this.queues, this.renewer);
-		this.shutdown = new RegistryShutdown(settings, clock, threads, this.queues, this.renewer, this.revoker, this.membership,
-				releaser);
+		this.shutdown = new RegistryShutdown(settings, clock, threads, this.queues, this.renewer, this.revoker,
+				this.membership, releaser);
 		new StoreSweeper(store, threads).start();
 	}
 

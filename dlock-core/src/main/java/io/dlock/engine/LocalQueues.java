@@ -16,7 +16,6 @@ import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.StoreReleaser;
-import io.dlock.store.MailboxAddress;
 
 /**
  * One queue for each key that is held or waited for in this process, first come first
@@ -239,7 +238,10 @@ final class LocalQueues {
 	 */
 	void granted(QueuedRequest queued, Hold hold) {
 		queued.granted();
-		queuedAt(queued, null);
+		LocalQueue queue = queueOfFirst(queued);
+		if (queue != null) {
+			queue.queuedAt(null);
+		}
 		answer(queued, QueueAnswer.heldHere(hold));
 	}
 
@@ -262,9 +264,22 @@ final class LocalQueues {
 		answered.forEach(QueuedRequest::signal);
 	}
 
-	private @Nullable LocalQueue queueOfFirst(QueuedRequest queued) {
+	/**
+	 * The queue of a request, if that is the first.
+	 */
+	@Nullable LocalQueue queueOfFirst(QueuedRequest queued) {
 		LocalQueue queue = this.queues.get(queued.queueName());
 		return (queue != null && queue.isFirst(queued)) ? queue : null;
+	}
+
+	/**
+	 * The first request of a queue.
+	 * @param queueName the name of the queue
+	 * @return the request, or {@code null} if the queue does not exist
+	 */
+	@Nullable QueuedRequest first(String queueName) {
+		LocalQueue queue = this.queues.get(queueName);
+		return (queue != null) ? queue.first() : null;
 	}
 
 	/**
@@ -290,68 +305,6 @@ final class LocalQueues {
 			});
 		}
 		return queued.answer();
-	}
-
-	/**
-	 * The place of this process in the queue of the store.
-	 * @return the address, or {@code null} if the store has not queued this process
-	 */
-	@Nullable MailboxAddress queuedAt(QueuedRequest first) {
-		LocalQueue queue = queueOfFirst(first);
-		return (queue != null) ? queue.queuedAt() : null;
-	}
-
-	void queuedAt(QueuedRequest first, @Nullable MailboxAddress address) {
-		LocalQueue queue = queueOfFirst(first);
-		if (queue != null) {
-			queue.queuedAt(address);
-		}
-	}
-
-	/**
-	 * Keep a place in the queue of the store for the requests that are here now.
-	 * @return {@code false} if there are none, or if the first is of the other kind:
-	 * places of members and of exclusive owners are not the same
-	 */
-	boolean keepPlace(String storageKey, MailboxAddress address, boolean member) {
-		boolean[] kept = new boolean[1];
-		this.queues.computeIfPresent(storageKey, (key, queue) -> {
-			QueuedRequest first = queue.first();
-			kept[0] = first != null && first.isMember() == member;
-			if (kept[0]) {
-				queue.queuedAt(address);
-			}
-			return queue;
-		});
-		return kept[0];
-	}
-
-	/**
-	 * Wake the first of a queue because this process has released a place of the lock,
-	 * unless the store gives that to another process.
-	 */
-	void onReleased(String storageKey) {
-		LocalQueue queue = this.queues.get(storageKey);
-		QueuedRequest first = (queue != null) ? queue.first() : null;
-		if (first != null && !first.isPreceded()) {
-			first.onLockAvailable();
-		}
-	}
-
-	/**
-	 * Wake the first of a queue because the store has signalled an available lock.
-	 * @return {@code false} if no request of this process waits for the key
-	 */
-	boolean onLockAvailable(String message) {
-		QueuedRequest[] first = new QueuedRequest[1];
-		this.queues.computeIfPresent(message, (key, queue) -> {
-			first[0] = queue.first();
-			return queue;
-		});
-		if (first[0] != null) {
-			first[0].onLockAvailable();
-		}
-		return first[0] != null;
 	}
 
 	/**

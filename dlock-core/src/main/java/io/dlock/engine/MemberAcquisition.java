@@ -26,7 +26,7 @@ final class MemberAcquisition extends Acquisition {
 
 	private final MachineClock clock;
 
-	private final LocalQueues queues;
+	private final StoreQueuePlaces places;
 
 	private final StoreAcquirer store;
 
@@ -40,7 +40,7 @@ final class MemberAcquisition extends Acquisition {
 			Revoker revoker, MachineClock clock, Duration maxPollInterval, MemberQueues members, SharedLeases shared) {
 		super(context, queues, store, leases, revoker, clock, maxPollInterval);
 		this.clock = clock;
-		this.queues = queues;
+		this.places = new StoreQueuePlaces(queues);
 		this.store = store;
 		this.leases = leases;
 		this.members = members;
@@ -122,7 +122,7 @@ final class MemberAcquisition extends Acquisition {
 		this.leases.begin(lease.holder());
 		this.leases.keep(lease);
 		try {
-			this.queues.queuedAt(queued, null);
+			this.places.set(queued, null);
 			if (lease instanceof SharedLease opened) {
 				opened.answered(lease.sent(), awaited);
 				this.shared.open(opened, context());

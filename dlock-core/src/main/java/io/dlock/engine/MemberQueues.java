@@ -19,6 +19,8 @@ final class MemberQueues {
 
 	private final LocalQueues queues;
 
+	private final StoreQueuePlaces places;
+
 	private final StoreReleaser releaser;
 
 	/** How long after its grant a permit may be passed on, and a shared lease is new. */
@@ -26,6 +28,7 @@ final class MemberQueues {
 
 	MemberQueues(LocalQueues queues, StoreReleaser releaser, long maxHandOffNanos) {
 		this.queues = queues;
+		this.places = new StoreQueuePlaces(queues);
 		this.releaser = releaser;
 		this.maxHandOffNanos = maxHandOffNanos;
 	}
@@ -123,7 +126,7 @@ final class MemberQueues {
 	 * @param hold a hold that has been released in the store
 	 */
 	void released(Hold hold) {
-		this.queues.onReleased(hold.context().storageKey());
+		this.places.onReleased(hold.context().storageKey());
 	}
 
 }

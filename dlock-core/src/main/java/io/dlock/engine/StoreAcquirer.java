@@ -22,7 +22,7 @@ final class StoreAcquirer {
 
 	private final LockStore store;
 
-	private final LocalQueues queues;
+	private final StoreQueuePlaces places;
 
 	private final StoreQueueMembership membership;
 
@@ -32,10 +32,10 @@ final class StoreAcquirer {
 
 	private volatile long answered;
 
-	StoreAcquirer(LockStore store, LocalQueues queues, StoreQueueMembership membership, MachineClock clock,
+	StoreAcquirer(LockStore store, StoreQueuePlaces places, StoreQueueMembership membership, MachineClock clock,
 			long commandTimeoutNanos) {
 		this.store = store;
-		this.queues = queues;
+		this.places = places;
 		this.membership = membership;
 		this.clock = clock;
 		this.answerNanos = commandTimeoutNanos * 2;
@@ -151,16 +151,16 @@ final class StoreAcquirer {
 	 */
 	private void notePlace(QueuedRequest queued, @Nullable MailboxAddress mailbox, boolean queueing,
 			AcquireResult result) {
-		MailboxAddress before = this.queues.queuedAt(queued);
+		MailboxAddress before = this.places.of(queued);
 		if (before != null && !before.equals(mailbox)) {
 			this.membership.leave(queued.storageKey(), before, queued.isMember());
-			this.queues.queuedAt(queued, null);
+			this.places.set(queued, null);
 		}
 		if (!(result instanceof AcquireResult.Refused refused)) {
 			return;
 		}
 		if (queueing) {
-			this.queues.queuedAt(queued, mailbox);
+			this.places.set(queued, mailbox);
 			if (refused.place() > 0 && isSignalled(queued)) {
 				queued.preceded();
 			}
@@ -176,7 +176,7 @@ final class StoreAcquirer {
 	 * @return whether the process is in the queue of the store and its mailbox is open
 	 */
 	boolean isSignalled(QueuedRequest queued) {
-		return this.membership.isListening(this.queues.queuedAt(queued));
+		return this.membership.isListening(this.places.of(queued));
 	}
 
 	/**

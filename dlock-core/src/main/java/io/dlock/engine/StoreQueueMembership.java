@@ -45,7 +45,7 @@ final class StoreQueueMembership implements AutoCloseable {
 
 	private final EngineThreads threads;
 
-	private final LocalQueues queues;
+	private final StoreQueuePlaces places;
 
 	private final MailboxAddress listeningAddress = MailboxAddress.create(LISTENING_PATIENCE);
 
@@ -62,10 +62,10 @@ final class StoreQueueMembership implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	StoreQueueMembership(LockStore store, EngineThreads threads, LocalQueues queues, Duration maxPollInterval) {
+	StoreQueueMembership(LockStore store, EngineThreads threads, StoreQueuePlaces places, Duration maxPollInterval) {
 		this.store = store;
 		this.threads = threads;
-		this.queues = queues;
+		this.places = places;
 		Duration reservationTime = maxPollInterval.multipliedBy(POLLS_PER_RESERVATION);
 		this.pollingAddress = (reservationTime.compareTo(MailboxAddress.MAX_RESERVATION_TIME) <= 0)
 				? MailboxAddress.create(reservationTime) : null;
@@ -130,7 +130,7 @@ final class StoreQueueMembership implements AutoCloseable {
 	}
 
 	private void onLockAvailable(String message) {
-		if (!this.queues.onLockAvailable(message)) {
+		if (!this.places.onLockAvailable(message)) {
 			String storageKey = MailboxAddress.storageKey(message);
 			boolean toRequest = storageKey.length() < message.length();
 			MailboxAddress queuedAt = toRequest ? new MailboxAddress(message.substring(storageKey.length() + 1))
@@ -148,7 +148,7 @@ final class StoreQueueMembership implements AutoCloseable {
 	 */
 	void leave(String storageKey, MailboxAddress queuedAt, boolean member) {
 		this.threads.workLater(() -> {
-			if (queuedAt.equals(this.address) && this.queues.keepPlace(storageKey, queuedAt, member)) {
+			if (queuedAt.equals(this.address) && this.places.keep(storageKey, queuedAt, member)) {
 				return;
 			}
 			try {
@@ -160,7 +160,7 @@ final class StoreQueueMembership implements AutoCloseable {
 			}
 			// a request that came meanwhile has lost its place, or was refused because of
 			// it
-			this.queues.onLockAvailable(storageKey);
+			this.places.onLockAvailable(storageKey);
 		}, 0);
 	}
 

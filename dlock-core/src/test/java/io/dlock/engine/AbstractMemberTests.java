@@ -70,11 +70,8 @@ abstract class AbstractMemberTests extends AbstractLeaseLockRegistryTests {
 	 * Wait until the first request of a process is in the queue of the store.
 	 */
 	static void awaitQueuedInStore(LeaseLockRegistry process) {
-		Awaitility.await()
-			.until(() -> process.queues()
-				.waiting()
-				.stream()
-				.anyMatch((each) -> process.queues().queuedAt(each) != null));
+		StoreQueuePlaces places = new StoreQueuePlaces(process.queues());
+		Awaitility.await().until(() -> process.queues().waiting().stream().anyMatch((each) -> places.of(each) != null));
 	}
 
 }

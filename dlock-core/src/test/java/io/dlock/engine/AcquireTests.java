@@ -155,7 +155,7 @@ class AcquireTests extends AbstractLeaseLockRegistryTests {
 		// freed and taken again by yet another process before the waiter looks
 		this.store.memory.clear();
 		holdElsewhere("key", LEASE);
-		this.registry.queues().onLockAvailable("key");
+		new StoreQueuePlaces(this.registry.queues()).onLockAvailable("key");
 		int before = this.store.acquires.get();
 		Awaitility.await().until(() -> this.store.acquires.get() > before + 3);
 		assertThat(waiter).isNotDone();

@@ -84,15 +84,16 @@ class LocalQueuesTests {
 
 	@Test
 	void requestWithOthersBeforeItInTheStoreIsNotWokenByItsProcess() {
+		StoreQueuePlaces places = new StoreQueuePlaces(this.queues);
 		QueuedRequest a = join("key", "a");
 		a.preceded();
-		this.queues.onReleased("key");
+		places.onReleased("key");
 		assertThat(this.signals).isEmpty();
 		a.clearLockAvailable();
-		this.queues.onReleased("key");
+		places.onReleased("key");
 		assertThat(this.signals).containsExactly("a");
 		assertThat(a.isLockAvailable()).isTrue();
-		this.queues.onReleased("other");
+		places.onReleased("other");
 	}
 
 	@Test

@@ -1,0 +1,84 @@
+package io.dlock.engine;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.MailboxAddress;
+
+/**
+ * The places of this process in the queues of the store, and the signals to them. All
+ * requests of a {@linkplain LocalQueues local queue} share one place, which the first of
+ * them uses.
+ */
+final class StoreQueuePlaces {
+
+	private final LocalQueues queues;
+
+	StoreQueuePlaces(LocalQueues queues) {
+		this.queues = queues;
+	}
+
+	/**
+	 * The place of a request.
+	 * @param first the request, the first of its queue
+	 * @return the address, or {@code null} if the store has not queued this process
+	 */
+	@Nullable MailboxAddress of(QueuedRequest first) {
+		LocalQueue queue = this.queues.queueOfFirst(first);
+		return (queue != null) ? queue.queuedAt() : null;
+	}
+
+	/**
+	 * Note the place of a request.
+	 * @param first the request, the first of its queue
+	 * @param address the address, or {@code null} if the store has not queued this
+	 * process
+	 */
+	void set(QueuedRequest first, @Nullable MailboxAddress address) {
+		LocalQueue queue = this.queues.queueOfFirst(first);
+		if (queue != null) {
+			queue.queuedAt(address);
+		}
+	}
+
+	/**
+	 * Keep a place for the requests that are here now.
+	 * @return {@code false} if there are none, or if the first is of the other kind:
+	 * places of members and of exclusive owners are not the same
+	 */
+	boolean keep(String storageKey, MailboxAddress address, boolean member) {
+		boolean[] kept = new boolean[1];
+		this.queues.change(storageKey, (queue) -> {
+			QueuedRequest first = queue.first();
+			kept[0] = first != null && first.isMember() == member;
+			if (kept[0]) {
+				queue.queuedAt(address);
+			}
+		});
+		return kept[0];
+	}
+
+	/**
+	 * Wake the first of a queue because this process has released a place of the lock,
+	 * unless the store gives that to another process.
+	 */
+	void onReleased(String storageKey) {
+		QueuedRequest first = this.queues.first(storageKey);
+		if (first != null && !first.isPreceded()) {
+			first.onLockAvailable();
+		}
+	}
+
+	/**
+	 * Wake the first of a queue because the store has signalled an available lock.
+	 * @return {@code false} if no request of this process waits for the key
+	 */
+	boolean onLockAvailable(String message) {
+		QueuedRequest[] first = new QueuedRequest[1];
+		this.queues.change(message, (queue) -> first[0] = queue.first());
+		if (first[0] != null) {
+			first[0].onLockAvailable();
+		}
+		return first[0] != null;
+	}
+
+}
