@@ -107,7 +107,7 @@ final class LeaseLockHandles {
 	 * @return the innermost handle, or {@code null} if there is none
 	 */
 	@Nullable LeaseLockHandle find(String key) {
-		return (LeaseLockHandle) LockContext.find(key, (handle) -> isOpen(handle, key));
+		return (LeaseLockHandle) LockContext.find(key, this::isOpen);
 	}
 
 	/**
@@ -117,11 +117,11 @@ final class LeaseLockHandles {
 	 */
 	@Nullable LeaseLockHandle find(LockRequest request) {
 		return (LeaseLockHandle) LockContext.find(request.key(),
-				(handle) -> handle.mode() == request.mode() && isOpen(handle, request.key()));
+				(handle) -> handle.mode() == request.mode() && isOpen(handle));
 	}
 
-	private boolean isOpen(LockHandle handle, String key) {
-		return isOwn(handle) && ((LeaseLockHandle) handle).isOpen() && handle.key().equals(key);
+	private boolean isOpen(LockHandle handle) {
+		return isOwn(handle) && ((LeaseLockHandle) handle).isOpen();
 	}
 
 	boolean isOwn(LockHandle handle) {
@@ -148,8 +148,8 @@ final class LeaseLockHandles {
 	 * @throws LockLostException if {@code outer} has lost the lock
 	 */
 	@Nullable LeaseLockHandle nested(LockRequest request, LockHandle outer) {
-		return (request.reentrant() && isOpen(outer, request.key())) ? nested((LeaseLockHandle) outer, request.mode())
-				: null;
+		boolean holds = request.reentrant() && isOpen(outer) && outer.key().equals(request.key());
+		return holds ? nested((LeaseLockHandle) outer, request.mode()) : null;
 	}
 
 	/**
@@ -184,7 +184,7 @@ final class LeaseLockHandles {
 	 * another registry
 	 */
 	@Nullable String ownerOf(LockHandle handle) {
-		return isOpen(handle, handle.key()) ? ((LeaseLockHandle) handle).hold().lease().owner() : null;
+		return isOpen(handle) ? ((LeaseLockHandle) handle).hold().lease().owner() : null;
 	}
 
 }
