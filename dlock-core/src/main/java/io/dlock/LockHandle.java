@@ -80,8 +80,10 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Add a listener that is called when the lock is lost: at once if it has been lost,
-	 * and never if this handle is released before. It runs on one of a few threads that
-	 * all listeners share, and should not block; its exceptions are logged.
+	 * and never if this handle is released before. The end of a lease is noticed within
+	 * about 100 milliseconds, also after the wall clock was set forward or the machine
+	 * was suspended. The listener runs on one of a few threads that all listeners share,
+	 * and should not block; its exceptions are logged.
 	 * @param listener called once with this handle
 	 */
 	void onLost(Consumer<? super LockHandle> listener);

@@ -56,6 +56,19 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void r3LossByAWallClockThatIsSetForwardIsAnnouncedLongBeforeTheNextRenewal() {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry stepped = new LeaseLockRegistry(this.store, this.settings, clock);
+		LockHandle handle = stepped.acquire(request("key", Duration.ofMinutes(10), Duration.ZERO));
+		List<LockHandle> told = new CopyOnWriteArrayList<>();
+		handle.onLost(told::add);
+		clock.stepWall(Duration.ofMinutes(11));
+		Awaitility.await().until(() -> !told.isEmpty());
+		assertThat(told).containsExactly(handle);
+		stepped.close();
+	}
+
+	@Test
 	void r9LossIsThrownAfterASuccessfulBody() {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.registry
 			.execute(LockRequest.builder("key").lease(Duration.ofMillis(200)).renew(false).build(), (handle) -> {

@@ -84,8 +84,12 @@ public final class LeaseRenewer {
 		wakeIn(renewal.nanosUntilDue());
 	}
 
+	/**
+	 * A clock that is set forward, or a machine that wakes up, ends leases at a time that
+	 * no alarm knows.
+	 */
 	private void wakeIn(long nanos) {
-		this.alarm.wakeIn(nanos);
+		this.alarm.wakeIn((nanos != SharedAlarm.NEVER) ? Math.min(nanos, MAX_LOOK_PAUSE) : nanos);
 	}
 
 	/**
