@@ -308,4 +308,13 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 		Awaitility.await().until(() -> isFreeInStore("key"));
 	}
 
+	/**
+	 * The release that ends the lock finds it, and proves nothing of the other request.
+	 */
+	@Test
+	void r25UnansweredRequestIsRevokedAfterMinHoldOnStoreWithoutKeep() {
+		this.store.keeps = false;
+		r25UnansweredRequestIsRevokedAfterMinHold();
+	}
+
 }

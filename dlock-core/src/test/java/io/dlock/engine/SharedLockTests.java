@@ -310,19 +310,6 @@ class SharedLockTests extends AbstractMemberTests {
 		assertThat(isFreeInStore("key")).isTrue();
 	}
 
-	/**
-	 * A place in the queue of the store that is left behind would keep readers waiting.
-	 */
-	@Test
-	void writerThatGivesUpLetsReadersIn() {
-		hold(this.other, shared("key").build());
-		CompletableFuture<LockHandle> writer = waiting(this.registry, exclusive("key").build());
-		awaitQueuedInStore(this.registry);
-		CompletableFuture<LockHandle> reader = waiting(this.registry, shared("key").build());
-		writer.cancel(false);
-		reader.join().release();
-	}
-
 	@Test
 	void closeTakesTheLockFromAllReaders() {
 		List<LockHandle> readers = IntStream.range(0, 3)

@@ -162,6 +162,31 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 	}
 
 	/**
+	 * A place in the queue of an exclusive owner changes nothing else of the record.
+	 */
+	@Test
+	void memberThatQueuesTakesNoPlaceFromAnotherRequest() {
+		AcquireCommand waiting = command(this.key, "y", 1, this.mailbox);
+		granted(acquire("x"));
+		refused(queueMember(interruptedOnce(() -> refused(this.store.acquire(waiting)))));
+		this.store.release(this.key, "x");
+		granted(this.store.acquire(waiting));
+	}
+
+	@Test
+	void memberThatQueuesGivesNoPlaceBackToARequestThatHasLeft() {
+		granted(acquire("x"));
+		refused(this.store.acquire(command(this.key, "y", 1, this.mailbox)));
+		refused(queueMember(interruptedOnce(() -> this.store.leave(this.key, this.mailbox))));
+		this.store.release(this.key, "x");
+		refused(this.store.acquire(command(this.key, "y", 1, this.mailbox)));
+	}
+
+	private AcquireResult queueMember(JdbcLockStore racing) {
+		return racing.acquire(command(this.key, "+a", 5, MailboxAddress.create(Duration.ofSeconds(9))));
+	}
+
+	/**
 	 * A request that believes to be in the queue waits for a signal that does not come.
 	 */
 	@Test
