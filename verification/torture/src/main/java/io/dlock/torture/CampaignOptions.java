@@ -46,7 +46,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 
 	static final String USAGE = "run --store=redis|redis-sentinel|redis-cluster|postgres|mariadb [--contender=dlock]"
 			+ " [--tier=S|L] [--duration=600s|10m|0] [--seed=1] [--clients=3] [--threads=4|2] [--keys=4] [--lease=1000]"
-			+ " [--futures=36|18] [--pollers=2|1] [--transfers=1] [--places=2] [--fair=1] [--kept=10000] [--only=F24+F32] [--without=F28+F29]";
+			+ " [--futures=36|18] [--pollers=2|1] [--transfers=1] [--places=2] [--fair=2] [--kept=10000] [--only=F24+F32] [--without=F28+F29]";
 
 	static CampaignOptions parse(String... args) {
 		Arguments arguments = Arguments.parse(args);
@@ -62,7 +62,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 				Duration.ofMillis(arguments.number("lease", 1000)), arguments.number("futures", more ? 36 / part : 0),
 				arguments.number("pollers", more ? 2 / part : 0), arguments.number("transfers", kinds ? 1 : 0),
 				arguments.number("places", kinds ? 2 : 0),
-				arguments.number("fair", (kinds && !duration.isZero()) ? 1 : 0),
+				arguments.number("fair", (kinds && !duration.isZero()) ? 2 : 0),
 				arguments.number("kept", more ? kept(duration) : 0), arguments.text("only", ALL),
 				arguments.text("without", "none"), Path.of(arguments.text("directory", "target/torture")));
 	}

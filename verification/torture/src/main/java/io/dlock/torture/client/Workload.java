@@ -15,6 +15,9 @@ final class Workload {
 
 	private static final Duration SHORT = Duration.ofMillis(5);
 
+	/** So long that a call waits for longer than the machine may delay another one. */
+	private static final Duration FAIR_BODY = Duration.ofMillis(100);
+
 	private final ClientOptions options;
 
 	private final int thread;
@@ -105,7 +108,7 @@ final class Workload {
 	Cycle nextFair() {
 		LockCall call = new LockCall(Keys.name(Keys.FAIR), this.options.lease(), this.options.waitTime(), this.renewing,
 				false, 1, true);
-		return new Cycle(Keys.FAIR, call, body(this.options.lease()), false, false, false, upTo(this.options.think()));
+		return new Cycle(Keys.FAIR, call, upTo(FAIR_BODY), false, false, false, upTo(this.options.think()));
 	}
 
 	/**

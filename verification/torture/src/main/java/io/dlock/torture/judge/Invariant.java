@@ -1,5 +1,7 @@
 package io.dlock.torture.judge;
 
+import java.util.Map;
+
 /**
  * The conditions that have to hold.
  */
@@ -72,6 +74,8 @@ public enum Invariant {
 
 	private static final int BRIEF_CASES = 500;
 
+	private static final int FAIR_CASES = 30;
+
 	private final String title;
 
 	private final boolean zero;
@@ -103,11 +107,22 @@ public enum Invariant {
 	}
 
 	/**
-	 * The number of cases that a brief run has to judge: almost all its time is under
-	 * some fault, so that the share of the others says little.
+	 * The number of cases that a run has to judge, whatever the share of the others: of
+	 * fair calls, for which most faults are an excuse, those of the calm end, in which a
+	 * store of tier L may hold a lease of another time; of the others those of a brief
+	 * run, which is under some fault almost all the time.
+	 * @param options what the run was asked to do
 	 * @return a number
 	 */
-	public int leastJudged() {
+	public int leastJudged(Map<String, String> options) {
+		if (this == I18) {
+			boolean asked = !"0".equals(options.getOrDefault("fair", "0")) && !"L".equals(options.get("tier"));
+			return asked ? FAIR_CASES : 0;
+		}
+		return Run.isBrief(options) ? leastJudgedInBriefRun() : 0;
+	}
+
+	private int leastJudgedInBriefRun() {
 		return switch (this) {
 			case I7 -> BRIEF_CASES;
 			case I11 -> 1;

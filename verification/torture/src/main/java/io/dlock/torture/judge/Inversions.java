@@ -21,6 +21,9 @@ final class Inversions {
 	 */
 	private static final long DEAF_ON_POSTGRES = TimeUnit.SECONDS.toNanos(12);
 
+	/** Elsewhere a silent mailbox is noticed within six command timeouts. */
+	private static final int DEAF_TIMEOUTS = 8;
+
 	private Inversions() {
 	}
 
@@ -31,11 +34,15 @@ final class Inversions {
 			.filter(Attempt::isGranted)
 			.sorted(Comparator.comparingLong(Attempt::returned))
 			.toList();
-		long deaf = "POSTGRES".equals(run.options().get("store")) ? DEAF_ON_POSTGRES : 0;
+		Intervals deaf = run.timeline()
+			.faultsOfMessages()
+			.extended("POSTGRES".equals(run.options().get("store")) ? DEAF_ON_POSTGRES
+					: DEAF_TIMEOUTS * run.limits().commandTimeout());
 		for (int i = 0; i < grants.size(); i++) {
 			Attempt grant = grants.get(i);
 			long seen = grant.invoked() + run.limits().slack();
-			boolean excused = run.clients().stream().anyMatch((client) -> isDisturbed(client, grant, deaf));
+			boolean excused = deaf.intersects(grant.invoked(), grant.returned())
+					|| run.clients().stream().anyMatch((client) -> isDisturbed(client, grant));
 			Attempt later = null;
 			int inversions = 0;
 			for (int j = i - 1; j >= 0 && grants.get(j).returned() > seen; j--) {
@@ -56,8 +63,8 @@ final class Inversions {
 	 * A lock that is lost by a client, or left by its death, is for the call that asks
 	 * first.
 	 */
-	private static boolean isDisturbed(Client client, Attempt attempt, long deaf) {
-		return client.disturbed(attempt.invoked() - deaf, attempt.returned())
+	private static boolean isDisturbed(Client client, Attempt attempt) {
+		return client.disturbed(attempt.invoked(), attempt.returned())
 				|| client.pauses().intersects(attempt.invoked(), attempt.returned());
 	}
 

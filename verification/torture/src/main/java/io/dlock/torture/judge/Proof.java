@@ -80,8 +80,9 @@ final class Proof {
 		Coverage coverage = this.findings.coverage(invariant);
 		boolean brief = this.run.isBrief();
 		require(coverage.judged() > 0 || !invariant.isAlwaysJudged(), invariant + " was not judged");
-		require(!brief || coverage.judged() >= invariant.leastJudged(), "%s: %d judged, at least %d have to be"
-			.formatted(invariant, coverage.judged(), invariant.leastJudged()));
+		int least = invariant.leastJudged(this.run.options());
+		require(coverage.judged() >= least,
+				"%s: %d judged, at least %d have to be".formatted(invariant, coverage.judged(), least));
 		require(coverage.excusedShare() <= invariant.mostExcused() || (brief && invariant.mostExcused() > MOST),
 				String.format(Locale.ROOT, "%s: %.0f %% excused, at most %.0f %% may be", invariant,
 						100 * coverage.excusedShare(), 100 * invariant.mostExcused()));

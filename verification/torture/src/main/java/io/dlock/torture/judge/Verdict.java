@@ -43,14 +43,6 @@ public record Verdict(boolean lossy, Map<Invariant, Integer> counts, Map<Invaria
 	}
 
 	/**
-	 * Whether each fault was inflicted once, as fast as possible.
-	 * @return whether the number of judged cases counts, and not the share of the others
-	 */
-	public boolean isBrief() {
-		return Run.isBrief(this.options);
-	}
-
-	/**
 	 * The verdict in a line, with the number of judged cases of each invariant that must
 	 * hold.
 	 * @return the line

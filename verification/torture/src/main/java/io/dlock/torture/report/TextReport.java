@@ -72,8 +72,9 @@ final class TextReport {
 		String judged = invariant.mustHold(verdict.lossy()) ? "" : " (counted)";
 		Coverage coverage = verdict.coverage().getOrDefault(invariant, new Coverage(0, 0));
 		String limit = "";
-		if (invariant.mustHold(verdict.lossy()) && verdict.isBrief() && invariant.leastJudged() > 0) {
-			limit = ", at least %d judged".formatted(invariant.leastJudged());
+		int least = invariant.leastJudged(verdict.options());
+		if (invariant.mustHold(verdict.lossy()) && least > 0) {
+			limit = ", at least %d judged".formatted(least);
 		}
 		else if (invariant.mustHold(verdict.lossy()) && invariant.mostExcused() < 1) {
 			limit = ", at most %.0f %%".formatted(100 * invariant.mostExcused());

@@ -1,5 +1,7 @@
 package io.dlock.torture.judge;
 
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 
 import io.dlock.torture.Keys;
@@ -51,10 +53,40 @@ class InversionsTests {
 	}
 
 	@Test
-	void i18OtherMailboxesAreNotDeaf() {
+	void i18OtherMailboxesAreDeafForLess() {
 		this.run.store("REDIS").fault(10, 20, "F12", "link-1");
 		overtakeLate();
 		assertBroken(Invariant.I18);
+	}
+
+	@Test
+	void i18MailboxIsNotDeafAfterAFaultOfAClient() {
+		this.run.store("POSTGRES").fault(10, 20, "F26", "client-1");
+		overtakeLate();
+		assertBroken(Invariant.I18);
+	}
+
+	@Test
+	void i18MailboxWithASilentSubscriptionIsDeaf() {
+		this.run.store("REDIS").fault(10, 8000, "F34", "link-1");
+		overtakeLate();
+		assertBroken();
+	}
+
+	@Test
+	void i18CampaignWithoutACalmEndProvesNothing() {
+		assertThat(unproven(30, 2)).isEmpty();
+		assertThat(unproven(29, 2)).containsExactly("I18: 29 judged, at least 30 have to be");
+		assertThat(unproven(29, 0)).isEmpty();
+	}
+
+	private List<String> unproven(int judged, int fair) {
+		RunBuilder campaign = new RunBuilder().option("fair", String.valueOf(fair));
+		for (int call = 0; call < judged; call++) {
+			long begin = 1000 + call * 1000;
+			campaign.attempt(call % 2, Keys.FAIR, begin).granted(begin + 200, begin).released(begin + 210);
+		}
+		return campaign.judge().unproven().stream().filter((reason) -> reason.startsWith("I18")).toList();
 	}
 
 	private void overtakeLate() {

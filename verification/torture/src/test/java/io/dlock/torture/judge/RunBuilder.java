@@ -52,8 +52,7 @@ final class RunBuilder {
 	 * Each fault comes once.
 	 */
 	RunBuilder brief() {
-		this.options = Map.of("duration", "PT0S");
-		return this;
+		return option("duration", "PT0S");
 	}
 
 	/**
@@ -65,7 +64,11 @@ final class RunBuilder {
 	}
 
 	RunBuilder store(String store) {
-		this.options = Map.of("store", store);
+		return option("store", store);
+	}
+
+	RunBuilder option(String name, String value) {
+		this.options = Map.of(name, value);
 		return this;
 	}
 
