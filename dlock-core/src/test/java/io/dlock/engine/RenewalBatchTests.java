@@ -222,6 +222,53 @@ class RenewalBatchTests extends AbstractHandOffTests {
 	}
 
 	/**
+	 * Every second call without an answer in a row is a large one.
+	 */
+	@Test
+	void r5CallsStaySmallIfAnAnswerComesBetweenTwoWithoutOne() {
+		LockHandle first = holdUpRenewals();
+		List<LockHandle> handles = new ArrayList<>();
+		handles.addAll(acquire("lost", 1000, Duration.ofSeconds(12)));
+		this.clock.pass(millis(1));
+		handles.addAll(acquire("other", 100, Duration.ofSeconds(12)));
+		this.clock.pass(millis(1));
+		handles.addAll(acquire("lost-too", 200, Duration.ofSeconds(12)));
+		this.clock.pass(millis(1));
+		handles.addAll(acquire("last", 100, Duration.ofSeconds(12)));
+		this.clock.pass(Duration.ofMillis(4500));
+		awaitDue(1400);
+		this.store.unreachable = (key) -> key.startsWith("lost");
+		this.blocking.countDown();
+		Awaitility.await().until(() -> handles.subList(1300, 1400).stream().allMatch(this::isRenewed));
+		assertThat(this.store.renewedTogether).extracting(List::size).startsWith(1000, 100, 200, 20, 40, 40);
+		this.store.unreachable = (key) -> false;
+		handles.forEach(LockHandle::release);
+		first.release();
+	}
+
+	/**
+	 * Each call with some answers makes the next one ten times as large.
+	 */
+	@Test
+	void r5LeaseIsRenewedHoweverOftenOthersGetNoAnswer() {
+		LockHandle up = acquire("up", Duration.ofSeconds(12));
+		for (int i = 0; i < 12; i++) {
+			CountDownLatch due = new CountDownLatch(1);
+			blockRenewals(due);
+			LockHandle down = acquire("down", Duration.ofSeconds(12));
+			this.store.unreachable = (key) -> key.equals("down");
+			this.clock.pass(Duration.ofMillis(4500));
+			awaitDue(2);
+			due.countDown();
+			awaitRenewals();
+			assertThat(isRenewed(up)).as("call " + i).isTrue();
+			this.store.unreachable = (key) -> false;
+			down.release();
+		}
+		up.release();
+	}
+
+	/**
 	 * A node of a cluster did not answer for the leases that ended first, and the calls
 	 * for them became so small that other leases were lost behind them.
 	 */
@@ -255,7 +302,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		this.clock.pass(Duration.ofMillis(2200));
 		lookAfterLeases(this.registry);
 		Awaitility.await().until(() -> this.store.renewals.get() > 0);
-		blockRenewals();
+		blockRenewals(this.blocking);
 		this.store.renewedTogether.clear();
 		this.clock.pass(Duration.ofMillis(1500));
 		awaitDue(2);
@@ -271,11 +318,11 @@ class RenewalBatchTests extends AbstractHandOffTests {
 	 * Keep the thread of the renewals busy until the latch opens, when it has noted the
 	 * answers to those before.
 	 */
-	private void blockRenewals() {
+	private void blockRenewals(CountDownLatch end) {
 		CountDownLatch blocked = new CountDownLatch(1);
 		this.registry.threads().renewal(() -> {
 			blocked.countDown();
-			AbstractLeaseLockRegistryTests.awaitQuietly(this.blocking);
+			AbstractLeaseLockRegistryTests.awaitQuietly(end);
 		});
 		AbstractLeaseLockRegistryTests.awaitQuietly(blocked);
 	}

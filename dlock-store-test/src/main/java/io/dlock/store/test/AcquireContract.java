@@ -1,6 +1,7 @@
 package io.dlock.store.test;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 
 import org.junit.jupiter.api.Test;
@@ -45,7 +46,9 @@ abstract class AcquireContract extends ContractPart {
 	@Test
 	void r23b9AcquireIsIdempotentByOwnerWithTheSameToken() {
 		long token = granted(acquire("a", LEASE));
+		Instant since = store().find(key()).orElseThrow().since();
 		assertThat(granted(acquire("a", LEASE))).isEqualTo(token);
+		assertThat(store().find(key()).orElseThrow().since()).as("the hold does not begin anew").isEqualTo(since);
 		assertThat(release("a")).isTrue();
 		assertThat(acquire("b", LEASE)).as("one release undoes a replayed acquire (B9)").isInstanceOf(Granted.class);
 	}
