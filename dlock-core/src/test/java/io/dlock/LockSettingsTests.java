@@ -1,7 +1,9 @@
 package io.dlock;
 
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 
+import org.assertj.core.api.ThrowableAssertAlternative;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,17 +34,12 @@ class LockSettingsTests {
 
 	@Test
 	void valuesOutOfRangeAreRefused() {
-		LockSettings settings = LockSettings.defaults();
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().lease(Duration.ZERO).build());
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> settings.toBuilder().waitTime(Duration.ofSeconds(-1)).build());
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> settings.toBuilder().commandTimeout(Duration.ZERO).build());
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> settings.toBuilder().maxPollInterval(Duration.ofMillis(-1)).build());
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> settings.toBuilder().shutdownTimeout(Duration.ofMillis(-1)).build());
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().instance(" ").build());
+		assertRefuses((settings) -> settings.lease(Duration.ZERO));
+		assertRefuses((settings) -> settings.waitTime(Duration.ofSeconds(-1)));
+		assertRefuses((settings) -> settings.commandTimeout(Duration.ZERO));
+		assertRefuses((settings) -> settings.maxPollInterval(Duration.ofMillis(-1)));
+		assertRefuses((settings) -> settings.shutdownTimeout(Duration.ofMillis(-1)));
+		assertRefuses((settings) -> settings.instance(" "));
 	}
 
 	/**
@@ -51,17 +48,19 @@ class LockSettingsTests {
 	@ParameterizedTest
 	@ValueSource(longs = { 366 * 86_400, Long.MAX_VALUE })
 	void onlyTheWaitTimeMayBeUnlimited(long seconds) {
-		LockSettings settings = LockSettings.defaults();
 		Duration tooLong = Duration.ofSeconds(seconds);
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().maxPollInterval(tooLong).build())
+		assertRefuses((settings) -> settings.maxPollInterval(tooLong))
 			.withMessageContaining("'maxPollInterval' must not be longer than PT8760H");
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().shutdownTimeout(tooLong).build())
-			.withMessageContaining("'shutdownTimeout'");
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().handOffMaxDuration(tooLong).build())
-			.withMessageContaining("'handOffMaxDuration'");
-		assertThatIllegalArgumentException().isThrownBy(() -> settings.toBuilder().maxHold(tooLong).build())
-			.withMessageContaining("'maxHold'");
-		assertThat(settings.toBuilder().waitTime(tooLong).build().waitTime()).isEqualTo(tooLong);
+		assertRefuses((settings) -> settings.shutdownTimeout(tooLong)).withMessageContaining("'shutdownTimeout'");
+		assertRefuses((settings) -> settings.handOffMaxDuration(tooLong)).withMessageContaining("'handOffMaxDuration'");
+		assertRefuses((settings) -> settings.maxHold(tooLong)).withMessageContaining("'maxHold'");
+		assertThat(LockSettings.builder().waitTime(tooLong).build().waitTime()).isEqualTo(tooLong);
+	}
+
+	private static ThrowableAssertAlternative<IllegalArgumentException> assertRefuses(
+			UnaryOperator<LockSettingsBuilder> change) {
+		LockSettingsBuilder settings = change.apply(LockSettings.builder());
+		return assertThatIllegalArgumentException().isThrownBy(settings::build);
 	}
 
 	@Test

@@ -70,15 +70,22 @@ abstract class AbstractStoreQueueTests {
 		return LockRequest.builder("key").waitTime(Duration.ZERO).build();
 	}
 
+	final LockHandle heldHere() throws Exception {
+		return this.here.acquireAsync(patient()).get();
+	}
+
+	final CompletableFuture<LockHandle> queued(LeaseLockRegistry registry) {
+		CompletableFuture<LockHandle> waiter = registry.acquireAsync(patient());
+		awaitQueued(1);
+		return waiter;
+	}
+
 	/**
 	 * A lock that this process holds while the other one is queued for it.
 	 */
 	final Contended contended(Duration poll) throws Exception {
 		LeaseLockRegistry there = there(poll);
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
-		return new Contended(there, held, waiter);
+		return new Contended(there, heldHere(), queued(there));
 	}
 
 	record Contended(LeaseLockRegistry there, LockHandle held, CompletableFuture<LockHandle> waiter) {

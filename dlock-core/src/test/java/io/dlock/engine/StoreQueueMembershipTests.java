@@ -69,10 +69,9 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 	@Test
 	void otherProcessComesBeforeTheNextLocalRequest() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(patient()).get();
+		LockHandle held = heldHere();
 		CompletableFuture<LockHandle> next = this.here.acquireAsync(patient());
-		CompletableFuture<LockHandle> other = there.acquireAsync(patient());
-		awaitQueued(1);
+		CompletableFuture<LockHandle> other = queued(there);
 		held.release();
 		assertThat(other.get().token()).isGreaterThan(held.token());
 		assertThat(next).isNotDone();
@@ -163,8 +162,7 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 		lock.waiter().get().release();
 		assertThat(held).hasNullValue();
 		Awaitility.await().until(() -> this.thereStore.leaves.get() == 1);
-		LockHandle next = this.here.acquireAsync(patient()).get();
-		next.release();
+		heldHere().release();
 	}
 
 	/**
@@ -191,7 +189,7 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 	@Test
 	void lastLeavingRequestLeavesTheQueue() throws Exception {
 		LeaseLockRegistry there = there(Duration.ofMillis(20));
-		LockHandle held = this.here.acquireAsync(patient()).get();
+		LockHandle held = heldHere();
 		Awaitility.await().until(() -> {
 			assertThat(there.tryAcquire("key", Duration.ofMillis(200))).isEmpty();
 			return this.thereStore.leaves.get() > 0;
@@ -206,10 +204,9 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 	@Test
 	void processWithAnotherWaiterKeepsItsPlace() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(patient()).get();
+		LockHandle held = heldHere();
 		CompletableFuture<LockHandle> cancelled = there.acquireAsync(patient());
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
+		CompletableFuture<LockHandle> waiter = queued(there);
 		cancelled.cancel(false);
 		held.release();
 		waiter.get().release();
@@ -223,8 +220,7 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 	void placeIsLeftToARequestThatComesMeanwhile() {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle held = this.here.acquireAsync(LockRequest.builder("key").lease(NEVER).build()).join();
-		CompletableFuture<LockHandle> first = there.acquireAsync(patient());
-		awaitQueued(1);
+		CompletableFuture<LockHandle> first = queued(there);
 		CountDownLatch busy = new CountDownLatch(1);
 		for (int i = 0; i < EngineThreads.WORKERS; i++) {
 			there.threads().work(() -> AbstractLeaseLockRegistryTests.awaitQuietly(busy));
@@ -249,8 +245,7 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 		LeaseLockRegistry there = there(NEVER);
 		LockRequest reading = patient().withMode(LockMode.SHARED);
 		LockHandle held = this.here.acquireAsync(reading).get();
-		CompletableFuture<LockHandle> writer = there.acquireAsync(patient());
-		awaitQueued(1);
+		CompletableFuture<LockHandle> writer = queued(there);
 		CompletableFuture<LockHandle> reader = there.acquireAsync(reading);
 		this.thereStore.beforeLeave = () -> awaitQueued(2);
 		writer.cancel(false);

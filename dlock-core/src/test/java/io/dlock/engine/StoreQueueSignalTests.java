@@ -36,7 +36,7 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 	void blockingRequestIsSignalled() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		for (int i = 0; i < 50; i++) {
-			LockHandle held = this.here.acquireAsync(patient()).get();
+			LockHandle held = heldHere();
 			CompletableFuture<Long> waiter = CompletableFuture
 				.supplyAsync(() -> there.execute(patient(), LockHandle::token));
 			awaitQueued(1);
@@ -48,7 +48,7 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 	@Test
 	void signalBeforeTheRefusalIsKept() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
-		AtomicReference<LockHandle> held = new AtomicReference<>(this.here.acquireAsync(patient()).get());
+		AtomicReference<LockHandle> held = new AtomicReference<>(heldHere());
 		this.thereStore.afterAcquire = () -> {
 			LockHandle handle = held.get();
 			if (handle != null && Waiting.processes(this.memory, "key") == 1 && held.compareAndSet(handle, null)) {
@@ -89,8 +89,7 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 	void requestBehindAnotherProcessWaitsForTheMessage() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle reader = there.acquireAsync(patient().withMode(LockMode.SHARED)).get();
-		CompletableFuture<LockHandle> next = this.here.acquireAsync(patient());
-		awaitQueued(1);
+		CompletableFuture<LockHandle> next = queued(this.here);
 		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
 		Awaitility.await().until(() -> there.queues().waiting().get(0).isPreceded());
 		assertThat(this.here.queues().waiting()).noneMatch(QueuedRequest::isPreceded);
@@ -105,8 +104,7 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 	void waitTimeEndsThePauseOfAProcessThatListens() {
 		LeaseLockRegistry there = there(NEVER);
 		LockHandle held = this.here.acquireAsync(LockRequest.builder("key").lease(NEVER).build()).join();
-		CompletableFuture<LockHandle> first = there.acquireAsync(patient());
-		awaitQueued(1);
+		CompletableFuture<LockHandle> first = queued(there);
 		first.cancel(false);
 		CompletableFuture<Boolean> tried = CompletableFuture
 			.supplyAsync(() -> there.tryAcquire("key", Duration.ofMillis(100)).isPresent());
@@ -118,9 +116,8 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 	void lateSignalIsPassedOn() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
 		there.acquireAsync(LockRequest.builder("other").build()).get().release();
-		LockHandle held = this.here.acquireAsync(patient()).get();
-		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
-		awaitQueued(1);
+		LockHandle held = heldHere();
+		CompletableFuture<LockHandle> waiter = queued(there);
 		this.thereStore.leaves.set(0);
 		this.thereStore.leavesAreLost = true;
 		waiter.cancel(false);
@@ -128,8 +125,7 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 		this.thereStore.leavesAreLost = false;
 		held.release();
 		Awaitility.await().until(() -> this.thereStore.leaves.get() == 2);
-		LockHandle next = this.here.acquireAsync(patient()).get();
-		next.release();
+		heldHere().release();
 	}
 
 	/**
@@ -151,7 +147,7 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 	@Test
 	void signalForHeldLockIsAnsweredOnceByAThread() throws Exception {
 		LeaseLockRegistry there = there(NEVER);
-		LockHandle held = this.here.acquireAsync(patient()).get();
+		LockHandle held = heldHere();
 		CompletableFuture<Long> waiter = CompletableFuture
 			.supplyAsync(() -> there.execute(patient(), LockHandle::token));
 		assertThatCallIsAnsweredOnce();

@@ -71,14 +71,18 @@ public class SeveralKeysAsyncTests extends AbstractSeveralKeysCallTests {
 	void lossOfOneCancelsTheStage() {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		CompletableFuture<String> result = this.stock.interruptedStage(BOTH, work);
+		assertFailsWhenOneIsLost(result);
+		assertThat(work).isCancelled();
+		awaitNothingLeft();
+	}
+
+	private void assertFailsWhenOneIsLost(CompletableFuture<String> result) {
 		Awaitility.await().until(() -> !isFree("b"));
 		takeAway("b");
 		assertThat(result).failsWithin(Patience.EVENTUALLY)
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockLostException.class);
-		assertThat(work).isCancelled();
-		awaitNothingLeft();
 	}
 
 	@Test
@@ -124,12 +128,7 @@ public class SeveralKeysAsyncTests extends AbstractSeveralKeysCallTests {
 	@Test
 	void lossOfOneEndsThePublisher() {
 		CompletableFuture<String> result = this.stock.interruptedMono(BOTH).toFuture();
-		Awaitility.await().until(() -> !isFree("b"));
-		takeAway("b");
-		assertThat(result).failsWithin(Patience.EVENTUALLY)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(LockLostException.class);
+		assertFailsWhenOneIsLost(result);
 		awaitNothingLeft();
 	}
 

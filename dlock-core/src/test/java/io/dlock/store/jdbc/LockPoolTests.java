@@ -5,19 +5,15 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.AppenderBase;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -25,6 +21,7 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.test.CapturedLog;
 import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 
@@ -46,31 +43,15 @@ class LockPoolTests {
 
 	@Test
 	void c15PoolsOfTheLocksAreNotInTheLog() {
-		Logger hikari = (Logger) LoggerFactory.getLogger("com.zaxxer.hikari");
-		Level before = hikari.getLevel();
-		List<String> lines = new CopyOnWriteArrayList<>();
-		AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
-
-			@Override
-			protected void append(ILoggingEvent event) {
-				lines.add(event.getFormattedMessage());
+		try (CapturedLog log = CapturedLog.of("com.zaxxer.hikari").from(Level.INFO)) {
+			try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+					JdbcLockStore store = new JdbcLockStore(application,
+							JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
+				Pools.createLockTable(application, "h2");
+				store.verify();
 			}
-
-		};
-		appender.start();
-		hikari.setLevel(Level.INFO);
-		hikari.addAppender(appender);
-		try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
-				JdbcLockStore store = new JdbcLockStore(application,
-						JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
-			Pools.createLockTable(application, "h2");
-			store.verify();
+			assertThat(log.messages()).filteredOn((line) -> line.contains("dlock")).isEmpty();
 		}
-		finally {
-			hikari.detachAppender(appender);
-			hikari.setLevel(before);
-		}
-		assertThat(lines).filteredOn((line) -> line.contains("dlock")).isEmpty();
 	}
 
 	/**
@@ -101,14 +82,8 @@ class LockPoolTests {
 	 */
 	@Test
 	void locksStayInTheDatabaseOfTheirFirstPool() {
-		String url = "jdbc:h2:mem:" + UUID.randomUUID();
-		try (HikariDataSource first = pool(url); HikariDataSource second = pool(url + "other")) {
-			DelegatingDataSource application = new DelegatingDataSource(first);
-			LockPools pools = new LockPools(application, JdbcLockStoreSettings.defaults());
-			assertThat(urlOfNewPool(pools)).isEqualTo(url);
-			application.setTargetDataSource(second);
-			assertThat(urlOfNewPool(pools)).isEqualTo(url);
-		}
+		assertThat(databaseAfter((first) -> {
+		})).isEqualTo("first");
 	}
 
 	/**
@@ -116,21 +91,28 @@ class LockPoolTests {
 	 */
 	@Test
 	void poolThatTakesThePlaceOfAClosedOneIsFollowed() {
-		String url = "jdbc:h2:mem:" + UUID.randomUUID();
-		try (HikariDataSource first = pool(url); HikariDataSource second = pool(url + "other")) {
+		assertThat(databaseAfter(HikariDataSource::close)).isEqualTo("second");
+	}
+
+	/**
+	 * The database of the locks when the data source leads to the second one.
+	 * @param change what happens to the first pool before
+	 */
+	private static String databaseAfter(Consumer<HikariDataSource> change) {
+		try (HikariDataSource first = pool("jdbc:h2:mem:first"); HikariDataSource second = pool("jdbc:h2:mem:second")) {
 			DelegatingDataSource application = new DelegatingDataSource(first);
 			LockPools pools = new LockPools(application, JdbcLockStoreSettings.defaults());
-			assertThat(urlOfNewPool(pools)).isEqualTo(url);
-			first.close();
+			assertThat(databaseOfNewPool(pools)).isEqualTo("first");
+			change.accept(first);
 			application.setTargetDataSource(second);
-			assertThat(urlOfNewPool(pools)).isEqualTo(url + "other");
+			return databaseOfNewPool(pools);
 		}
 	}
 
-	private static String urlOfNewPool(LockPools pools) {
+	private static String databaseOfNewPool(LockPools pools) {
 		try (HikariDataSource pool = pools.open(1, (config) -> {
 		})) {
-			return pool.getJdbcUrl();
+			return pool.getJdbcUrl().substring("jdbc:h2:mem:".length());
 		}
 	}
 
