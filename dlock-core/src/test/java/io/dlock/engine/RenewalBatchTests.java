@@ -314,6 +314,27 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		other.release();
 	}
 
+	@Test
+	void r5RenewedLeaseComesAtItsNewEnd() {
+		LockHandle renewed = acquire("renewed", Duration.ofSeconds(12));
+		this.clock.pass(Duration.ofSeconds(3));
+		LockHandle younger = acquire("younger", Duration.ofSeconds(12));
+		this.clock.pass(Duration.ofSeconds(1));
+		Awaitility.await().until(() -> {
+			lookAfterLeases(this.registry);
+			return isRenewed(renewed);
+		});
+		blockRenewals(this.blocking);
+		this.store.renewedTogether.clear();
+		this.clock.pass(Duration.ofMillis(4500));
+		awaitDue(2);
+		this.blocking.countDown();
+		Awaitility.await().until(() -> !this.store.renewedTogether.isEmpty());
+		assertThat(this.store.renewedTogether).first().isEqualTo(List.of("younger", "renewed"));
+		renewed.release();
+		younger.release();
+	}
+
 	/**
 	 * Keep the thread of the renewals busy until the latch opens, when it has noted the
 	 * answers to those before.

@@ -111,6 +111,18 @@ class RevokerTests {
 		assertThat(this.revoker.size()).as("the other one may arrive yet").isOne();
 	}
 
+	/**
+	 * It would keep the lock for its whole lease otherwise.
+	 */
+	@Test
+	void r25RequestThatArrivesShortlyBeforeItsLeaseIsOverIsUndone() {
+		revoke("key", 2);
+		pass(HOUR.minusSeconds(2));
+		this.store.memory.acquire(request("key"));
+		pass(Duration.ofSeconds(2));
+		assertThat(isFree("key")).isTrue();
+	}
+
 	@Test
 	void r25NewRevocationDoesNotWaitForRepetitions() {
 		revoke("old", 1);

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
@@ -180,6 +181,23 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 		granted(ask("c", LEASE, 1, this.second));
 		assertThat(expiry()).isLessThanOrEqualTo(LEASE.toMillis());
 		assertThat(record()).doesNotContainKey("outlived");
+	}
+
+	/**
+	 * Tokens of a server that has lost its data are such times.
+	 */
+	@Test
+	void r12MicrosecondsHaveSixDigits() {
+		ScriptRun acquire = new RedisAcquire("dlock", new AcquireCommand(KEY, "a", LEASE, "", "")).scriptRun();
+		String script = """
+				local server = redis
+				local redis = {pcall = redis.pcall, call = function(name, ...)
+				  return name == 'TIME' and {'1700000000', '42'} or server.call(name, ...)
+				end}
+				""" + text(acquire.script(false));
+		List<?> answer = onServer((connection) -> connection.scriptingCommands()
+			.eval(bytes(script), acquire.returnType(), acquire.keys(), acquire.keysAndArgs()));
+		assertThat(text((byte[]) answer.get(1))).isEqualTo("1700000000000042");
 	}
 
 }
