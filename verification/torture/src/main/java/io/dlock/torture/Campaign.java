@@ -43,8 +43,8 @@ public final class Campaign implements AutoCloseable {
 	private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
 	/**
-	 * The calm end with fair calls, of which nearly none is judged before: a mailbox of
-	 * PostgreSQL may be deaf for the first twelve seconds.
+	 * The calm end with fair calls, of which few may be judged before: a mailbox of
+	 * PostgreSQL may be deaf for its first twelve seconds.
 	 */
 	private static final Duration FAIR_END = Duration.ofSeconds(35);
 

@@ -1,10 +1,12 @@
 package io.dlock.torture.judge;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.dlock.torture.Keys;
+import io.dlock.torture.judge.Intervals.Interval;
 
 /**
  * I18: a fair lock is given in the order in which the store saw the calls. A call is seen
@@ -15,14 +17,11 @@ import io.dlock.torture.Keys;
 final class Inversions {
 
 	/**
-	 * PostgreSQL looks after the connection of a mailbox every ten seconds. A mailbox
-	 * that a fault has cut off loses messages for so long, and a call that gets none may
-	 * miss its turn.
+	 * A released lock is kept for the next call at least as long, less the milliseconds
+	 * of a clock. A call that does not take it in time, because it gets no message or
+	 * does not run, has missed its turn.
 	 */
-	private static final long DEAF_ON_POSTGRES = TimeUnit.SECONDS.toNanos(12);
-
-	/** Elsewhere a silent mailbox is noticed within six command timeouts. */
-	private static final int DEAF_TIMEOUTS = 8;
+	private static final long TURN = TimeUnit.MILLISECONDS.toNanos(45);
 
 	private Inversions() {
 	}
@@ -34,14 +33,11 @@ final class Inversions {
 			.filter(Attempt::isGranted)
 			.sorted(Comparator.comparingLong(Attempt::returned))
 			.toList();
-		Intervals deaf = run.timeline()
-			.faultsOfMessages()
-			.extended("POSTGRES".equals(run.options().get("store")) ? DEAF_ON_POSTGRES
-					: DEAF_TIMEOUTS * run.limits().commandTimeout());
+		Intervals missed = missedTurns(grants);
 		for (int i = 0; i < grants.size(); i++) {
 			Attempt grant = grants.get(i);
 			long seen = grant.invoked() + run.limits().slack();
-			boolean excused = deaf.intersects(grant.invoked(), grant.returned())
+			boolean excused = missed.intersects(grant.invoked(), grant.returned())
 					|| run.clients().stream().anyMatch((client) -> isDisturbed(client, grant));
 			Attempt later = null;
 			int inversions = 0;
@@ -57,6 +53,23 @@ final class Inversions {
 						"%s was overtaken by %d later calls, the first of them %s".formatted(grant, inversions, later));
 			}
 		}
+	}
+
+	/**
+	 * The times in which the lock was free for so long that a call may have missed its
+	 * turn. The calls behind it have no order then: the first that asks gets the lock.
+	 */
+	private static Intervals missedTurns(List<Attempt> grants) {
+		List<Interval> missed = new ArrayList<>();
+		for (int i = 1; i < grants.size(); i++) {
+			Attempt before = grants.get(i - 1);
+			long free = (before.releaseSent() != 0) ? before.releaseSent() : before.returned();
+			long next = grants.get(i).returned();
+			if (next - free >= TURN) {
+				missed.add(new Interval(free, next));
+			}
+		}
+		return Intervals.of(missed);
 	}
 
 	/**

@@ -36,8 +36,6 @@ record Timeline(List<Deed> events) {
 	 */
 	private static final Set<String> HARMLESS = Set.of("F27", "F28b", "F30", "F34");
 
-	private static final String SILENT_SUBSCRIPTION = "F34";
-
 	private static final String BUSY_MACHINE = "F28";
 
 	private static final String STORE_CLOCK = "F18";
@@ -79,14 +77,6 @@ record Timeline(List<Deed> events) {
 	 */
 	Intervals storeFaults(int client) {
 		return windows((deed) -> !OF_CLIENTS.contains(deed.fault()) && deed.concerns(client));
-	}
-
-	/**
-	 * When a message of the store to any client may have been lost.
-	 * @return the times
-	 */
-	Intervals faultsOfMessages() {
-		return windows((deed) -> !OF_CLIENTS.contains(deed.fault()) || deed.fault().equals(SILENT_SUBSCRIPTION));
 	}
 
 	/**
