@@ -1,11 +1,9 @@
 package io.dlock.console;
 
-import java.time.Duration;
-import java.util.Map;
+import java.util.Collection;
 
 /**
  * Counts the locks of this process, for gauges. Thread-safe; no method calls the store.
- * Locks and requests without a name count under an empty one.
  *
  * @since 0.1
  */
@@ -28,22 +26,10 @@ public interface LockCounts {
 	int waiting();
 
 	/**
-	 * The same as {@link #held()} by the name of the request. Reads each lock that is
-	 * held.
-	 * @return the number of locks of each name of which a lock is held
+	 * The held locks, the waiting requests and the longest holds by the name and the kind
+	 * of the requests. Reads each lock that is held and each key that is waited for.
+	 * @return a count for each name and kind that has a held lock or a waiting request
 	 */
-	Map<String, Integer> heldByName();
-
-	/**
-	 * The same as {@link #waiting()} by the name of the request.
-	 * @return the number of requests of each name for which a request waits
-	 */
-	Map<String, Integer> waitingByName();
-
-	/**
-	 * The age of the oldest hold of each name. Reads each lock that is held.
-	 * @return the age for each name of which a lock is held
-	 */
-	Map<String, Duration> longestHoldsByName();
+	Collection<LockCount> byName();
 
 }

@@ -105,7 +105,7 @@ final class RegistryConsole implements LockConsole {
 				deadline.isUnlimited() ? null : inNanos(deadline.remainingNanos()));
 	}
 
-	private static LockKind kind(AcquireContext context) {
+	static LockKind kind(AcquireContext context) {
 		if (context.terms().isShared()) {
 			return LockKind.SHARED;
 		}

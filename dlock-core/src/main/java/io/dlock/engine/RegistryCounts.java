@@ -1,10 +1,10 @@
 package io.dlock.engine;
 
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.Collection;
 import java.util.stream.Stream;
 
+import io.dlock.console.LockCount;
 import io.dlock.console.LockCounts;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
@@ -14,9 +14,6 @@ import io.dlock.engine.lease.LeaseRenewer;
  * The counts of a registry, made from its leases and queues when they are read.
  */
 final class RegistryCounts implements LockCounts {
-
-	/** Counts requests without a name. */
-	private static final String NO_NAME = "";
 
 	private final LeaseRenewer renewer;
 
@@ -37,44 +34,31 @@ final class RegistryCounts implements LockCounts {
 		return this.queues.waiting().size();
 	}
 
+	/**
+	 * Each reader of a shared lock counts.
+	 */
 	@Override
-	public Map<String, Integer> heldByName() {
-		return count(holds().map(Hold::context));
+	public Collection<LockCount> byName() {
+		Stream<LockCount> held = this.renewer.leases()
+			.stream()
+			.flatMap((lease) -> lease.holds().stream())
+			.map((hold) -> count(hold.context(), 1, 0, age(hold)));
+		Stream<LockCount> waiting = this.queues.waiting()
+			.stream()
+			.map((queued) -> count(queued.context(), 0, 1, Duration.ZERO));
+		return LockCount.sum(Stream.concat(held, waiting));
 	}
 
 	/**
 	 * A lock that is on offer or being released has no holder.
 	 */
-	@Override
-	public Map<String, Duration> longestHoldsByName() {
-		Map<String, Duration> longest = new HashMap<>();
-		holds().filter(Hold::isHeld)
-			.forEach((hold) -> longest.merge(name(hold.context()), hold.age(),
-					(one, other) -> (one.compareTo(other) >= 0) ? one : other));
-		return longest;
+	private static Duration age(Hold hold) {
+		return hold.isHeld() ? hold.age() : Duration.ZERO;
 	}
 
-	@Override
-	public Map<String, Integer> waitingByName() {
-		return count(this.queues.waiting().stream().map(QueuedRequest::context));
-	}
-
-	/**
-	 * Each reader of a shared lock counts.
-	 */
-	private Stream<Hold> holds() {
-		return this.renewer.leases().stream().flatMap((lease) -> lease.holds().stream());
-	}
-
-	private static Map<String, Integer> count(Stream<AcquireContext> contexts) {
-		Map<String, Integer> counts = new HashMap<>();
-		contexts.forEach((context) -> counts.merge(name(context), 1, Integer::sum));
-		return counts;
-	}
-
-	private static String name(AcquireContext context) {
+	private static LockCount count(AcquireContext context, int held, int waiting, Duration longestHold) {
 		String name = context.request().name();
-		return (name != null) ? name : NO_NAME;
+		return new LockCount((name != null) ? name : "", RegistryConsole.kind(context), held, waiting, longestHold);
 	}
 
 }

@@ -1,17 +1,16 @@
 package io.dlock.metrics;
 
-import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
 import io.dlock.LockEvent;
 import io.dlock.LockListener;
+import io.dlock.console.LockCount;
 
 /**
  * Meters of what happens to locks. They are tagged by the name of the lock (the
@@ -67,22 +66,25 @@ import io.dlock.LockListener;
  * <tr>
  * <td>{@code dlock.held}</td>
  * <td>gauge</td>
- * <td>{@code name}</td>
+ * <td>{@code name}, {@code kind}</td>
  * <td>locks that are held now</td>
  * </tr>
  * <tr>
  * <td>{@code dlock.waiting}</td>
  * <td>gauge</td>
- * <td>{@code name}</td>
+ * <td>{@code name}, {@code kind}</td>
  * <td>requests that wait now</td>
  * </tr>
  * <tr>
  * <td>{@code dlock.held.longest}</td>
  * <td>gauge, in seconds</td>
- * <td>{@code name}</td>
+ * <td>{@code name}, {@code kind}</td>
  * <td>how long the longest hold has lasted that has not ended</td>
  * </tr>
  * </table>
+ * The {@code kind} is {@code exclusive}, {@code shared} or {@code permit}, see
+ * {@link io.dlock.console.LockKind}.
+ * <p>
  * The meters of a name are there from its first event on, all of them and with zeros, so
  * that the first loss is seen as an increase. A lock without a name has the name
  * {@value #NO_NAME}. More than {@value #MAX_NAMES} names mean that keys are used as
@@ -92,8 +94,7 @@ import io.dlock.LockListener;
  * <p>
  * In a Spring Boot application there is one such bean if there is a
  * {@link MeterRegistry}. Without: <pre class="code">
- * LockMeters meters = new LockMeters(registry.counts()::heldByName, registry.counts()::waitingByName,
- *     registry.counts()::longestHoldsByName);
+ * LockMeters meters = new LockMeters(registry.counts()::byName);
  * meters.bindTo(meterRegistry);
  * registry.addListener(meters);
  * </pre> An exception of a meter registry is logged, as that of any listener.
@@ -123,25 +124,17 @@ public final class LockMeters implements LockListener, MeterBinder {
 
 	/**
 	 * Create meters, to be bound to a meter registry and added to a lock registry.
-	 * @param heldLocks the number of locks that are held now, by name
-	 * @param waitingCalls the number of requests that wait now, by name
-	 * @param longestHolds the time that the longest hold has lasted that has not ended,
-	 * by name
+	 * @param counts the locks that are held and the requests that wait now, by name and
+	 * kind
 	 */
-	public LockMeters(Supplier<Map<String, Integer>> heldLocks, Supplier<Map<String, Integer>> waitingCalls,
-			Supplier<Map<String, Duration>> longestHolds) {
-		NamedCounts held = new NamedCounts(heldLocks);
-		this.gauges = List.of(new NamedGauge("dlock.held", "Locks that this process holds", null, held),
-				new NamedGauge("dlock.waiting", "Requests of this process that wait for a lock", null,
-						new NamedCounts(waitingCalls)),
+	public LockMeters(Supplier<Collection<LockCount>> counts) {
+		NamedCounts named = new NamedCounts(counts);
+		this.gauges = List.of(
+				new NamedGauge("dlock.held", "Locks that this process holds", null, named, LockCount::held),
+				new NamedGauge("dlock.waiting", "Requests of this process that wait for a lock", null, named,
+						LockCount::waiting),
 				new NamedGauge("dlock.held.longest", "How long the longest hold of this process has lasted", "seconds",
-						new NamedCounts(() -> inSeconds(longestHolds.get()), Math::max, held)));
-	}
-
-	private static Map<String, Double> inSeconds(Map<String, Duration> durations) {
-		return durations.entrySet()
-			.stream()
-			.collect(Collectors.toMap(Map.Entry::getKey, (duration) -> duration.getValue().toNanos() / 1e9));
+						named, (count) -> count.longestHold().toNanos() / 1e9));
 	}
 
 	@Override

@@ -1,16 +1,20 @@
 package io.dlock.metrics;
 
+import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.DoubleBinaryOperator;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.console.LockCount;
+import io.dlock.console.LockKind;
+
 /**
- * Numbers by name, for one gauge of each name. They are counted when a gauge is read, but
- * once for all gauges that are read together.
+ * Locks and requests by name and kind, for the gauges. They are counted when a gauge is
+ * read, but once for all gauges that are read together.
  */
 final class NamedCounts {
 
@@ -21,55 +25,39 @@ final class NamedCounts {
 	/** Looking at a lock takes less than that. */
 	private static final long NANOS_OF_USE = 1000;
 
-	private final Supplier<? extends Map<String, ? extends Number>> source;
+	private final Supplier<Collection<LockCount>> source;
 
-	private final DoubleBinaryOperator together;
+	private volatile @Nullable Counted latest;
 
-	private final @Nullable NamedCounts locks;
-
-	private volatile Counted latest = new Counted(Map.of(), 0, 0);
-
-	/**
-	 * Create numbers of locks.
-	 * @param source counts them
-	 */
-	NamedCounts(Supplier<? extends Map<String, ? extends Number>> source) {
-		this(source, Double::sum, null);
-	}
-
-	/**
-	 * Create numbers that are something else.
-	 * @param source tells them
-	 * @param together makes one number of those of two names
-	 * @param locks the number of locks that the source looks at, or {@code null} if it
-	 * counts them
-	 */
-	NamedCounts(Supplier<? extends Map<String, ? extends Number>> source, DoubleBinaryOperator together,
-			@Nullable NamedCounts locks) {
+	NamedCounts(Supplier<Collection<LockCount>> source) {
 		this.source = source;
-		this.together = together;
-		this.locks = locks;
 	}
 
-	double of(String name) {
-		return counted().counts.getOrDefault(name, 0.0);
+	LockCount of(String name, LockKind kind) {
+		Group group = new Group(name, kind);
+		return counted().counts.getOrDefault(group, nothing(group));
 	}
 
 	/**
-	 * The number of all that has no gauge of its own.
+	 * All that has no gauge of its own.
 	 * @param names those that have
+	 * @param kind the kind
 	 */
-	double ofOthers(Set<String> names) {
-		return counted().counts.entrySet()
+	LockCount ofOthers(Set<String> names, LockKind kind) {
+		return counted().counts.values()
 			.stream()
-			.filter((count) -> count.getKey().equals(OTHER_NAMES) || !names.contains(count.getKey()))
-			.mapToDouble(Map.Entry::getValue)
-			.reduce(0, this.together);
+			.filter((count) -> count.kind() == kind
+					&& (count.name().equals(OTHER_NAMES) || !names.contains(count.name())))
+			.reduce(nothing(new Group(OTHER_NAMES, kind)), LockCount::plus);
+	}
+
+	private static LockCount nothing(Group group) {
+		return new LockCount(group.name, group.kind, 0, 0, Duration.ZERO);
 	}
 
 	private Counted counted() {
 		Counted counted = this.latest;
-		if (System.nanoTime() - counted.nanos >= counted.total * NANOS_OF_USE) {
+		if (counted == null || System.nanoTime() - counted.nanos >= counted.total * NANOS_OF_USE) {
 			counted = count();
 			this.latest = counted;
 		}
@@ -77,23 +65,28 @@ final class NamedCounts {
 	}
 
 	private Counted count() {
-		Map<String, Double> counts = new HashMap<>();
-		this.source.get()
-			.forEach((name, count) -> counts.merge(name.isEmpty() ? NO_NAME : name, count.doubleValue(),
-					this.together::applyAsDouble));
-		long total = (this.locks != null) ? this.locks.counted().total
-				: (long) counts.values().stream().mapToDouble(Double::doubleValue).sum();
+		Map<Group, LockCount> counts = new HashMap<>();
+		long total = 0;
+		for (LockCount count : this.source.get()) {
+			Group group = new Group(count.name().isEmpty() ? NO_NAME : count.name(), count.kind());
+			counts.put(group, counts.getOrDefault(group, nothing(group)).plus(count));
+			total += count.held() + count.waiting();
+		}
 		return new Counted(counts, total, System.nanoTime());
+	}
+
+	private record Group(String name, LockKind kind) {
+
 	}
 
 	/**
 	 * A count.
 	 *
-	 * @param counts the numbers by name
-	 * @param total the number of locks that were looked at
+	 * @param counts the numbers of each name and kind
+	 * @param total the number of locks and requests that were looked at
 	 * @param nanos when
 	 */
-	private record Counted(Map<String, Double> counts, long total, long nanos) {
+	private record Counted(Map<Group, LockCount> counts, long total, long nanos) {
 
 	}
 

@@ -1,18 +1,25 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
 
+import org.assertj.core.groups.Tuple;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.LockHandle;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
+import io.dlock.console.LockCount;
+import io.dlock.console.LockKind;
 import io.dlock.store.LockStore.AcquireCommand;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * The counts of held locks and waiting requests.
@@ -97,12 +104,8 @@ class RegistryCountsTests extends AbstractHandOffTests {
 	private void assertCounts(int held, int waiting) {
 		assertThat(this.registry.counts().held()).as("held").isEqualTo(held);
 		assertThat(this.registry.counts().waiting()).as("waiting").isEqualTo(waiting);
-		assertThat(this.registry.counts().heldByName()).as("held by name").isEqualTo(nameless(held));
-		assertThat(this.registry.counts().waitingByName()).as("waiting by name").isEqualTo(nameless(waiting));
-	}
-
-	private static Map<String, Integer> nameless(int count) {
-		return (count > 0) ? Map.of("", count) : Map.of();
+		assertThat(counted()).as("by name")
+			.isEqualTo((held + waiting > 0) ? List.of(tuple("", LockKind.EXCLUSIVE, held, waiting)) : List.of());
 	}
 
 	/**
@@ -110,36 +113,58 @@ class RegistryCountsTests extends AbstractHandOffTests {
 	 */
 	@Test
 	void longestHoldIsTheOldestOfEachName() throws Exception {
-		assertThat(this.registry.counts().longestHoldsByName()).isEmpty();
+		assertThat(longestHolds()).isEmpty();
 		LockHandle old = this.registry.acquireAsync(LockRequest.builder("key").name("a").build()).get();
 		this.clock.pass(Duration.ofSeconds(3));
 		LockHandle young = this.registry.acquireAsync(LockRequest.builder("young").name("a").build()).get();
 		LockHandle nameless = this.registry.acquireAsync(LockRequest.of("other")).get();
 		this.clock.pass(Duration.ofSeconds(2));
-		assertThat(this.registry.counts().longestHoldsByName())
-			.isEqualTo(Map.of("a", Duration.ofSeconds(5), "", Duration.ofSeconds(2)));
+		assertThat(longestHolds()).isEqualTo(Map.of("a", Duration.ofSeconds(5), "", Duration.ofSeconds(2)));
 		old.release();
-		assertThat(this.registry.counts().longestHoldsByName()).containsEntry("a", Duration.ofSeconds(2));
+		assertThat(longestHolds()).containsEntry("a", Duration.ofSeconds(2));
 		young.release();
-		this.store.beforeRelease = () -> assertThat(this.registry.counts().longestHoldsByName()).as("released")
-			.isEmpty();
+		this.store.beforeRelease = () -> assertThat(longestHolds()).as("released").isEmpty();
 		nameless.release();
 		assertThat(this.store.memory.find("other")).isEmpty();
 	}
 
+	private Map<String, Duration> longestHolds() {
+		return this.registry.counts()
+			.byName()
+			.stream()
+			.collect(Collectors.toMap(LockCount::name, LockCount::longestHold));
+	}
+
 	@Test
-	void locksAreCountedByName() throws Exception {
+	void locksAreCountedByNameAndKind() throws Exception {
 		LockHandle first = this.registry.acquireAsync(LockRequest.builder("key").name("a").build()).get();
 		LockHandle other = this.registry.acquireAsync(LockRequest.of("other")).get();
+		LockHandle reader = this.registry
+			.acquireAsync(LockRequest.builder("read").name("a").mode(LockMode.SHARED).build())
+			.get();
+		LockHandle permit = this.registry.acquirePermitAsync(LockRequest.builder("limit").name("a").build(), 1).get();
 		CompletableFuture<LockHandle> waiting = this.registry
 			.acquireAsync(LockRequest.builder("key").name("b").build());
 		Awaitility.await().until(() -> this.registry.counts().waiting() == 1);
-		assertThat(this.registry.counts().heldByName()).isEqualTo(Map.of("a", 1, "", 1));
-		assertThat(this.registry.counts().waitingByName()).isEqualTo(Map.of("b", 1));
+		assertThat(counted()).containsExactlyInAnyOrder(tuple("a", LockKind.EXCLUSIVE, 1, 0),
+				tuple("", LockKind.EXCLUSIVE, 1, 0), tuple("a", LockKind.SHARED, 1, 0),
+				tuple("a", LockKind.PERMIT, 1, 0), tuple("b", LockKind.EXCLUSIVE, 0, 1));
+		reader.release();
+		permit.release();
 		first.release();
-		assertThat(this.registry.counts().heldByName()).as("of the successor").containsKey("").doesNotContainKey("a");
+		assertThat(counted()).as("of the successor")
+			.contains(tuple("", LockKind.EXCLUSIVE, 1, 0))
+			.doesNotContain(tuple("a", LockKind.EXCLUSIVE, 1, 0));
 		waiting.get().release();
 		other.release();
+	}
+
+	private List<Tuple> counted() {
+		return this.registry.counts()
+			.byName()
+			.stream()
+			.map((count) -> tuple(count.name(), count.kind(), count.held(), count.waiting()))
+			.toList();
 	}
 
 }

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.console.LockCount;
 import io.dlock.engine.lease.LeaseInternals;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -416,7 +417,9 @@ class RenewalBatchTests extends AbstractHandOffTests {
 			return this.store.renewals.get() >= before + leases;
 		});
 		Awaitility.await()
-			.until(() -> this.registry.counts().heldByName().getOrDefault("", 0) == this.registry.counts().held());
+			.until(() -> this.registry.counts().byName().stream().mapToInt(LockCount::held).sum() == this.registry
+				.counts()
+				.held());
 		awaitRenewals();
 		assertThat(this.store.renewedTogether).hasSizeGreaterThanOrEqualTo(1);
 	}

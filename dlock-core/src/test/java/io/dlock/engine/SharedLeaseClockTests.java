@@ -11,6 +11,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
+import io.dlock.console.LockCount;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.test.CapturedLog;
@@ -18,6 +19,7 @@ import io.dlock.test.CapturedLog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * Shared leases on a clock that a test turns, which stands for a process that is stopped.
@@ -177,7 +179,7 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 		assertThat(this.registry.counts().held()).isEqualTo(2);
 		outlive(limited, lasting);
 		assertThat(this.registry.counts().held()).isOne();
-		assertThat(this.registry.counts().heldByName()).containsOnlyKeys("a");
+		assertThat(this.registry.counts().byName()).extracting(LockCount::name).containsExactly("a");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(limited::release);
 		lasting.release();
 	}
@@ -203,8 +205,8 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 		this.clock.pass(LEASE.dividedBy(2));
 		LockHandle two = reader(shared().name("b").build());
 		assertThat(two.token()).as("the readers share a lease").isEqualTo(one.token());
-		assertThat(this.registry.counts().longestHoldsByName()).containsEntry("b", Duration.ZERO)
-			.containsEntry("a", LEASE.dividedBy(2));
+		assertThat(this.registry.counts().byName()).extracting(LockCount::name, LockCount::longestHold)
+			.containsExactlyInAnyOrder(tuple("b", Duration.ZERO), tuple("a", LEASE.dividedBy(2)));
 		one.release();
 		two.release();
 	}

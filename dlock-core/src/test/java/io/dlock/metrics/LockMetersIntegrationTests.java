@@ -106,7 +106,8 @@ class LockMetersIntegrationTests {
 			assertThat(here.timer("dlock.hold", "lost").count()).isOne();
 			assertThat(here.timer("dlock.hold", "released").count()).isZero();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
-			assertThat(here.meters.get("dlock.held").tag("name", "orders").gauge().value()).isZero();
+			assertThat(here.meters.get("dlock.held").tags("name", "orders", "kind", "exclusive").gauge().value())
+				.isZero();
 		}
 	}
 
@@ -149,8 +150,7 @@ class LockMetersIntegrationTests {
 						.commandTimeout(COMMAND_TIMEOUT)
 						.shutdownTimeout(Duration.ZERO)
 						.build());
-			LockMeters lockMeters = new LockMeters(this.registry.counts()::heldByName,
-					this.registry.counts()::waitingByName, this.registry.counts()::longestHoldsByName);
+			LockMeters lockMeters = new LockMeters(this.registry.counts()::byName);
 			lockMeters.bindTo(this.meters);
 			this.registry.addListener(lockMeters);
 		}

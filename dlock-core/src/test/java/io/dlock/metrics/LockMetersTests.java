@@ -1,12 +1,11 @@
 package io.dlock.metrics;
 
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
 import io.micrometer.core.instrument.Gauge;
@@ -23,10 +22,13 @@ import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.LossType;
+import io.dlock.console.LockCount;
+import io.dlock.console.LockKind;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.CapturedLog;
@@ -43,10 +45,7 @@ class LockMetersTests {
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
 
-	private final LockMeters meters = new LockMeters(this.registry.counts()::heldByName,
-			this.registry.counts()::waitingByName, this.registry.counts()::longestHoldsByName);
-
-	private final Map<String, Integer> counts = new HashMap<>();
+	private final LockMeters meters = new LockMeters(this.registry.counts()::byName);
 
 	@AfterEach
 	void close() {
@@ -67,7 +66,11 @@ class LockMetersTests {
 	}
 
 	private double gauge(String name, String lockName) {
-		return this.meterRegistry.get(name).tag("name", lockName).gauge().value();
+		return gauge(name, lockName, "exclusive");
+	}
+
+	private double gauge(String name, String lockName, String kind) {
+		return this.meterRegistry.get(name).tags("name", lockName, "kind", kind).gauge().value();
 	}
 
 	@Test
@@ -206,9 +209,34 @@ class LockMetersTests {
 	}
 
 	@Test
+	void gaugesTellTheKindsOfLocksApart() {
+		meter();
+		List<LockHandle> handles = List.of(this.registry.acquireAsync(named("key", "a")).join(),
+				this.registry.acquireAsync(LockRequest.builder("read").name("a").mode(LockMode.SHARED).build()).join(),
+				this.registry.acquireAsync(LockRequest.builder("read").name("a").mode(LockMode.SHARED).build()).join(),
+				this.registry.acquirePermitAsync(named("permit", "b"), 1).join());
+		CompletableFuture<LockHandle> waiting = this.registry.acquirePermitAsync(named("permit", "b"), 1);
+		assertThat(gauge("dlock.held", "a", "exclusive")).isOne();
+		assertThat(gauge("dlock.held", "a", "shared")).isEqualTo(2);
+		assertThat(gauge("dlock.held", "a", "permit")).isZero();
+		assertThat(gauge("dlock.held", "b", "permit")).isOne();
+		assertThat(gauge("dlock.held.longest", "a", "shared")).isPositive();
+		assertThat(gauge("dlock.held.longest", "b", "permit")).isPositive();
+		assertThat(gauge("dlock.held.longest", "b", "exclusive")).isZero();
+		Awaitility.await().untilAsserted(() -> assertThat(gauge("dlock.waiting", "b", "permit")).isOne());
+		assertThat(gauge("dlock.waiting", "b", "exclusive")).isZero();
+		handles.forEach(LockHandle::release);
+		waiting.join().release();
+	}
+
+	private static LockCount count(String name, int held, Duration longestHold) {
+		return new LockCount(name, LockKind.EXCLUSIVE, held, 0, longestHold);
+	}
+
+	@Test
 	void longestHoldOfOtherNamesIsTheirMaximum() {
-		LockMeters counting = new LockMeters(Map::of, Map::of,
-				() -> Map.of("a", Duration.ofSeconds(3), "b", Duration.ofMillis(1500)));
+		LockMeters counting = new LockMeters(() -> List.of(count("a", 1, Duration.ofSeconds(3)),
+				count("b", 1, Duration.ofMillis(1500)), count("c", 1, Duration.ofSeconds(1))));
 		counting.bindTo(this.meterRegistry);
 		assertThat(gauge("dlock.held.longest", "other")).isEqualTo(3);
 		counting.onEvent(new LockEvent.Busy("key", "a", null, Duration.ZERO, null));
@@ -235,10 +263,8 @@ class LockMetersTests {
 
 	@Test
 	void gaugesOfExcessNamesAreSummed() {
-		for (String name : List.of("", "none", "other", "a", "b")) {
-			this.counts.put(name, 1);
-		}
-		LockMeters counting = new LockMeters(() -> this.counts, Map::of, Map::of);
+		LockMeters counting = new LockMeters(
+				() -> Stream.of("", "none", "other", "a", "b").map((name) -> count(name, 1, Duration.ZERO)).toList());
 		counting.bindTo(this.meterRegistry);
 		assertThat(gauge("dlock.held", "other")).isEqualTo(5);
 		for (int i = 0; i < LockMeters.MAX_NAMES - 2; i++) {
@@ -251,7 +277,8 @@ class LockMetersTests {
 		assertThat(gauge("dlock.held", "a")).isOne();
 		assertThat(gauge("dlock.held", "other")).as("other and b").isEqualTo(2);
 		assertThat(sum("dlock.held")).isEqualTo(5);
-		assertThat(this.meterRegistry.get("dlock.held").gauges()).hasSize(LockMeters.MAX_NAMES + 1);
+		assertThat(this.meterRegistry.get("dlock.held").gauges())
+			.hasSize((LockMeters.MAX_NAMES + 1) * LockKind.values().length);
 	}
 
 	/**
@@ -262,10 +289,7 @@ class LockMetersTests {
 		AtomicInteger counted = new AtomicInteger();
 		LockMeters counting = new LockMeters(() -> {
 			counted.incrementAndGet();
-			return Map.of("a", 100_000_000, "b", 1);
-		}, Map::of, () -> {
-			counted.incrementAndGet();
-			return Map.of("a", Duration.ofSeconds(1), "b", Duration.ofSeconds(2));
+			return List.of(count("a", 100_000_000, Duration.ofSeconds(1)), count("b", 1, Duration.ofSeconds(2)));
 		});
 		counting.bindTo(this.meterRegistry);
 		counting.onEvent(new LockEvent.Busy("key", "a", null, Duration.ZERO, null));
@@ -273,7 +297,7 @@ class LockMetersTests {
 		assertThat(sum("dlock.held")).isEqualTo(100_000_001);
 		assertThat(counted).hasValue(1);
 		assertThat(sum("dlock.held.longest")).isEqualTo(3);
-		assertThat(counted).hasValue(2);
+		assertThat(counted).hasValue(1);
 	}
 
 	@Test

@@ -2,8 +2,10 @@ package com.example.orders;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -31,6 +33,11 @@ class MetricsTests {
 	private static final Path DOCS = Path.of("..", "docs");
 
 	private static final Pattern METER = Pattern.compile("\\bdlock_[a-z_]+");
+
+	private static final Pattern SUM = Pattern.compile("by \\(([a-z_, ]+)\\) \\((?:[a-z]+\\()?(dlock_[a-z_]+)");
+
+	/** A label that Prometheus adds. */
+	private static final String INSTANCE = " instance=\"";
 
 	@Autowired
 	private MockMvcTester mvc;
@@ -66,6 +73,22 @@ class MetricsTests {
 		assertThat(metersIn(scrape())).containsAll(asked);
 	}
 
+	/**
+	 * Prometheus answers a sum by a label that does not exist, but shows no label.
+	 */
+	@Test
+	void labelsOfTheDashboardAreThere() throws Exception {
+		List<String> queries = JsonMapper.shared()
+			.readTree(Files.readString(DOCS.resolve("grafana-dashboard.json")))
+			.findValuesAsString("expr");
+		List<MatchResult> sums = queries.stream().flatMap((query) -> SUM.matcher(query).results()).toList();
+		assertThat(sums).extracting((sum) -> sum.group(1)).contains("kind", "name, kind", "name, reason");
+		List<String> scraped = scrape().lines().toList();
+		assertThat(sums)
+			.allSatisfy((sum) -> assertThat(sum.group(1).split(", ")).allSatisfy((label) -> assertThat(scraped)
+				.anyMatch((line) -> line.startsWith(sum.group(2) + "{") && (line + INSTANCE).contains(label + "=\""))));
+	}
+
 	@Test
 	void eachPanelSaysWhatItShows() throws Exception {
 		JsonNode dashboard = JsonMapper.shared().readTree(Files.readString(DOCS.resolve("grafana-dashboard.json")));
@@ -89,7 +112,8 @@ class MetricsTests {
 		this.stock.report("book");
 		assertThat(this.mvc.get().uri("/export")).hasStatusOk();
 		assertThat(scrape()).contains("dlock_hold_seconds_count{name=\"stock\",outcome=\"released\"}",
-				"dlock_hold_seconds_count{name=\"stock-export\",outcome=\"released\"}");
+				"dlock_hold_seconds_count{name=\"stock-export\",outcome=\"released\"}",
+				"dlock_held{kind=\"shared\",name=\"stock\"}", "dlock_held{kind=\"permit\",name=\"stock-export\"}");
 	}
 
 	@Test

@@ -189,8 +189,10 @@ class SeveralRegistriesTests {
 			MeterRegistry meters = context.getBean(MeterRegistry.class);
 			Ledger ledger = context.getBean(Ledger.class);
 			ledger.book("1", () -> ledger.place("1", () -> {
-				assertThat(meters.get("dlock.held").tag("name", "ledger").gauge().value()).isOne();
-				assertThat(meters.get("dlock.held").tag("name", "orders").gauge().value()).isOne();
+				assertThat(meters.get("dlock.held").tags("name", "ledger", "kind", "exclusive").gauge().value())
+					.isOne();
+				assertThat(meters.get("dlock.held").tags("name", "orders", "kind", "exclusive").gauge().value())
+					.isOne();
 			}));
 			assertThat(meters.get("dlock.wait").tags("name", "ledger", "outcome", "acquired").timer().count()).isOne();
 			assertThat(meters.get("dlock.wait").tags("name", "orders", "outcome", "acquired").timer().count()).isOne();

@@ -27,8 +27,7 @@ public final class DlockMetricsAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	LockMeters dlockMeters(ListableBeanFactory beans) {
-		LockRegistryCounts counts = new LockRegistryCounts(beans);
-		return new LockMeters(counts::heldLocks, counts::waitingCalls, counts::longestHolds);
+		return new LockMeters(new LockRegistryCounts(beans)::byName);
 	}
 
 }

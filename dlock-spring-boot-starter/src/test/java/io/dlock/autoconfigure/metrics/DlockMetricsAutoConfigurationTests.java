@@ -1,6 +1,7 @@
 package io.dlock.autoconfigure.metrics;
 
-import java.util.Map;
+import java.time.Duration;
+import java.util.List;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -26,6 +27,8 @@ import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.autoconfigure.HiddenKeys;
+import io.dlock.console.LockCount;
+import io.dlock.console.LockKind;
 import io.dlock.metrics.LockMeters;
 import io.dlock.observation.DefaultLockCallObservationConvention;
 import io.dlock.observation.LockCallObservationConvention;
@@ -60,7 +63,7 @@ class DlockMetricsAutoConfigurationTests {
 	}
 
 	private static double gauge(MeterRegistry registry, String name, String lockName) {
-		return registry.get(name).tag("name", lockName).gauge().value();
+		return registry.get(name).tags("name", lockName, "kind", "exclusive").gauge().value();
 	}
 
 	@Test
@@ -89,10 +92,11 @@ class DlockMetricsAutoConfigurationTests {
 
 	@Test
 	void metersOfTheApplicationReplaceOurs() {
-		LockMeters own = new LockMeters(() -> Map.of("a", 1), () -> Map.of("a", 2), Map::of);
+		LockMeters own = new LockMeters(() -> List.of(new LockCount("a", LockKind.PERMIT, 1, 2, Duration.ZERO)));
 		this.runner.withBean(LockMeters.class, () -> own).run((context) -> {
 			assertThat(context).hasSingleBean(LockMeters.class);
-			assertThat(context.getBean(MeterRegistry.class).get("dlock.waiting").gauge().value()).isEqualTo(2);
+			assertThat(context.getBean(MeterRegistry.class).get("dlock.waiting").tag("kind", "permit").gauge().value())
+				.isEqualTo(2);
 		});
 	}
 
