@@ -99,6 +99,9 @@ class FrontPageTests {
 		assertThat(browser.requests()).allMatch((url) -> url.startsWith("http://127.0.0.1:") || !url.contains("://"));
 		browser.open(browser.eval("document.querySelector('#console').href"));
 		browser.awaitText("#instance", "orders:");
+		browser.open(page + "actuator");
+		browser.open(browser.eval("JSON.parse(document.querySelector('pre').innerText)._links['dlocks-console'].href"));
+		browser.awaitText("#instance", "orders:");
 	}
 
 }

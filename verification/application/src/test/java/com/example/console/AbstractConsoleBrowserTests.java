@@ -118,14 +118,23 @@ abstract class AbstractConsoleBrowserTests {
 	}
 
 	final void signIn(String user, String query) {
-		this.browser.open(url(CONSOLE + query));
+		signInTo(CONSOLE + query, user);
+		awaitConsole();
+		assertThat(this.browser.eval("location.search")).as("the way back").contains(query);
+	}
+
+	final void signInTo(String path, String user) {
+		this.browser.open(url(path));
 		this.browser.await("location.pathname === '/login'");
 		this.browser.eval("document.querySelector('[name=username]').value = '" + user + "'");
 		this.browser.eval("document.querySelector('[name=password]').value = 'secret'");
 		this.browser.click("button[type=submit]");
+		this.browser.await("location.pathname === '" + path.replaceAll("\\?.*", "") + "'");
+	}
+
+	final void awaitConsole() {
 		this.browser.await("location.pathname === '" + CONSOLE
 				+ "' && document.querySelector('#fresh').innerText.includes('Live')");
-		assertThat(this.browser.eval("location.search")).as("the way back").contains(query);
 	}
 
 	final String url(String path) {

@@ -29,11 +29,14 @@ class ConsoleBrowserTests extends AbstractConsoleBrowserTests {
 			: Path.of("target/pictures");
 
 	@Test
-	void holderOfAStuckOrderIsFound() {
+	void holderOfAStuckOrderIsFoundFromTheFrontPageOfTheManagementPort() {
 		hold(this.here, "http-nio-8080-exec-1", request("orders:4712", "OrderService.ship"));
 		hold(other("orders-7d9f-b8zzt"), "http-nio-8080-exec-7", request("orders:4711", "OrderService.pay"));
 		request(this.here, "http-nio-8080-exec-4", request("orders:4711", "OrderService.cancel"));
-		signIn("reader", "");
+		signInTo("/actuator", "reader");
+		this.browser.open(
+				this.browser.eval("JSON.parse(document.querySelector('pre').innerText)._links['dlocks-console'].href"));
+		awaitConsole();
 		this.browser.awaitText("#count", "2");
 		this.browser.press("/", 191, "/");
 		this.browser.type("4711");

@@ -3,11 +3,14 @@ package io.dlock.autoconfigure.actuate.console;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
 import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointsSupplier;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpointDiscoverer;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -15,6 +18,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Primary;
 
 import io.dlock.autoconfigure.HiddenKeys;
 import io.dlock.autoconfigure.actuate.DlocksEndpoint;
@@ -28,7 +32,7 @@ import io.dlock.engine.LeaseLockRegistry;
  *
  * @since 0.1
  */
-@AutoConfiguration(after = DlocksEndpointAutoConfiguration.class)
+@AutoConfiguration(after = { DlocksEndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class })
 @ConditionalOnClass({ WebEndpoint.class, ConditionalOnAvailableEndpoint.class })
 @EnableConfigurationProperties(DlocksConsoleProperties.class)
 @ConditionalOnBooleanProperty("dlock.console.enabled")
@@ -47,6 +51,13 @@ public final class DlocksConsoleAutoConfiguration {
 		registry.addListener(events);
 		return new DlocksConsole(new ConsoleStore(registry.console()), registry.settings().instance(), events,
 				permitted(properties, accessResolvers.getIfAvailable()), hidden.getIfAvailable(HiddenKeys::new));
+	}
+
+	@Bean
+	@Primary
+	@ConditionalOnBean({ LeaseLockRegistry.class, WebEndpointDiscoverer.class })
+	WebEndpointsSupplier dlocksConsoleLink(WebEndpointDiscoverer endpoints) {
+		return new ConsoleLink(endpoints);
 	}
 
 	/**

@@ -60,6 +60,8 @@ class ConsoleServingTests {
 	}
 
 	private void assertConsole(String url, boolean framework) {
+		assertThat(get(url.replaceAll("/[^/]+/console$", "")).body())
+			.contains("\"dlocks-console\":{\"href\":\"%s\",\"templated\":false}".formatted(url));
 		for (String file : new String[] { "", ".css", ".js", ".json" }) {
 			HttpResponse<String> response = get(url + file);
 			assertThat(response.statusCode()).as(file).isEqualTo(200);
@@ -123,7 +125,8 @@ class ConsoleServingTests {
 					assertThat(response.statusCode()).isEqualTo(404);
 					assertThat(response.body()).doesNotContain("<title>Locks", "version");
 				}
-				assertThat(get(url(context, "server", "/actuator")).body()).doesNotContain("dlocks-file");
+				assertThat(get(url(context, "server", "/actuator")).body()).doesNotContain("dlocks-file",
+						"dlocks-console");
 			}
 		}
 	}
