@@ -33,6 +33,7 @@ class ConsoleBrowserTests extends AbstractConsoleBrowserTests {
 		hold(this.here, "http-nio-8080-exec-1", request("orders:4712", "OrderService.ship"));
 		hold(other("orders-7d9f-b8zzt"), "http-nio-8080-exec-7", request("orders:4711", "OrderService.pay"));
 		request(this.here, "http-nio-8080-exec-4", request("orders:4711", "OrderService.cancel"));
+		assertThat(this.here.tryAcquire(LockRequest.builder("orders:4712").waitTime(Duration.ZERO).build())).isEmpty();
 		signInTo("/actuator", "reader");
 		this.browser.open(
 				this.browser.eval("JSON.parse(document.querySelector('pre').innerText)._links['dlocks-console'].href"));
@@ -41,6 +42,7 @@ class ConsoleBrowserTests extends AbstractConsoleBrowserTests {
 		this.browser.press("/", 191, "/");
 		this.browser.type("4711");
 		this.browser.awaitText("#count", "1 of 2");
+		this.browser.awaitText("#no-events", "No incident matches the filter.");
 		this.browser.awaitText("#rows", "orders-7d9f-b8zzt");
 		this.browser.press("Tab", 9, null);
 		this.browser.eval("document.querySelector('.key').focus()");
@@ -236,7 +238,9 @@ class ConsoleBrowserTests extends AbstractConsoleBrowserTests {
 		LeaseLockRegistry second = other("orders-7d9f-b8zzt");
 		LeaseLockRegistry third = other("billing-5c4b-qq0wm");
 		hold(this.here, "http-nio-8080-exec-3", request("orders:4711", "OrderService.pay"));
-		for (int i = 4; i < 9; i++) {
+		Awaitility.await()
+			.until(() -> this.here.console().local().held().get(0).age().compareTo(Duration.ofSeconds(2)) > 0);
+		for (int i = 4; i < 7; i++) {
 			request(this.here, "http-nio-8080-exec-" + i, request("orders:4711", "OrderService.cancel"));
 		}
 		hold(second, "http-nio-8080-exec-1", request("orders:4725", "OrderService.pay"));

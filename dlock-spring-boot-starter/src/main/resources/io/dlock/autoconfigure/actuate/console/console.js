@@ -477,7 +477,7 @@
 	const TYPES = { 'lost': ['Lost', 'bad'], 'busy': ['Busy', ''], 'renewal-failed': ['Renewal late', 'warn'], 'store-failed': ['Store failed', 'bad'] };
 
 	function events(since) {
-		const { items } = data.events;
+		const { items, lost, busy, renewalFailed, storeFailed } = data.events;
 		const list = $('events');
 		while (list.childElementCount > items.length) {
 			list.lastChild.remove();
@@ -503,6 +503,8 @@
 		});
 		list.hidden = items.length === 0;
 		$('no-events').hidden = items.length > 0;
+		text($('no-events').firstChild, lost + busy + renewalFailed + storeFailed ? 'No incident matches the filter.'
+			: 'No lock was lost or busy, and no renewal was late.');
 	}
 
 	/* forced release */
