@@ -1,6 +1,8 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,9 @@ import io.dlock.store.StoreException.Effect;
  */
 class Acquisition {
 
+	/** How long a try waits for a release before it asks the store regardless. */
+	private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	private final AcquireContext context;
 
 	private final LocalQueues queues;
@@ -59,6 +64,12 @@ class Acquisition {
 	private @Nullable Moment failingSince;
 
 	private AcquireResult.@Nullable Refused refused;
+
+	/** The releases that were under way when this try began. */
+	private @Nullable CompletableFuture<?> releases;
+
+	/** The store has not been asked because of them. */
+	private boolean postponed;
 
 	Acquisition(AcquireContext context, LocalQueues queues, StoreAcquirer store, LeaseLifecycle leases, Revoker revoker,
 			MachineClock clock, Duration maxPollInterval) {
@@ -94,13 +105,31 @@ class Acquisition {
 	}
 
 	/**
-	 * Call the store once.
+	 * Call the store once. A try waits for releases in the background that began before
+	 * it, since its caller may have held the lock itself.
 	 * @param queued the request, the first of its queue
 	 * @return the lock, or {@code null} if it was not granted
 	 */
 	final @Nullable Hold attemptInStore(QueuedRequest queued) {
+		this.postponed = deadline().isImmediate() && awaitsReleases(queued);
+		if (this.postponed) {
+			return null;
+		}
 		Moment sent = this.clock.now();
 		return accept(queued, sent, ask(queued, owner(), sent));
+	}
+
+	@SuppressWarnings("FutureReturnValueIgnored") // the one it depends on is kept
+	private boolean awaitsReleases(QueuedRequest queued) {
+		CompletableFuture<?> awaited = this.releases;
+		if (awaited == null) {
+			awaited = this.queues.releases().find(queued.storageKey());
+			if (awaited != null) {
+				awaited.thenRun(queued::signal);
+				this.releases = awaited;
+			}
+		}
+		return awaited != null && !awaited.isDone() && deadline().remainingNanos() > -RELEASE_NANOS;
 	}
 
 	/**
@@ -240,6 +269,9 @@ class Acquisition {
 	 * @return the exception for the caller, or {@code null} to go on
 	 */
 	@Nullable LockException giveUp() {
+		if (this.postponed) {
+			return null;
+		}
 		boolean over = deadline().isOver();
 		if (this.failure != null) {
 			return (over || this.failure.isLasting() || isFailingTooLong()) ? storeFailed(this.failure) : null;
@@ -298,10 +330,13 @@ class Acquisition {
 	/**
 	 * The pause before the next attempt.
 	 * @param queued the request, the first of its queue
-	 * @return the pause in nanoseconds, which does not exceed the wait time; zero if the
+	 * @return the pause in nanoseconds, within the wait time if there is one; zero if the
 	 * store has signalled
 	 */
 	long pauseNanos(QueuedRequest queued) {
+		if (this.postponed) {
+			return RELEASE_NANOS;
+		}
 		if (this.pause == null) {
 			this.pause = new PollPause(this.context, this.maxPollInterval);
 		}

@@ -219,12 +219,13 @@ final class LeaseReleaser {
 			released.complete(null);
 			return released;
 		}
-		this.queues.releasing(hold);
+		Runnable end = this.queues.releasing(hold);
 		Runnable work = () -> {
 			try {
 				releaseLease(hold, mayBePassedOn);
 			}
 			finally {
+				end.run();
 				this.threads.callback(() -> released.complete(null));
 			}
 		};

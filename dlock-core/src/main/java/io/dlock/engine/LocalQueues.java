@@ -32,6 +32,8 @@ final class LocalQueues {
 	/** By the messages of the store. */
 	private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
 
+	private final BackgroundReleases releases = new BackgroundReleases();
+
 	private final StoreReleaser releaser;
 
 	/** How long after its grant a lease may be passed on. */
@@ -58,13 +60,17 @@ final class LocalQueues {
 	}
 
 	/**
-	 * Add a request for a key that no request of this process holds or waits for.
+	 * Add a request for a key that no request of this process holds, waits for or
+	 * releases.
 	 * @param context the call
 	 * @return the request, the first of its queue, or {@code null} if there is another
 	 */
 	@Nullable QueuedRequest joinAlone(AcquireContext context) {
 		QueuedRequest queued = new QueuedRequest(context, () -> {
 		});
+		if (this.releases.find(context.storageKey()) != null) {
+			return null;
+		}
 		this.queues.computeIfAbsent(context.queueName(), (key) -> {
 			LocalQueue created = new LocalQueue();
 			created.add(queued);
@@ -186,16 +192,27 @@ final class LocalQueues {
 	}
 
 	/**
-	 * Note that a lock is released in the background. A try that comes meanwhile watches
-	 * until that is done.
+	 * Note that a lock is released in the background. A try that comes meanwhile waits or
+	 * watches until that is done.
 	 * @param hold the lock, whose release has begun
+	 * @return notes the end of the release
 	 */
-	void releasing(Hold hold) {
-		change(hold.context().queueName(), (queue) -> {
+	Runnable releasing(Hold hold) {
+		AcquireContext context = hold.context();
+		if (hold.lease().isMember() || context.address() != null) {
+			return this.releases.begin(context.storageKey());
+		}
+		change(context.queueName(), (queue) -> {
 			if (queue.holder(hold) != null) {
 				queue.releasing();
 			}
 		});
+		return () -> {
+		};
+	}
+
+	BackgroundReleases releases() {
+		return this.releases;
 	}
 
 	/**

@@ -1,16 +1,21 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
+import io.dlock.LockSet;
 import io.dlock.LockStoreException;
 import io.dlock.test.Patience;
 
@@ -73,6 +78,63 @@ class BackgroundReleaseTests extends AbstractHandOffTests {
 			.withCauseInstanceOf(LockStoreException.class);
 	}
 
+	/**
+	 * A holder of these kinds has no place in the queue of this process.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void tryDuringTheReleaseOfAnotherKindGetsTheLock(Kind kind) {
+		LockHandle held = kind.acquire(this.registry, LockRequest.FOREVER);
+		this.store.beforeRelease = () -> AbstractLeaseLockRegistryTests.awaitQuietly(this.storeAnswers);
+		CompletableFuture<Void> released = held.releaseAsync();
+		CompletableFuture<LockHandle> tried = AbstractLeaseLockRegistryTests
+			.inOtherThread(() -> kind.acquire(this.registry, Duration.ZERO));
+		Awaitility.await().until(() -> tried.isDone() || this.registry.counts().waiting() == 1);
+		int before = this.store.acquires.get();
+		this.storeAnswers.countDown();
+		assertThat(tried).succeedsWithin(Patience.EVENTUALLY).satisfies(LockHandle::release);
+		assertThat(this.store.acquires).as("calls to the store").hasValue(before + 1);
+		released.join();
+	}
+
+	@Test
+	void requestWithTimeToWaitTakesAFreePermitDuringARelease() throws Exception {
+		LockHandle held = this.registry.acquirePermit(request(), 2);
+		this.store.beforeRelease = () -> AbstractLeaseLockRegistryTests.awaitQuietly(this.storeAnswers);
+		held.releaseAsync();
+		CompletableFuture<LockHandle> other = this.registry.acquirePermitAsync(request(), 2);
+		assertThat(other).succeedsWithin(Patience.EVENTUALLY);
+		this.storeAnswers.countDown();
+		other.get().release();
+	}
+
+	@Test
+	void setDuringTheReleaseOfAFairLockGetsItsLocks() {
+		this.store.batches = true;
+		LockHandle held = Kind.FAIR.acquire(this.registry, LockRequest.FOREVER);
+		this.store.beforeRelease = () -> AbstractLeaseLockRegistryTests.awaitQuietly(this.storeAnswers);
+		held.releaseAsync();
+		LockRequest fair = LockRequest.builder("set").waitTime(Duration.ZERO).fair(true).build();
+		CompletableFuture<LockSet> tried = AbstractLeaseLockRegistryTests
+			.inOtherThread(() -> this.registry.acquireAll(fair, List.of("a", "key")));
+		Awaitility.await().until(() -> tried.isDone() || this.registry.counts().waiting() == 1);
+		this.storeAnswers.countDown();
+		assertThat(tried).succeedsWithin(Patience.EVENTUALLY).satisfies(LockSet::release);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void tryAfterTheReleaseOfAnotherKindDoesNotWaitForIt(Kind kind) {
+		kind.acquire(this.registry, LockRequest.FOREVER).releaseAsync().join();
+		LockHandle held = kind.acquire(this.registry, LockRequest.FOREVER);
+		CompletableFuture<LockHandle> tried = AbstractLeaseLockRegistryTests
+			.inOtherThread(() -> kind.acquire(this.registry, Duration.ZERO));
+		assertThat(tried).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBusyException.class);
+		held.release();
+	}
+
 	@Test
 	void tryBehindTheNextHolderIsBusy() throws Exception {
 		releaseInBackground();
@@ -84,6 +146,25 @@ class BackgroundReleaseTests extends AbstractHandOffTests {
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBusyException.class);
 		held.release();
+	}
+
+	enum Kind {
+
+		FAIR, PERMIT, SHARED;
+
+		/**
+		 * A try for the shared kind asks for the exclusive lock.
+		 */
+		LockHandle acquire(LeaseLockRegistry registry, Duration waitTime) {
+			boolean shared = this == SHARED && !waitTime.isZero();
+			LockRequest request = LockRequest.builder("key")
+				.waitTime(waitTime)
+				.fair(this == FAIR)
+				.mode(shared ? LockMode.SHARED : LockMode.EXCLUSIVE)
+				.build();
+			return (this == PERMIT) ? registry.acquirePermit(request, 1) : registry.acquire(request);
+		}
+
 	}
 
 }
