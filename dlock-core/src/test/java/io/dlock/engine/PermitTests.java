@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
@@ -171,7 +172,7 @@ class PermitTests extends AbstractMemberTests {
 				try (LockHandle permit = process.acquirePermit(exclusive("key").waitTime(LockRequest.FOREVER).build(),
 						limit)) {
 					most.accumulateAndGet(inside.incrementAndGet(), Math::max);
-					Thread.onSpinWait();
+					LockSupport.parkNanos(50_000);
 					permit.assertHeld();
 					inside.decrementAndGet();
 				}
