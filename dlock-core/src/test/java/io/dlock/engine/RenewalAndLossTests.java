@@ -65,6 +65,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		clock.stepWall(Duration.ofMinutes(11));
 		Awaitility.await().until(() -> !told.isEmpty());
 		assertThat(told).containsExactly(handle);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
 		stepped.close();
 	}
 
