@@ -128,14 +128,15 @@ public final class LeaseRenewer {
 	}
 
 	/**
-	 * End a lease that no longer belongs to this process.
+	 * End a lease that no longer belongs to this process. A holder that has found the
+	 * loss itself may not have got to its listeners yet.
 	 * @param lease the lease
 	 * @param loss the loss
 	 * @return whether a holder lost the lock or an offer was withdrawn
 	 */
 	public boolean lose(Lease lease, Loss loss) {
 		boolean lost = lease.lose(loss);
-		remove(lease);
+		remove(lease).forEach(this::tell);
 		return lost;
 	}
 

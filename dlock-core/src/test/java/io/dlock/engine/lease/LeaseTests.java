@@ -3,17 +3,23 @@ package io.dlock.engine.lease;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.LockHandle;
 import io.dlock.LossType;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.TestContexts;
+import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 class LeaseTests {
 
@@ -145,6 +151,30 @@ class LeaseTests {
 	@Test
 	void publicTokenLeavesRoomForHandOffs() {
 		assertThat(hold(this.clock.now()).token()).isEqualTo(1000 * 1024);
+	}
+
+	/**
+	 * The check of the timer comes after a caller has found the loss, and before that
+	 * caller gets to the listeners.
+	 */
+	@Test
+	void r8ListenersAreToldByTheThreadThatFindsThem() {
+		EngineThreads threads = new EngineThreads();
+		LeaseRenewer renewer = new LeaseRenewer(new MemoryLockStore(), this.clock, threads, new LockEvents(threads));
+		Lease lease = new Lease(new Lease.Grant(TestContexts.of("key", TERMS), "owner", 1000, this.clock.now(), null),
+				this.clock, (hold, loss) -> {
+					renewer.lose(hold.lease(), loss);
+					renewer.removeLost(hold).forEach(renewer::tell);
+				});
+		renewer.add(lease);
+		List<LockHandle> told = new CopyOnWriteArrayList<>();
+		HoldHandle handle = mock();
+		assertThat(renewer.addLossListener(lease, handle, told::add)).isTrue();
+		this.clock.pass(LENGTH);
+		assertThat(lease.holder().isValid()).isFalse();
+		Awaitility.await().until(() -> !told.isEmpty());
+		assertThat(told).containsExactly(handle);
+		threads.close();
 	}
 
 }
