@@ -70,6 +70,8 @@ public interface LockStore extends AutoCloseable {
 	 * nothing afterwards, whatever the answer.
 	 * @param command the key, its owner and the lease
 	 * @return granted or refused
+	 * @throws StoreQuarantinedException if the store grants no lock for a while; it has
+	 * changed nothing
 	 * @throws StoreException if there is no answer
 	 */
 	AcquireResult acquire(AcquireCommand command);
@@ -275,6 +277,16 @@ public interface LockStore extends AutoCloseable {
 	 */
 	default boolean sweep() {
 		return false;
+	}
+
+	/**
+	 * How long this store grants no lock after a failover, as far as this process knows:
+	 * no method calls the store for it.
+	 * @return the rest of the {@linkplain Quarantine quarantine}, zero if there is none
+	 * now; empty if this store grants locks at once after a failover
+	 */
+	default Optional<Duration> quarantine() {
+		return Optional.empty();
 	}
 
 	/**

@@ -13,6 +13,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoredLock;
 
 /**
@@ -20,8 +21,9 @@ import io.dlock.store.StoredLock;
  *
  * @param prefix the prefix of all names
  * @param command the command
+ * @param quarantine looks at the history of the server first, or {@code null}
  */
-record RedisAcquire(String prefix, AcquireCommand command) {
+record RedisAcquire(String prefix, AcquireCommand command, @Nullable RedisQuarantine quarantine) {
 
 	List<?> run(ScriptConnection connection) {
 		return script().list(connection, arguments());
@@ -32,6 +34,10 @@ record RedisAcquire(String prefix, AcquireCommand command) {
 	}
 
 	private RedisLockScript script() {
+		return (this.quarantine != null) ? this.quarantine.guarded(plainScript()) : plainScript();
+	}
+
+	private RedisLockScript plainScript() {
 		if (LockStore.isMember(this.command.owner())) {
 			return RedisMemberScripts.ACQUIRE;
 		}
@@ -49,9 +55,13 @@ record RedisAcquire(String prefix, AcquireCommand command) {
 		RedisKeys keys = RedisKeys.of(this.prefix, this.command.key());
 		MailboxAddress mailbox = this.command.mailbox();
 		String releasing = this.command.releasing();
-		List<byte[]> arguments = new ArrayList<>(List.of(keys.lock(), keys.fence(),
-				RedisLockScripts.owner(this.command.owner()), RedisLockScript.millis(this.command.lease()),
-				RedisLockScript.bytes(this.command.holder()), RedisLockScript.bytes(this.command.reason())));
+		List<byte[]> arguments = new ArrayList<>(List.of(keys.lock(), keys.fence()));
+		if (this.quarantine != null) {
+			arguments.add(keys.era());
+		}
+		arguments
+			.addAll(List.of(RedisLockScripts.owner(this.command.owner()), RedisLockScript.millis(this.command.lease()),
+					RedisLockScript.bytes(this.command.holder()), RedisLockScript.bytes(this.command.reason())));
 		if (LockStore.isMember(this.command.owner())) {
 			arguments.add(RedisLockScript.bytes(Integer.toString(this.command.limit())));
 		}
@@ -68,10 +78,18 @@ record RedisAcquire(String prefix, AcquireCommand command) {
 			return new AcquireResult.Failed(
 					(ex instanceof StoreException failure) ? failure : RedisErrors.translate("acquire", ex));
 		}
-		return result((List<?>) answer);
+		try {
+			return result((List<?>) answer);
+		}
+		catch (StoreQuarantinedException ex) {
+			return new AcquireResult.Failed(ex);
+		}
 	}
 
 	AcquireResult result(List<?> answer) {
+		if (this.quarantine != null) {
+			this.quarantine.check(answer);
+		}
 		if (RedisAnswers.number(answer.get(0)) == 1) {
 			return new AcquireResult.Granted(RedisAnswers.number(answer.get(1)),
 					answer.size() > 2 && RedisAnswers.number(answer.get(2)) == 1);

@@ -33,6 +33,10 @@ record RedisKeys(String bucket, String storageKey) {
 		return ascii(this.bucket + "fence");
 	}
 
+	byte[] era() {
+		return ascii(this.bucket + "era");
+	}
+
 	static RedisKeys of(String prefix, String key) {
 		return ofStorageKey(prefix, StorageKey.of(key));
 	}
@@ -55,6 +59,16 @@ record RedisKeys(String bucket, String storageKey) {
 	 */
 	static byte[] fence(String prefix, int bucket) {
 		return ascii(bucket(prefix, bucket) + "fence");
+	}
+
+	/**
+	 * The note of a bucket about the history of its server.
+	 * @param prefix the prefix of all names
+	 * @param bucket the number of the bucket
+	 * @return its name
+	 */
+	static byte[] era(String prefix, int bucket) {
+		return ascii(bucket(prefix, bucket) + "era");
 	}
 
 	/**

@@ -40,6 +40,15 @@ final class RedisLockScript {
 	}
 
 	/**
+	 * The script with one key more, which only the given script uses.
+	 * @param guard a script that runs before, and may answer instead
+	 * @return the script
+	 */
+	RedisLockScript behind(String guard) {
+		return new RedisLockScript(this.keys + 1, guard + new String(this.text, StandardCharsets.UTF_8));
+	}
+
+	/**
 	 * A run of the script that answers a number, together with others.
 	 * @param keysAndArgs the keys and the arguments
 	 * @return the run

@@ -9,6 +9,9 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.dlock.store.AcquireResult;
@@ -20,6 +23,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreInspection;
+import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoredLock;
 
 /**
@@ -40,6 +44,8 @@ public final class RedisLockStore implements LockStore {
 	 */
 	private static final int RENEWALS_AT_ONCE = 1000;
 
+	private static final Log logger = LogFactory.getLog(RedisLockStore.class);
+
 	private final RedisConnections connections;
 
 	private final RedisMailboxes mailboxes;
@@ -47,6 +53,8 @@ public final class RedisLockStore implements LockStore {
 	private final RedisInspection inspection;
 
 	private final String prefix;
+
+	private final @Nullable RedisQuarantine quarantine;
 
 	/**
 	 * Create a store.
@@ -57,14 +65,23 @@ public final class RedisLockStore implements LockStore {
 	public RedisLockStore(RedisConnectionFactory connectionFactory, RedisLockStoreSettings settings) {
 		this.connections = RedisConnectionsFactory.create(connectionFactory, settings.commandTimeout());
 		this.prefix = settings.prefix();
+		this.quarantine = (settings.quarantine() != null)
+				? new RedisQuarantine(this.connections, this.prefix, settings.quarantine()) : null;
 		this.mailboxes = new RedisMailboxes(this.connections, this.prefix, settings.commandTimeout());
 		this.inspection = new RedisInspection(this.connections, this.prefix, settings.commandTimeout());
 	}
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		RedisAcquire acquire = new RedisAcquire(this.prefix, command);
+		RedisAcquire acquire = acquisition(command);
 		return acquire.result(this.connections.execute("acquire", acquire::run));
+	}
+
+	private RedisAcquire acquisition(AcquireCommand command) {
+		if (this.quarantine != null) {
+			this.quarantine.check(command);
+		}
+		return new RedisAcquire(this.prefix, command, this.quarantine);
 	}
 
 	@Override
@@ -74,9 +91,7 @@ public final class RedisLockStore implements LockStore {
 
 	@Override
 	public List<AcquireResult> acquireAll(List<AcquireCommand> commands) {
-		List<RedisAcquire> acquires = commands.stream()
-			.map((command) -> new RedisAcquire(this.prefix, command))
-			.toList();
+		List<RedisAcquire> acquires = commands.stream().map(this::acquisition).toList();
 		List<Object> answers = this.connections.executeAll("acquire",
 				acquires.stream().map(RedisAcquire::scriptRun).toList());
 		return IntStream.range(0, acquires.size())
@@ -208,8 +223,21 @@ public final class RedisLockStore implements LockStore {
 	public void verify() {
 		String key = "dlock/start-up-check";
 		String owner = UUID.randomUUID().toString();
-		acquire(new AcquireCommand(key, owner, Duration.ofSeconds(1), "start-up check", ""));
-		release(key, owner);
+		if (this.quarantine != null) {
+			this.quarantine.verify();
+		}
+		try {
+			acquire(new AcquireCommand(key, owner, Duration.ofMillis(10), "start-up check", ""));
+			release(key, owner);
+		}
+		catch (StoreQuarantinedException ex) {
+			logger.debug("Redis grants no lock for a while", ex);
+		}
+	}
+
+	@Override
+	public Optional<Duration> quarantine() {
+		return Optional.ofNullable(this.quarantine).map(RedisQuarantine::remaining);
 	}
 
 	@Override

@@ -3,6 +3,10 @@ package io.dlock.store.redis;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.Quarantine;
+
 /**
  * How a {@link RedisLockStore} uses Redis. Create it with {@link #defaults()} and the
  * {@code with} methods: components may be added in later versions.
@@ -10,9 +14,11 @@ import java.util.regex.Pattern;
  * @param prefix the beginning of the name of every Redis key: letters, digits and
  * {@code . _ : / -}
  * @param commandTimeout how long a command may take
+ * @param quarantine how long no lock is granted after a failover or a restart of Redis,
+ * or {@code null} to grant locks at once
  * @since 0.1
  */
-public record RedisLockStoreSettings(String prefix, Duration commandTimeout) {
+public record RedisLockStoreSettings(String prefix, Duration commandTimeout, @Nullable Quarantine quarantine) {
 
 	private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._:/-]{1,100}");
 
@@ -27,7 +33,16 @@ public record RedisLockStoreSettings(String prefix, Duration commandTimeout) {
 	}
 
 	/**
-	 * The defaults: prefix {@code dlock}, a command timeout of one second.
+	 * Create settings without a quarantine.
+	 * @param prefix the prefix
+	 * @param commandTimeout the timeout
+	 */
+	public RedisLockStoreSettings(String prefix, Duration commandTimeout) {
+		this(prefix, commandTimeout, null);
+	}
+
+	/**
+	 * The defaults: prefix {@code dlock}, a command timeout of one second, no quarantine.
 	 * @return the defaults
 	 */
 	public static RedisLockStoreSettings defaults() {
@@ -40,7 +55,7 @@ public record RedisLockStoreSettings(String prefix, Duration commandTimeout) {
 	 * @return the changed settings
 	 */
 	public RedisLockStoreSettings withPrefix(String prefix) {
-		return new RedisLockStoreSettings(prefix, this.commandTimeout);
+		return new RedisLockStoreSettings(prefix, this.commandTimeout, this.quarantine);
 	}
 
 	/**
@@ -49,7 +64,16 @@ public record RedisLockStoreSettings(String prefix, Duration commandTimeout) {
 	 * @return the changed settings
 	 */
 	public RedisLockStoreSettings withCommandTimeout(Duration commandTimeout) {
-		return new RedisLockStoreSettings(this.prefix, commandTimeout);
+		return new RedisLockStoreSettings(this.prefix, commandTimeout, this.quarantine);
+	}
+
+	/**
+	 * Change the quarantine.
+	 * @param quarantine the new quarantine, or {@code null} for none
+	 * @return the changed settings
+	 */
+	public RedisLockStoreSettings withQuarantine(@Nullable Quarantine quarantine) {
+		return new RedisLockStoreSettings(this.prefix, this.commandTimeout, quarantine);
 	}
 
 }

@@ -1,0 +1,149 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.Quarantine;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.StoreQuarantinedException;
+
+/**
+ * The quarantine of a Redis after a failover or a restart, as this process sees it.
+ */
+final class RedisQuarantine {
+
+	private static final Log logger = LogFactory.getLog(RedisQuarantine.class);
+
+	private static final int BUCKETS_AT_ONCE = 256;
+
+	/** A quarantine that seems to begin this soon after the last is its rest. */
+	private static final long SAME_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private final RedisConnections connections;
+
+	private final String prefix;
+
+	private final Quarantine quarantine;
+
+	private final RedisQuarantineScripts scripts;
+
+	private final AtomicInteger visits = new AtomicInteger();
+
+	/** The end, by the monotonic clock. */
+	private final AtomicLong end = new AtomicLong(System.nanoTime() - SAME_NANOS);
+
+	RedisQuarantine(RedisConnections connections, String prefix, Quarantine quarantine) {
+		this.connections = connections;
+		this.prefix = prefix;
+		this.quarantine = quarantine;
+		this.scripts = new RedisQuarantineScripts(quarantine);
+	}
+
+	RedisLockScript guarded(RedisLockScript script) {
+		return this.scripts.guarded(script);
+	}
+
+	void check(AcquireCommand command) {
+		this.quarantine.check(command);
+	}
+
+	/**
+	 * Check that the server tells its history.
+	 */
+	void verify() {
+		byte[] node = RedisKeys.era(this.prefix, 0);
+		List<?> answer = this.connections.execute("check",
+				(connection) -> RedisQuarantineScripts.CHECK.list(connection, node));
+		String detail = RedisAnswers.text(answer.get(1));
+		if (RedisAnswers.number(answer.get(0)) == 1) {
+			throw new StoreMisconfiguredException(
+					"The quarantine of locks after a failover is on, but Redis does not let the user of the locks ask for its state ("
+							+ detail + ").",
+					"Grant the user of the locks +info, or set dlock.failover.quarantine=off.", null);
+		}
+		if (RedisAnswers.number(answer.get(0)) == 2) {
+			throw new StoreMisconfiguredException(
+					"The quarantine of locks after a failover is on, but this server does not tell its " + detail
+							+ " in INFO, so that a failover would not be noticed.",
+					"Use a Redis or Valkey server that does, or set dlock.failover.quarantine=off.", null);
+		}
+	}
+
+	/**
+	 * Check that an answer is not that of a server in quarantine.
+	 * @param answer the answer
+	 * @throws StoreQuarantinedException if it is
+	 */
+	void check(List<?> answer) {
+		if (RedisAnswers.number(answer.get(0)) != RedisQuarantineScripts.QUARANTINED) {
+			return;
+		}
+		Duration remaining = Duration.ofMillis(RedisAnswers.number(answer.get(1)));
+		note(remaining);
+		if (RedisAnswers.number(answer.get(2)) == 1) {
+			visitAll();
+		}
+		throw new StoreQuarantinedException(remaining);
+	}
+
+	Duration remaining() {
+		return Duration.ofNanos(Math.max(0, this.end.get() - System.nanoTime()));
+	}
+
+	private void note(Duration remaining) {
+		long now = System.nanoTime();
+		long before = this.end.getAndAccumulate(now + remaining.toNanos(),
+				(one, other) -> (one - other > 0) ? one : other);
+		if (now - before >= SAME_NANOS) {
+			logger.warn(
+					"Redis (%s) has failed over or restarted: no lock is granted for %d ms, until locks that it may have forgotten are over. Locks that it knows are renewed"
+						.formatted(this.connections.description(), remaining.toMillis()));
+		}
+	}
+
+	/**
+	 * Begin the quarantine of all buckets of the server: that of a bucket which is not
+	 * used before some hours have passed would begin then. On a thread of its own; a
+	 * bucket that is left out, since this process dies or a node does not answer, begins
+	 * with its next use.
+	 */
+	private void visitAll() {
+		if (this.visits.getAndIncrement() > 0) {
+			return;
+		}
+		Thread thread = new Thread(this::visitUntilDone, "dlock-redis-quarantine");
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	private void visitUntilDone() {
+		int seen;
+		do {
+			seen = this.visits.get();
+			try {
+				IntStream.iterate(0, (bucket) -> bucket < RedisKeys.BUCKETS, (bucket) -> bucket + BUCKETS_AT_ONCE)
+					.forEach(this::visit);
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not begin the quarantine of all buckets", ex);
+			}
+		}
+		while (!this.visits.compareAndSet(seen, 0));
+	}
+
+	private void visit(int first) {
+		this.connections.executeAll("quarantine",
+				IntStream.range(first, first + BUCKETS_AT_ONCE)
+					.mapToObj((bucket) -> this.scripts.visit().list(RedisKeys.era(this.prefix, bucket)))
+					.toList());
+	}
+
+}

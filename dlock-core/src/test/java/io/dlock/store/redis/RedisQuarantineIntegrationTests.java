@@ -1,0 +1,331 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.Quarantine;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.StoreQuarantinedException;
+import io.dlock.test.CapturedLog;
+import io.dlock.test.LettuceFactories;
+import io.dlock.test.Patience;
+import io.dlock.test.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * The quarantine after real failovers and restarts of real servers.
+ */
+@Timeout(240)
+class RedisQuarantineIntegrationTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(4);
+
+	private static final Duration LAG = Duration.ofMillis(500);
+
+	private static final Duration LONG = Duration.ofMinutes(10);
+
+	private final List<String> persistence = List.of("--save", "", "--appendonly", "yes", "--appendfsync", "always");
+
+	private RedisServer server;
+
+	private LettuceConnectionFactory factory;
+
+	private RedisLockStore store;
+
+	@AfterEach
+	void stop() {
+		if (this.store != null) {
+			this.store.close();
+			this.factory.destroy();
+		}
+		if (this.server != null) {
+			this.server.close();
+		}
+	}
+
+	private void start(Duration longestLease, String... arguments) {
+		this.server = RedisServer.start(arguments);
+		this.factory = LettuceFactories.create(this.server.host(), this.server.port());
+		this.store = store(this.factory, longestLease);
+	}
+
+	private static RedisLockStore store(LettuceConnectionFactory factory, Duration longestLease) {
+		return Patience.connected(new RedisLockStore(factory,
+				AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(longestLease, LAG))));
+	}
+
+	private static AcquireResult acquire(RedisLockStore store, String key, String owner) {
+		return store.acquire(new AcquireCommand(key, owner, LEASE, "holder", ""));
+	}
+
+	private static Duration quarantined(RedisLockStore store, String key, String owner) {
+		StoreQuarantinedException refusal = catchThrowableOfType(StoreQuarantinedException.class,
+				() -> acquire(store, key, owner));
+		assertThat(refusal).as("the answer to " + owner).isNotNull();
+		assertThat(refusal.effect()).isEqualTo(Effect.NONE);
+		assertThat(refusal.isLasting()).isFalse();
+		return refusal.remaining();
+	}
+
+	private static void grantedAtLast(RedisLockStore store, String key, String owner) {
+		Awaitility.await()
+			.ignoreException(StoreQuarantinedException.class)
+			.until(() -> acquire(store, key, owner) instanceof AcquireResult.Granted);
+	}
+
+	private static void replicate(RedisServer replica, RedisServer master) {
+		RedisClusterIntegrationTests.call(replica, "REPLICAOF", master.host(), Integer.toString(master.port()));
+		Awaitility.await()
+			.until(() -> RedisClusterIntegrationTests.call(replica, "INFO", "replication")
+				.contains("master_link_status:up"));
+	}
+
+	private static void promote(RedisServer replica) {
+		RedisClusterIntegrationTests.call(replica, "REPLICAOF", "NO", "ONE");
+	}
+
+	@Test
+	void firstUseWaitsForTheLongestLeaseAndTheLag() {
+		start(LEASE);
+		Duration first = quarantined(this.store, "a", "a");
+		assertThat(first).isLessThanOrEqualTo(LEASE.plus(LAG).plusMillis(3));
+		assertThat(this.store.quarantine()).hasValueSatisfying((rest) -> assertThat(rest).isPositive());
+		long begin = System.nanoTime();
+		grantedAtLast(this.store, "a", "a");
+		assertThat(System.nanoTime() - begin).isGreaterThan(first.toNanos() - TimeUnit.MILLISECONDS.toNanos(50));
+		assertThat(acquire(this.store, "a", "b")).isInstanceOf(AcquireResult.Refused.class);
+		assertThat(this.store.release("a", "a")).isTrue();
+		assertThat(acquire(this.store, "a", "b")).isInstanceOf(AcquireResult.Granted.class);
+		Awaitility.await().untilAsserted(() -> assertThat(this.store.quarantine()).hasValue(Duration.ZERO));
+	}
+
+	@Test
+	void quarantineLastsForTheLagToo() {
+		start(LEASE);
+		try (RedisLockStore careful = new RedisLockStore(this.factory,
+				AbstractRedisStoreTests.patient().withPrefix("careful").withQuarantine(new Quarantine(LEASE, LONG)))) {
+			assertThat(quarantined(careful, "a", "a")).isGreaterThan(LONG);
+		}
+	}
+
+	@Test
+	void firstUseBeginsTheQuarantineOfAllBuckets() {
+		start(LEASE);
+		Awaitility.await()
+			.until(() -> RedisClusterIntegrationTests.call(this.server, "INFO", "keyspace")
+				.contains("keys=" + RedisKeys.BUCKETS));
+		grantedAtLast(this.store, "a", "a");
+		long begin = System.nanoTime();
+		IntStream.range(0, 20).forEach((i) -> grantedAtLast(this.store, "key" + i, "a"));
+		assertThat(System.nanoTime() - begin).as("the rest").isLessThan(LEASE.toNanos());
+	}
+
+	/**
+	 * The replica takes over before the former master grants: the worst of all lags.
+	 */
+	@Test
+	void promotedReplicaGrantsNoLockThatTheFormerMasterGranted() {
+		start(LEASE);
+		try (RedisServer replica = RedisServer.start()) {
+			replicate(replica, this.server);
+			grantedAtLast(this.store, "b", "before");
+			assertThat(this.store.release("b", "before")).isTrue();
+			grantedAtLast(this.store, "a", "known");
+			LettuceConnectionFactory other = LettuceFactories.create(replica.host(), replica.port());
+			try (RedisLockStore promoted = new RedisLockStore(other,
+					AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(LEASE, LAG)))) {
+				assertThat(promoted.find("a")).as("on a connection from before the promotion").isPresent();
+				assertThat(this.store.renew(List.of(new RenewCommand("a", "known", LEASE))))
+					.containsExactly(RenewResult.RENEWED);
+				promote(replica);
+				assertThat(acquire(this.store, "b", "forgotten")).isInstanceOf(AcquireResult.Granted.class);
+				long granted = System.nanoTime();
+				quarantined(promoted, "b", "b");
+				quarantined(promoted, "a", "known");
+				assertThat(promoted
+					.renew(List.of(new RenewCommand("a", "known", LEASE), new RenewCommand("b", "forgotten", LEASE))))
+					.containsExactly(RenewResult.RENEWED, RenewResult.REFUSED);
+				assertThat(promoted.release("a", "known")).isTrue();
+				assertThat(promoted.acquireAll(List.of(new AcquireCommand("b", "b", LEASE, "holder", ""))))
+					.singleElement()
+					.isInstanceOfSatisfying(AcquireResult.Failed.class,
+							(failed) -> assertThat(failed.failure()).isInstanceOf(StoreQuarantinedException.class));
+				grantedAtLast(promoted, "b", "b");
+				assertThat(System.nanoTime() - granted).isGreaterThan(LEASE.toNanos());
+			}
+			finally {
+				other.destroy();
+			}
+		}
+	}
+
+	/**
+	 * The run id is that of the note, and no process has asked the master in between.
+	 */
+	@Test
+	void masterThatComesBackHasForgottenToo() {
+		start(LEASE);
+		try (RedisServer replica = RedisServer.start()) {
+			replicate(replica, this.server);
+			grantedAtLast(this.store, "a", "a");
+			promote(replica);
+			grantedAtLast(this.store, "b", "b");
+			replicate(this.server, replica);
+			promote(this.server);
+			assertThat(this.store.find("b")).isEmpty();
+			quarantined(this.store, "b", "c");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "nothing", "dump", "dump with a replication id", "log" })
+	void restartedServerGrantsNoLock(String persistence) {
+		start(LEASE, persistence.equals("log") ? this.persistence.toArray(String[]::new) : new String[0]);
+		grantedAtLast(this.store, "a", "a");
+		try (RedisServer replica = RedisServer.start()) {
+			if (persistence.startsWith("dump")) {
+				if (persistence.contains("replication")) {
+					replicate(replica, this.server);
+				}
+				assertThat(RedisClusterIntegrationTests.call(this.server, "SAVE")).contains("OK");
+			}
+			this.server.kill();
+			this.server.restart();
+			Awaitility.await().untilAsserted(() -> quarantined(this.store, "b", "b"));
+			grantedAtLast(this.store, "b", "b");
+		}
+	}
+
+	@Test
+	void clusterHasANoteBesideTheLocksOfEachBucket() {
+		this.server = RedisServer.start("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no");
+		RedisClusterIntegrationTests.slots(this.server, "ADDSLOTS", 0, 16384);
+		this.factory = LettuceFactories
+			.create(new RedisClusterConfiguration(List.of(this.server.host() + ":" + this.server.port())));
+		this.store = store(this.factory, LEASE);
+		Awaitility.await()
+			.until(() -> RedisClusterIntegrationTests.call(this.server, "INFO", "keyspace")
+				.contains("keys=" + RedisKeys.BUCKETS));
+		grantedAtLast(this.store, "a", "a");
+		grantedAtLast(this.store, "b", "+b");
+	}
+
+	@Test
+	void serverThatWasEmptiedGrantsNoLock() {
+		start(LEASE);
+		grantedAtLast(this.store, "a", "a");
+		RedisClusterIntegrationTests.call(this.server, "FLUSHALL");
+		quarantined(this.store, "a", "b");
+		grantedAtLast(this.store, "a", "b");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "+a", "b" })
+	void noKindOfOwnerIsGranted(String owner) {
+		start(LONG);
+		quarantined(this.store, "a", owner);
+		StoreQuarantinedException refusal = catchThrowableOfType(StoreQuarantinedException.class, () -> this.store
+			.acquire(new AcquireCommand("a", owner, LEASE, "holder", "", null, false, "+" + owner, 1)));
+		assertThat(refusal).isNotNull();
+		assertThat(this.store.find("a")).isEmpty();
+	}
+
+	@Test
+	void processesShareOneQuarantine() {
+		start(LONG);
+		Duration first = quarantined(this.store, "a", "a");
+		LettuceConnectionFactory other = LettuceFactories.create(this.server.host(), this.server.port());
+		try (RedisLockStore late = store(other, LONG)) {
+			assertThat(quarantined(late, "a", "b")).isLessThanOrEqualTo(first);
+			assertThat(quarantined(this.store, "a", "b")).isLessThanOrEqualTo(first);
+		}
+		finally {
+			other.destroy();
+		}
+	}
+
+	/**
+	 * A longer lease of another process counts, although both should name the same.
+	 */
+	@Test
+	void longestLeaseThatIsNotedCounts() {
+		start(LEASE);
+		grantedAtLast(this.store, "a", "a");
+		LettuceConnectionFactory other = LettuceFactories.create(this.server.host(), this.server.port());
+		try (RedisLockStore longer = store(other, LONG)) {
+			assertThat(acquire(longer, "a", "a")).isInstanceOf(AcquireResult.Granted.class);
+			String name = new String(RedisKeys.of("dlock", "a").era());
+			RedisClusterIntegrationTests.call(this.server, "HMSET", name, "era", "another");
+			assertThat(quarantined(this.store, "a", "b")).isGreaterThan(LONG.minusMinutes(1));
+		}
+		finally {
+			other.destroy();
+		}
+	}
+
+	/**
+	 * The clock of the server was set back.
+	 */
+	@Test
+	void quarantineEndsAlthoughItsEndIsFarAway() {
+		start(LEASE);
+		grantedAtLast(this.store, "a", "a");
+		String name = new String(RedisKeys.of("dlock", "a").era());
+		assertThat(RedisClusterIntegrationTests.call(this.server, "HGET", name, "end")).isEqualTo("0");
+		RedisClusterIntegrationTests.call(this.server, "HMSET", name, "end", "9000000000000000");
+		assertThat(quarantined(this.store, "a", "b")).isLessThanOrEqualTo(LEASE.plus(LAG).plusMillis(3));
+	}
+
+	@Test
+	void leaseBeyondTheLongestIsRefused() {
+		start(LEASE);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.store.acquire(new AcquireCommand("a", "a", LEASE.plusMillis(1), "holder", "")))
+			.withMessage(
+					"A lease of 4001 ms is longer than the longest lease of 4000 ms, after which the quarantine of the store ends");
+	}
+
+	@Test
+	void quarantineIsLoggedOnce() {
+		try (CapturedLog log = CapturedLog.of(RedisQuarantine.class)) {
+			start(LONG);
+			IntStream.range(0, 20).forEach((i) -> quarantined(this.store, "key" + i, "a"));
+			assertThat(log.messages()).singleElement()
+				.asString()
+				.contains("has failed over or restarted: no lock is granted for");
+		}
+	}
+
+	@Test
+	void userWithoutTheRightToAskForTheStateFailsTheStart() {
+		this.server = RedisServer.start();
+		RedisClusterIntegrationTests.call(this.server, "ACL", "SETUSER", "default", "-info");
+		this.factory = LettuceFactories.create(this.server.host(), this.server.port());
+		this.store = new RedisLockStore(this.factory,
+				AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(LEASE, LAG)));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(this.store::verify)
+			.withMessageContaining("does not let the user of the locks ask for its state")
+			.withMessageContaining("+info");
+	}
+
+}
