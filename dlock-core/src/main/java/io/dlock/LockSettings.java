@@ -45,6 +45,8 @@ public final class LockSettings {
 
 	private final boolean fair;
 
+	private final @Nullable Duration longestLease;
+
 	LockSettings(LockSettingsBuilder builder) {
 		this.lease = builder.lease;
 		this.waitTime = builder.waitTime;
@@ -57,6 +59,7 @@ public final class LockSettings {
 		this.instance = builder.instance;
 		this.maxHold = builder.maxHold;
 		this.fair = builder.fair;
+		this.longestLease = builder.longestLease;
 		validate();
 	}
 
@@ -79,6 +82,7 @@ public final class LockSettings {
 						.formatted(LockInfo.INSTANCE_END, this.instance));
 		}
 		requireLongEnough(() -> "The default lease", this.lease, this.commandTimeout);
+		requireNotLonger(() -> "The default lease", this.lease);
 		if (this.maxHold != null) {
 			requireLimited("maxHold", this.maxHold);
 			if (this.maxHold.compareTo(this.lease) < 0) {
@@ -122,6 +126,7 @@ public final class LockSettings {
 		builder.instance = this.instance;
 		builder.maxHold = this.maxHold;
 		builder.fair = this.fair;
+		builder.longestLease = this.longestLease;
 		builder.commandTimeout = this.commandTimeout.equals(commandTimeoutFor(this.lease)) ? null : this.commandTimeout;
 		return builder;
 	}
@@ -202,6 +207,14 @@ public final class LockSettings {
 	}
 
 	/**
+	 * {@return the longest lease that a request may have, or {@code null} if there is no
+	 * such limit}
+	 */
+	public @Nullable Duration longestLease() {
+		return this.longestLease;
+	}
+
+	/**
 	 * The lease of a request.
 	 * @param request the request
 	 * @return its lease, or the default
@@ -249,17 +262,29 @@ public final class LockSettings {
 	 * Check that a request fits these settings.
 	 * @param request the request
 	 * @throws IllegalArgumentException if its lease is renewed and shorter than
-	 * {@value #MIN_COMMANDS_PER_LEASE} command timeouts, or its lease or {@code minHold}
-	 * is longer than its {@code maxHold}
+	 * {@value #MIN_COMMANDS_PER_LEASE} command timeouts, or longer than the longest, or
+	 * its lease or {@code minHold} is longer than its {@code maxHold}
 	 */
 	public void validate(LockRequest request) {
 		if (request.lease() != null && request.renew()) {
 			requireLongEnough(() -> "The lease of lock '" + LockRequest.abbreviate(request.key()) + "'",
 					request.lease(), this.commandTimeout);
 		}
+		if (request.lease() != null) {
+			requireNotLonger(() -> "The lease of lock '" + LockRequest.abbreviate(request.key()) + "'",
+					request.lease());
+		}
 		Duration longest = maxHoldOf(request);
 		if (longest != null) {
 			LockRequest.checkLimits(request.key(), leaseOf(request), request.minHold(), longest);
+		}
+	}
+
+	private void requireNotLonger(Supplier<String> what, Duration value) {
+		if (this.longestLease != null && value.compareTo(this.longestLease) > 0) {
+			throw new IllegalArgumentException(
+					"%s is %d ms, longer than the longest lease of %d ms, after which the quarantine of a store that failed over ends. Use a shorter lease, or raise the longest one on all instances"
+						.formatted(what.get(), value.toMillis(), this.longestLease.toMillis()));
 		}
 	}
 

@@ -31,6 +31,8 @@ public final class LockSettingsBuilder {
 
 	boolean fair;
 
+	@Nullable Duration longestLease;
+
 	LockSettingsBuilder() {
 	}
 
@@ -140,6 +142,17 @@ public final class LockSettingsBuilder {
 	 */
 	public LockSettingsBuilder fair(boolean fair) {
 		this.fair = fair;
+		return this;
+	}
+
+	/**
+	 * Set the longest lease that a request may have.
+	 * @param longestLease at least the lease, or {@code null} for no limit. A store with
+	 * a {@linkplain io.dlock.store.Quarantine quarantine} needs the same limit
+	 * @return this builder
+	 */
+	public LockSettingsBuilder longestLease(@Nullable Duration longestLease) {
+		this.longestLease = longestLease;
 		return this;
 	}
 

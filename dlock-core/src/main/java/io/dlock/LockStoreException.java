@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public sealed class LockStoreException extends LockException permits LockCongestedException {
+public sealed class LockStoreException extends LockException permits LockCongestedException, LockQuarantinedException {
 
 	/**
 	 * Create the exception.

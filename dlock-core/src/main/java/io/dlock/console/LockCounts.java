@@ -32,4 +32,12 @@ public interface LockCounts {
 	 */
 	Collection<LockCount> byName();
 
+	/**
+	 * How long the store grants no lock after a failover, as far as this process knows.
+	 * @return the rest of the quarantine, or zero
+	 */
+	default Duration quarantine() {
+		return Duration.ZERO;
+	}
+
 }

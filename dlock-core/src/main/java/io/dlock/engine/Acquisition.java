@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockBusyException;
 import io.dlock.LockCongestedException;
 import io.dlock.LockException;
+import io.dlock.LockQuarantinedException;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
@@ -22,6 +23,7 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreQuarantinedException;
 
 /**
  * One request on its way to a lock: it takes over the lease of its predecessor, or calls
@@ -253,7 +255,7 @@ class Acquisition {
 	private void failed(StoreException ex, Moment sent) {
 		this.failure = ex;
 		this.refused = null;
-		if (ex instanceof StoreCongestedException) {
+		if (ex instanceof StoreCongestedException || ex instanceof StoreQuarantinedException) {
 			this.failingSince = null;
 		}
 		else if (this.failingSince == null) {
@@ -303,6 +305,9 @@ class Acquisition {
 	}
 
 	private LockStoreException storeFailed(StoreException failed) {
+		if (failed instanceof StoreQuarantinedException quarantined) {
+			return new LockQuarantinedException(this.context.key(), quarantined.remaining(), consequence(), failed);
+		}
 		return (failed instanceof StoreCongestedException)
 				? new LockCongestedException(this.context.key(), "acquire", consequence(), failed)
 				: new LockStoreException(this.context.key(), "acquire", consequence(), failed);
@@ -339,6 +344,9 @@ class Acquisition {
 		}
 		if (this.pause == null) {
 			this.pause = new PollPause(this.context, this.maxPollInterval);
+		}
+		if (this.failure instanceof StoreQuarantinedException quarantined) {
+			return this.pause.quarantineNanos(quarantined.remaining());
 		}
 		long nanos = this.pause.nanos(this.refused, this.store.isSignalled(queued));
 		return queued.isLockAvailable() ? 0 : nanos;

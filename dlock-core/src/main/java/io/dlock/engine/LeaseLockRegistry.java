@@ -122,7 +122,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 				members, this.handles, this.events, threads);
 		this.downgrader = new Downgrader(this.acquirer, this.queues, storeReleaser, this.handles, this.events, clock);
 		this.setAcquirer = new LockSetAcquirer(this.acquirer, this.handles);
-		this.counts = new RegistryCounts(this.renewer, this.queues);
+		this.counts = new RegistryCounts(this.renewer, this.queues, store);
 		this.console = new RegistryConsole(store, settings, clock, this.queues, this.renewer);
 		this.shutdown = new RegistryShutdown(settings, clock, threads, this.queues, this.renewer, this.revoker,
 				this.membership, releaser);

@@ -49,6 +49,17 @@ final class PollPause {
 		return Math.max(0, Math.min(pause, this.context.deadline().remainingNanos()));
 	}
 
+	/**
+	 * The pause until the store grants locks again. The back-off spreads the processes
+	 * that wait for it, since the quarantine ends for all of them at once.
+	 * @param remaining the rest of the quarantine
+	 * @return the pause in nanoseconds, which does not exceed the wait time
+	 */
+	long quarantineNanos(Duration remaining) {
+		long rest = TimeUnit.NANOSECONDS.convert(remaining) + this.backoff.nextNanos();
+		return Math.max(0, Math.min(rest, this.context.deadline().remainingNanos()));
+	}
+
 	private boolean isExclusiveBehindMembers(AcquireResult.@Nullable Refused last) {
 		StoredLock lock = (last != null) ? last.lock() : null;
 		return lock != null && lock.member() && !this.context.terms().isMember();

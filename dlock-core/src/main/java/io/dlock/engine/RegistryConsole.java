@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.dlock.LockInfo;
 import io.dlock.LockRequest;
@@ -38,6 +39,7 @@ import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreInspection;
+import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
 
@@ -267,6 +269,9 @@ final class RegistryConsole implements LockConsole {
 		try {
 			takeAndRelease();
 		}
+		catch (StoreQuarantinedException ex) {
+			warnings = Stream.concat(warnings.stream(), Stream.of(String.valueOf(ex.getMessage()))).toList();
+		}
 		catch (RuntimeException ex) {
 			failure = String.valueOf(ex.getMessage());
 		}
@@ -277,7 +282,8 @@ final class RegistryConsole implements LockConsole {
 
 	/**
 	 * A refusal, because another instance checks the store, is as good as a grant: the
-	 * store has decided.
+	 * store has decided. A quarantine is over soon, and ends for all instances at once: a
+	 * load balancer must not take all of them out of service.
 	 */
 	private void takeAndRelease() {
 		String owner = Lease.newOwner();

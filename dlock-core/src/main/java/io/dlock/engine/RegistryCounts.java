@@ -9,6 +9,7 @@ import io.dlock.console.LockCounts;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LeaseRenewer;
+import io.dlock.store.LockStore;
 
 /**
  * The counts of a registry, made from its leases and queues when they are read.
@@ -19,9 +20,17 @@ final class RegistryCounts implements LockCounts {
 
 	private final LocalQueues queues;
 
-	RegistryCounts(LeaseRenewer renewer, LocalQueues queues) {
+	private final LockStore store;
+
+	RegistryCounts(LeaseRenewer renewer, LocalQueues queues, LockStore store) {
 		this.renewer = renewer;
 		this.queues = queues;
+		this.store = store;
+	}
+
+	@Override
+	public Duration quarantine() {
+		return this.store.quarantine().orElse(Duration.ZERO);
 	}
 
 	@Override

@@ -1,10 +1,12 @@
 package io.dlock.metrics;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
@@ -81,6 +83,13 @@ import io.dlock.console.LockCount;
  * <td>{@code name}, {@code kind}</td>
  * <td>how long the longest hold has lasted that has not ended</td>
  * </tr>
+ * <tr>
+ * <td>{@code dlock.quarantine}</td>
+ * <td>gauge, in seconds</td>
+ * <td>none</td>
+ * <td>how long the store grants no lock after a failover, as far as this process knows; 0
+ * if it does</td>
+ * </tr>
  * </table>
  * The {@code kind} is {@code exclusive}, {@code shared} or {@code permit}, see
  * {@link io.dlock.console.LockKind}.
@@ -94,7 +103,7 @@ import io.dlock.console.LockCount;
  * <p>
  * In a Spring Boot application there is one such bean if there is a
  * {@link MeterRegistry}. Without: <pre class="code">
- * LockMeters meters = new LockMeters(registry.counts()::byName);
+ * LockMeters meters = new LockMeters(registry.counts()::byName, registry.counts()::quarantine);
  * meters.bindTo(meterRegistry);
  * registry.addListener(meters);
  * </pre> An exception of a meter registry is logged, as that of any listener.
@@ -120,6 +129,8 @@ public final class LockMeters implements LockListener, MeterBinder {
 
 	private final List<NamedGauge> gauges;
 
+	private final Supplier<Duration> quarantine;
+
 	private final List<RegistryMeters> bound = new CopyOnWriteArrayList<>();
 
 	/**
@@ -128,6 +139,17 @@ public final class LockMeters implements LockListener, MeterBinder {
 	 * kind
 	 */
 	public LockMeters(Supplier<Collection<LockCount>> counts) {
+		this(counts, () -> Duration.ZERO);
+	}
+
+	/**
+	 * Create meters for a store that may be in quarantine.
+	 * @param counts the locks that are held and the requests that wait now, by name and
+	 * kind
+	 * @param quarantine how long the store grants no lock
+	 */
+	public LockMeters(Supplier<Collection<LockCount>> counts, Supplier<Duration> quarantine) {
+		this.quarantine = quarantine;
 		NamedCounts named = new NamedCounts(counts);
 		this.gauges = List.of(
 				new NamedGauge("dlock.held", "Locks that this process holds", null, named, LockCount::held),
@@ -139,6 +161,10 @@ public final class LockMeters implements LockListener, MeterBinder {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
+		Gauge.builder("dlock.quarantine", this.quarantine, (rest) -> rest.get().toNanos() / 1e9)
+			.description("How long the store grants no lock after a failover")
+			.baseUnit("seconds")
+			.register(registry);
 		this.bound.add(new RegistryMeters(registry, this.gauges));
 	}
 
