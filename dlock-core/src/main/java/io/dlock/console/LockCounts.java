@@ -1,5 +1,6 @@
 package io.dlock.console;
 
+import java.time.Duration;
 import java.util.Collection;
 
 /**

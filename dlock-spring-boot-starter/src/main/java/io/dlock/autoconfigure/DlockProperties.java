@@ -11,6 +11,7 @@ import io.dlock.LockSettings;
 import io.dlock.OnStoreFailure;
 import io.dlock.ReleaseMode;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.store.Quarantine;
 import io.dlock.transaction.InsideTransaction;
 
 /**
@@ -48,6 +49,7 @@ import io.dlock.transaction.InsideTransaction;
  * @param handOff Hand-off of locks between threads of this process
  * @param events Lock events
  * @param transaction Locks and transactions
+ * @param failover Failover of the store
  * @since 0.1
  */
 @ConfigurationProperties("dlock")
@@ -58,7 +60,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("true") boolean startupCheck, @DefaultValue("15s") Duration startTimeout,
 		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
 		@DefaultValue("true") boolean mdc, @DefaultValue Aop aop, @DefaultValue HandOff handOff,
-		@DefaultValue Events events, @DefaultValue Transaction transaction) {
+		@DefaultValue Events events, @DefaultValue Transaction transaction, @DefaultValue Failover failover) {
 
 	private static final Duration MAX_START_TIMEOUT = Duration.ofMinutes(60);
 
@@ -83,6 +85,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 			throw new IllegalArgumentException("'startTimeout' must be 0 to %d minutes but is %s"
 				.formatted(MAX_START_TIMEOUT.toMinutes(), this.startTimeout));
 		}
+		this.failover.terms();
 		return LockSettings.builder()
 			.lease(this.lease)
 			.waitTime(this.waitTime)
@@ -94,6 +97,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 			.instance((this.instance != null) ? this.instance : defaultInstance)
 			.maxHold(this.maxHold)
 			.fair(this.fair)
+			.longestLease(this.failover.longestLease())
 			.build();
 	}
 
@@ -129,6 +133,37 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * listener methods. LockListener beans receive them in any case
 	 */
 	public record Events(@DefaultValue("false") boolean publish) {
+
+	}
+
+	/**
+	 * Failover of the store.
+	 *
+	 * @param quarantine Whether the store grants no lock after a failover or a restart
+	 * until the leases are over that it may have forgotten. Of all instances or of none
+	 * @param longestLease Longest lease of a lock of any instance, at most an hour; the
+	 * same for all instances. Required for the quarantine; no limit by default. A method
+	 * with a longer lease fails the start
+	 * @param maxLag Time for which a former primary may go on to answer after a new one
+	 * has taken over: min-replicas-max-lag of Redis and two seconds
+	 */
+	public record Failover(@DefaultValue("off") QuarantineMode quarantine, @Nullable Duration longestLease,
+			@DefaultValue("12s") Duration maxLag) {
+
+		/**
+		 * The quarantine of the store.
+		 * @return the quarantine, or {@code null} if it is off
+		 */
+		public @Nullable Quarantine terms() {
+			boolean on = this.quarantine == QuarantineMode.LEASE;
+			if (on && this.longestLease == null) {
+				throw new IllegalArgumentException(
+						"dlock.failover.quarantine is 'lease', which needs dlock.failover.longest-lease, the same for all instances");
+			}
+			Quarantine checked = new Quarantine((this.longestLease != null) ? this.longestLease : Duration.ofSeconds(1),
+					this.maxLag);
+			return on ? checked : null;
+		}
 
 	}
 

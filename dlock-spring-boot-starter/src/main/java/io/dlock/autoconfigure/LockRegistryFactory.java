@@ -29,6 +29,12 @@ final class LockRegistryFactory {
 
 	LeaseLockRegistry create(String defaultInstance) {
 		LockSettings settings = DlockConfigurationErrors.analyzed(() -> this.properties.settings(defaultInstance));
+		if (this.properties.failover().terms() != null && this.store.quarantine().isEmpty()) {
+			throw new FailureAnalyzedException(
+					"dlock.failover.quarantine is 'lease', but the lock store, %s, has no quarantine."
+						.formatted(this.store.describe()),
+					"Keep the locks in Redis (dlock.backend=redis), or set dlock.failover.quarantine=off.");
+		}
 		StartupRetry retry = this.properties.startupRetry();
 		if (retry != null) {
 			verifyStore(retry);

@@ -20,7 +20,7 @@ class ConfigurationMetadataTests {
 
 	/** Of these, the default depends on others; their description says how. */
 	private static final List<String> WITHOUT_DEFAULT = List.of("dlock.backend", "dlock.command-timeout",
-			"dlock.instance", "dlock.jdbc.platform", "dlock.max-hold");
+			"dlock.failover.longest-lease", "dlock.instance", "dlock.jdbc.platform", "dlock.max-hold");
 
 	private static final Path REPOSITORY = Path.of("..");
 

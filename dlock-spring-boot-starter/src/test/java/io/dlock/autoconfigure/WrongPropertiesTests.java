@@ -76,6 +76,11 @@ class WrongPropertiesTests {
 			| `dlock.endpoint.limit` | `all` | For input string: "all" |
 			| `dlock.endpoint.show-keys` | `sometimes` | No enum constant org.springframework.boot.actuate.endpoint.Show.sometimes |
 			| `dlock.events.publish` | `maybe` | Invalid boolean value 'maybe' |
+			| `dlock.failover.longest-lease` | `29s` | The default lease is 30000 ms, longer than the longest lease of 29000 ms |
+			| `dlock.failover.longest-lease` | `2h` | 'longestLease' must be from PT0.01S to PT1H but is PT2H |
+			| `dlock.failover.max-lag` | `-1s` | 'maxLag' must be from zero to PT1H but is PT-1S |
+			| `dlock.failover.quarantine` | `lease` | needs dlock.failover.longest-lease |
+			| `dlock.failover.quarantine` | `minute` | No enum constant io.dlock.autoconfigure.QuarantineMode.minute |
 			| `dlock.hand-off.max-duration` | `-1s` | 'handOffMaxDuration' must not be negative |
 			| `dlock.health.interval` | `-1s` | 'dlock.health.interval' must not be negative |
 			| `dlock.jdbc.continue-on-error` | `maybe` | Invalid boolean value 'maybe' |

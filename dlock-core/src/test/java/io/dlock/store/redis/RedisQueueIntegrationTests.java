@@ -188,7 +188,7 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 	 */
 	@Test
 	void r12MicrosecondsHaveSixDigits() {
-		ScriptRun acquire = new RedisAcquire("dlock", new AcquireCommand(KEY, "a", LEASE, "", "")).scriptRun();
+		ScriptRun acquire = new RedisAcquire("dlock", new AcquireCommand(KEY, "a", LEASE, "", ""), null).scriptRun();
 		String script = """
 				local server = redis
 				local redis = {pcall = redis.pcall, call = function(name, ...)

@@ -27,7 +27,8 @@ public final class DlockMetricsAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	LockMeters dlockMeters(ListableBeanFactory beans) {
-		return new LockMeters(new LockRegistryCounts(beans)::byName);
+		LockRegistryCounts counts = new LockRegistryCounts(beans);
+		return new LockMeters(counts::byName, counts::quarantine);
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.dlock.autoconfigure.metrics;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
@@ -32,6 +33,14 @@ final class LockRegistryCounts {
 
 	Collection<LockCount> byName() {
 		return LockCount.sum(this.registries.get().stream().flatMap((registry) -> registry.counts().byName().stream()));
+	}
+
+	Duration quarantine() {
+		return this.registries.get()
+			.stream()
+			.map((registry) -> registry.counts().quarantine())
+			.max(Duration::compareTo)
+			.orElse(Duration.ZERO);
 	}
 
 }

@@ -40,7 +40,8 @@ public final class DlockRedisAutoConfiguration {
 			DlockProperties properties, DlockRedisProperties redisProperties) {
 		return new LockStoreCandidate(DlockBackend.REDIS, "a RedisConnectionFactory", RedisConnectionFactory.class,
 				() -> new RedisLockStore(choose(connectionFactories),
-						new RedisLockStoreSettings(redisProperties.prefix(), properties.effectiveCommandTimeout())));
+						new RedisLockStoreSettings(redisProperties.prefix(), properties.effectiveCommandTimeout(),
+								properties.failover().terms())));
 	}
 
 	private static RedisConnectionFactory choose(ObjectProvider<RedisConnectionFactory> connectionFactories) {
