@@ -8,8 +8,8 @@ import io.dlock.torture.history.HistoryRecord;
 
 /**
  * The calls of a client that it may have interrupted itself: those that were under way,
- * or began next. A client that writes down an interrupt may interrupt the thread a moment
- * later.
+ * or began next, however late the first call of a thread begins. A client that writes
+ * down an interrupt may interrupt the thread a moment later.
  */
 final class Interrupts {
 
@@ -35,7 +35,7 @@ final class Interrupts {
 		HistoryRecord interrupt = this.last.get(thread);
 		if (entry.event() == Event.INVOKE) {
 			Long previous = this.begun.put(thread, entry.nanos());
-			this.before.put(thread, (previous != null) ? previous : entry.nanos());
+			this.before.put(thread, (previous != null) ? previous : 0);
 		}
 		else if (entry.event() == Event.INTERRUPTED && interrupt != null
 				&& interrupt.nanos() >= this.before.getOrDefault(thread, 0L) - LATE) {

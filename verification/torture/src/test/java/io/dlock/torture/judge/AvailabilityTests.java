@@ -277,6 +277,12 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void i10FirstCallIsInterruptedLongAfterItsThreadWas() {
+		this.run.attempt(0, 0, 3000).then(100, Event.INTERRUPT).then(3010, Event.INTERRUPTED);
+		assertBroken();
+	}
+
+	@Test
 	void i10CallIsRefusedByAShutdownWithoutARequest() {
 		this.run.attempt(0, 0, 100).then(110, Event.CLOSED);
 		assertBroken(Invariant.I10);
