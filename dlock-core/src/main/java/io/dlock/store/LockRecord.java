@@ -233,6 +233,16 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	}
 
 	/**
+	 * The record with a larger token.
+	 * @param least the least token
+	 * @return the record
+	 */
+	public LockRecord atLeastToken(long least) {
+		return new LockRecord(this.owner, this.until, Math.max(this.token, least), this.since, this.holder, this.reason,
+				this.members, this.waiting);
+	}
+
+	/**
 	 * The record of a lock that is kept after its release.
 	 * @param end when it ends
 	 * @return the record

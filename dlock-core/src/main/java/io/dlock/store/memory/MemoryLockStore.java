@@ -19,6 +19,7 @@ import io.dlock.store.LockStore;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.MemberAcquire;
+import io.dlock.store.RaisedTokens;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
@@ -32,7 +33,7 @@ import io.dlock.store.StoredLocks;
  *
  * @since 0.1
  */
-public final class MemoryLockStore implements LockStore, StoreInspection {
+public final class MemoryLockStore implements LockStore, StoreInspection, RaisedTokens {
 
 	private final Map<String, LockRecord> records = new ConcurrentHashMap<>();
 
@@ -169,6 +170,18 @@ public final class MemoryLockStore implements LockStore, StoreInspection {
 	public boolean release(String key, String owner) {
 		long now = now();
 		return change(key, (held) -> released(held, owner, now));
+	}
+
+	@Override
+	public boolean raiseToken(String key, String owner, long token) {
+		long now = now();
+		return change(key, (held) -> {
+			if (!isHeldBy(held, owner, now)) {
+				return new Change<>(held, false);
+			}
+			this.tokens.raise(token);
+			return new Change<>(held.atLeastToken(token), true);
+		});
 	}
 
 	@Override

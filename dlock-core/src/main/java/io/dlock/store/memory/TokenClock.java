@@ -16,6 +16,10 @@ final class TokenClock {
 		return this.last.updateAndGet((previous) -> Math.max(previous + 1, now));
 	}
 
+	void raise(long token) {
+		this.last.accumulateAndGet(token, Math::max);
+	}
+
 	void set(long token) {
 		this.last.set(token);
 	}

@@ -18,6 +18,7 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.RaisedTokens;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
@@ -36,7 +37,7 @@ import io.dlock.store.StoredLock;
  *
  * @since 0.1
  */
-public final class RedisLockStore implements LockStore {
+public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	/**
 	 * The number of renewals that are sent before their answers are awaited, so that the
@@ -198,6 +199,14 @@ public final class RedisLockStore implements LockStore {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
 		return this.connections.execute("keep", (connection) -> RedisLockScripts.KEEP.number(connection, keys.lock(),
 				RedisLockScripts.owner(owner), RedisLockScript.millis(rest))) == 1;
+	}
+
+	@Override
+	public boolean raiseToken(String key, String owner, long token) {
+		RedisKeys keys = RedisKeys.of(this.prefix, key);
+		return this.connections.execute("raise a token",
+				(connection) -> RedisTokenScript.RAISE.number(connection, keys.lock(), keys.fence(),
+						RedisLockScripts.owner(owner), RedisLockScript.bytes(Long.toString(token)))) == 1;
 	}
 
 	@Override

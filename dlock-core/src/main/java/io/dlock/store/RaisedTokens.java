@@ -1,0 +1,22 @@
+package io.dlock.store;
+
+/**
+ * A store whose tokens can be raised, which a store that is made of several needs: each
+ * of them mints tokens of its own, and all later ones must be larger than the largest.
+ *
+ * @since 0.1
+ */
+public interface RaisedTokens {
+
+	/**
+	 * Raise the token of a lock, and with it the last token of its key, if this exclusive
+	 * owner holds the key. Never lowers a token. Idempotent.
+	 * @param key the key
+	 * @param owner the owner
+	 * @param token the least token that the lock has afterwards
+	 * @return whether this owner holds the key, and the next owner gets a larger token
+	 * @throws StoreException if there is no answer
+	 */
+	boolean raiseToken(String key, String owner, long token);
+
+}
