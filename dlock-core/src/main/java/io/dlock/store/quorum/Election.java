@@ -1,0 +1,239 @@
+package io.dlock.store.quorum;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoredLock;
+
+/**
+ * One attempt to win a key: the votes are asked for, the token is raised on a majority,
+ * and what is left of the lease is checked. An attempt that is lost is revoked on every
+ * node.
+ */
+final class Election {
+
+	private final Quorum quorum;
+
+	private final Ballot ballot;
+
+	private final AcquireCommand command;
+
+	private final long begin;
+
+	private boolean revoked;
+
+	/**
+	 * Create an attempt, which begins now.
+	 * @param quorum the nodes
+	 * @param ballot the ballot
+	 * @param command the command of the engine
+	 */
+	Election(Quorum quorum, Ballot ballot, AcquireCommand command) {
+		this.quorum = quorum;
+		this.ballot = ballot;
+		this.command = command;
+		this.begin = quorum.now();
+	}
+
+	/**
+	 * Hold the election.
+	 * @param releasing the ballot that is given up in the same step, or {@code null}
+	 * @return the answer, or {@code null} if no candidate has won and another attempt may
+	 * @throws StoreException if too few nodes answer
+	 */
+	@Nullable AcquireResult hold(@Nullable Ballot releasing) {
+		AcquireCommand nodeCommand = this.ballot.nodeCommand(this.command.lease(), releasing);
+		List<CompletableFuture<AcquireResult>> answers = this.ballot.acquire(nodeCommand);
+		if (releasing != null) {
+			giveUp(releasing, answers);
+		}
+		int needed = this.quorum.votes();
+		Round<AcquireResult> round = new Round<>(answers).await((votes) -> {
+			return votes.count(Granted.class::isInstance) >= needed || isHeld(votes);
+		}, this.quorum.timeoutNanos());
+		if (round.count(Granted.class::isInstance) >= needed) {
+			long token = settle(round);
+			if (token > 0 && isValid()) {
+				this.ballot.won(token, end());
+				return new Granted(token);
+			}
+		}
+		revoke(round);
+		return lost(round);
+	}
+
+	private boolean isHeld(Round<AcquireResult> votes) {
+		List<Refused> refusals = new ArrayList<>();
+		votes.values().forEach((vote) -> {
+			if (vote instanceof Refused refused) {
+				refusals.add(refused);
+			}
+		});
+		return refusals.size() >= this.quorum.votes() && this.quorum.holder(locks(refusals), 0) != null;
+	}
+
+	/**
+	 * A node that took the acquire has released the other ballot in the same step.
+	 */
+	private static void giveUp(Ballot releasing, List<CompletableFuture<AcquireResult>> answers) {
+		for (int i = 0; i < answers.size(); i++) {
+			Vote vote = releasing.votes().get(i);
+			var unused = answers.get(i).whenComplete((answer, failure) -> {
+				if (failure != null) {
+					vote.revoke();
+				}
+			});
+		}
+	}
+
+	/**
+	 * Find the token of this lock, and have it known to a majority. The next majority
+	 * shares a node with this one, which grants with a larger token. The largest of the
+	 * next grants is therefore larger than this token. A repeated acquire has the token
+	 * of the first.
+	 * @return the token, or 0 if no majority knows it
+	 */
+	private long settle(Round<AcquireResult> round) {
+		if (this.ballot.isHeld()) {
+			return raise(round, this.ballot.token()) ? this.ballot.token() : 0;
+		}
+		Map<Long, Integer> counts = new HashMap<>();
+		long largest = 0;
+		for (AcquireResult vote : round.values()) {
+			if (vote instanceof Granted granted) {
+				largest = Math.max(largest, granted.token());
+				if (counts.merge(granted.token(), 1, Integer::sum) >= this.quorum.votes()) {
+					return granted.token();
+				}
+			}
+		}
+		return raise(round, largest) ? largest : 0;
+	}
+
+	private boolean raise(Round<AcquireResult> round, long token) {
+		List<CompletableFuture<Boolean>> raised = new ArrayList<>();
+		for (Round.Answer<AcquireResult> vote : round.answers()) {
+			if (vote.value() instanceof Granted granted) {
+				raised.add((granted.token() >= token) ? CompletableFuture.completedFuture(true)
+						: this.ballot.votes().get(vote.node()).raise(token));
+			}
+		}
+		int needed = this.quorum.votes();
+		return new Round<>(raised).await((known) -> {
+			int count = known.count((done) -> done);
+			return count >= needed || count + known.pending() < needed;
+		}, this.quorum.timeoutNanos()).count((done) -> done) >= needed;
+	}
+
+	/**
+	 * Whether anything is left of the lease, which the nodes count from the time of their
+	 * answer at the earliest: clocks that run at different rates are deducted.
+	 */
+	private boolean isValid() {
+		return end() - this.quorum.now() > 0;
+	}
+
+	private long end() {
+		return this.begin + this.quorum.reliableNanos(this.command.lease());
+	}
+
+	/**
+	 * Release the votes, also those whose answers are unknown. Only the votes that are
+	 * known are awaited: they would be in the way of the next attempt.
+	 */
+	private void revoke(Round<AcquireResult> round) {
+		this.ballot.close();
+		List<CompletableFuture<Boolean>> awaited = new ArrayList<>();
+		boolean[] known = new boolean[this.ballot.votes().size()];
+		for (Round.Answer<AcquireResult> vote : round.answers()) {
+			known[vote.node()] = vote.value() != null;
+			if (vote.value() instanceof Granted) {
+				awaited.add(this.ballot.votes().get(vote.node()).release());
+			}
+		}
+		for (int i = 0; i < known.length; i++) {
+			if (!known[i]) {
+				this.ballot.votes().get(i).revoke();
+			}
+		}
+		Round<Boolean> released = new Round<>(awaited).await((answers) -> false, this.quorum.timeoutNanos());
+		this.revoked = round.unknown() == 0 && released.unknown() == 0;
+	}
+
+	private @Nullable AcquireResult lost(Round<AcquireResult> round) {
+		List<Refused> refusals = new ArrayList<>();
+		int granted = 0;
+		for (AcquireResult vote : round.values()) {
+			if (vote instanceof Refused refused) {
+				refusals.add(refused);
+			}
+			else {
+				granted++;
+			}
+		}
+		if (refusals.size() + granted < this.quorum.votes()) {
+			throw noMajority(round);
+		}
+		if (refusals.isEmpty()) {
+			return new Refused(Duration.ZERO, null);
+		}
+		List<StoredLock> locks = locks(refusals);
+		StoredLock holder = this.quorum.holder(locks, 0);
+		if (holder == null && isUndecided(locks)) {
+			return null;
+		}
+		return new Refused(remaining(refusals, granted),
+				(holder != null) ? holder : this.quorum.holder(locks, round.unknown()));
+	}
+
+	private static List<StoredLock> locks(List<Refused> refusals) {
+		List<StoredLock> locks = new ArrayList<>(refusals.size());
+		for (Refused refused : refusals) {
+			if (refused.lock() != null) {
+				locks.add(refused.lock());
+			}
+		}
+		return locks;
+	}
+
+	/**
+	 * Whether the votes are split among candidates of this moment. Votes that are older
+	 * belong to attempts that ended without a release.
+	 */
+	private boolean isUndecided(List<StoredLock> locks) {
+		return locks.stream().anyMatch((lock) -> lock.age().toNanos() < 2 * this.quorum.timeoutNanos());
+	}
+
+	/**
+	 * When so many leases are over that a majority is free.
+	 */
+	private Duration remaining(List<Refused> refusals, int granted) {
+		List<Duration> ends = refusals.stream().map(Refused::remaining).sorted(Comparator.naturalOrder()).toList();
+		int missing = Math.max(1, this.quorum.votes() - granted);
+		return ends.get(Math.min(missing, ends.size()) - 1);
+	}
+
+	private StoreException noMajority(Round<AcquireResult> round) {
+		Throwable cause = round.failure();
+		return new StoreException(this.revoked ? Effect.NONE : Effect.UNKNOWN,
+				cause instanceof StoreException ex && ex.isLasting(),
+				"Only " + (this.ballot.votes().size() - round.unknown()) + " of " + this.ballot.votes().size()
+						+ " lock nodes answered, and " + this.quorum.votes() + " are needed"
+						+ ((cause != null) ? " (" + cause.getMessage() + ")" : ""),
+				cause);
+	}
+
+}

@@ -1,0 +1,66 @@
+package io.dlock.store.quorum;
+
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+/**
+ * The threads that wait for the answers of one node. They are few, and end when they are
+ * idle.
+ */
+final class NodeThreads implements Executor, AutoCloseable {
+
+	private static final int THREADS = 8;
+
+	private static final int WAITING_COMMANDS = 10_000;
+
+	private static final int IDLE_SECONDS = 10;
+
+	private final ThreadPoolExecutor pool;
+
+	private NodeThreads(int node) {
+		AtomicInteger count = new AtomicInteger();
+		this.pool = new ThreadPoolExecutor(THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS,
+				new LinkedBlockingQueue<>(WAITING_COMMANDS), (task) -> {
+					Thread thread = new Thread(task, "dlock-node-" + node + "-" + count.incrementAndGet());
+					thread.setDaemon(true);
+					return thread;
+				});
+		this.pool.allowCoreThreadTimeOut(true);
+	}
+
+	static List<NodeThreads> create(int nodes) {
+		return IntStream.rangeClosed(1, nodes).mapToObj(NodeThreads::new).toList();
+	}
+
+	@Override
+	public void execute(Runnable command) {
+		this.pool.execute(command);
+	}
+
+	/**
+	 * Take no more commands. Those that wait are still sent: releases are among them.
+	 */
+	@Override
+	public void close() {
+		this.pool.shutdown();
+	}
+
+	/**
+	 * Wait for the commands that are under way.
+	 * @param nanos the longest wait
+	 */
+	void await(long nanos) {
+		try {
+			this.pool.awaitTermination(nanos, TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}

@@ -1,0 +1,120 @@
+package io.dlock.store.quorum;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoredLock;
+
+/**
+ * The nodes, and how many of them decide.
+ *
+ * @param nodes the nodes
+ * @param settings how to ask them
+ * @param nanoTime the monotonic clock of this process
+ */
+record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nanoTime) {
+
+	/** The part of a lease by which clocks may differ in rate until it ends. */
+	private static final int DRIFT_DIVISOR = 100;
+
+	private static final long MARGIN_NANOS = Duration.ofMillis(2).toNanos();
+
+	/** More than half. */
+	int majority() {
+		return this.nodes.size() / 2 + 1;
+	}
+
+	/**
+	 * The votes that win a key: two sets of so many nodes have more nodes in common than
+	 * may have a wrong clock.
+	 */
+	int votes() {
+		return (this.nodes.size() + this.settings.wrongClocks()) / 2 + 1;
+	}
+
+	long timeoutNanos() {
+		return this.settings.commandTimeout().toNanos();
+	}
+
+	/**
+	 * The part of a lease that this process may rely on: clocks that run at different
+	 * rates are deducted.
+	 */
+	long reliableNanos(Duration lease) {
+		return lease.toNanos() - lease.toNanos() / DRIFT_DIVISOR - MARGIN_NANOS;
+	}
+
+	long now() {
+		return this.nanoTime.getAsLong();
+	}
+
+	/**
+	 * Ask all nodes, and wait until the answers suffice.
+	 */
+	<T> Round<T> ask(Function<LockStore, T> command, Predicate<Round<T>> suffice) {
+		List<CompletableFuture<T>> answers = new ArrayList<>(this.nodes.size());
+		this.nodes.forEach((node) -> answers.add(node.ask(command)));
+		return new Round<>(answers).await(suffice, timeoutNanos());
+	}
+
+	/**
+	 * Ask all nodes, and wait for all that answer.
+	 * @throws StoreException if fewer than a majority answer
+	 */
+	<T> Round<T> askAll(String operation, Function<LockStore, T> command) {
+		Round<T> round = ask(command, (answers) -> false);
+		if (this.nodes.size() - round.unknown() < majority()) {
+			throw noMajority(operation, round, Effect.UNKNOWN);
+		}
+		return round;
+	}
+
+	StoreException noMajority(String operation, Round<?> round, Effect effect) {
+		Throwable cause = round.failure();
+		return new StoreException(effect, false, "Too few lock nodes answered to " + operation + ": "
+				+ (this.nodes.size() - round.unknown()) + " of " + this.nodes.size(), cause);
+	}
+
+	/**
+	 * The lock whose token a majority of the nodes knows.
+	 * @param locks the locks of one key on different nodes
+	 * @param unknown the number of nodes that may know the same one
+	 * @return the lock, or {@code null} if there is none
+	 */
+	@Nullable StoredLock holder(List<StoredLock> locks, int unknown) {
+		Map<Long, Integer> counts = new HashMap<>();
+		for (StoredLock lock : locks) {
+			if (counts.merge(lock.token(), 1, Integer::sum) + unknown >= votes()) {
+				return shown(lock);
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Each node has a beginning of its own. The token is the same on all of them, and the
+	 * time of one of them unless a clock was ahead.
+	 */
+	private StoredLock shown(StoredLock lock) {
+		Instant minted = Instant.EPOCH.plus(lock.token(), ChronoUnit.MICROS);
+		Duration apart = Duration.between(minted, lock.since()).abs();
+		Instant since = (apart.compareTo(this.settings.commandTimeout()) < 0) ? minted : lock.since();
+		return new StoredLock(lock.storageKey(), lock.holder(), lock.reason(), since, lock.until(), lock.token(),
+				lock.age(), lock.kept(), lock.member());
+	}
+
+}

@@ -1,0 +1,103 @@
+package io.dlock.store.quorum;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreFacts;
+import io.dlock.store.StoreInspection;
+import io.dlock.store.StoredLock;
+import io.dlock.store.StoredLocks;
+
+/**
+ * Merges what the nodes know. A lock is held if a majority of the nodes has it with the
+ * same token, or may have it.
+ */
+final class QuorumInspection implements StoreInspection {
+
+	private final Quorum quorum;
+
+	QuorumInspection(Quorum quorum) {
+		this.quorum = quorum;
+	}
+
+	private static StoreInspection of(LockStore store) {
+		return Objects.requireNonNull(store.inspection());
+	}
+
+	@Override
+	public StoredLocks list(int limit) {
+		// one more for the marker
+		Round<StoredLocks> round = this.quorum.askAll("list the locks", (store) -> of(store).list(limit + 1));
+		Map<String, List<StoredLock>> byKey = new LinkedHashMap<>();
+		boolean complete = true;
+		int unknown = round.unknown();
+		for (StoredLocks locks : round.values()) {
+			complete &= locks.complete();
+			unknown += locks.complete() ? 0 : 1;
+			locks.locks()
+				.stream()
+				.filter((lock) -> !lock.storageKey().equals(QuorumNode.MARKER))
+				.forEach((lock) -> byKey.computeIfAbsent(lock.storageKey(), (key) -> new ArrayList<>()).add(lock));
+		}
+		List<StoredLock> held = new ArrayList<>();
+		for (List<StoredLock> locks : byKey.values()) {
+			StoredLock lock = this.quorum.holder(locks, unknown);
+			if (lock != null) {
+				held.add(lock);
+			}
+		}
+		StoredLocks merged = StoredLocks.of(held, limit);
+		return new StoredLocks(merged.locks(), merged.complete() && complete);
+	}
+
+	@Override
+	public Optional<StoredLock> findStored(String storageKey) {
+		Round<Optional<StoredLock>> round = this.quorum.askAll("look up a lock",
+				(store) -> of(store).findStored(storageKey));
+		List<StoredLock> locks = round.values().stream().flatMap(Optional::stream).toList();
+		return Optional.ofNullable(this.quorum.holder(locks, round.unknown()));
+	}
+
+	@Override
+	public boolean forceRelease(String storageKey, long token) {
+		Round<Boolean> round = this.quorum.askAll("force a release",
+				(store) -> of(store).forceRelease(storageKey, token));
+		int released = round.count((done) -> done);
+		if (released < this.quorum.majority() && released + round.unknown() >= this.quorum.majority()) {
+			throw this.quorum.noMajority("force a release", round, Effect.UNKNOWN);
+		}
+		return released >= this.quorum.majority();
+	}
+
+	@Override
+	public StoreFacts diagnose() {
+		Round<StoreFacts> round = this.quorum.askAll("describe themselves", (store) -> of(store).diagnose());
+		List<String> warnings = new ArrayList<>();
+		for (Round.Answer<StoreFacts> answer : round.answers()) {
+			String name = this.quorum.nodes().get(answer.node()).store().describe();
+			StoreFacts facts = answer.value();
+			if (facts != null) {
+				facts.warnings().forEach((warning) -> warnings.add(name + ": " + warning));
+			}
+		}
+		for (QuorumNode node : this.quorum.nodes()) {
+			QuorumNodeStatus status = node.status();
+			if (!status.answering()) {
+				warnings.add(status.name() + " does not answer");
+			}
+			else if (!status.voting()) {
+				warnings.add(status.name() + " does not vote yet: it has no memory of earlier locks");
+			}
+		}
+		String servers = String.join(", ",
+				round.values().stream().map(StoreFacts::server).distinct().sorted().toList());
+		return new StoreFacts("quorum of " + this.quorum.nodes().size() + ": " + servers, null, warnings);
+	}
+
+}

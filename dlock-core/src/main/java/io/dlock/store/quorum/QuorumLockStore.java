@@ -1,0 +1,288 @@
+package io.dlock.store.quorum;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore;
+import io.dlock.store.RaisedTokens;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StorageKey;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreInspection;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.StoredLock;
+
+/**
+ * Locks by the majority of several independent stores, as Redlock has them: a lock is
+ * held while more than half of the nodes say so. Locks stay exclusive and available while
+ * fewer than half of the nodes are down, hang or have lost all their data. A node whose
+ * clock jumps forward forgets a lock too early: {@link QuorumSettings#wrongClocks()} says
+ * how many may do that.
+ * <p>
+ * The nodes must not share data: no replicas of each other, no two addresses of one
+ * server. A node that has lost <em>all</em> its data does not vote for the
+ * {@linkplain QuorumSettings#longestLease() longest lease}; the same is true of a new
+ * one. A node that comes back with an old part of its data is not noticed: it must keep
+ * all of it or none.
+ * <p>
+ * There is no queue: a process that waits polls, and no request is fair. There are no
+ * members, hence no shared locks and no permits.
+ *
+ * @since 0.1
+ */
+public final class QuorumLockStore implements LockStore {
+
+	private static final Log logger = LogFactory.getLog(QuorumLockStore.class);
+
+	private static final long FIRST_PAUSE = Duration.ofMillis(1).toNanos();
+
+	private static final long LONGEST_PAUSE = Duration.ofMillis(128).toNanos();
+
+	private final Quorum quorum;
+
+	private final QuorumInspection inspection;
+
+	private final List<NodeThreads> threads;
+
+	private final Map<Owner, Ballot> ballots = new ConcurrentHashMap<>();
+
+	private final AtomicLong numbers = new AtomicLong();
+
+	/**
+	 * Create a store.
+	 * @param nodes the nodes, an odd number of at least three, which the store closes
+	 * @param settings how to use them
+	 * @throws IllegalArgumentException if there are too few nodes, an even number, or one
+	 * whose tokens cannot be {@linkplain RaisedTokens raised}
+	 */
+	public QuorumLockStore(List<? extends LockStore> nodes, QuorumSettings settings) {
+		this(nodes, settings, System::nanoTime, NodeThreads.create(nodes.size()));
+	}
+
+	private QuorumLockStore(List<? extends LockStore> nodes, QuorumSettings settings, LongSupplier nanoTime,
+			List<NodeThreads> threads) {
+		this(nodes, settings, nanoTime, threads, threads::get);
+	}
+
+	/**
+	 * Create a store with a clock and threads of the caller.
+	 */
+	QuorumLockStore(List<? extends LockStore> nodes, QuorumSettings settings, LongSupplier nanoTime,
+			List<NodeThreads> owned, IntFunction<Executor> threads) {
+		QuorumRequirements.check(nodes, settings);
+		List<QuorumNode> voters = new ArrayList<>();
+		for (int i = 0; i < nodes.size(); i++) {
+			voters.add(new QuorumNode(nodes.get(i), threads.apply(i), settings));
+		}
+		this.quorum = new Quorum(List.copyOf(voters), settings, nanoTime);
+		this.inspection = new QuorumInspection(this.quorum);
+		this.threads = owned;
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireCommand command) {
+		QuorumRequirements.check(command, this.quorum.settings());
+		long end = System.nanoTime() + this.quorum.timeoutNanos();
+		String releasing = command.releasing();
+		Ballot other = (releasing != null) ? this.ballots.remove(new Owner(command.key(), releasing)) : null;
+		Owner owner = new Owner(command.key(), command.owner());
+		long pause = FIRST_PAUSE;
+		while (true) {
+			AcquireResult result = attempt(owner, command, other);
+			if (result != null) {
+				return result;
+			}
+			other = null;
+			long random = ThreadLocalRandom.current().nextLong(pause);
+			if (System.nanoTime() + random > end || Thread.currentThread().isInterrupted()) {
+				return new Refused(Duration.ofNanos(LONGEST_PAUSE), null);
+			}
+			LockSupport.parkNanos(this, random);
+			pause = Math.min(LONGEST_PAUSE, 2 * pause);
+		}
+	}
+
+	private @Nullable AcquireResult attempt(Owner owner, AcquireCommand command, @Nullable Ballot other) {
+		Ballot known = this.ballots.get(owner);
+		boolean repeated = known != null && known.isHeld() && !known.isOver(this.quorum.now());
+		Ballot ballot = (known != null && repeated) ? known
+				: new Ballot(command, this.numbers.incrementAndGet(), this.quorum.nodes());
+		if (known != null && !repeated) {
+			known.votes().forEach(Vote::revoke);
+		}
+		this.ballots.put(owner, ballot);
+		boolean granted = false;
+		try {
+			AcquireResult result = new Election(this.quorum, ballot, command).hold(other);
+			granted = result instanceof Granted;
+			return result;
+		}
+		finally {
+			if (!granted) {
+				this.ballots.remove(owner);
+			}
+		}
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewCommand> leases) {
+		long now = this.quorum.now();
+		List<RenewResult> results = new ArrayList<>(leases.size());
+		List<Integer> places = new ArrayList<>();
+		List<Ballot> held = new ArrayList<>();
+		List<RenewCommand> renewable = new ArrayList<>();
+		for (RenewCommand lease : leases) {
+			Ballot ballot = this.ballots.get(new Owner(lease.key(), lease.owner()));
+			boolean holds = ballot != null && ballot.isHeld() && !ballot.isOver(now);
+			results.add(holds ? RenewResult.UNKNOWN : RenewResult.REFUSED);
+			if (ballot != null && holds && !QuorumRequirements.isTooLong(lease.lease(), this.quorum.settings())) {
+				places.add(results.size() - 1);
+				held.add(ballot);
+				renewable.add(lease);
+			}
+		}
+		if (!renewable.isEmpty()) {
+			List<RenewResult> renewed = new Renewal(this.quorum, held, renewable).results();
+			for (int i = 0; i < places.size(); i++) {
+				results.set(places.get(i), renewed.get(i));
+			}
+		}
+		return results;
+	}
+
+	@Override
+	public boolean release(String key, String owner) {
+		Owner releaser = new Owner(key, owner);
+		Ballot ballot = this.ballots.get(releaser);
+		if (ballot == null) {
+			return false;
+		}
+		int majority = this.quorum.majority();
+		Round<Boolean> round = new Round<>(ballot.release()).await((answers) -> {
+			int released = answers.count((done) -> done);
+			return released >= majority || released + answers.unknown() < majority;
+		}, this.quorum.timeoutNanos());
+		int released = round.count((done) -> done);
+		if (released < majority && released + round.unknown() >= majority) {
+			throw this.quorum.noMajority("release a lock", round, Effect.UNKNOWN);
+		}
+		this.ballots.remove(releaser, ballot);
+		return released >= majority;
+	}
+
+	@Override
+	public Optional<StoredLock> find(String key) {
+		return this.inspection.findStored(StorageKey.of(key));
+	}
+
+	@Override
+	public StoreInspection inspection() {
+		return this.inspection;
+	}
+
+	/**
+	 * Check that a majority of the nodes can be used, and that no two of them are one: a
+	 * lock that is taken on each of them is refused by a node that has it already.
+	 */
+	@Override
+	public void verify() {
+		String key = "dlock/quorum/check/" + UUID.randomUUID();
+		Round<AcquireResult> round = this.quorum.ask((store) -> {
+			store.verify();
+			return store.acquire(new AcquireCommand(key, UUID.randomUUID().toString(),
+					this.quorum.settings().commandTimeout(), "start-up check", ""));
+		}, (answers) -> false);
+		for (Round.Answer<AcquireResult> answer : round.answers()) {
+			if (answer.failure() instanceof StoreMisconfiguredException ex) {
+				throw ex;
+			}
+			if (answer.value() instanceof Refused) {
+				throw new StoreMisconfiguredException(
+						"Two nodes of the quorum are one server: "
+								+ this.quorum.nodes().get(answer.node()).store().describe() + " is there twice.",
+						"Name an odd number of servers that are independent of each other.", null);
+			}
+		}
+		if (round.values().size() < this.quorum.votes()) {
+			throw this.quorum.noMajority("the start-up check", round, Effect.NONE);
+		}
+		new Round<>(this.quorum.nodes().stream().map((node) -> node.ask((store) -> node.silence())).toList())
+			.await((answers) -> false, this.quorum.timeoutNanos());
+	}
+
+	/**
+	 * Forget the ballots of leases that are over, and let the nodes remove what they can.
+	 */
+	@Override
+	public boolean sweep() {
+		long now = this.quorum.now();
+		this.ballots.values().removeIf((ballot) -> ballot.isOutdated(now));
+		Round<Boolean> round = this.quorum.ask(LockStore::sweep, (answers) -> false);
+		return round.count((more) -> more) > 0;
+	}
+
+	/**
+	 * The state of each node.
+	 * @return the states, in the order of the nodes
+	 */
+	public List<QuorumNodeStatus> nodes() {
+		return this.quorum.nodes().stream().map(QuorumNode::status).toList();
+	}
+
+	int ballots() {
+		return this.ballots.size();
+	}
+
+	@Override
+	public String describe() {
+		return this.quorum.nodes()
+			.stream()
+			.map((node) -> node.store().describe())
+			.collect(Collectors.joining(", ", "quorum of " + this.quorum.nodes().size() + " (", ")"));
+	}
+
+	@Override
+	public void close() {
+		this.threads.forEach(NodeThreads::close);
+		long end = System.nanoTime() + this.quorum.timeoutNanos();
+		this.threads.forEach((each) -> each.await(end - System.nanoTime()));
+		for (QuorumNode node : this.quorum.nodes()) {
+			try {
+				node.store().close();
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not close " + node.store().describe(), ex);
+			}
+		}
+	}
+
+	/**
+	 * An owner of a key.
+	 *
+	 * @param key the key
+	 * @param owner the owner
+	 */
+	private record Owner(String key, String owner) {
+
+	}
+
+}

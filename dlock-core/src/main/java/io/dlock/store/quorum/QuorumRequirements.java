@@ -1,0 +1,62 @@
+package io.dlock.store.quorum;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.RaisedTokens;
+import io.dlock.store.StorageKey;
+
+/**
+ * The conditions under which a quorum keeps its promises.
+ */
+final class QuorumRequirements {
+
+	private static final int MIN_NODES = 3;
+
+	private QuorumRequirements() {
+	}
+
+	static void check(List<? extends LockStore> nodes, QuorumSettings settings) {
+		if (nodes.size() < MIN_NODES || nodes.size() % 2 == 0) {
+			throw new IllegalArgumentException(
+					"A quorum needs an odd number of nodes, at least 3, but there are " + nodes.size());
+		}
+		if (settings.wrongClocks() > nodes.size() / 2) {
+			throw new IllegalArgumentException("'wrongClocks' must be fewer than half of the %d nodes but is %d"
+				.formatted(nodes.size(), settings.wrongClocks()));
+		}
+		if (nodes.stream().distinct().count() < nodes.size()) {
+			throw new IllegalArgumentException("A quorum needs different nodes, but one of them is there twice");
+		}
+		for (LockStore node : nodes) {
+			if (!(node instanceof RaisedTokens)) {
+				throw new IllegalArgumentException("A node of a quorum needs tokens that can be raised, which "
+						+ node.describe() + " has not. Use Redis or memory");
+			}
+		}
+	}
+
+	static void check(AcquireCommand command, QuorumSettings settings) {
+		if (LockStore.isMember(command.owner())) {
+			throw new IllegalArgumentException(
+					"'%s' cannot be shared: a quorum has exclusive locks only".formatted(StorageKey.of(command.key())));
+		}
+		if (command.mailbox() != null && command.mailbox().isOfRequest()) {
+			throw new IllegalArgumentException(
+					"'%s' cannot be fair: a quorum has no queue. Use a lock that is not fair, or another store"
+						.formatted(StorageKey.of(command.key())));
+		}
+		if (isTooLong(command.lease(), settings)) {
+			throw new IllegalArgumentException("The lease of '%s' must be at most %s, the longest lease, but is %s"
+				.formatted(StorageKey.of(command.key()), settings.longestLease(), command.lease()));
+		}
+	}
+
+	static boolean isTooLong(Duration lease, QuorumSettings settings) {
+		Duration longest = settings.longestLease();
+		return !longest.isZero() && lease.compareTo(longest) > 0;
+	}
+
+}

@@ -1,0 +1,84 @@
+package io.dlock.store.quorum;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.LockStore.AcquireCommand;
+
+/**
+ * The commands of a {@link Ballot} to one node. Each waits for the answer to the one
+ * before it, without a thread: a release cannot overtake a late acquire.
+ */
+final class Vote {
+
+	private final QuorumNode node;
+
+	private final String key;
+
+	private final String owner;
+
+	private final ReentrantLock appending = new ReentrantLock();
+
+	/** Guarded by {@code appending}. */
+	private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
+
+	Vote(QuorumNode node, String key, String owner) {
+		this.node = node;
+		this.key = key;
+		this.owner = owner;
+	}
+
+	CompletableFuture<AcquireResult> acquire(AcquireCommand command) {
+		return then(() -> this.node.vote(command));
+	}
+
+	CompletableFuture<Boolean> raise(long token) {
+		return then(() -> this.node.raise(this.key, this.owner, token));
+	}
+
+	/**
+	 * Release the vote, also if its answer has not come yet, and do not wait.
+	 */
+	void revoke() {
+		var unused = release();
+	}
+
+	CompletableFuture<Boolean> release() {
+		return then(() -> this.node.store().release(this.key, this.owner));
+	}
+
+	/**
+	 * Give a vote that this node lacks to the holder, with its token.
+	 * @param command the acquire
+	 * @param token the token
+	 * @param held whether the owner still holds the key
+	 */
+	void fillUp(AcquireCommand command, long token, BooleanSupplier held) {
+		var unused = then(() -> held.getAsBoolean() && this.node.vote(command) instanceof Granted granted
+				&& (granted.token() >= token || this.node.raise(this.key, this.owner, token)));
+	}
+
+	private <T> CompletableFuture<T> then(Supplier<T> command) {
+		this.appending.lock();
+		try {
+			CompletableFuture<T> next;
+			if (this.last.isDone()) {
+				next = this.node.ask((store) -> command.get());
+			}
+			else {
+				next = this.last.handle((ignored, failure) -> null)
+					.thenCompose((ignored) -> this.node.ask((store) -> command.get()));
+			}
+			this.last = next;
+			return next;
+		}
+		finally {
+			this.appending.unlock();
+		}
+	}
+
+}

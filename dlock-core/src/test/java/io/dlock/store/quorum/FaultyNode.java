@@ -1,0 +1,147 @@
+package io.dlock.store.quorum;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.LockStore;
+import io.dlock.store.RaisedTokens;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreInspection;
+import io.dlock.store.StoredLock;
+import io.dlock.store.memory.MemoryLockStore;
+
+/**
+ * A node with a clock of its own that fails as a test says. It runs on the thread that
+ * asks it.
+ */
+final class FaultyNode implements LockStore, RaisedTokens {
+
+	/** The behavior towards a command. */
+	enum Mode {
+
+		WORKS, IS_DOWN, LOSES_ANSWERS, IS_LATE
+
+	}
+
+	private final LongSupplier time;
+
+	private final Queue<Runnable> late = new ArrayDeque<>();
+
+	private long step;
+
+	private MemoryLockStore data;
+
+	private Mode mode = Mode.WORKS;
+
+	FaultyNode(LongSupplier time) {
+		this.time = time;
+		restartEmpty();
+	}
+
+	static List<FaultyNode> list(int count, LongSupplier time) {
+		List<FaultyNode> nodes = new ArrayList<>();
+		for (int i = 0; i < count; i++) {
+			nodes.add(new FaultyNode(time));
+		}
+		return nodes;
+	}
+
+	void restartEmpty() {
+		this.data = new MemoryLockStore(() -> this.time.getAsLong() + this.step);
+	}
+
+	/**
+	 * Be another address of the same server.
+	 */
+	void share(FaultyNode other) {
+		this.data = other.data;
+	}
+
+	void stepClock(Duration step) {
+		this.step += step.toNanos();
+	}
+
+	void set(Mode mode) {
+		this.mode = mode;
+	}
+
+	/**
+	 * Execute the commands that were late.
+	 */
+	void deliver() {
+		for (Runnable command = this.late.poll(); command != null; command = this.late.poll()) {
+			command.run();
+		}
+	}
+
+	private <T> T answer(Supplier<T> command) {
+		return switch (this.mode) {
+			case WORKS -> command.get();
+			case IS_DOWN -> throw new StoreException(Effect.NONE, false, "down", null);
+			case LOSES_ANSWERS -> {
+				var unused = command.get();
+				throw new StoreException(Effect.UNKNOWN, false, "lost", null);
+			}
+			case IS_LATE -> {
+				this.late.add(() -> {
+					var unused = command.get();
+				});
+				throw new StoreException(Effect.UNKNOWN, false, "late", null);
+			}
+		};
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireCommand command) {
+		return answer(() -> this.data.acquire(command));
+	}
+
+	@Override
+	public List<RenewResult> renew(List<RenewCommand> leases) {
+		return answer(() -> this.data.renew(leases));
+	}
+
+	@Override
+	public boolean release(String key, String owner) {
+		return answer(() -> this.data.release(key, owner));
+	}
+
+	@Override
+	public boolean raiseToken(String key, String owner, long token) {
+		return answer(() -> this.data.raiseToken(key, owner, token));
+	}
+
+	@Override
+	public Optional<StoredLock> find(String key) {
+		return answer(() -> this.data.find(key));
+	}
+
+	@Override
+	public StoreInspection inspection() {
+		return this.data;
+	}
+
+	@Override
+	public void verify() {
+		answer(() -> true);
+	}
+
+	@Override
+	public String describe() {
+		return "node";
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

@@ -1,0 +1,219 @@
+package io.dlock.store.quorum;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.store.quorum.FaultyNode.Mode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Locks by majority while nodes fail. All nodes run on the thread of the test, and time
+ * passes when the test says so.
+ */
+class QuorumLockStoreTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(10);
+
+	private static final QuorumSettings FORGETFUL = new QuorumSettings(Duration.ofMillis(50), LEASE, 0);
+
+	private static final QuorumSettings SETTINGS = FORGETFUL.withLongestLease(Duration.ZERO);
+
+	private final AtomicLong time = new AtomicLong();
+
+	private final List<FaultyNode> nodes = FaultyNode.list(5, this.time::get);
+
+	private final QuorumLockStore store = store(SETTINGS);
+
+	private QuorumLockStore store(QuorumSettings settings) {
+		return new QuorumLockStore(this.nodes, settings, this.time::get, List.of(), (node) -> Runnable::run);
+	}
+
+	private static AcquireCommand command(String owner) {
+		return new AcquireCommand("key", owner, LEASE, "holder " + owner, "");
+	}
+
+	private static AcquireResult acquire(QuorumLockStore store, String owner) {
+		return store.acquire(command(owner));
+	}
+
+	private static RenewResult renew(QuorumLockStore store, String owner) {
+		return store.renew(List.of(new RenewCommand("key", owner, LEASE))).get(0);
+	}
+
+	private void set(Mode mode, int... numbers) {
+		for (int number : numbers) {
+			this.nodes.get(number).set(mode);
+		}
+	}
+
+	private void pass(Duration duration) {
+		this.time.addAndGet(duration.toNanos());
+	}
+
+	@Test
+	void minorityThatIsDownChangesNothing() {
+		set(Mode.IS_DOWN, 0, 3);
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Refused.class);
+		assertThat(renew(this.store, "a")).isEqualTo(RenewResult.RENEWED);
+		assertThat(this.store.release("key", "a")).isTrue();
+		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void majorityThatIsDownIsAFailureAndNotBusy() {
+		set(Mode.IS_DOWN, 0, 1, 3);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"))
+			.withMessageContaining("2 of 5")
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+		set(Mode.WORKS, 0, 1, 3);
+		assertThat(acquire(store(SETTINGS), "b")).as("nothing is left").isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void lostAttemptIsRevokedOnNodesThatDidNotAnswer() {
+		set(Mode.LOSES_ANSWERS, 0, 1, 2);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"));
+		set(Mode.WORKS, 0, 1, 2);
+		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void lateCommandOfALostAttemptTakesNoVoteFromTheNext() {
+		set(Mode.IS_LATE, 0, 1, 2);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"));
+		set(Mode.WORKS, 0, 1, 2);
+		set(Mode.IS_DOWN, 3, 4);
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+		this.nodes.forEach(FaultyNode::deliver);
+		assertThat(acquire(store(SETTINGS), "b")).as("a late release").isInstanceOf(Refused.class);
+	}
+
+	@Test
+	void tokenIsKnownToAMajorityBeforeItIsReturned() {
+		this.nodes.get(0).acquire(command("setter"));
+		this.nodes.get(0).raiseToken("key", "setter", 4_000_000_000_000_000L);
+		this.nodes.get(0).release("key", "setter");
+		set(Mode.IS_DOWN, 3, 4);
+		long first = ((Granted) acquire(this.store, "a")).token();
+		assertThat(first).isGreaterThan(4_000_000_000_000_000L);
+		this.store.release("key", "a");
+		set(Mode.WORKS, 3, 4);
+		set(Mode.IS_DOWN, 0, 1);
+		assertThat(((Granted) acquire(store(SETTINGS), "b")).token()).isGreaterThan(first);
+	}
+
+	@Test
+	void nodeThatLostItsDataDoesNotVoteForTheLongestLease() {
+		QuorumLockStore forgetful = store(FORGETFUL);
+		assertThat(acquire(forgetful, "a")).as("all nodes are new").isInstanceOf(Refused.class);
+		pass(LEASE);
+		set(Mode.IS_DOWN, 3, 4);
+		assertThat(acquire(forgetful, "a")).isInstanceOf(Granted.class);
+		set(Mode.WORKS, 3, 4);
+		this.nodes.get(0).restartEmpty();
+		assertThat(acquire(store(FORGETFUL), "b")).as("0, 3 and 4 would be a majority").isInstanceOf(Refused.class);
+		pass(LEASE);
+		assertThat(acquire(store(FORGETFUL), "b")).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void leaseThatTheAttemptUsedUpIsNotGranted() {
+		QuorumLockStore slow = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(),
+				(node) -> (command) -> {
+					pass(LEASE.dividedBy(5));
+					command.run();
+				});
+		assertThat(acquire(slow, "a")).isInstanceOf(Refused.class);
+		assertThat(acquire(this.store, "b")).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void wrongClockBreaksNothingIfItIsExpected() {
+		QuorumSettings careful = SETTINGS.withWrongClocks(1);
+		set(Mode.IS_DOWN, 4);
+		assertThat(acquire(store(careful), "a")).isInstanceOf(Granted.class);
+		set(Mode.WORKS, 4);
+		this.nodes.get(0).stepClock(LEASE);
+		assertThat(acquire(store(careful), "b")).isInstanceOf(Refused.class);
+	}
+
+	@Test
+	void renewalFillsUpANodeThatLacksTheLock() {
+		set(Mode.IS_DOWN, 0, 1);
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+		set(Mode.WORKS, 0, 1);
+		assertThat(renew(this.store, "a")).isEqualTo(RenewResult.RENEWED);
+		set(Mode.IS_DOWN, 3, 4);
+		assertThat(renew(this.store, "a")).isEqualTo(RenewResult.RENEWED);
+	}
+
+	@Test
+	void renewalWithoutAMajorityIsNotKnown() {
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+		set(Mode.IS_DOWN, 0, 1, 2);
+		assertThat(renew(this.store, "a")).isEqualTo(RenewResult.UNKNOWN);
+	}
+
+	@Test
+	void ballotsOfLeasesThatAreOverAreForgotten() {
+		acquire(this.store, "a");
+		assertThat(this.store.ballots()).isEqualTo(1);
+		pass(LEASE);
+		this.store.sweep();
+		assertThat(this.store.ballots()).isZero();
+	}
+
+	@Test
+	void sharedFairAndTooLongLocksAreRefused() {
+		assertThat(this.store.supportsMembers()).isFalse();
+		assertThatIllegalArgumentException().isThrownBy(() -> acquire(this.store, "+a"))
+			.withMessageContaining("shared");
+		MailboxAddress request = MailboxAddress.create(LEASE).ofRequest(1);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.store.acquire(new AcquireCommand("key", "a", LEASE, "", "", request, true, null)))
+			.withMessageContaining("fair");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> store(FORGETFUL.withLongestLease(LEASE.minusMillis(1))).acquire(command("a")))
+			.withMessageContaining("longest lease");
+	}
+
+	@Test
+	void nodesAreAnOddNumberOfDifferentStores() {
+		MemoryLockStore one = new MemoryLockStore();
+		MemoryLockStore two = new MemoryLockStore();
+		assertThatIllegalArgumentException().isThrownBy(() -> new QuorumLockStore(List.of(one), SETTINGS));
+		assertThatIllegalArgumentException().isThrownBy(() -> new QuorumLockStore(this.nodes.subList(0, 4), SETTINGS));
+		assertThatIllegalArgumentException().isThrownBy(() -> new QuorumLockStore(List.of(one, two, one), SETTINGS));
+		assertThatIllegalArgumentException().isThrownBy(
+				() -> new QuorumLockStore(List.of(one, two, new MemoryLockStore()), SETTINGS.withWrongClocks(2)));
+	}
+
+	@Test
+	void sameServerTwiceIsFoundAtStart() {
+		FaultyNode one = this.nodes.get(0);
+		FaultyNode same = new FaultyNode(this.time::get);
+		same.share(one);
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(() -> {
+			new QuorumLockStore(List.of(one, this.nodes.get(1), same), SETTINGS).verify();
+		}).withMessageContaining("one server");
+	}
+
+}
