@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -34,6 +36,9 @@ class MembersIntegrationTests {
 	private static final int CYCLES = 400;
 
 	private static final int LIMIT = 3;
+
+	/** How long a lock is held, so that holders that must not meet would. */
+	private static final long HOLD_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
 	private final LockSettings settings = LockSettings.builder()
 		.lease(Duration.ofSeconds(40))
@@ -66,6 +71,8 @@ class MembersIntegrationTests {
 			assertThat(this.writers.incrementAndGet()).as("writers").isOne();
 			assertThat(this.readers).as("readers beside a writer").hasValue(0);
 			assertThat(writer.token()).isGreaterThan(this.highestOfWriters.getAndSet(writer.token()));
+			LockSupport.parkNanos(HOLD_NANOS);
+			assertThat(this.readers).as("readers beside a writer").hasValue(0);
 			this.writers.decrementAndGet();
 			if (cycle % 2 == 0) {
 				read(writer.downgrade());
@@ -80,6 +87,7 @@ class MembersIntegrationTests {
 		this.readers.incrementAndGet();
 		assertThat(this.writers).as("writers beside a reader").hasValue(0);
 		assertThat(reader.token()).isGreaterThan(this.highestOfWriters.get());
+		LockSupport.parkNanos(HOLD_NANOS);
 		this.readers.decrementAndGet();
 		reader.release();
 	}
@@ -90,6 +98,7 @@ class MembersIntegrationTests {
 		run(address, (registry) -> {
 			try (LockHandle permit = registry.acquirePermit(this.exclusive, LIMIT)) {
 				assertThat(this.readers.incrementAndGet()).isLessThanOrEqualTo(LIMIT);
+				LockSupport.parkNanos(HOLD_NANOS);
 				permit.assertHeld();
 				this.readers.decrementAndGet();
 			}
@@ -104,6 +113,7 @@ class MembersIntegrationTests {
 		run("redis:" + redis.host() + ":" + redis.port(), (registry) -> {
 			try (LockSet set = registry.acquireAll(this.exclusive, (this.cycles.get() % 2 == 0) ? keys : reversed)) {
 				assertThat(this.writers.incrementAndGet()).isOne();
+				LockSupport.parkNanos(HOLD_NANOS);
 				set.assertHeld();
 				this.writers.decrementAndGet();
 			}
