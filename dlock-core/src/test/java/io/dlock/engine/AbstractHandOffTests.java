@@ -39,7 +39,7 @@ abstract class AbstractHandOffTests {
 	@AfterEach
 	void nothingIsLeft() {
 		Thread.interrupted();
-		assertThat(LockHandle.current()).as("handles bound to the thread").isEmpty();
+		assertThat(TestContexts.dropHandles()).as("handles bound to the thread").isEmpty();
 		this.registry.close();
 		assertThat(this.registry.queues().size()).as("local queues").isZero();
 		assertThat(this.registry.renewer().size()).as("kept leases").isZero();

@@ -121,10 +121,13 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		this.clock.pass(Duration.ofMillis(4500));
 		awaitDue(12_000);
 		this.store.unreachable = (key) -> key.endsWith("0");
-		this.store.beforeRenew = () -> this.clock.pass(Duration.ofSeconds(1));
+		this.store.beforeRenew = () -> {
+			// the timer goes on with those of the node that is down
+			if (this.store.renewedTogether.size() <= 3) {
+				this.clock.pass(Duration.ofSeconds(1));
+			}
+		};
 		this.blocking.countDown();
-		Awaitility.await()
-			.until(() -> this.store.renewedTogether.size() >= 3 && LeaseInternals.due(this.registry.renewer()) == 0);
 		Awaitility.await()
 			.untilAsserted(
 					() -> assertThat(others.stream().filter((other) -> other.remaining().toSeconds() > 5).count())
@@ -241,7 +244,7 @@ class RenewalBatchTests extends AbstractHandOffTests {
 		this.store.unreachable = (key) -> key.startsWith("lost");
 		this.blocking.countDown();
 		Awaitility.await().until(() -> handles.subList(1300, 1400).stream().allMatch(this::isRenewed));
-		assertThat(this.store.renewedTogether).extracting(List::size).startsWith(1000, 100, 200, 20, 40, 40);
+		assertThat(this.store.renewedTogether).extracting(List::size).startsWith(1000, 100, 200, 20, 40);
 		this.store.unreachable = (key) -> false;
 		handles.forEach(LockHandle::release);
 		first.release();

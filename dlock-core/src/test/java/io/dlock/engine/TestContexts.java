@@ -1,7 +1,12 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.lease.AcquireContext;
@@ -48,6 +53,24 @@ public final class TestContexts {
 			.stream()
 			.filter((queued) -> queued.context().key().equals(key) && !queued.isFirst() && !queued.isExpired())
 			.count();
+	}
+
+	/**
+	 * Release what a failed test has left, so that the next one does not find it on its
+	 * thread.
+	 */
+	static List<LockHandle> dropHandles() {
+		List<LockHandle> bound = new ArrayList<>();
+		for (Optional<LockHandle> handle = LockHandle.current(); handle.isPresent(); handle = LockHandle.current()) {
+			bound.add(handle.get());
+			try {
+				handle.get().release();
+			}
+			catch (LockLostException ex) {
+				// is not bound any more
+			}
+		}
+		return bound;
 	}
 
 }
