@@ -1,10 +1,6 @@
 package io.dlock.store.quorum;
 
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterAll;
@@ -12,11 +8,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import io.dlock.store.LockStore;
-import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
-import io.dlock.store.test.LockStoreContract;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
@@ -24,7 +17,7 @@ import io.dlock.test.RedisServer;
 /**
  * The contract on three Redis servers.
  */
-class RedisQuorumLockStoreContractIntegrationTests extends LockStoreContract {
+class RedisQuorumLockStoreContractIntegrationTests extends AbstractQuorumContract<RedisLockStore> {
 
 	private static final List<RedisServer> SERVERS = Stream.generate(() -> RedisServer.start()).limit(3).toList();
 
@@ -32,14 +25,10 @@ class RedisQuorumLockStoreContractIntegrationTests extends LockStoreContract {
 		.map((server) -> LettuceFactories.create(server.host(), server.port()))
 		.toList();
 
-	private final List<RedisLockStore> nodes = new ArrayList<>();
-
 	@Override
-	protected LockStore createStore() {
-		this.factories.forEach((factory) -> this.nodes
-			.add(new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))));
-		return new QuorumLockStore(this.nodes,
-				QuorumSettings.defaults().withCommandTimeout(Patience.COMMAND).withLongestLease(Duration.ZERO));
+	List<RedisLockStore> createNodes() {
+		RedisLockStoreSettings settings = RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND);
+		return this.factories.stream().map((factory) -> new RedisLockStore(factory, settings)).toList();
 	}
 
 	@Override
@@ -49,20 +38,6 @@ class RedisQuorumLockStoreContractIntegrationTests extends LockStoreContract {
 				connection.serverCommands().flushAll();
 			}
 		});
-	}
-
-	@Override
-	protected void setLastToken(long token) {
-		this.nodes.forEach((node) -> {
-			node.acquire(new AcquireCommand(key(), "token", Duration.ofSeconds(10), "", ""));
-			node.raiseToken(key(), "token", token);
-			node.release(key(), "token");
-		});
-	}
-
-	@Override
-	protected Set<Feature> features() {
-		return EnumSet.of(Feature.INSPECTION);
 	}
 
 	/**

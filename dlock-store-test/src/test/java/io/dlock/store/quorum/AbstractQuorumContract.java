@@ -1,0 +1,50 @@
+package io.dlock.store.quorum;
+
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.RaisedTokens;
+import io.dlock.store.test.LockStoreContract;
+import io.dlock.test.Patience;
+
+/**
+ * The contract on nodes that never lose their data.
+ *
+ * @param <S> the type of the nodes
+ */
+abstract class AbstractQuorumContract<S extends LockStore & RaisedTokens> extends LockStoreContract {
+
+	private List<S> nodes = List.of();
+
+	/**
+	 * Create the nodes of a test.
+	 * @return the nodes
+	 */
+	abstract List<S> createNodes();
+
+	@Override
+	protected LockStore createStore() {
+		this.nodes = createNodes();
+		return new QuorumLockStore(this.nodes,
+				QuorumSettings.defaults().withCommandTimeout(Patience.COMMAND).withLongestLease(Duration.ZERO));
+	}
+
+	@Override
+	protected void setLastToken(long token) {
+		this.nodes.forEach((node) -> {
+			node.acquire(new AcquireCommand(key(), "token", Duration.ofSeconds(10), "", ""));
+			node.raiseToken(key(), "token", token);
+			node.release(key(), "token");
+		});
+	}
+
+	@Override
+	protected Set<Feature> features() {
+		return EnumSet.of(Feature.INSPECTION);
+	}
+
+}
