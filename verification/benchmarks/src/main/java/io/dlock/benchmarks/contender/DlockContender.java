@@ -49,6 +49,16 @@ public final class DlockContender implements Contender {
 		return connect(address, lease, LockSettings.builder().releaseMode(ReleaseMode.ASYNC));
 	}
 
+	/**
+	 * Connect to several servers, the majority of which has to agree.
+	 * @param nodes the servers
+	 * @param lease the lease of every lock
+	 * @return the contender
+	 */
+	public static DlockContender connectQuorum(List<ServerAddress> nodes, Duration lease) {
+		return new DlockContender(StoreContender.quorum(nodes, lease), LockSettings.builder().lease(lease));
+	}
+
 	static DlockContender connectFair(ServerAddress address, Duration lease) {
 		return connect(address, lease, LockSettings.builder().fair(true));
 	}

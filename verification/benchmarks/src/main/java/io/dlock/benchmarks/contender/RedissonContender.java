@@ -22,12 +22,20 @@ final class RedissonContender implements Contender {
 	private final BiFunction<RedissonClient, String, Lock> kind;
 
 	RedissonContender(ServerAddress address, Duration lease, BiFunction<RedissonClient, String, Lock> kind) {
+		this.client = connect(address, lease);
+		this.lease = lease;
+		this.kind = kind;
+	}
+
+	static RedissonClient connect(ServerAddress address, Duration lease) {
 		Config config = new Config();
 		config.setLockWatchdogTimeout(lease.toMillis());
 		config.useSingleServer().setAddress(address.redisUri());
-		this.client = Redisson.create(config);
-		this.lease = lease;
-		this.kind = kind;
+		return Redisson.create(config);
+	}
+
+	static void shutDown(RedissonClient client) {
+		client.shutdown(0, 2, TimeUnit.SECONDS);
 	}
 
 	@Override
@@ -61,7 +69,7 @@ final class RedissonContender implements Contender {
 
 	@Override
 	public void close() {
-		this.client.shutdown(0, 2, TimeUnit.SECONDS);
+		shutDown(this.client);
 	}
 
 }

@@ -1,7 +1,10 @@
 package io.dlock.benchmarks.contender;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.LockSettings;
 import io.dlock.store.AcquireResult;
@@ -10,6 +13,8 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.store.quorum.QuorumLockStore;
+import io.dlock.store.quorum.QuorumSettings;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 
@@ -52,6 +57,19 @@ final class StoreContender implements Contender {
 								.withPoolSize(ServerAddress.POOL_SIZE)
 								.withRetention(Duration.ofMinutes(1))));
 		};
+	}
+
+	/**
+	 * The majority of several servers.
+	 */
+	static Connected<LockStore> quorum(List<ServerAddress> nodes, Duration lease) {
+		Duration timeout = LockSettings.commandTimeoutFor(lease);
+		List<LettuceConnectionFactory> factories = nodes.stream().map(ServerAddress::connectionFactory).toList();
+		RedisLockStoreSettings settings = RedisLockStoreSettings.defaults().withCommandTimeout(timeout);
+		QuorumLockStore store = new QuorumLockStore(
+				factories.stream().map((factory) -> new RedisLockStore(factory, settings)).toList(),
+				QuorumSettings.defaults().withCommandTimeout(timeout).withLongestLease(lease));
+		return new Connected<>(store, () -> factories.forEach(LettuceConnectionFactory::destroy));
 	}
 
 	@Override

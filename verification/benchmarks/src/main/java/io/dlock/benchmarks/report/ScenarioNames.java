@@ -35,6 +35,9 @@ public final class ScenarioNames {
 	/** One key, 3 JVMs of 4 threads, first come, first served. */
 	public static final String FAIR_JVMS = "fair-jvms";
 
+	/** One thread, a key of its own, on one server and on five. */
+	public static final String QUORUM = "quorum";
+
 	/** One key handed to and fro by two JVMs. */
 	public static final String HAND_OFF = "hand-off";
 
@@ -55,6 +58,12 @@ public final class ScenarioNames {
 
 	/** The unit of hand-offs, listed among the contenders. */
 	public static final String ROUND_TRIP = "round trip";
+
+	/** Our locks by the majority of five servers, listed among the contenders. */
+	public static final String DLOCK_QUORUM = "dlock-quorum";
+
+	/** Redisson's lock of five servers, listed among the contenders. */
+	public static final String REDISSON_MULTI = "redisson-multi";
 
 	private ScenarioNames() {
 	}

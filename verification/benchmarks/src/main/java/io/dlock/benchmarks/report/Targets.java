@@ -39,7 +39,7 @@ final class Targets {
 		return switch (scenario) {
 			case ScenarioNames.HAND_OFF -> ROUND_TRIP;
 			case ScenarioNames.POLLING_TRIES -> STORE;
-			case ScenarioNames.TWO_KEYS -> DLOCK;
+			case ScenarioNames.TWO_KEYS, ScenarioNames.QUORUM -> DLOCK;
 			case ScenarioNames.READERS, ScenarioNames.READERS_JVMS, ScenarioNames.PERMITS -> REDISSON;
 			case ScenarioNames.FAIR_JVMS -> ContenderType.REDISSON_FAIR.label();
 			default -> RAW;
@@ -61,10 +61,12 @@ final class Targets {
 		targets.add(vsRedisson("4 permits, 16 threads", ScenarioNames.PERMITS, 15));
 		targets.add(Target.atLeast("redis, one fair key, 3 JVMs × 4: throughput / Redisson's", 5,
 				fairRatio(Backend.REDIS.label())));
+		targets.add(quorum("one Redis", 2.5, DLOCK));
+		targets.add(quorum("Redisson's lock of all five", 1, ScenarioNames.REDISSON_MULTI));
 		String aspect = "aspect, key from an argument, memory: ";
 		Series nanos = new Series(ScenarioNames.ASPECT, ScenarioNames.MEMORY, "lockedByArgument", Metric.NANOS);
-		targets.add(Target.atMost(aspect + "ns/call", 1000, median(nanos)));
-		targets.add(Target.atMost(aspect + "B/call", 300,
+		targets.add(Target.atMost(aspect + "ns/call", 1200, median(nanos)));
+		targets.add(Target.atMost(aspect + "B/call", 1500,
 				median(new Series(ScenarioNames.ASPECT, ScenarioNames.MEMORY, "lockedByArgument", Metric.BYTES))));
 		return targets;
 	}
@@ -117,6 +119,14 @@ final class Targets {
 				Metric.P50);
 		return Target.atMost(store + ", two keys at once, 1 thread: p50 / one key", limit,
 				(results) -> results.ratio(two, one).map(Summary::median));
+	}
+
+	private static Target quorum(String than, double limit, String other) {
+		String redis = Backend.REDIS.label();
+		Series ours = new Series(ScenarioNames.QUORUM, redis, ScenarioNames.DLOCK_QUORUM, Metric.P50);
+		Series theirs = new Series(ScenarioNames.QUORUM, redis, other, Metric.P50);
+		return Target.atMost("majority of five, 1 thread: p50 / " + than, limit,
+				(results) -> results.ratio(ours, theirs).map(Summary::median));
 	}
 
 	private static Function<Results, Optional<Double>> fairRatio(String store) {

@@ -66,7 +66,7 @@ record OneProcess(String name, Keys keys, int redisThreads, int postgresThreads,
 		}
 	}
 
-	private void measure(BenchmarkRun run, Series series, LockKind kind, Contender contender, int round)
+	void measure(BenchmarkRun run, Series series, LockKind kind, Contender contender, int round)
 			throws InterruptedException {
 		int threads = series.store().equals(Backend.REDIS.label()) ? this.redisThreads : this.postgresThreads;
 		List<Exclusion> protectedThings = Stream.generate(() -> protectedBy(kind))
