@@ -44,7 +44,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 	/** A peer with several kinds of locks. */
 	private static final String KINDS = "redisson-kinds";
 
-	static final String USAGE = "run --store=redis|redis-sentinel|redis-cluster|postgres|mariadb [--contender=dlock]"
+	static final String USAGE = "run --store=redis|redis-sentinel|redis-cluster|redis-quorum|postgres|mariadb [--contender=dlock]"
 			+ " [--tier=S|L] [--duration=600s|10m|0] [--seed=1] [--clients=3] [--threads=4|2] [--keys=4] [--lease=1000]"
 			+ " [--futures=36|18] [--pollers=2|1] [--transfers=1] [--places=2] [--fair=2] [--kept=10000] [--only=F24+F32] [--without=F28+F29]";
 
@@ -53,17 +53,18 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 		String contender = arguments.text("contender", US);
 		Duration duration = duration(arguments.text("duration", "60s"));
 		boolean more = contender.equals(US);
-		boolean kinds = more || contender.equals(KINDS);
 		StoreType store = StoreType.of(arguments.text("store", "redis"));
+		boolean vote = store == StoreType.REDIS_QUORUM;
+		boolean kinds = (more && !vote) || contender.equals(KINDS);
 		int part = (more && !store.isRedis() && !duration.isZero()) ? 2 : 1;
 		return new CampaignOptions(store, contender, Tier.valueOf(arguments.text("tier", "S").toUpperCase(Locale.ROOT)),
 				duration, arguments.number("seed", ThreadLocalRandom.current().nextLong(1, 1_000_000)),
 				arguments.number("clients", 3), arguments.number("threads", 4 / part), arguments.number("keys", 4),
 				Duration.ofMillis(arguments.number("lease", 1000)), arguments.number("futures", more ? 36 / part : 0),
-				arguments.number("pollers", more ? 2 / part : 0), arguments.number("transfers", kinds ? 1 : 0),
-				arguments.number("places", kinds ? 2 : 0),
+				arguments.number("pollers", more ? 2 / part : 0),
+				arguments.number("transfers", (more || kinds) ? 1 : 0), arguments.number("places", kinds ? 2 : 0),
 				arguments.number("fair", (kinds && !duration.isZero()) ? 2 : 0),
-				arguments.number("kept", more ? kept(duration) : 0), arguments.text("only", ALL),
+				arguments.number("kept", (more && !vote) ? kept(duration) : 0), arguments.text("only", ALL),
 				arguments.text("without", "none"), Path.of(arguments.text("directory", "target/torture")));
 	}
 

@@ -24,6 +24,8 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
+import io.dlock.store.quorum.QuorumLockStore;
+import io.dlock.store.quorum.QuorumSettings;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.torture.history.Event;
@@ -64,6 +66,9 @@ final class DlockContender implements Contender {
 	static DlockContender connect(StoreAddress address, Duration lease, String instance) {
 		LockSettings settings = LockSettings.builder().lease(lease).instance(instance).build();
 		Duration timeout = settings.commandTimeout();
+		if (address.isQuorum()) {
+			return connectQuorum(address, settings);
+		}
 		if (address.isRedis()) {
 			LettuceConnectionFactory factory = address.connectionFactory();
 			return new DlockContender(settings, timeout,
@@ -75,6 +80,24 @@ final class DlockContender implements Contender {
 		return new DlockContender(settings, poolTimeout,
 				new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(timeout)),
 				new PooledApplication(pool), pool::close);
+	}
+
+	/**
+	 * The longest lease that a client asks for is twice the usual one.
+	 */
+	private static DlockContender connectQuorum(StoreAddress address, LockSettings settings) {
+		Duration timeout = settings.commandTimeout();
+		RedisLockStoreSettings node = RedisLockStoreSettings.defaults().withCommandTimeout(timeout);
+		List<StoreAddress> nodes = address.each();
+		List<LettuceConnectionFactory> factories = nodes.stream().map(StoreAddress::connectionFactory).toList();
+		QuorumLockStore store = new QuorumLockStore(
+				factories.stream().map((factory) -> new RedisLockStore(factory, node)).toList(),
+				QuorumSettings.defaults()
+					.withCommandTimeout(timeout)
+					.withLongestLease(settings.lease().multipliedBy(2)));
+		return new DlockContender(settings, timeout, store,
+				new SharedConnectionApplication(factories.get(0), nodes.get(0)),
+				() -> factories.forEach(LettuceConnectionFactory::destroy));
 	}
 
 	@Override

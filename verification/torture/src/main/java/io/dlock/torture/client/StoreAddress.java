@@ -66,6 +66,19 @@ record StoreAddress(Type type, List<String> nodes, String username, AtomicRefere
 		return Integer.parseInt(node.substring(node.lastIndexOf(':') + 1));
 	}
 
+	boolean isQuorum() {
+		return this.type == Type.REDIS_QUORUM;
+	}
+
+	/**
+	 * The addresses of several stores that know nothing of each other.
+	 */
+	List<StoreAddress> each() {
+		return this.nodes.stream()
+			.map((node) -> new StoreAddress(Type.REDIS, List.of(node), this.username, this.password, this.database))
+			.toList();
+	}
+
 	boolean isRedis() {
 		return this.type.redis;
 	}
@@ -164,7 +177,7 @@ record StoreAddress(Type type, List<String> nodes, String username, AtomicRefere
 	 */
 	enum Type {
 
-		REDIS(true), REDIS_SENTINEL(true), REDIS_CLUSTER(true), POSTGRES(false), MARIADB(false);
+		REDIS(true), REDIS_SENTINEL(true), REDIS_CLUSTER(true), REDIS_QUORUM(true), POSTGRES(false), MARIADB(false);
 
 		private final boolean redis;
 

@@ -38,7 +38,7 @@ public final class FaultCatalogue {
 			faults.add(ClientFaults.clockDrift(lease));
 		}
 		faults.addAll(safe(store, lease, tier));
-		if (store != StoreType.MARIADB && !bed.links().isEmpty()) {
+		if (store.hasMessages() && !bed.links().isEmpty()) {
 			faults.add(LinkFaults.silentSubscription(bed.store().links().isEmpty() ? Scope.LINK : Scope.NODE_LINK));
 		}
 		if (bed.store().disk().isPresent()) {
@@ -68,6 +68,11 @@ public final class FaultCatalogue {
 					faults.addAll(RedisFaults.connections(lease));
 				}
 			}
+			case REDIS_QUORUM -> {
+				faults.addAll(QuorumFaults.safe(lease));
+				faults.addAll(RedisFaults.safe(lease));
+				faults.add(Credentials.redis(lease));
+			}
 			case POSTGRES -> {
 				faults.addAll(NodeFaults.durable(lease));
 				faults.addAll(SqlFaults.postgres().safe(lease));
@@ -92,7 +97,7 @@ public final class FaultCatalogue {
 	private static List<FaultType> losing(Bed bed) {
 		List<FaultType> faults = new ArrayList<>();
 		switch (bed.store().type()) {
-			case REDIS, REDIS_CLUSTER -> faults.addAll(RedisFaults.losing(bed.lease()));
+			case REDIS, REDIS_CLUSTER, REDIS_QUORUM -> faults.addAll(RedisFaults.losing(bed.lease()));
 			case REDIS_SENTINEL -> faults.addAll(SentinelFaults.losing(bed.lease()));
 			case POSTGRES -> {
 				faults.addAll(SqlFaults.postgres().losing());

@@ -8,7 +8,7 @@ import java.util.Locale;
  */
 public enum StoreType {
 
-	REDIS, REDIS_SENTINEL, REDIS_CLUSTER, POSTGRES, MARIADB;
+	REDIS, REDIS_SENTINEL, REDIS_CLUSTER, REDIS_QUORUM, POSTGRES, MARIADB;
 
 	public String label() {
 		return name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -39,8 +39,15 @@ public enum StoreType {
 		};
 	}
 
+	/**
+	 * Whether a process can be told that it is its turn.
+	 */
+	public boolean hasMessages() {
+		return this != MARIADB && this != REDIS_QUORUM;
+	}
+
 	public boolean isRedis() {
-		return this == REDIS || this == REDIS_SENTINEL || this == REDIS_CLUSTER;
+		return this != POSTGRES && this != MARIADB;
 	}
 
 }

@@ -80,6 +80,7 @@ public interface StoreUnderTest extends AutoCloseable {
 			case POSTGRES -> SqlStore.startPostgres(mode);
 			case MARIADB -> SqlStore.startMariaDb(mode);
 			case REDIS_CLUSTER -> RedisClusterStore.start(mode);
+			case REDIS_QUORUM -> RedisQuorumStore.start(mode);
 			case REDIS_SENTINEL -> RedisSentinelStore.start(mode);
 		};
 	}

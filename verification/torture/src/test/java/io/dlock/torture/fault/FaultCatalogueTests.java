@@ -57,9 +57,17 @@ class FaultCatalogueTests {
 		try (TcpProxy link = TcpProxy.to("127.0.0.1", 1)) {
 			for (StoreType type : StoreType.values()) {
 				boolean messages = names(new NamedStore(type, List.of(link)), Tier.S).contains("silent-subscription");
-				assertThat(messages).as(type.label()).isEqualTo(type != StoreType.MARIADB);
+				assertThat(messages).as(type.label())
+					.isEqualTo(type != StoreType.MARIADB && type != StoreType.REDIS_QUORUM);
 			}
 		}
+	}
+
+	@Test
+	void nodesOfAQuorumForgetInTierS() {
+		assertThat(names(new NamedStore(StoreType.REDIS_QUORUM, List.of()), Tier.S))
+			.contains("node-forgets", "minority-forgets", "all-forget", "minority-is-cut-off")
+			.doesNotContain("evict", "flush-all");
 	}
 
 	@Test
