@@ -55,7 +55,7 @@ abstract class AcquireContract extends ContractPart {
 
 	@Test
 	void r23RepeatedAcquireStartsTheLeaseAnew() {
-		acquire("a", SHORT);
+		acquire("a", shortLease());
 		acquire("a", LEASE);
 		assertThat(remaining()).isGreaterThan(LONG);
 	}
@@ -66,9 +66,9 @@ abstract class AcquireContract extends ContractPart {
 	 */
 	@Test
 	void r6RepeatedAcquireNeverShortensTheLease() {
-		long token = granted(acquire("a", SHORT));
+		long token = granted(acquire("a", shortLease()));
 		renew("a", LEASE);
-		assertThat(granted(acquire("a", SHORT))).isEqualTo(token);
+		assertThat(granted(acquire("a", shortLease()))).isEqualTo(token);
 		assertThat(remaining()).isGreaterThan(LONG);
 	}
 
@@ -86,7 +86,7 @@ abstract class AcquireContract extends ContractPart {
 
 	@Test
 	void b11b12b13LeaseThatIsOverIsGrantedToTheNextAndItsHolderChangesNothing() {
-		long first = granted(acquire("a", SHORT));
+		long first = granted(acquire("a", shortLease()));
 		long second = await().until(() -> {
 			return (acquire("b", LEASE) instanceof Granted granted) ? granted.token() : 0L;
 		}, (token) -> token > 0);

@@ -42,9 +42,6 @@ abstract class ContractPart {
 	/** Less than {@link #LEASE}, and more than a busy machine takes. */
 	static final Duration LONG = Duration.ofSeconds(10);
 
-	/** Runs out in a test. */
-	static final Duration SHORT = Duration.ofMillis(300);
-
 	static final String REASON = "because ä 🔒 '; --";
 
 	private final LockStoreContract contract;
@@ -71,6 +68,11 @@ abstract class ContractPart {
 
 	final String key() {
 		return this.contract.key();
+	}
+
+	/** Runs out in a test. */
+	final Duration shortLease() {
+		return this.contract.shortLease();
 	}
 
 	final boolean has(Feature feature) {

@@ -147,7 +147,7 @@ abstract class InspectContract extends ContractPart {
 
 	@Test
 	void r55LeaseThatIsOverIsNotReleased() {
-		long token = granted(acquire("a", Duration.ofMillis(50)));
+		long token = granted(acquire("a", shortLease()));
 		await().until(() -> inspection().findStored(key()).isEmpty());
 		assertThat(inspection().forceRelease(key(), token)).isFalse();
 		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);

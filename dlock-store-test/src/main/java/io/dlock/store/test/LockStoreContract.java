@@ -1,5 +1,6 @@
 package io.dlock.store.test;
 
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.UUID;
@@ -78,6 +79,14 @@ public abstract class LockStoreContract {
 	 */
 	protected Set<Feature> features() {
 		return EnumSet.allOf(Feature.class);
+	}
+
+	/**
+	 * A lease that tests wait for. It is long enough to be granted on a busy machine.
+	 * @return the lease, by default 300 milliseconds
+	 */
+	protected Duration shortLease() {
+		return Duration.ofMillis(300);
 	}
 
 	/**

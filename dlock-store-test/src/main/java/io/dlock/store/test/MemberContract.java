@@ -87,8 +87,8 @@ abstract class MemberContract extends MemberPart {
 
 	@Test
 	void exclusiveOwnerFollowsTheLastMemberThatExpires() {
-		long first = granted(share("+a", SHORT));
-		long second = granted(share("+b", SHORT));
+		long first = granted(share("+a", shortLease()));
+		long second = granted(share("+b", shortLease()));
 		long third = await().until(() -> (acquire("x", LEASE) instanceof Granted granted) ? granted.token() : 0L,
 				(token) -> token > 0);
 		assertThat(List.of(first, second, third)).isSorted().doesNotHaveDuplicates();
@@ -99,7 +99,7 @@ abstract class MemberContract extends MemberPart {
 
 	@Test
 	void memberThatExpiredIsNeitherRenewedNorReleasedAndFreesItsPlace() {
-		granted(member("+a", SHORT, 2));
+		granted(member("+a", shortLease(), 2));
 		granted(permit("+b", 2));
 		await().until(() -> permit("+c", 2) instanceof Granted);
 		holdsNoMore("+a");
@@ -111,7 +111,7 @@ abstract class MemberContract extends MemberPart {
 
 	@Test
 	void membersLeftBehindByAnExclusiveOwnerHoldNothing() {
-		granted(share("+a", SHORT));
+		granted(share("+a", shortLease()));
 		await().until(() -> acquire("x", LEASE) instanceof Granted);
 		assertThat(release("x")).isTrue();
 		holdsNoMore("+a");
@@ -182,7 +182,7 @@ abstract class MemberContract extends MemberPart {
 		assertThat(remaining()).isLessThanOrEqualTo(LEASE);
 		assertThat(renew("+a", Duration.ofHours(1))).isEqualTo(RenewResult.RENEWED);
 		assertThat(remaining()).isGreaterThan(Duration.ofMinutes(59));
-		assertThat(renew("+a", SHORT)).as("does not shorten").isEqualTo(RenewResult.RENEWED);
+		assertThat(renew("+a", shortLease())).as("does not shorten").isEqualTo(RenewResult.RENEWED);
 		assertThat(remaining()).isGreaterThan(Duration.ofMinutes(59));
 	}
 

@@ -47,4 +47,12 @@ abstract class AbstractQuorumContract<S extends LockStore & RaisedTokens> extend
 		return EnumSet.of(Feature.INSPECTION);
 	}
 
+	/**
+	 * A lease that is over when the votes are counted is not granted.
+	 */
+	@Override
+	protected Duration shortLease() {
+		return Duration.ofSeconds(2);
+	}
+
 }
