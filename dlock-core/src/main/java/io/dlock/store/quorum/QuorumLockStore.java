@@ -55,6 +55,8 @@ public final class QuorumLockStore implements LockStore {
 
 	private static final long FIRST_PAUSE = Duration.ofMillis(1).toNanos();
 
+	private static final long FORGET_PERIOD = Duration.ofSeconds(1).toNanos();
+
 	private static final long LONGEST_PAUSE = Duration.ofMillis(128).toNanos();
 
 	private final Quorum quorum;
@@ -66,6 +68,8 @@ public final class QuorumLockStore implements LockStore {
 	private final Map<Owner, Ballot> ballots = new ConcurrentHashMap<>();
 
 	private final AtomicLong numbers = new AtomicLong();
+
+	private final AtomicLong forgotten;
 
 	/**
 	 * Create a store.
@@ -96,11 +100,13 @@ public final class QuorumLockStore implements LockStore {
 		this.quorum = new Quorum(List.copyOf(voters), settings, nanoTime);
 		this.inspection = new QuorumInspection(this.quorum);
 		this.threads = owned;
+		this.forgotten = new AtomicLong(this.quorum.now());
 	}
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
 		QuorumRequirements.check(command, this.quorum.settings());
+		forgetOutdated(FORGET_PERIOD);
 		long end = System.nanoTime() + this.quorum.timeoutNanos();
 		String releasing = command.releasing();
 		Ballot other = (releasing != null) ? this.ballots.remove(new Owner(command.key(), releasing)) : null;
@@ -145,6 +151,7 @@ public final class QuorumLockStore implements LockStore {
 
 	@Override
 	public List<RenewResult> renew(List<RenewCommand> leases) {
+		forgetOutdated(FORGET_PERIOD);
 		long now = this.quorum.now();
 		List<RenewResult> results = new ArrayList<>(leases.size());
 		List<Integer> places = new ArrayList<>();
@@ -230,12 +237,22 @@ public final class QuorumLockStore implements LockStore {
 	}
 
 	/**
+	 * Forget the ballots of leases that are over: a lock that was lost is not released.
+	 */
+	private void forgetOutdated(long period) {
+		long now = this.quorum.now();
+		long last = this.forgotten.get();
+		if (now - last >= period && this.forgotten.compareAndSet(last, now)) {
+			this.ballots.values().removeIf((ballot) -> ballot.isOutdated(now));
+		}
+	}
+
+	/**
 	 * Forget the ballots of leases that are over, and let the nodes remove what they can.
 	 */
 	@Override
 	public boolean sweep() {
-		long now = this.quorum.now();
-		this.ballots.values().removeIf((ballot) -> ballot.isOutdated(now));
+		forgetOutdated(0);
 		Round<Boolean> round = this.quorum.ask(LockStore::sweep, (answers) -> false);
 		return round.count((more) -> more) > 0;
 	}
@@ -265,6 +282,7 @@ public final class QuorumLockStore implements LockStore {
 		this.threads.forEach(NodeThreads::close);
 		long end = System.nanoTime() + this.quorum.timeoutNanos();
 		this.threads.forEach((each) -> each.await(end - System.nanoTime()));
+		this.ballots.clear();
 		for (QuorumNode node : this.quorum.nodes()) {
 			try {
 				node.store().close();

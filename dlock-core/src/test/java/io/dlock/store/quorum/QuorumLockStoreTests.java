@@ -182,6 +182,17 @@ class QuorumLockStoreTests {
 	}
 
 	@Test
+	void ballotsOfLostLocksAreForgottenWhileOthersAreAcquired() {
+		acquire(this.store, "a");
+		pass(LEASE);
+		this.store.acquire(new AcquireCommand("other", "b", LEASE, "", ""));
+		assertThat(this.store.ballots()).isEqualTo(1);
+		pass(LEASE);
+		renew(this.store, "a");
+		assertThat(this.store.ballots()).isZero();
+	}
+
+	@Test
 	void sharedFairAndTooLongLocksAreRefused() {
 		assertThat(this.store.supportsMembers()).isFalse();
 		assertThatIllegalArgumentException().isThrownBy(() -> acquire(this.store, "+a"))

@@ -9,9 +9,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 import tools.jackson.databind.json.JsonMapper;
 
@@ -121,11 +123,29 @@ public final class TortureClient {
 				granted.holding().release();
 			}
 		}
+		if (this.options.store().isQuorum()) {
+			warmUpTogether();
+		}
 		boolean waited = !this.options.store().isRedis();
 		for (int i = 0; i < WARM_UP_WAITS && !waited; i++) {
 			waited = waitForAnotherProcess();
 		}
 		this.baseline.put("ready", LeakBaseline.takeWhenQuiet());
+	}
+
+	/**
+	 * Each node of a quorum is asked on threads of its own, as many as are needed.
+	 */
+	private void warmUpTogether() {
+		List<CompletableFuture<Outcome>> calls = IntStream.range(0, WARM_UP_CALLS)
+			.mapToObj((i) -> this.contender
+				.acquireAsync(new LockCall(warmUpKey(i), this.options.lease(), this.options.lease(), true, true)))
+			.toList();
+		for (CompletableFuture<Outcome> call : calls) {
+			if (call.join() instanceof Outcome.Granted granted) {
+				granted.holding().release();
+			}
+		}
 	}
 
 	/**

@@ -63,12 +63,14 @@ final class RedisQuorumStore implements RedisUnderTest {
 	}
 
 	/**
-	 * Each node has a lock that is never released, whose age is that of its data.
+	 * Each node has fences of its own, and a lock that is never released, whose age is
+	 * that of its data.
 	 */
 	@Override
 	public Map<String, Long> figures() {
 		Map<String, Long> figures = this.processes.figures();
 		figures.computeIfPresent("locks", (name, locks) -> Math.max(0, locks - NODES));
+		figures.computeIfPresent("fences", (name, fences) -> fences / NODES);
 		return figures;
 	}
 
