@@ -177,4 +177,18 @@ class LeaseTests {
 		threads.close();
 	}
 
+	/**
+	 * The lease ends between the moment in which a caller finds its schedule and that in
+	 * which it adds the listener.
+	 */
+	@Test
+	void r8ListenerThatComesAfterTheEndOfTheScheduleIsRefused() {
+		RenewalSchedule schedule = new RenewalSchedule(lease(this.clock.now()));
+		HoldHandle handle = mock();
+		assertThat(schedule.addLossListener(handle, LockHandle::key)).isTrue();
+		assertThat(schedule.end()).hasSize(1);
+		assertThat(schedule.addLossListener(handle, LockHandle::key)).isFalse();
+		assertThat(schedule.end()).as("listeners that are never told").isEmpty();
+	}
+
 }
