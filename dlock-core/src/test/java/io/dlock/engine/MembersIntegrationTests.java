@@ -58,29 +58,39 @@ class MembersIntegrationTests {
 
 	private final AtomicLong highestOfWriters = new AtomicLong();
 
+	/**
+	 * While a writer holds the lock, a reader of a third instance comes. All others are
+	 * in the queue by then.
+	 */
 	@ParameterizedTest
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
 	void readersNeverMeetAWriter(String address) {
-		run(address, (registry) -> {
-			int cycle = this.cycles.get();
-			if (cycle % 5 != 0) {
-				read(registry.acquire(this.exclusive.withMode(LockMode.SHARED)));
-				return;
-			}
-			LockHandle writer = registry.acquire(this.exclusive);
-			assertThat(this.writers.incrementAndGet()).as("writers").isOne();
-			assertThat(this.readers).as("readers beside a writer").hasValue(0);
-			assertThat(writer.token()).isGreaterThan(this.highestOfWriters.getAndSet(writer.token()));
-			LockSupport.parkNanos(HOLD_NANOS);
-			assertThat(this.readers).as("readers beside a writer").hasValue(0);
-			this.writers.decrementAndGet();
-			if (cycle % 2 == 0) {
-				read(writer.downgrade());
-			}
-			else {
-				writer.release();
-			}
-		});
+		LockRequest shared = this.exclusive.withMode(LockMode.SHARED);
+		LockRequest tried = LockRequest.builder(shared.key()).mode(LockMode.SHARED).waitTime(Duration.ZERO).build();
+		try (LockStore elsewhere = HolderProcess.store(address, this.settings.commandTimeout());
+				LeaseLockRegistry third = new LeaseLockRegistry(elsewhere, this.settings)) {
+			run(address, (registry) -> {
+				int cycle = this.cycles.get();
+				if (cycle % 5 != 0) {
+					read(registry.acquire(shared));
+					return;
+				}
+				LockHandle writer = registry.acquire(this.exclusive);
+				assertThat(this.writers.incrementAndGet()).as("writers").isOne();
+				assertThat(this.readers).as("readers beside a writer").hasValue(0);
+				assertThat(writer.token()).isGreaterThan(this.highestOfWriters.getAndSet(writer.token()));
+				third.tryAcquire(tried).ifPresent(this::read);
+				LockSupport.parkNanos(HOLD_NANOS);
+				assertThat(this.readers).as("readers beside a writer").hasValue(0);
+				this.writers.decrementAndGet();
+				if (cycle % 2 == 0) {
+					read(writer.downgrade());
+				}
+				else {
+					writer.release();
+				}
+			});
+		}
 	}
 
 	private void read(LockHandle reader) {

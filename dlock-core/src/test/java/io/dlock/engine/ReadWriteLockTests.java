@@ -45,8 +45,8 @@ class ReadWriteLockTests extends AbstractMemberTests {
 	}
 
 	/**
-	 * Readers that come a hundred times a second, each for longer than the next one
-	 * needs, leave no moment without a reader.
+	 * As long as readers are let in, there is no moment without one: each stays until
+	 * another one has come.
 	 */
 	@Test
 	void writerIsNotStarved() {
@@ -56,19 +56,31 @@ class ReadWriteLockTests extends AbstractMemberTests {
 			LeaseLockRegistry process = (i % 2 == 0) ? this.registry : this.other;
 			while (!over.get()) {
 				try (LockHandle reader = process.acquire(shared("key").waitTime(LockRequest.FOREVER).build())) {
-					TimeUnit.MILLISECONDS.sleep(30);
-					reads.incrementAndGet();
+					stayUntilAnotherComes(reads);
 				}
 			}
 			return 0;
 		})).toList();
 		Awaitility.await().until(() -> reads.get() > 10);
-		for (int i = 0; i < 5; i++) {
-			this.registry.acquire(exclusive("key").build()).release();
-			this.other.acquire(exclusive("key").build()).release();
+		for (LeaseLockRegistry process : List.of(this.registry, this.other, this.registry, this.other)) {
+			int before = reads.get();
+			process.acquire(exclusive("key").build()).release();
+			assertThat(reads.get() - before).as("readers before the writer").isLessThan(200);
 		}
 		over.set(true);
 		readers.forEach(CompletableFuture::join);
+	}
+
+	/**
+	 * Stay for longer than a process uses an answer of the store. None comes behind the
+	 * last reader before a writer.
+	 */
+	private static void stayUntilAnotherComes(AtomicInteger reads) throws InterruptedException {
+		int number = reads.incrementAndGet();
+		TimeUnit.MILLISECONDS.sleep(30);
+		for (int i = 0; i < 250 && reads.get() == number; i++) {
+			TimeUnit.MILLISECONDS.sleep(1);
+		}
 	}
 
 	@Test
