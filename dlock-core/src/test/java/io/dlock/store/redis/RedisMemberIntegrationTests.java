@@ -152,6 +152,26 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 	}
 
 	@Test
+	void triesDoNotAskForARequestThatAsksNoMore() {
+		granted("+a", LEASE);
+		assertThat(ask("x", LEASE, 1, this.first)).isInstanceOf(Refused.class);
+		askedBefore(Duration.ofSeconds(11));
+		assertThat(ask("y", LEASE, 1, null)).isInstanceOf(Refused.class);
+		assertThat(ask("+b", LEASE, UNLIMITED, null)).isInstanceOf(Granted.class);
+	}
+
+	/**
+	 * An exclusive owner may hold the key for longer than a dead request is waited for.
+	 */
+	@Test
+	void requestsBehindAnExclusiveOwnerNeedNotAsk() {
+		granted(ask("x", LEASE, 1, null));
+		assertThat(ask("y", LEASE, 1, this.first)).isInstanceOf(Refused.class);
+		assertThat(ask("+a", LEASE, UNLIMITED, null)).isInstanceOf(Refused.class);
+		assertThat(record()).containsEntry("waiting", this.first.value() + " ").doesNotContainKey("asked");
+	}
+
+	@Test
 	void refusalNamesAHolderThatIsStillThere() {
 		granted("+a", LEASE);
 		granted("+b", LEASE);

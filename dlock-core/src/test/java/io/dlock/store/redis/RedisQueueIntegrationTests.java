@@ -153,7 +153,27 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 		assertThat(this.store.inspection().forceRelease(StorageKey.of(KEY), token)).isFalse();
 		renew("a", LEASE, RenewResult.REFUSED);
 		assertThat(this.store.keep(KEY, "a", LEASE)).isFalse();
+		assertThat(this.store.raiseToken(KEY, "a", token + 1)).isFalse();
 		assertThat(expiry()).isLessThan(1000);
+	}
+
+	@Test
+	void requestThatLeavesAFreeKeyLeavesNothing() {
+		this.store.leave(StorageKey.of(KEY), this.first);
+		assertThat(record()).isEmpty();
+	}
+
+	@Test
+	void raisedTokenIsNeverLowered() {
+		long token = granted(ask("a", LEASE, 1, null));
+		long raised = 4_000_000_000_000_000L;
+		assertThat(this.store.raiseToken(KEY, "b", raised)).isFalse();
+		assertThat(granted(ask("a", LEASE, 1, null))).isEqualTo(token);
+		assertThat(this.store.raiseToken(KEY, "a", raised)).isTrue();
+		assertThat(this.store.raiseToken(KEY, "a", token)).isTrue();
+		assertThat(granted(ask("a", LEASE, 1, null))).isEqualTo(raised);
+		this.store.release(KEY, "a");
+		assertThat(granted(ask("b", LEASE, 1, null))).isEqualTo(raised + 1);
 	}
 
 	@Test

@@ -65,6 +65,14 @@ abstract class KeepContract extends ContractPart {
 		assertThat(findStored().age()).isBetween(Duration.ZERO, LEASE);
 	}
 
+	@Test
+	void lockWhoseLeaseIsOverIsNotKept() {
+		granted(acquire("a", shortLease()));
+		await().until(() -> find().isEmpty());
+		assertThat(store().keep(key(), "a", LEASE)).isFalse();
+		granted(acquire("b", LEASE));
+	}
+
 	private StoredLock findStored() {
 		return inspection().findStored(key()).orElseThrow();
 	}

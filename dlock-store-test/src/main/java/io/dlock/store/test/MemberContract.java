@@ -51,6 +51,14 @@ abstract class MemberContract extends MemberPart {
 	}
 
 	@Test
+	void refusalByALockThatIsKeptNamesNoHolder() {
+		require(Feature.KEEP);
+		granted(acquire("x", LEASE));
+		assertThat(store().keep(key(), "x", LEASE)).isTrue();
+		assertThat(refused(share("+a")).lock()).isNull();
+	}
+
+	@Test
 	void refusalNamesAMemberThatHoldsTheKey() {
 		long token = granted(share("+a", Duration.ofHours(1)));
 		granted(share("+b"));

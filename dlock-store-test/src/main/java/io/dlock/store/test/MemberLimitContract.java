@@ -38,6 +38,13 @@ abstract class MemberLimitContract extends MemberPart {
 	}
 
 	@Test
+	void refusalTellsWhenTheNextPermitEnds() {
+		granted(member("+a", Duration.ofHours(1), 2));
+		granted(permit("+b", 2));
+		assertThat(refused(permit("+c", 2)).remaining()).isBetween(LONG, LEASE);
+	}
+
+	@Test
 	void limitChangesWhileMembersHoldTheKey() {
 		for (int i = 1; i <= 5; i++) {
 			granted(permit("+" + i, 5));

@@ -77,6 +77,23 @@ abstract class MemberQueueContract extends MemberPart {
 	}
 
 	@Test
+	void memberBehindAnExclusiveRequestIsToldWhenTheLastMemberEnds() {
+		granted(share("+a", Duration.ofHours(1)));
+		granted(share("+b"));
+		refused(ask("x", this.first));
+		assertThat(refused(share("+c")).remaining()).isGreaterThan(Duration.ofMinutes(59));
+	}
+
+	@Test
+	void memberTakesAnExclusivePlaceOfItsProcess() {
+		granted(ask("x", null));
+		refused(ask("y", this.first));
+		release("x");
+		refused(share("+a"));
+		granted(member("+a", UNLIMITED, this.first));
+	}
+
+	@Test
 	void membersThatFollowEachOtherInTheQueueAreGrantedTogether() {
 		granted(ask("x", null));
 		refused(member("+a", UNLIMITED, this.first));

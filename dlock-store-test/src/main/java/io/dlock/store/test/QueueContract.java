@@ -111,6 +111,15 @@ abstract class QueueContract extends ContractPart {
 	}
 
 	@Test
+	void reservationIsNoShorterIfOthersWait() {
+		ask("a", null);
+		refused(ask("b", MailboxAddress.create(SOON)));
+		refused(ask("c", this.second));
+		release("a");
+		refused(ask("d", null));
+	}
+
+	@Test
 	void processOutsideTheQueueGetsNoReservation() {
 		ask("a", null);
 		refused(ask("b", null));
