@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.Lease;
+import io.dlock.store.MailboxAddress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -94,6 +95,31 @@ class LocalQueuesTests {
 		assertThat(this.signals).containsExactly("a");
 		assertThat(a.isLockAvailable()).isTrue();
 		places.onReleased("other");
+	}
+
+	@Test
+	void requestThatIsGrantedHasNoPlaceInTheStoreToLeave() {
+		StoreQueuePlaces places = new StoreQueuePlaces(this.queues);
+		QueuedRequest a = join("key", "a");
+		Lease lease = new Lease(new Lease.Grant(a.context(), "owner", 1, new TurnedClock().now(), null),
+				new TurnedClock(), (hold, reason) -> {
+				});
+		places.set(a, MailboxAddress.create(Duration.ofMillis(50)));
+		this.queues.granted(a, lease.holder());
+		this.queues.leave(a);
+		assertThat(a.leftStoreQueue()).isNull();
+	}
+
+	@Test
+	void requestUsesThePlaceThatIsKeptForIt() {
+		StoreQueuePlaces places = new StoreQueuePlaces(this.queues);
+		MailboxAddress address = MailboxAddress.create(Duration.ofMillis(50));
+		assertThat(places.keep("key", address, false)).isFalse();
+		QueuedRequest a = join("key", "a");
+		assertThat(places.keep("key", address, true)).isFalse();
+		assertThat(places.of(a)).isNull();
+		assertThat(places.keep("key", address, false)).isTrue();
+		assertThat(places.of(a)).isEqualTo(address);
 	}
 
 	@Test

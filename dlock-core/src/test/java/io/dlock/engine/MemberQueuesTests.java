@@ -34,13 +34,17 @@ class MemberQueuesTests {
 
 	private final MemberQueues members = new MemberQueues(this.queues, this.releaser, LEASE.toNanos());
 
-	private AcquireContext context(int limit) {
-		return new AcquireContext(LockRequest.builder("key").lease(LEASE).build(),
-				Deadline.after(this.clock, LockRequest.FOREVER), LockSettings.defaults(), limit);
+	private AcquireContext context(int limit, Duration waitTime) {
+		return new AcquireContext(LockRequest.builder("key").lease(LEASE).build(), Deadline.after(this.clock, waitTime),
+				LockSettings.defaults(), limit);
 	}
 
 	private QueuedRequest join(int limit) {
-		return this.queues.join(context(limit), () -> {
+		return join(limit, LockRequest.FOREVER);
+	}
+
+	private QueuedRequest join(int limit, Duration waitTime) {
+		return this.queues.join(context(limit, waitTime), () -> {
 		});
 	}
 
@@ -50,7 +54,7 @@ class MemberQueuesTests {
 
 	@Test
 	void requestThatClaimsAPermitTooLateWaitsAgain() {
-		Lease permit = new Lease(grant(context(1)), this.clock, (hold, loss) -> {
+		Lease permit = new Lease(grant(context(1, LockRequest.FOREVER)), this.clock, (hold, loss) -> {
 		});
 		QueuedRequest first = join(1);
 		QueuedRequest admitted = join(1);
@@ -61,6 +65,55 @@ class MemberQueuesTests {
 		assertThat(this.members.claim(admitted)).isNull();
 		assertThat(admitted.isFirst()).isFalse();
 		assertThat(this.queues.waiting()).containsExactly(first, admitted);
+	}
+
+	@Test
+	void permitIsNotPassedToARequestWhoseWaitTimeIsOver() {
+		Lease permit = new Lease(grant(context(1, LockRequest.FOREVER)), this.clock, (hold, loss) -> {
+		});
+		Duration wait = LEASE.dividedBy(10);
+		join(1, wait);
+		QueuedRequest expired = join(1, wait);
+		QueuedRequest waiting = join(1);
+		this.clock.pass(wait);
+		assertThat(permit.holder().beginRelease()).isTrue();
+		assertThat(this.members.pass(permit.holder())).isTrue();
+		assertThat(waiting.hasOffer()).isTrue();
+		assertThat(expired.hasOffer()).isFalse();
+	}
+
+	@Test
+	void permitIsNotPassedToAFirstRequestWhoseWaitTimeIsOver() {
+		Lease permit = new Lease(grant(context(1, LockRequest.FOREVER)), this.clock, (hold, loss) -> {
+		});
+		join(1, Duration.ZERO);
+		assertThat(permit.holder().beginRelease()).isTrue();
+		assertThat(this.members.pass(permit.holder())).isFalse();
+	}
+
+	/**
+	 * A request behind it that waits for an exclusive lock would be asked about first.
+	 */
+	@Test
+	void triesOfReadersJoinTheLeaseThatTheyWatchFor() {
+		QueuedRequest first = join(AcquireCommand.UNLIMITED);
+		QueuedRequest tried = join(AcquireCommand.UNLIMITED, Duration.ZERO);
+		SharedLease lease = new SharedLease(grant(first.context()), this.clock, (hold, loss) -> {
+		});
+		this.members.granted(first, lease);
+		assertThat(tried.hasOffer()).isTrue();
+		assertThat(lease.holds()).hasSize(2);
+	}
+
+	@Test
+	void requestThatLeavesGivesBackTheHoldThatItWasAdmittedTo() {
+		QueuedRequest first = join(AcquireCommand.UNLIMITED);
+		QueuedRequest admitted = join(AcquireCommand.UNLIMITED);
+		SharedLease lease = new SharedLease(grant(first.context()), this.clock, (hold, loss) -> {
+		});
+		this.members.granted(first, lease);
+		this.members.leave(admitted);
+		assertThat(lease.holds()).containsExactly(lease.holder());
 	}
 
 	@Test
