@@ -285,8 +285,10 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 		}
 		Awaitility.await().until(() -> !seen.isEmpty());
 		call().isNotStopped();
+		CompletableFuture<Void> continued = result.thenAccept((done) -> ended("success"));
 		stage.complete("done");
 		assertThat(result.join()).isEqualTo("done");
+		assertThat(continued).succeedsWithin(Duration.ofSeconds(20));
 		ended("success").hasParentObservationEqualTo(this.parent);
 		assertThat(seen).containsExactly("dlock.call");
 	}

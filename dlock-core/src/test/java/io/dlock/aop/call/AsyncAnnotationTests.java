@@ -1,6 +1,7 @@
 package io.dlock.aop.call;
 
 import java.time.Duration;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -87,6 +88,13 @@ public class AsyncAnnotationTests {
 		@Async
 		@DistributedLocked(key = "'key'", lease = "400ms", renew = false, onLost = OnLost.INTERRUPT)
 		public Future<String> losing() {
+			started();
+			return this.task;
+		}
+
+		@Async
+		@DistributedLocked(key = "'key'", onLost = OnLost.INTERRUPT)
+		public Future<String> interruptible() {
 			started();
 			return this.task;
 		}
@@ -223,6 +231,15 @@ public class AsyncAnnotationTests {
 		assertThat(catchThrowable(() -> result.get(20, TimeUnit.SECONDS))).isInstanceOf(ExecutionException.class)
 			.hasCauseInstanceOf(LockLostException.class);
 		assertThat(this.work.getTask()).isCancelled();
+	}
+
+	@Test
+	void cancelledWorkIsNoResult() throws Exception {
+		Future<String> result = this.work.interruptible();
+		this.work.getStarted().await();
+		this.work.getTask().cancel(true);
+		assertThat(catchThrowable(() -> result.get(20, TimeUnit.SECONDS)))
+			.hasCauseInstanceOf(CancellationException.class);
 	}
 
 	@Test

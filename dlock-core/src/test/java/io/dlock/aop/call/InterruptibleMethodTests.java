@@ -4,6 +4,7 @@ import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -159,6 +160,37 @@ class InterruptibleMethodTests {
 		Field innermost = InterruptibleMethod.class.getDeclaredField("INNERMOST");
 		innermost.setAccessible(true);
 		assertThat(((ThreadLocal<?>) innermost.get(null)).get()).isNull();
+	}
+
+	@Test
+	void interruptOfAnInnerBodyIsNotRepeatedAfterTheNext() {
+		Handle valid = new Handle(new AtomicReference<>());
+		Handle lost = new Handle(new AtomicReference<>()) {
+
+			@Override
+			public void onLost(Consumer<? super LockHandle> told) {
+				told.accept(this);
+			}
+
+		};
+		List<Boolean> interrupted = new ArrayList<>();
+		Runnable look = () -> interrupted.add(Thread.currentThread().isInterrupted());
+		run(valid, () -> {
+			run(lost, look);
+			look.run();
+			run(valid, look);
+			look.run();
+		});
+		assertThat(interrupted).containsExactly(true, false, false, false);
+	}
+
+	private static void run(Handle handle, Runnable body) {
+		try {
+			new InterruptibleMethod(LockSet.of(List.of(handle))).run(new Call(body));
+		}
+		catch (Throwable ex) {
+			throw new AssertionError(ex);
+		}
 	}
 
 	private static final class Call implements MethodInvocation {

@@ -2,6 +2,8 @@ package io.dlock.aop.call;
 
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -111,6 +115,28 @@ class LockedMethodExecutorTests {
 			fail("clear");
 		}
 
+	}
+
+	@Test
+	void threadHasItsOwnClassLoaderAgainAfterTheBody() {
+		Thread thread = Thread.currentThread();
+		ClassLoader own = thread.getContextClassLoader();
+		ClassLoader ofTheCaller = new ClassLoader(own) {
+		};
+		List<ClassLoader> seen = new ArrayList<>();
+		thread.setContextClassLoader(ofTheCaller);
+		Runnable body = LockedMethodExecutor.inContext(() -> seen.add(thread.getContextClassLoader()));
+		thread.setContextClassLoader(own);
+		body.run();
+		assertThat(seen).containsExactly(ofTheCaller);
+		assertThat(thread.getContextClassLoader()).isSameAs(own);
+	}
+
+	@Test
+	void bodyKeepsNoJvmRunning() {
+		CompletableFuture<Boolean> daemon = new CompletableFuture<>();
+		LockedMethodExecutor.execute(() -> daemon.complete(Thread.currentThread().isDaemon()));
+		assertThat(daemon).succeedsWithin(Patience.EVENTUALLY).isEqualTo(true);
 	}
 
 	@Test

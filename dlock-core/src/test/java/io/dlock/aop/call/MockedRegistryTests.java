@@ -1,16 +1,21 @@
 package io.dlock.aop.call;
 
 import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.micrometer.observation.tck.TestObservationRegistry;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import reactor.core.publisher.BaseSubscriber;
@@ -18,7 +23,9 @@ import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
+import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
+import io.dlock.OnLost;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.aop.PostProcessors;
 import io.dlock.observation.LockObservationSettings;
@@ -60,6 +67,11 @@ class MockedRegistryTests {
 		public CompletableFuture<String> stage(String key) {
 			this.staged.set(true);
 			return CompletableFuture.completedFuture("ran");
+		}
+
+		@DistributedLocked(key = "#p0", onLost = OnLost.INTERRUPT)
+		public CompletableFuture<String> interrupted(String key, CompletableFuture<String> work) {
+			return work;
 		}
 
 		@DistributedLocked("#p0")
@@ -145,6 +157,65 @@ class MockedRegistryTests {
 		granting.complete(handle);
 		assertThat(released.await(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS)).isTrue();
 		assertThat(service.staged()).isFalse();
+	}
+
+	/**
+	 * The store may take long to release the other locks of a set.
+	 */
+	@Test
+	@SuppressWarnings("unchecked")
+	void lossCancelsTheStageBeforeTheLocksAreReleased() {
+		List<Consumer<LockHandle>> listeners = new CopyOnWriteArrayList<>();
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		LockHandle handle = (LockHandle) Proxy.newProxyInstance(LockHandle.class.getClassLoader(),
+				new Class<?>[] { LockHandle.class }, (mock, method, arguments) -> switch (method.getName()) {
+					case "onLost" -> listeners.add((Consumer<LockHandle>) arguments[0]) ? null : mock;
+					case "releaseAsync" -> released;
+					case "token" -> 1L;
+					default -> "42";
+				});
+		Service service = service(mock(LockRegistry.class,
+				(method) -> method.equals("acquireAsync") ? CompletableFuture.completedFuture(handle) : null));
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletableFuture<String> result = service.interrupted("42", work);
+		Awaitility.await().until(() -> work.getNumberOfDependents() > 0);
+		listeners.forEach((listener) -> listener.accept(handle));
+		Awaitility.await().until(work::isCancelled);
+		assertThat(result).isNotDone();
+		released.complete(null);
+		assertThat(result).succeedsWithin(Patience.EVENTUALLY);
+	}
+
+	/**
+	 * The loss may be told to listeners later than the release fails.
+	 */
+	@Test
+	void lossThatTheReleaseTellsIsObserved() {
+		CompletableFuture<Void> released = CompletableFuture
+			.failedFuture(new LockLostException("42", 1, "of the test"));
+		LockHandle handle = mock(LockHandle.class, (method) -> method.equals("releaseAsync") ? released : null);
+		Service service = service(mock(LockRegistry.class,
+				(method) -> method.equals("acquireAsync") ? CompletableFuture.completedFuture(handle) : null));
+		assertThat(service.stage("42")).failsWithin(Patience.EVENTUALLY);
+		assertThat(this.observations).hasSingleObservationThat().hasLowCardinalityKeyValue("outcome", "lost");
+	}
+
+	@Test
+	void subscriberThatCancelsAtOnceAsksForNoLock() {
+		List<String> calls = new CopyOnWriteArrayList<>();
+		Service service = service(mock(LockRegistry.class, (method) -> {
+			calls.add(method);
+			return null;
+		}));
+		service.mono("42").subscribe(new BaseSubscriber<>() {
+
+			@Override
+			protected void hookOnSubscribe(Subscription subscription) {
+				cancel();
+			}
+
+		});
+		assertThat(calls).doesNotContain("acquireAsync");
 	}
 
 	@Test

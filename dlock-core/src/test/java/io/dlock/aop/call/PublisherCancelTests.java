@@ -1,18 +1,27 @@
 package io.dlock.aop.call;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 import io.dlock.LockHandle;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -96,6 +105,95 @@ public class PublisherCancelTests extends AbstractPublisherTests {
 		}
 		assertThat(this.registry.tryAcquire("key", Duration.ofSeconds(10))).isPresent()
 			.hasValueSatisfying(LockHandle::release);
+	}
+
+	/**
+	 * A source that goes on after it was cancelled.
+	 */
+	private static final class Source implements Publisher<String>, Subscription {
+
+		private final CompletableFuture<Subscriber<? super String>> subscriber = new CompletableFuture<>();
+
+		private volatile boolean cancelled;
+
+		@Override
+		public void subscribe(Subscriber<? super String> subscriber) {
+			subscriber.onSubscribe(this);
+			this.subscriber.complete(subscriber);
+		}
+
+		@Override
+		public void request(long n) {
+		}
+
+		@Override
+		public void cancel() {
+			this.cancelled = true;
+		}
+
+		Subscriber<? super String> subscriber() {
+			return this.subscriber.orTimeout(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS).join();
+		}
+
+	}
+
+	private final List<String> discarded = new CopyOnWriteArrayList<>();
+
+	@Test
+	void valuesThatReachNoSubscriberAreDiscarded() {
+		Source single = new Source();
+		Disposable kept = this.work.mono("key", () -> Mono.fromDirect(single))
+			.doOnDiscard(String.class, this.discarded::add)
+			.subscribe();
+		single.subscriber().onNext("kept");
+		kept.dispose();
+		assertThat(this.discarded).containsExactly("kept");
+		Awaitility.await().until(this::isFree);
+		Source failing = new Source();
+		CompletableFuture<String> failed = this.work.mono("key", () -> Mono.fromDirect(failing))
+			.doOnDiscard(String.class, this.discarded::add)
+			.toFuture();
+		failing.subscriber().onNext("of a failed call");
+		failing.subscriber().onError(new IllegalStateException("of the source"));
+		assertThat(failed).failsWithin(Patience.EVENTUALLY);
+		assertThat(this.discarded).endsWith("of a failed call").hasSize(2);
+		Source stream = new Source();
+		Disposable cancelled = this.work.flux("key", () -> Flux.from(stream))
+			.doOnDiscard(String.class, this.discarded::add)
+			.subscribe();
+		stream.subscriber();
+		cancelled.dispose();
+		stream.subscriber().onNext("late");
+		assertThat(this.discarded).endsWith("late").hasSize(3);
+	}
+
+	@Test
+	void sourceThatBeginsAfterTheCancellationIsCancelled() {
+		CompletableFuture<Subscriber<? super String>> late = new CompletableFuture<>();
+		Disposable subscription = this.work.mono("key", () -> Mono.<String>fromDirect(late::complete)).subscribe();
+		Awaitility.await().until(late::isDone);
+		subscription.dispose();
+		Source source = new Source();
+		late.join().onSubscribe(source);
+		assertThat(source.cancelled).isTrue();
+	}
+
+	@Test
+	void errorAfterACancellationIsDropped() {
+		List<Throwable> dropped = new CopyOnWriteArrayList<>();
+		IllegalStateException late = new IllegalStateException("late");
+		Hooks.onErrorDropped(dropped::add);
+		try {
+			Source source = new Source();
+			Disposable subscription = this.work.mono("key", () -> Mono.fromDirect(source)).subscribe();
+			source.subscriber();
+			subscription.dispose();
+			source.subscriber().onError(late);
+			assertThat(dropped).containsExactly(late);
+		}
+		finally {
+			Hooks.resetOnErrorDropped();
+		}
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 package io.dlock.aop.call;
 
+import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -27,10 +30,12 @@ import io.dlock.LockLostException;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
 import io.dlock.aop.AbstractDistributedLockedTests;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * R49: the lock of a method that returns a stage is held until the stage completes.
@@ -301,6 +306,40 @@ public class StageResultTests extends AbstractDistributedLockedTests {
 		assertThat(this.work.skipped("key").join()).isEqualTo("done");
 		assertThat(this.work.skippedOptional("key").join()).contains("done");
 		assertThat(this.work.replaced("key").join()).isEqualTo("done");
+	}
+
+	/**
+	 * Virtual threads are never short.
+	 */
+	@Test
+	void callForWhichThereIsNoThreadLeavesNoLock() throws Exception {
+		Field field = LockedMethodExecutor.class.getDeclaredField("EXECUTOR");
+		field.setAccessible(true);
+		assumeThat(field.get(null)).isInstanceOf(ThreadPoolExecutor.class);
+		ThreadPoolExecutor executor = (ThreadPoolExecutor) field.get(null);
+		long keepAlive = executor.getKeepAliveTime(TimeUnit.NANOSECONDS);
+		int size = executor.getMaximumPoolSize();
+		CountDownLatch end = new CountDownLatch(1);
+		executor.setKeepAliveTime(1, TimeUnit.NANOSECONDS);
+		try {
+			Awaitility.await().until(() -> executor.getPoolSize() == 0);
+			executor.setMaximumPoolSize(1);
+			executor.execute(() -> Awaitility.await().until(() -> end.getCount() == 0));
+			assertThat(this.work.future("key")).failsWithin(Patience.EVENTUALLY)
+				.withThrowableThat()
+				.withCauseInstanceOf(RejectedExecutionException.class);
+			Awaitility.await().until(this::isFree);
+			holdElsewhere("key");
+			assertThat(this.work.future("key")).failsWithin(Patience.EVENTUALLY)
+				.withThrowableThat()
+				.withCauseInstanceOf(RejectedExecutionException.class);
+			this.store.release("key", "elsewhere");
+		}
+		finally {
+			end.countDown();
+			executor.setMaximumPoolSize(size);
+			executor.setKeepAliveTime(keepAlive, TimeUnit.NANOSECONDS);
+		}
 	}
 
 	@Test

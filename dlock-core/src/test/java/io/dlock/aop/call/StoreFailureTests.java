@@ -9,6 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
 import io.micrometer.observation.tck.TestObservationRegistry;
+import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -135,6 +136,11 @@ public class StoreFailureTests {
 		}
 
 		@DistributedLocked(name = "work", onStoreFailure = OnStoreFailure.PROCEED)
+		public CompletableFuture<String> proceedingStage(CompletableFuture<String> stage) {
+			return stage;
+		}
+
+		@DistributedLocked(name = "work", onStoreFailure = OnStoreFailure.PROCEED)
 		public Mono<String> proceedingMono() {
 			return Mono.fromSupplier(() -> LockHandle.current().map(LockHandle::key).orElse("none"));
 		}
@@ -243,6 +249,17 @@ public class StoreFailureTests {
 		assertThat(work.getRuns()).containsExactly("stage");
 		assertThat(this.events).extracting((event) -> ((LockEvent.StoreFailed) event).failOpen())
 			.containsExactly(true, true, true, false);
+	}
+
+	@Test
+	void cancelledResultCancelsTheStageOfAMethodWithoutItsLock() {
+		Work work = bean(Work.class);
+		dropTable();
+		CompletableFuture<String> stage = new CompletableFuture<>();
+		CompletableFuture<String> result = work.proceedingStage(stage);
+		Awaitility.await().until(() -> stage.getNumberOfDependents() > 0);
+		result.cancel(true);
+		assertThat(stage).isCancelled();
 	}
 
 	@Test
