@@ -53,6 +53,15 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 				}));
 	}
 
+	@Test
+	void membersEndWithTheLeaseThatAnOperatorEnds() {
+		granted(acquire("+a"));
+		update("UPDATE " + this.table + " SET lease_until = acquired_at");
+		assertThat(this.store.renew(List.of(new RenewCommand(this.key, "+a", LEASE))))
+			.containsOnly(RenewResult.REFUSED);
+		granted(acquire(this.store, "x", 1));
+	}
+
 	private void askedLongAgo() {
 		String members = JdbcClient.create(this.pool)
 			.sql("SELECT members FROM " + this.table)

@@ -277,6 +277,10 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 			ask(store, "c", address);
 			store.release(key(), "b");
 			Awaitility.await().untilAsserted(() -> assertThat(turns).hasValueGreaterThan(1));
+			granted(ask(store, "c", address));
+			ask(store, "d", address);
+			looks.set(0);
+			Awaitility.await().untilAsserted(() -> assertThat(looks).as("as often as before").hasValueGreaterThan(100));
 		}
 		finally {
 			store.close();
