@@ -32,10 +32,7 @@ final class JdbcMailboxes {
 		Mailbox listening = listen(address, onLockAvailable);
 		Mailbox mailbox = (listening != null) ? listening
 				: PollingMailbox.open(this.connections, address, onLockAvailable);
-		Mailbox before = this.mailboxes.put(address, mailbox);
-		if (before != null) {
-			before.close();
-		}
+		this.mailboxes.put(address, mailbox);
 		if (this.closed) {
 			close(address, mailbox);
 		}
