@@ -205,6 +205,15 @@ final class LockAcquirer {
 					"Lock '%s' cannot be shared, because the store has exclusive locks only (%s). Use LockMode.EXCLUSIVE or another store"
 						.formatted(StorageKey.of(request.key()), this.store.describe()));
 		}
+		if (isFair(request) && !this.store.supportsFairLocks()) {
+			throw new IllegalArgumentException(
+					"Lock '%s' cannot be fair, because the store has no fair locks (%s). Leave out fair or use another store"
+						.formatted(StorageKey.of(request.key()), this.store.describe()));
+		}
+	}
+
+	private boolean isFair(LockRequest request) {
+		return this.settings.isFair(request) && request.mode() == LockMode.EXCLUSIVE;
 	}
 
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
@@ -267,8 +276,7 @@ final class LockAcquirer {
 	}
 
 	AcquireContext context(LockRequest request, Deadline deadline) {
-		boolean fair = this.settings.isFair(request) && request.mode() == LockMode.EXCLUSIVE;
-		return context(request, deadline, fair ? this.store.newAddress() : null);
+		return context(request, deadline, isFair(request) ? this.store.newAddress() : null);
 	}
 
 	AcquireContext context(LockRequest request, Deadline deadline, @Nullable MailboxAddress address) {

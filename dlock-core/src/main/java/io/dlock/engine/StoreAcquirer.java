@@ -124,6 +124,10 @@ final class StoreAcquirer {
 		return this.store.supportsMembers();
 	}
 
+	boolean supportsFairLocks() {
+		return this.store.supportsFairLocks();
+	}
+
 	String describe() {
 		return this.store.describe();
 	}

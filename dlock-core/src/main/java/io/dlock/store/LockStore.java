@@ -212,6 +212,15 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
+	 * Whether this store grants requests with an address of their own in their order. A
+	 * store without it is not asked for {@linkplain MailboxAddress#ofRequest fair} locks.
+	 * @return whether it does
+	 */
+	default boolean supportsFairLocks() {
+		return true;
+	}
+
+	/**
 	 * Whether an owner holds its key together with others. The owner alone tells: it
 	 * begins with {@code +}.
 	 * @param owner an owner

@@ -46,7 +46,7 @@ class LimitAttributesTests {
 	private static LockStore exclusive(LockStore store) {
 		return (LockStore) Proxy.newProxyInstance(LockStore.class.getClassLoader(), new Class<?>[] { LockStore.class },
 				(proxy, method, arguments) -> {
-					if (method.getName().equals("supportsMembers")) {
+					if (method.getName().equals("supportsMembers") || method.getName().equals("supportsFairLocks")) {
 						return false;
 					}
 					try {
@@ -240,6 +240,19 @@ class LimitAttributesTests {
 	@Test
 	void storeWithoutSharedLocksIsToldOf() {
 		isRefused(this.withoutMembers, Shared.class, "Lock 'stock' cannot be shared", "mode = EXCLUSIVE");
+	}
+
+	static class FairAndExclusive {
+
+		@DistributedLocked(name = "stock", fair = true)
+		public void run() {
+		}
+
+	}
+
+	@Test
+	void storeWithoutFairLocksIsToldOf() {
+		isRefused(this.withoutMembers, FairAndExclusive.class, "Lock 'stock' cannot be fair", "Change the annotation");
 	}
 
 	@Test

@@ -197,6 +197,11 @@ public final class QuorumLockStore implements LockStore {
 	}
 
 	@Override
+	public boolean supportsFairLocks() {
+		return false;
+	}
+
+	@Override
 	public Optional<StoredLock> find(String key) {
 		return this.inspection.findStored(StorageKey.of(key));
 	}

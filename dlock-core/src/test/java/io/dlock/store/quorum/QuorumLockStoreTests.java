@@ -195,6 +195,7 @@ class QuorumLockStoreTests {
 	@Test
 	void sharedFairAndTooLongLocksAreRefused() {
 		assertThat(this.store.supportsMembers()).isFalse();
+		assertThat(this.store.supportsFairLocks()).isFalse();
 		assertThatIllegalArgumentException().isThrownBy(() -> acquire(this.store, "+a"))
 			.withMessageContaining("shared");
 		MailboxAddress request = MailboxAddress.create(LEASE).ofRequest(1);
