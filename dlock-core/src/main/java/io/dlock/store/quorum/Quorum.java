@@ -66,9 +66,16 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	 * Ask all nodes, and wait until the answers suffice.
 	 */
 	<T> Round<T> ask(Function<LockStore, T> command, Predicate<Round<T>> suffice) {
+		return ask(command, suffice, timeoutNanos());
+	}
+
+	/**
+	 * As {@link #ask(Function, Predicate)}, with another limit.
+	 */
+	<T> Round<T> ask(Function<LockStore, T> command, Predicate<Round<T>> suffice, long nanos) {
 		List<CompletableFuture<T>> answers = new ArrayList<>(this.nodes.size());
 		this.nodes.forEach((node) -> answers.add(node.ask(command)));
-		return new Round<>(answers).await(suffice, timeoutNanos());
+		return new Round<>(answers).await(suffice, nanos);
 	}
 
 	/**
@@ -85,8 +92,26 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 
 	StoreException noMajority(String operation, Round<?> round, Effect effect) {
 		Throwable cause = round.failure();
-		return new StoreException(effect, false, "Too few lock nodes answered to " + operation + ": "
-				+ (this.nodes.size() - round.unknown()) + " of " + this.nodes.size(), cause);
+		return new StoreException(effect, false,
+				"Too few lock nodes answered to " + operation + ": " + (this.nodes.size() - round.unknown()) + " of "
+						+ this.nodes.size() + ", not " + String.join(", not ", silent(round)),
+				cause);
+	}
+
+	/**
+	 * The nodes that have not answered, and why.
+	 */
+	List<String> silent(Round<?> round) {
+		List<String> silent = new ArrayList<>();
+		for (int i = 0; i < this.nodes.size(); i++) {
+			Round.Answer<?> answer = round.answer(i);
+			if (answer == null || answer.value() == null) {
+				Throwable failure = (answer != null) ? answer.failure() : null;
+				silent.add(this.nodes.get(i).store().describe() + ": "
+						+ ((failure != null) ? failure.getMessage() : "no answer in time"));
+			}
+		}
+		return silent;
 	}
 
 	/**

@@ -75,10 +75,16 @@ final class QuorumInspection implements StoreInspection {
 		return released >= this.quorum.majority();
 	}
 
+	/**
+	 * A node that hangs is waited for half as long as for a command: with the lock that
+	 * follows, a check of the health then ends in time.
+	 */
 	@Override
 	public StoreFacts diagnose() {
-		Round<StoreFacts> round = this.quorum.askAll("describe themselves", (store) -> of(store).diagnose());
+		Round<StoreFacts> round = this.quorum.ask((store) -> of(store).diagnose(), (answers) -> false,
+				this.quorum.timeoutNanos() / 2);
 		List<String> warnings = new ArrayList<>();
+		this.quorum.silent(round).forEach((node) -> warnings.add("Does not answer: " + node));
 		for (Round.Answer<StoreFacts> answer : round.answers()) {
 			String name = this.quorum.nodes().get(answer.node()).store().describe();
 			StoreFacts facts = answer.value();
@@ -88,16 +94,15 @@ final class QuorumInspection implements StoreInspection {
 		}
 		for (QuorumNode node : this.quorum.nodes()) {
 			QuorumNodeStatus status = node.status();
-			if (!status.answering()) {
-				warnings.add(status.name() + " does not answer");
-			}
-			else if (!status.voting()) {
+			if (!status.voting()) {
 				warnings.add(status.name() + " does not vote yet: it has no memory of earlier locks");
 			}
 		}
 		String servers = String.join(", ",
 				round.values().stream().map(StoreFacts::server).distinct().sorted().toList());
-		return new StoreFacts("quorum of " + this.quorum.nodes().size() + ": " + servers, null, warnings);
+		int count = this.quorum.nodes().size();
+		return new StoreFacts("%d of %d nodes answer%s".formatted(count - round.unknown(), count,
+				servers.isEmpty() ? "" : " (" + servers + ")"), null, warnings);
 	}
 
 }

@@ -66,6 +66,15 @@ final class Round<T> {
 		return this.answers;
 	}
 
+	/**
+	 * The answer of a node.
+	 * @param node the number of the node
+	 * @return the answer, or {@code null} if it has not come yet
+	 */
+	@Nullable Answer<T> answer(int node) {
+		return this.answers.stream().filter((answer) -> answer.node() == node).findFirst().orElse(null);
+	}
+
 	List<T> values() {
 		List<T> values = new ArrayList<>(this.answers.size());
 		for (Answer<T> answer : this.answers) {

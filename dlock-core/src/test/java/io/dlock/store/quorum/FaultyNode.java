@@ -127,7 +127,7 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	@Override
 	public StoreInspection inspection() {
-		return this.data;
+		return answer(() -> this.data);
 	}
 
 	@Override

@@ -15,9 +15,11 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.quorum.FaultyNode.Mode;
+import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -216,6 +218,29 @@ class QuorumLockStoreTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> new QuorumLockStore(List.of(one, two, one), SETTINGS));
 		assertThatIllegalArgumentException().isThrownBy(
 				() -> new QuorumLockStore(List.of(one, two, new MemoryLockStore()), SETTINGS.withWrongClocks(2)));
+	}
+
+	@Test
+	void stateCountsTheNodesThatAnswerAndNamesTheOthers() {
+		set(Mode.IS_DOWN, 0, 1, 3);
+		StoreFacts facts = this.store.inspection().diagnose();
+		assertThat(facts.server()).startsWith("2 of 5 nodes answer (");
+		assertThat(facts.warnings()).filteredOn((warning) -> warning.startsWith("Does not answer: "))
+			.hasSize(3)
+			.allMatch((warning) -> warning.endsWith(": down"));
+	}
+
+	@Test
+	void startWarnsOfNodesThatAreDownAndFailsWithoutAMajority() {
+		try (CapturedLog log = CapturedLog.of(QuorumLockStore.class)) {
+			set(Mode.IS_DOWN, 0, 3);
+			this.store.verify();
+			assertThat(log.messages()).hasSize(2).allMatch((message) -> message.endsWith(": down"));
+			set(Mode.IS_DOWN, 1);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
+				.withMessageMatching(".*: 2 of 5, not .*: down, not .*: down, not .*: down");
+			assertThat(log.messages()).hasSize(2);
+		}
 	}
 
 	@Test
