@@ -283,7 +283,7 @@ public final class LockSettings {
 	private void requireNotLonger(Supplier<String> what, Duration value) {
 		if (this.longestLease != null && value.compareTo(this.longestLease) > 0) {
 			throw new IllegalArgumentException(
-					"%s is %d ms, longer than the longest lease of %d ms, after which the quarantine of a store that failed over ends. Use a shorter lease, or raise the longest one on all instances"
+					"%s is %d ms, longer than the longest lease of %d ms, for which a store that lost its data grants no lock. Use a shorter lease, or raise the longest one on all instances"
 						.formatted(what.get(), value.toMillis(), this.longestLease.toMillis()));
 		}
 	}

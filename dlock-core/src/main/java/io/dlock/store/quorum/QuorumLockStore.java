@@ -238,8 +238,10 @@ public final class QuorumLockStore implements LockStore {
 			throw this.quorum.noMajority("the start-up check", round, Effect.NONE);
 		}
 		this.quorum.silent(round).forEach((node) -> logger.warn("A lock node does not vote until it answers: " + node));
-		new Round<>(this.quorum.nodes().stream().map((node) -> node.ask((store) -> node.silence())).toList())
-			.await((answers) -> false, this.quorum.timeoutNanos());
+		if (!this.quorum.settings().longestLease().isZero()) {
+			new Round<>(this.quorum.nodes().stream().map((node) -> node.ask((store) -> node.silence())).toList())
+				.await((answers) -> false, this.quorum.timeoutNanos());
+		}
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.dlock.store.quorum;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -17,6 +18,7 @@ import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RaisedTokens;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoredLock;
@@ -95,14 +97,24 @@ final class QuorumNode {
 		this.calls.increment();
 		try {
 			T answer = command.apply(this.store);
-			this.answering = true;
+			if (answer instanceof List<?> renewals && renewals.contains(RenewResult.UNKNOWN)) {
+				failed();
+			}
+			else if (!Boolean.FALSE.equals(answer)) {
+				// a store without anything to sweep says so without its server
+				this.answering = true;
+			}
 			return answer;
 		}
 		catch (RuntimeException ex) {
-			this.failures.increment();
-			this.answering = false;
+			failed();
 			throw ex;
 		}
+	}
+
+	private void failed() {
+		this.failures.increment();
+		this.answering = false;
 	}
 
 	private StoreException notSent(@Nullable Throwable cause) {

@@ -3,6 +3,7 @@ package io.dlock.store.quorum;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -107,7 +108,12 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	@Override
 	public List<RenewResult> renew(List<RenewCommand> leases) {
-		return answer(() -> this.data.renew(leases));
+		try {
+			return answer(() -> this.data.renew(leases));
+		}
+		catch (StoreException ex) {
+			return Collections.nCopies(leases.size(), RenewResult.UNKNOWN);
+		}
 	}
 
 	@Override

@@ -231,11 +231,26 @@ class QuorumLockStoreTests {
 	}
 
 	@Test
+	void nodeAnswersOnlyIfItsServerDoes() {
+		acquire(this.store, "a");
+		set(Mode.IS_DOWN, 0);
+		renew(this.store, "a");
+		this.store.sweep();
+		assertThat(this.store.nodes()).extracting(QuorumNodeStatus::answering)
+			.containsExactly(false, true, true, true, true);
+		set(Mode.WORKS, 0);
+		renew(this.store, "a");
+		assertThat(this.store.nodes()).allMatch(QuorumNodeStatus::answering);
+	}
+
+	@Test
 	void startWarnsOfNodesThatAreDownAndFailsWithoutAMajority() {
 		try (CapturedLog log = CapturedLog.of(QuorumLockStore.class)) {
 			set(Mode.IS_DOWN, 0, 3);
 			this.store.verify();
 			assertThat(log.messages()).hasSize(2).allMatch((message) -> message.endsWith(": down"));
+			assertThat(this.store.nodes()).extracting(QuorumNodeStatus::answering)
+				.containsExactly(false, true, true, false, true);
 			set(Mode.IS_DOWN, 1);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
 				.withMessageMatching(".*: 2 of 5, not .*: down, not .*: down, not .*: down");
