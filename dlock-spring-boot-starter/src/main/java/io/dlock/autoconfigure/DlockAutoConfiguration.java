@@ -71,7 +71,8 @@ public final class DlockAutoConfiguration {
 			DurationUnitValidator.check(environment);
 			return DlockConfigurationErrors.analyzed(() -> {
 				properties.settings(InstanceName.of(environment));
-				return new LockStoreSelector(candidates.stream()).select(properties.backend());
+				return new LockStoreSelector(candidates.stream()).select(properties.backend(),
+						properties.quorum().nodes());
 			});
 		}
 

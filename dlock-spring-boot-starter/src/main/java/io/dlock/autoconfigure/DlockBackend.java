@@ -18,6 +18,11 @@ public enum DlockBackend {
 	JDBC,
 
 	/**
+	 * A majority of several independent Redis servers, those of {@code dlock.quorum}.
+	 */
+	QUORUM,
+
+	/**
 	 * This process only: excludes nothing in other instances.
 	 */
 	MEMORY

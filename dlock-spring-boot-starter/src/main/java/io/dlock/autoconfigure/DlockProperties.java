@@ -1,6 +1,7 @@
 package io.dlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -17,8 +18,8 @@ import io.dlock.transaction.InsideTransaction;
 /**
  * Configuration of dlock.
  *
- * @param backend Store of the locks. Required if both Redis and a DataSource are present;
- * by default the one that is present
+ * @param backend Store of the locks. Required for a quorum, and if both Redis and a
+ * DataSource are present; by default the one that is present
  * @param lease Time after which the lock of a process that died is free, unless a method
  * says otherwise. It is renewed while the lock is held
  * @param waitTime Time to wait for a busy lock, unless a method says otherwise
@@ -50,6 +51,7 @@ import io.dlock.transaction.InsideTransaction;
  * @param events Lock events
  * @param transaction Locks and transactions
  * @param failover Failover of the store
+ * @param quorum Locks by the majority of several independent Redis servers
  * @since 0.1
  */
 @ConfigurationProperties("dlock")
@@ -60,7 +62,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("true") boolean startupCheck, @DefaultValue("15s") Duration startTimeout,
 		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
 		@DefaultValue("true") boolean mdc, @DefaultValue Aop aop, @DefaultValue HandOff handOff,
-		@DefaultValue Events events, @DefaultValue Transaction transaction, @DefaultValue Failover failover) {
+		@DefaultValue Events events, @DefaultValue Transaction transaction, @DefaultValue Failover failover,
+		@DefaultValue Quorum quorum) {
 
 	private static final Duration MAX_START_TIMEOUT = Duration.ofMinutes(60);
 
@@ -97,8 +100,15 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 			.instance((this.instance != null) ? this.instance : defaultInstance)
 			.maxHold(this.maxHold)
 			.fair(this.fair)
-			.longestLease(this.failover.longestLease())
+			.longestLease(longestLease())
 			.build();
+	}
+
+	private @Nullable Duration longestLease() {
+		Duration limit = this.failover.longestLease();
+		Duration ofQuorum = this.quorum.longestLease();
+		boolean limited = this.backend == DlockBackend.QUORUM && !ofQuorum.isZero();
+		return (limited && (limit == null || ofQuorum.compareTo(limit) < 0)) ? ofQuorum : limit;
 	}
 
 	/**
@@ -164,6 +174,23 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 					this.maxLag);
 			return on ? checked : null;
 		}
+
+	}
+
+	/**
+	 * Locks by the majority of several independent Redis servers.
+	 *
+	 * @param nodes URLs of the servers, such as redis://user:password@host:6379/0, or
+	 * rediss for TLS: an odd number, at least three, the same for all instances, no
+	 * replicas of each other. None by default
+	 * @param longestLease Longest lease of a lock of any instance, and the time for which
+	 * a server that lost its data does not vote; the same for all instances. Zero if no
+	 * server ever loses data
+	 * @param wrongClocks Number of servers whose clocks may jump forward at the same
+	 * time, the same for all instances. The more, the fewer servers may be down
+	 */
+	public record Quorum(@DefaultValue List<String> nodes, @DefaultValue("1m") Duration longestLease,
+			@DefaultValue("0") int wrongClocks) {
 
 	}
 

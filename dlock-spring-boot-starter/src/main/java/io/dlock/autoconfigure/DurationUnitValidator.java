@@ -14,7 +14,7 @@ final class DurationUnitValidator {
 	private static final List<String> DURATIONS = List.of("dlock.lease", "dlock.wait-time", "dlock.max-hold",
 			"dlock.command-timeout", "dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.start-timeout",
 			"dlock.hand-off.max-duration", "dlock.jdbc.retention", "dlock.health.interval",
-			"dlock.failover.longest-lease", "dlock.failover.max-lag");
+			"dlock.failover.longest-lease", "dlock.failover.max-lag", "dlock.quorum.longest-lease");
 
 	private DurationUnitValidator() {
 	}

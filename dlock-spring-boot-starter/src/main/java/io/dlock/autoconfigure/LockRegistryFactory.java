@@ -35,6 +35,11 @@ final class LockRegistryFactory {
 						.formatted(this.store.describe()),
 					"Keep the locks in Redis (dlock.backend=redis), or set dlock.failover.quarantine=off.");
 		}
+		if (settings.fair() && !this.store.supportsFairLocks()) {
+			throw new FailureAnalyzedException(
+					"dlock.fair is true, but the lock store, %s, has no fair locks.".formatted(this.store.describe()),
+					"Set dlock.fair=false, or choose another dlock.backend.");
+		}
 		StartupRetry retry = this.properties.startupRetry();
 		if (retry != null) {
 			verifyStore(retry);
@@ -56,8 +61,16 @@ final class LockRegistryFactory {
 		catch (UnusableStoreException ex) {
 			String store = this.store.describe();
 			throw ex.analyzed("dlock cannot use its lock store, %s: %s".formatted(store, ex.last().getMessage()),
-					store.startsWith("redis"));
+					backend(store));
 		}
+	}
+
+	/**
+	 * The text decides, because the classes of other stores may not be loadable.
+	 */
+	private static DlockBackend backend(String store) {
+		return store.startsWith("redis") ? DlockBackend.REDIS
+				: store.startsWith("quorum") ? DlockBackend.QUORUM : DlockBackend.JDBC;
 	}
 
 }

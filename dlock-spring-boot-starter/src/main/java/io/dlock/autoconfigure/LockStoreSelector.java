@@ -24,9 +24,18 @@ final class LockStoreSelector {
 		this.candidates = candidates.sorted(Comparator.comparing(LockStoreCandidate::backend)).toList();
 	}
 
-	LockStore select(@Nullable DlockBackend backend) {
+	/**
+	 * Select the backend and create its store.
+	 * @param backend the configured backend, or {@code null}
+	 * @param nodes the nodes of a quorum
+	 */
+	LockStore select(@Nullable DlockBackend backend, List<String> nodes) {
 		if (backend == DlockBackend.MEMORY) {
 			return new MemoryLockStore();
+		}
+		if (backend == null && !nodes.isEmpty()) {
+			throw new FailureAnalyzedException("dlock.quorum.nodes has servers, but dlock.backend is not set.",
+					"Set dlock.backend=quorum, or remove dlock.quorum.nodes.");
 		}
 		return ((backend != null) ? configured(backend) : onlyPossible()).store().get();
 	}
@@ -64,11 +73,15 @@ final class LockStoreSelector {
 	}
 
 	private static String needed(DlockBackend backend) {
-		return (backend == DlockBackend.REDIS) ? "RedisConnectionFactory" : "DataSource";
+		return switch (backend) {
+			case REDIS -> "RedisConnectionFactory";
+			case QUORUM -> "Lettuce";
+			default -> "DataSource";
+		};
 	}
 
 	private static String starter(DlockBackend backend) {
-		return (backend == DlockBackend.REDIS) ? "spring-boot-starter-data-redis" : "spring-boot-starter-jdbc";
+		return (backend == DlockBackend.JDBC) ? "spring-boot-starter-jdbc" : "spring-boot-starter-data-redis";
 	}
 
 }

@@ -26,25 +26,25 @@ import io.dlock.store.StoreException;
 public enum StartupFailure {
 
 	/** The store refuses the user or the password. */
-	CREDENTIALS("Correct the user and the password: %1$s.username and %1$s.password."),
+	CREDENTIALS("Correct the user and the password: %1$s."),
 
 	/** The user lacks a right. */
 	RIGHT("Grant the user of the locks its rights; docs/operations.md lists them (\"A user for the locks\")."),
 
 	/** The database does not exist. */
-	DATABASE("Create the database, or correct its name in %1$s.%2$s."),
+	DATABASE("Create the database, or correct its name in %2$s."),
 
 	/** Only one side uses TLS, or the certificate is not trusted. */
-	TLS("Let the application and the store both use TLS or both not (%1$s.%3$s), with a certificate that the application trusts."),
+	TLS("Let the application and the store both use TLS or both not (%3$s), with a certificate that the application trusts."),
 
 	/** Any other definite failure. */
 	OTHER("Check that the store is up, writable, and that its address, its credentials and its TLS settings are right."),
 
 	/** The name of the host is unknown. */
-	HOST("Correct the host name in %1$s.%4$s, or the name service of this machine."),
+	HOST("Correct the host name in %4$s, or the name service of this machine."),
 
 	/** The store does not answer. */
-	CONNECTION("Start the store, or correct its address in %1$s.%4$s.");
+	CONNECTION("Start the store, or correct its address in %4$s.");
 
 	private static final Pattern NO_TLS = Pattern
 		.compile("(?i)not an SSL/TLS record|unrecognized SSL message|fatal alert|does not support SSL"
@@ -159,12 +159,19 @@ public enum StartupFailure {
 
 	/**
 	 * The remedy.
-	 * @param redis whether the store is Redis, and not a database
-	 * @return a sentence
+	 * @param backend the kind of the store
+	 * @return a sentence that names the properties of the credentials, the database, TLS
+	 * and the address
 	 */
-	String action(boolean redis) {
-		return redis ? this.action.formatted("spring.data.redis", "database", "ssl", "host")
-				: this.action.formatted("spring.datasource", "url", "url", "url");
+	String action(DlockBackend backend) {
+		String nodes = "dlock.quorum.nodes";
+		return switch (backend) {
+			case REDIS -> this.action.formatted("spring.data.redis.username and spring.data.redis.password",
+					"spring.data.redis.database", "spring.data.redis.ssl", "spring.data.redis.host");
+			case QUORUM -> this.action.formatted(nodes, nodes, nodes, nodes);
+			default -> this.action.formatted("spring.datasource.username and spring.datasource.password",
+					"spring.datasource.url", "spring.datasource.url", "spring.datasource.url");
+		};
 	}
 
 }

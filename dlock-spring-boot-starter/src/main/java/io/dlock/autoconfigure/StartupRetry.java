@@ -93,11 +93,11 @@ public record StartupRetry(Duration timeout) {
 		/**
 		 * The failure with its remedy.
 		 * @param problem the failure in words, without a full stop
-		 * @param redis whether the store is Redis, and not a database
+		 * @param backend the kind of the store
 		 * @return the exception to throw
 		 */
-		public FailureAnalyzedException analyzed(String problem, boolean redis) {
-			String action = this.failure.action(redis);
+		public FailureAnalyzedException analyzed(String problem, DlockBackend backend) {
+			String action = this.failure.action(backend);
 			if (!this.failure.isTransient()) {
 				return new FailureAnalyzedException(problem + ".", action + WITHOUT, this.last);
 			}

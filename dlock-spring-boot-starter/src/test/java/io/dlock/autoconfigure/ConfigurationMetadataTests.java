@@ -20,7 +20,8 @@ class ConfigurationMetadataTests {
 
 	/** Of these, the default depends on others; their description says how. */
 	private static final List<String> WITHOUT_DEFAULT = List.of("dlock.backend", "dlock.command-timeout",
-			"dlock.failover.longest-lease", "dlock.instance", "dlock.jdbc.platform", "dlock.max-hold");
+			"dlock.failover.longest-lease", "dlock.instance", "dlock.jdbc.platform", "dlock.max-hold",
+			"dlock.quorum.nodes");
 
 	private static final Path REPOSITORY = Path.of("..");
 
@@ -46,8 +47,9 @@ class ConfigurationMetadataTests {
 	@Test
 	void propertiesOfAllKindsAreThere() {
 		assertThat(this.properties).extracting(Property::name)
-			.contains("dlock.lease", "dlock.wait-time", "dlock.aop.mode", "dlock.redis.prefix", "dlock.jdbc.table",
-					"dlock.jdbc.initialize-schema", "dlock.transaction.inside", "dlock.transaction.commit-check");
+			.contains("dlock.lease", "dlock.wait-time", "dlock.aop.mode", "dlock.redis.prefix", "dlock.quorum.nodes",
+					"dlock.jdbc.table", "dlock.jdbc.initialize-schema", "dlock.transaction.inside",
+					"dlock.transaction.commit-check");
 	}
 
 	/**

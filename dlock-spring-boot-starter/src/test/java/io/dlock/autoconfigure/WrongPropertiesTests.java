@@ -31,6 +31,7 @@ import io.dlock.autoconfigure.ConfigurationMetadata.Property;
 import io.dlock.autoconfigure.actuate.DlockHealthAutoConfiguration;
 import io.dlock.autoconfigure.actuate.DlocksEndpointAutoConfiguration;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockQuorumAutoConfiguration;
 import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.fencing.jdbc.FencingGuard;
 
@@ -92,6 +93,12 @@ class WrongPropertiesTests {
 			| `dlock.jdbc.retention` | `59s` | 'retention' must be at least one minute and at most 100 years |
 			| `dlock.jdbc.schema` | `classpath:none.sql` | No schema scripts found at location 'classpath:none.sql' |
 			| `dlock.jdbc.table` | `a b` | The lock table must be named by up to 63 letters, digits or underscores |
+			| `dlock.quorum.longest-lease` | `30` | The property dlock.quorum.longest-lease is '30', which has no unit |
+			| `dlock.quorum.longest-lease` | `29s` | The default lease is 30000 ms, longer than the longest lease of 29000 ms |
+			| `dlock.quorum.nodes` | `redis://a,redis://b` | A quorum needs an odd number of nodes, at least 3, but there are 2 |
+			| `dlock.quorum.nodes` | `redis://a,redis://b,redis://a/1` | dlock.quorum.nodes[2] is the server a:6379, which is there twice |
+			| `dlock.quorum.nodes` | `redis://a,http://b,redis://c` | dlock.quorum.nodes[1] must be like redis://user:password@host:6379/0, or rediss:// for TLS, but has another scheme |
+			| `dlock.quorum.wrong-clocks` | `2` | 'wrongClocks' must be fewer than half of the 3 nodes but is 2 |
 			| `dlock.redis.prefix` | `{a}` | The Redis key prefix must be 1 to 100 letters, digits or . _ : / - |
 			| `dlock.transaction.commit-check` | `often` | No enum constant io.dlock.autoconfigure.CommitCheck.often |
 			| `dlock.transaction.commit-check` | `row` | dlock.transaction.commit-check is 'row', but the locks are not in a database |
@@ -108,9 +115,11 @@ class WrongPropertiesTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
 				DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class, DlockRedisAutoConfiguration.class,
-				DlockHealthAutoConfiguration.class, DlocksEndpointAutoConfiguration.class))
+				DlockQuorumAutoConfiguration.class, DlockHealthAutoConfiguration.class,
+				DlocksEndpointAutoConfiguration.class))
 		.withUserConfiguration(Fenced.class)
 		.withPropertyValues("management.endpoints.web.exposure.include=dlocks", "spring.data.redis.port=1",
+				"dlock.quorum.nodes=redis://a,redis://b,redis://c",
 				"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
 
 	@Configuration(proxyBeanMethods = false)
@@ -142,7 +151,10 @@ class WrongPropertiesTests {
 	}
 
 	private static String backend(String property) {
-		return property.startsWith("dlock.jdbc") ? "jdbc" : property.startsWith("dlock.redis") ? "redis" : "memory";
+		return Stream.of("jdbc", "redis", "quorum")
+			.filter((backend) -> property.startsWith("dlock." + backend))
+			.findFirst()
+			.orElse("memory");
 	}
 
 	/**

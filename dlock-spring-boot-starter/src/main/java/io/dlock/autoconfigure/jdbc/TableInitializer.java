@@ -14,6 +14,7 @@ import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.ResourceLoader;
 
+import io.dlock.autoconfigure.DlockBackend;
 import io.dlock.autoconfigure.StartupRetry;
 import io.dlock.autoconfigure.StartupRetry.UnusableStoreException;
 import io.dlock.store.StoreMisconfiguredException;
@@ -52,7 +53,7 @@ record TableInitializer(String kind, String nameInScript, String table, Database
 			String problem = "dlock cannot create its %s table '%s': %s".formatted(this.kind, this.table,
 					TableScriptInitializer.rootMessage(ex.last()));
 			if (this.retry != null) {
-				throw ex.analyzed(problem, false);
+				throw ex.analyzed(problem, DlockBackend.JDBC);
 			}
 			logger.warn(problem);
 		}

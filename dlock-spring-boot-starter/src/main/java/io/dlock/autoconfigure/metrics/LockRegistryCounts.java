@@ -12,6 +12,8 @@ import org.springframework.util.function.SingletonSupplier;
 import io.dlock.LockRegistry;
 import io.dlock.console.LockCount;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.quorum.QuorumLockStore;
+import io.dlock.store.quorum.QuorumNodeStatus;
 
 /**
  * The counts of the registries of the application by name, for gauges. The registries are
@@ -33,6 +35,16 @@ final class LockRegistryCounts {
 
 	Collection<LockCount> byName() {
 		return LockCount.sum(this.registries.get().stream().flatMap((registry) -> registry.counts().byName().stream()));
+	}
+
+	long answeringNodes() {
+		return this.registries.get()
+			.stream()
+			.map(LeaseLockRegistry::store)
+			.filter(QuorumLockStore.class::isInstance)
+			.flatMap((store) -> ((QuorumLockStore) store).nodes().stream())
+			.filter(QuorumNodeStatus::answering)
+			.count();
 	}
 
 	Duration quarantine() {

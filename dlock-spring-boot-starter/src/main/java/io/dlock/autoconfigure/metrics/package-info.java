@@ -1,6 +1,6 @@
 /**
  * Meters of locks. Start reading at {@link DlockMetricsAutoConfiguration}. Knows its
- * parent package, the API and the registry.
+ * parent package, the API, the registry and the quorum.
  */
 @NullMarked
 package io.dlock.autoconfigure.metrics;

@@ -1,6 +1,7 @@
 /**
  * Locks and fenced values in Redis. Start reading at {@link DlockRedisAutoConfiguration}.
- * Knows its parent package and the Redis store.
+ * {@link DlockQuorumAutoConfiguration} has locks by the majority of several servers.
+ * Knows its parent package, the Redis store and the quorum.
  */
 @NullMarked
 package io.dlock.autoconfigure.redis;
