@@ -20,6 +20,7 @@ import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.quorum.FaultyNode.Mode;
 import io.dlock.test.CapturedLog;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -264,7 +265,8 @@ class QuorumLockStoreTests {
 		FaultyNode same = new FaultyNode(this.time::get);
 		same.share(one);
 		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(() -> {
-			new QuorumLockStore(List.of(one, this.nodes.get(1), same), SETTINGS).verify();
+			new QuorumLockStore(List.of(one, this.nodes.get(1), same), SETTINGS.withCommandTimeout(Patience.COMMAND))
+				.verify();
 		}).withMessageContaining("one server");
 	}
 
