@@ -59,8 +59,10 @@ record Occupation(Cause cause, long begun, long since, long until) {
 			occupations.add(during(pause, attempt, limits));
 		}
 		long paused = client.pauses().lastEnd(attempt.invoked(), attempt.invoked(), 0);
-		if (paused != 0 && paused <= waitingUntil) {
-			// a pause is on record a moment before it begins, when a call still gets out
+		boolean stopped = paused <= waitingUntil || waitingUntil - attempt.invoked() > limits.commandTimeout();
+		if (paused != 0 && stopped) {
+			// a pause is on record a moment before it begins, when a call still gets out,
+			// and a moment after its end, when the call has returned
 			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.invoked(),
 					Math.min(waitingUntil, attempt.invoked() + limits.commandTimeout())));
 		}

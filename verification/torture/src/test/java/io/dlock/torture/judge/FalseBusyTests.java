@@ -61,6 +61,25 @@ class FalseBusyTests {
 		assertThat(this.run.broken()).containsExactly(Invariant.I10);
 	}
 
+	/**
+	 * The end of the stop was noted 18 ms after the client ran again (seed 9914).
+	 */
+	@Test
+	void i10TryMayBeRefusedByACallThatWasSentWhenItsClientWasStopped() {
+		this.run.fault(100, 1330, "F1", "client-1");
+		this.run.attempt(1, this.key, 110).waiting(0).then(1320, Event.REFUSED);
+		this.run.attempt(0, this.key, 700).waiting(0).then(702, Event.REFUSED);
+		assertThat(this.run.broken()).isEmpty();
+	}
+
+	@Test
+	void i10CallThatWasAnsweredBeforeItsClientWasStoppedIsNoReason() {
+		this.run.fault(100, 1330, "F1", "client-1");
+		this.run.attempt(1, this.key, 101).waiting(0).then(103, Event.REFUSED);
+		this.run.attempt(0, this.key, 700).waiting(0).then(702, Event.REFUSED);
+		assertThat(this.run.broken()).containsExactly(Invariant.I10);
+	}
+
 	@Test
 	void i10AnotherTryThatIsRefusedIsNoReason() {
 		this.run.attempt(0, this.key, 100).waiting(0).then(110, Event.REFUSED);
