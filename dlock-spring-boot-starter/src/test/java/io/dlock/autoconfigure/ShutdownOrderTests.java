@@ -70,7 +70,7 @@ class ShutdownOrderTests extends AbstractShutdownTests {
 	@Test
 	void c6WorkThatIsNotAwaitedEndsAndItsLockIsFree() {
 		Progress progress = closeWithQueuedWork(this.runner.withPropertyValues("dlock.shutdown-timeout=100ms",
-				"spring.lifecycle.timeout-per-shutdown-phase=100ms"));
+				"spring.lifecycle.timeout-per-shutdown-phase=100ms"), (context) -> !context.isActive());
 		assertThat(progress.done).hasSizeLessThan(TASKS.size());
 		Awaitility.await().untilAsserted(this::free);
 	}
