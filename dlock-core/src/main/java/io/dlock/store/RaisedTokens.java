@@ -3,6 +3,7 @@ package io.dlock.store;
 /**
  * A store whose tokens can be raised, which a store that is made of several needs: each
  * of them mints tokens of its own, and all later ones must be larger than the largest.
+ * The several have to be different servers.
  *
  * @since 0.1
  */
@@ -18,5 +19,13 @@ public interface RaisedTokens {
 	 * @throws StoreException if there is no answer
 	 */
 	boolean raiseToken(String key, String owner, long token);
+
+	/**
+	 * Identify the server at present. Two stores with the same identity are one.
+	 * @return the identity, which a restart may change
+	 * @throws StoreException if there is no answer
+	 * @throws StoreMisconfiguredException if the server does not tell it
+	 */
+	String serverId();
 
 }

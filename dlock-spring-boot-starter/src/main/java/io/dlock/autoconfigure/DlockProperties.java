@@ -184,13 +184,21 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * rediss for TLS: an odd number, at least three, the same for all instances, no
 	 * replicas of each other. None by default
 	 * @param longestLease Longest lease of a lock of any instance, and the time for which
-	 * a server that lost its data does not vote; the same for all instances. Zero if no
-	 * server ever loses data
+	 * a server that restarted does not vote; at most an hour, the same for all instances.
+	 * Zero if no server ever loses data
 	 * @param wrongClocks Number of servers whose clocks may jump forward at the same
 	 * time, the same for all instances. The more, the fewer servers may be down
 	 */
 	public record Quorum(@DefaultValue List<String> nodes, @DefaultValue("1m") Duration longestLease,
 			@DefaultValue("0") int wrongClocks) {
+
+		/**
+		 * The quarantine of a server.
+		 * @return the quarantine, or {@code null} if no server loses data
+		 */
+		public @Nullable Quarantine quarantine() {
+			return this.longestLease.isZero() ? null : new Quarantine(this.longestLease, Duration.ZERO);
+		}
 
 	}
 

@@ -9,6 +9,7 @@ import io.dlock.autoconfigure.StartupRetry.UnusableStoreException;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.quorum.QuorumLockStore;
 
 /**
  * Creates the registry after a check of its configuration and of its store, and logs the
@@ -29,9 +30,10 @@ final class LockRegistryFactory {
 
 	LeaseLockRegistry create(String defaultInstance) {
 		LockSettings settings = DlockConfigurationErrors.analyzed(() -> this.properties.settings(defaultInstance));
-		if (this.properties.failover().terms() != null && this.store.quarantine().isEmpty()) {
+		if (this.properties.failover().terms() != null
+				&& (this.store.quarantine().isEmpty() || this.store instanceof QuorumLockStore)) {
 			throw new FailureAnalyzedException(
-					"dlock.failover.quarantine is 'lease', but the lock store, %s, has no quarantine."
+					"dlock.failover.quarantine is 'lease', which does not apply to the lock store, %s."
 						.formatted(this.store.describe()),
 					"Keep the locks in Redis (dlock.backend=redis), or set dlock.failover.quarantine=off.");
 		}

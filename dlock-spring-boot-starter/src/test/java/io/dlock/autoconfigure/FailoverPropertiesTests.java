@@ -37,8 +37,7 @@ class FailoverPropertiesTests {
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.isInstanceOf(FailureAnalyzedException.class)
-				.hasMessageContaining("dlock.failover.quarantine is 'lease', but the lock store")
-				.hasMessageContaining("has no quarantine"));
+				.hasMessageContaining("dlock.failover.quarantine is 'lease', which does not apply to the lock store"));
 	}
 
 	@Test

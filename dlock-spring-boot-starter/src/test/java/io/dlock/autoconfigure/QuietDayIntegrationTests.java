@@ -30,6 +30,7 @@ import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
+import io.dlock.test.Patience;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
 
@@ -91,7 +92,7 @@ class QuietDayIntegrationTests {
 			.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class,
 					DlockRedisAutoConfiguration.class, TaskSchedulingAutoConfiguration.class))
 			.withUserConfiguration(Day.class)
-			.withPropertyValues("dlock.command-timeout=5s");
+			.withPropertyValues("dlock.lease=2m", "dlock.command-timeout=" + Patience.COMMAND.toMillis() + "ms");
 		ApplicationContextRunner jdbc = runner
 			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
 			.withPropertyValues("dlock.jdbc.initialize-schema=always");

@@ -138,7 +138,7 @@ class QuorumPropertiesTests {
 	@CsvSource(delimiter = '|',
 			textBlock = """
 					dlock.fair=true                                                   | dlock.fair is true, but the lock store, quorum of 3
-					dlock.failover.quarantine=lease,dlock.failover.longest-lease=30s  | has no quarantine
+					dlock.failover.quarantine=lease,dlock.failover.longest-lease=30s  | does not apply to the lock store
 					dlock.lease=61s                                                   | longer than the longest lease of 60000 ms
 					dlock.failover.longest-lease=29s                                  | longer than the longest lease of 29000 ms
 					dlock.quorum.longest-lease=29s                                    | longer than the longest lease of 29000 ms

@@ -6,6 +6,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -45,6 +46,8 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Raised
 
 	/** The microseconds since 1970 when the clock said {@link #begin}. */
 	private final long epoch = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+
+	private final String id = UUID.randomUUID().toString();
 
 	/** One clock mints the tokens of all keys. */
 	private final TokenClock tokens = new TokenClock();
@@ -182,6 +185,11 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Raised
 			this.tokens.raise(token);
 			return new Change<>(held.atLeastToken(token), true);
 		});
+	}
+
+	@Override
+	public String serverId() {
+		return this.id;
 	}
 
 	@Override

@@ -16,6 +16,7 @@ import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoredLock;
 
 /**
@@ -192,6 +193,10 @@ final class Election {
 		}
 		List<StoredLock> locks = locks(refusals);
 		StoredLock holder = this.quorum.holder(locks, 0);
+		Duration quarantine = this.quorum.quarantine().orElse(Duration.ZERO);
+		if (holder == null && !quarantine.isZero()) {
+			throw new StoreQuarantinedException(quarantine);
+		}
 		if (holder == null && isUndecided(locks)) {
 			return null;
 		}
@@ -228,6 +233,9 @@ final class Election {
 
 	private StoreException noMajority(Round<AcquireResult> round) {
 		Throwable cause = round.failure();
+		if (cause instanceof IllegalArgumentException refusal) {
+			throw refusal;
+		}
 		return new StoreException(this.revoked ? Effect.NONE : Effect.UNKNOWN,
 				cause instanceof StoreException ex && ex.isLasting(),
 				"Only " + (this.ballot.votes().size() - round.unknown()) + " of " + this.ballot.votes().size()

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -44,6 +45,15 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	 */
 	int votes() {
 		return (this.nodes.size() + this.settings.wrongClocks()) / 2 + 1;
+	}
+
+	/**
+	 * How long too few nodes vote, because they may have forgotten votes.
+	 * @return zero if enough nodes vote, or empty if no node has a quarantine
+	 */
+	Optional<Duration> quarantine() {
+		return this.nodes.stream().allMatch((node) -> node.store().quarantine().isEmpty()) ? Optional.empty()
+				: this.nodes.stream().map(QuorumNode::silence).sorted().skip(votes() - 1L).findFirst();
 	}
 
 	long timeoutNanos() {

@@ -32,8 +32,7 @@ final class QuorumInspection implements StoreInspection {
 
 	@Override
 	public StoredLocks list(int limit) {
-		// one more for the marker
-		Round<StoredLocks> round = this.quorum.askAll("list the locks", (store) -> of(store).list(limit + 1));
+		Round<StoredLocks> round = this.quorum.askAll("list the locks", (store) -> of(store).list(limit));
 		Map<String, List<StoredLock>> byKey = new LinkedHashMap<>();
 		boolean complete = true;
 		int unknown = round.unknown();
@@ -41,8 +40,6 @@ final class QuorumInspection implements StoreInspection {
 			complete &= locks.complete();
 			unknown += locks.complete() ? 0 : 1;
 			locks.locks()
-				.stream()
-				.filter((lock) -> !lock.storageKey().equals(QuorumNode.MARKER))
 				.forEach((lock) -> byKey.computeIfAbsent(lock.storageKey(), (key) -> new ArrayList<>()).add(lock));
 		}
 		List<StoredLock> held = new ArrayList<>();
@@ -95,7 +92,7 @@ final class QuorumInspection implements StoreInspection {
 		for (QuorumNode node : this.quorum.nodes()) {
 			QuorumNodeStatus status = node.status();
 			if (!status.voting()) {
-				warnings.add(status.name() + " does not vote yet: it has no memory of earlier locks");
+				warnings.add(status.name() + " does not vote yet, because it may have forgotten votes");
 			}
 		}
 		String servers = String.join(", ",

@@ -2,10 +2,11 @@ package io.dlock.store.quorum;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
@@ -24,6 +25,8 @@ import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.RaisedTokens;
+import io.dlock.store.Quarantine;
+import io.dlock.store.RaisedTokens;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException.Effect;
@@ -39,10 +42,10 @@ import io.dlock.store.StoredLock;
  * how many may do that.
  * <p>
  * The nodes must not share data: no replicas of each other, no two addresses of one
- * server. A node that has lost <em>all</em> its data does not vote for the
- * {@linkplain QuorumSettings#longestLease() longest lease}; the same is true of a new
- * one. A node that comes back with an old part of its data is not noticed: it must keep
- * all of it or none.
+ * server. A node must not grant a lock again that it granted and has forgotten: a node
+ * that may lose data needs a {@linkplain Quarantine quarantine}, during which it does not
+ * vote. Its {@linkplain Quarantine#longestLease() longest lease} is that of all locks;
+ * its lag is zero.
  * <p>
  * There is no queue: a process that waits polls, and no request is fair. There are no
  * members, hence no shared locks and no permits.
@@ -105,7 +108,7 @@ public final class QuorumLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		QuorumRequirements.check(command, this.quorum.settings());
+		QuorumRequirements.check(command);
 		forgetOutdated(FORGET_PERIOD);
 		long end = System.nanoTime() + this.quorum.timeoutNanos();
 		String releasing = command.releasing();
@@ -159,13 +162,14 @@ public final class QuorumLockStore implements LockStore {
 		List<RenewCommand> renewable = new ArrayList<>();
 		for (RenewCommand lease : leases) {
 			Ballot ballot = this.ballots.get(new Owner(lease.key(), lease.owner()));
-			boolean holds = ballot != null && ballot.isHeld() && !ballot.isOver(now);
-			results.add(holds ? RenewResult.UNKNOWN : RenewResult.REFUSED);
-			if (ballot != null && holds && !QuorumRequirements.isTooLong(lease.lease(), this.quorum.settings())) {
-				places.add(results.size() - 1);
-				held.add(ballot);
-				renewable.add(lease);
+			if (ballot == null || !ballot.isHeld() || ballot.isOver(now)) {
+				results.add(RenewResult.REFUSED);
+				continue;
 			}
+			results.add(RenewResult.UNKNOWN);
+			places.add(results.size() - 1);
+			held.add(ballot);
+			renewable.add(lease);
 		}
 		if (!renewable.isEmpty()) {
 			List<RenewResult> renewed = new Renewal(this.quorum, held, renewable).results();
@@ -212,36 +216,35 @@ public final class QuorumLockStore implements LockStore {
 	}
 
 	/**
-	 * Check that a majority of the nodes can be used, and that no two of them are one: a
-	 * lock that is taken on each of them is refused by a node that has it already.
+	 * Check that a majority of the nodes can be used, and that no two of them are one.
 	 */
 	@Override
 	public void verify() {
-		String key = "dlock/quorum/check/" + UUID.randomUUID();
-		Round<AcquireResult> round = this.quorum.ask((store) -> {
+		Round<String> round = this.quorum.ask((store) -> {
 			store.verify();
-			return store.acquire(new AcquireCommand(key, UUID.randomUUID().toString(),
-					this.quorum.settings().commandTimeout(), "start-up check", ""));
+			return ((RaisedTokens) store).serverId();
 		}, (answers) -> false);
-		for (Round.Answer<AcquireResult> answer : round.answers()) {
+		Set<String> servers = new HashSet<>();
+		for (Round.Answer<String> answer : round.answers()) {
 			if (answer.failure() instanceof StoreMisconfiguredException ex) {
 				throw ex;
 			}
-			if (answer.value() instanceof Refused) {
+			if (answer.value() != null && !servers.add(answer.value())) {
 				throw new StoreMisconfiguredException(
 						"Two nodes of the quorum are one server: "
 								+ this.quorum.nodes().get(answer.node()).store().describe() + " is there twice.",
 						"Name an odd number of servers that are independent of each other.", null);
 			}
 		}
-		if (round.values().size() < this.quorum.votes()) {
+		if (servers.size() < this.quorum.votes()) {
 			throw this.quorum.noMajority("the start-up check", round, Effect.NONE);
 		}
 		this.quorum.silent(round).forEach((node) -> logger.warn("A lock node does not vote until it answers: " + node));
-		if (!this.quorum.settings().longestLease().isZero()) {
-			new Round<>(this.quorum.nodes().stream().map((node) -> node.ask((store) -> node.silence())).toList())
-				.await((answers) -> false, this.quorum.timeoutNanos());
-		}
+	}
+
+	@Override
+	public Optional<Duration> quarantine() {
+		return this.quorum.quarantine();
 	}
 
 	/**

@@ -8,12 +8,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
-import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -21,27 +18,13 @@ import io.dlock.store.RaisedTokens;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
-import io.dlock.store.StoredLock;
+import io.dlock.store.StoreQuarantinedException;
 
 /**
  * A store that votes, with the threads that ask it. A store that hangs keeps its own
  * threads waiting and no others.
- * <p>
- * A node that has lost its data must not vote until every lease that it may have
- * forgotten is over. The marker is a lock that is never released: its age is at most the
- * time since the node lost its data. It is read after each grant, so that a grant and the
- * marker that it relies on are of the same data.
  */
 final class QuorumNode {
-
-	private static final Log logger = LogFactory.getLog(QuorumNode.class);
-
-	/** The key of the lock whose age is that of the data. */
-	static final String MARKER = "dlock/quorum/node";
-
-	private static final String MARKER_OWNER = "marker";
-
-	private static final Duration MARKER_LEASE = Duration.ofDays(3650);
 
 	private final LockStore store;
 
@@ -55,8 +38,6 @@ final class QuorumNode {
 
 	private volatile boolean answering = true;
 
-	private volatile boolean voting = true;
-
 	QuorumNode(LockStore store, Executor threads, QuorumSettings settings) {
 		this.store = store;
 		this.threads = threads;
@@ -68,7 +49,7 @@ final class QuorumNode {
 	}
 
 	QuorumNodeStatus status() {
-		return new QuorumNodeStatus(this.store.describe(), this.answering, this.voting, this.calls.sum(),
+		return new QuorumNodeStatus(this.store.describe(), this.answering, silence().isZero(), this.calls.sum(),
 				this.failures.sum());
 	}
 
@@ -128,42 +109,20 @@ final class QuorumNode {
 	 * @return granted, or refused without a lock if this node does not vote now
 	 */
 	AcquireResult vote(AcquireCommand command) {
-		AcquireResult answer = this.store.acquire(command);
-		if (!(answer instanceof Granted)) {
-			return answer;
+		try {
+			return this.store.acquire(command);
 		}
-		Duration silence = silence();
-		if (silence.isZero()) {
-			return answer;
+		catch (StoreQuarantinedException ex) {
+			return new Refused(ex.remaining(), null);
 		}
-		this.store.release(command.key(), command.owner());
-		return new Refused(silence, null);
 	}
 
 	/**
-	 * How long this node does not vote yet.
+	 * How long this node does not vote, because it may have forgotten votes.
 	 * @return zero if it does vote
 	 */
 	Duration silence() {
-		Duration longest = this.settings.longestLease();
-		if (longest.isZero()) {
-			return Duration.ZERO;
-		}
-		Duration age = this.store.find(MARKER).map(StoredLock::age).orElseGet(this::mark);
-		Duration rest = longest.minus(age);
-		boolean votes = rest.isNegative() || rest.isZero();
-		if (votes != this.voting) {
-			this.voting = votes;
-			logger.warn("Lock node " + this.store.describe() + (votes ? " votes again"
-					: " has no memory of earlier locks: it does not vote for " + rest.toMillis() + " ms"));
-		}
-		return votes ? Duration.ZERO : rest;
-	}
-
-	private Duration mark() {
-		this.store.acquire(new AcquireCommand(MARKER, MARKER_OWNER, MARKER_LEASE, "quorum",
-				"the age of this lock is that of the data of this node"));
-		return Duration.ZERO;
+		return this.store.quarantine().orElse(Duration.ZERO);
 	}
 
 	/**

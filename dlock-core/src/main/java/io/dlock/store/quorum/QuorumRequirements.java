@@ -1,6 +1,5 @@
 package io.dlock.store.quorum;
 
-import java.time.Duration;
 import java.util.List;
 
 import io.dlock.store.LockStore;
@@ -38,7 +37,7 @@ final class QuorumRequirements {
 		}
 	}
 
-	static void check(AcquireCommand command, QuorumSettings settings) {
+	static void check(AcquireCommand command) {
 		if (LockStore.isMember(command.owner())) {
 			throw new IllegalArgumentException(
 					"'%s' cannot be shared: a quorum has exclusive locks only".formatted(StorageKey.of(command.key())));
@@ -48,15 +47,6 @@ final class QuorumRequirements {
 					"'%s' cannot be fair: a quorum has no queue. Use a lock that is not fair, or another store"
 						.formatted(StorageKey.of(command.key())));
 		}
-		if (isTooLong(command.lease(), settings)) {
-			throw new IllegalArgumentException("The lease of '%s' must be at most %s, the longest lease, but is %s"
-				.formatted(StorageKey.of(command.key()), settings.longestLease(), command.lease()));
-		}
-	}
-
-	static boolean isTooLong(Duration lease, QuorumSettings settings) {
-		Duration longest = settings.longestLease();
-		return !longest.isZero() && lease.compareTo(longest) > 0;
 	}
 
 }

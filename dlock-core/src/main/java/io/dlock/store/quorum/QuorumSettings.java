@@ -8,21 +8,15 @@ import java.time.Duration;
  *
  * @param commandTimeout how long to wait for the answers of the nodes to one command; a
  * node is best made with the same timeout
- * @param longestLease the longest lease, and the time for which a node does not vote
- * after it has lost its data; the same for all processes. Zero if no node ever loses
- * data: then every lease is allowed and no node is checked
  * @param wrongClocks how many nodes may have a clock that jumps forward during a lease;
  * the more, the more votes win a lock
  * @since 0.1
  */
-public record QuorumSettings(Duration commandTimeout, Duration longestLease, int wrongClocks) {
+public record QuorumSettings(Duration commandTimeout, int wrongClocks) {
 
 	public QuorumSettings {
 		if (commandTimeout.toMillis() < 1) {
 			throw new IllegalArgumentException("'commandTimeout' must be at least 1 ms but is " + commandTimeout);
-		}
-		if (longestLease.isNegative()) {
-			throw new IllegalArgumentException("'longestLease' must not be negative but is " + longestLease);
 		}
 		if (wrongClocks < 0) {
 			throw new IllegalArgumentException("'wrongClocks' must not be negative but is " + wrongClocks);
@@ -30,12 +24,11 @@ public record QuorumSettings(Duration commandTimeout, Duration longestLease, int
 	}
 
 	/**
-	 * The defaults: a command timeout of one second, a longest lease of one minute, and
-	 * no wrong clock.
+	 * The defaults: a command timeout of one second, and no wrong clock.
 	 * @return the defaults
 	 */
 	public static QuorumSettings defaults() {
-		return new QuorumSettings(Duration.ofSeconds(1), Duration.ofMinutes(1), 0);
+		return new QuorumSettings(Duration.ofSeconds(1), 0);
 	}
 
 	/**
@@ -44,16 +37,7 @@ public record QuorumSettings(Duration commandTimeout, Duration longestLease, int
 	 * @return the changed settings
 	 */
 	public QuorumSettings withCommandTimeout(Duration commandTimeout) {
-		return new QuorumSettings(commandTimeout, this.longestLease, this.wrongClocks);
-	}
-
-	/**
-	 * Change the longest lease.
-	 * @param longestLease the new longest lease
-	 * @return the changed settings
-	 */
-	public QuorumSettings withLongestLease(Duration longestLease) {
-		return new QuorumSettings(this.commandTimeout, longestLease, this.wrongClocks);
+		return new QuorumSettings(commandTimeout, this.wrongClocks);
 	}
 
 	/**
@@ -62,7 +46,7 @@ public record QuorumSettings(Duration commandTimeout, Duration longestLease, int
 	 * @return the changed settings
 	 */
 	public QuorumSettings withWrongClocks(int wrongClocks) {
-		return new QuorumSettings(this.commandTimeout, this.longestLease, wrongClocks);
+		return new QuorumSettings(this.commandTimeout, wrongClocks);
 	}
 
 }

@@ -210,6 +210,11 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 	}
 
 	@Override
+	public String serverId() {
+		return RedisQuarantine.verify(this.connections, this.prefix);
+	}
+
+	@Override
 	public boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
 		return this.connections.run("release",
@@ -233,7 +238,7 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 		String key = "dlock/start-up-check";
 		String owner = UUID.randomUUID().toString();
 		if (this.quarantine != null) {
-			this.quarantine.verify();
+			RedisQuarantine.verify(this.connections, this.prefix);
 		}
 		try {
 			acquire(new AcquireCommand(key, owner, Duration.ofMillis(10), "start-up check", ""));

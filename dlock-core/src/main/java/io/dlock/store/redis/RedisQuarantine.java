@@ -57,24 +57,28 @@ final class RedisQuarantine {
 
 	/**
 	 * Check that the server tells its history.
+	 * @param connections the connections to the server
+	 * @param prefix the beginning of the keys
+	 * @return the id of the server, which is another one after a restart
 	 */
-	void verify() {
-		byte[] node = RedisKeys.era(this.prefix, 0);
-		List<?> answer = this.connections.execute("check",
+	static String verify(RedisConnections connections, String prefix) {
+		byte[] node = RedisKeys.era(prefix, 0);
+		List<?> answer = connections.execute("check",
 				(connection) -> RedisQuarantineScripts.CHECK.list(connection, node));
 		String detail = RedisAnswers.text(answer.get(1));
 		if (RedisAnswers.number(answer.get(0)) == 1) {
 			throw new StoreMisconfiguredException(
-					"The quarantine of locks after a failover is on, but Redis does not let the user of the locks ask for its state ("
+					"A quarantine after a failover and a quorum need the ids of Redis, but it does not let the user of the locks ask for its state ("
 							+ detail + ").",
-					"Grant the user of the locks +info, or set dlock.failover.quarantine=off.", null);
+					"Grant the user of the locks +info, or use neither of them.", null);
 		}
 		if (RedisAnswers.number(answer.get(0)) == 2) {
 			throw new StoreMisconfiguredException(
-					"The quarantine of locks after a failover is on, but this server does not tell its " + detail
-							+ " in INFO, so that a failover would not be noticed.",
-					"Use a Redis or Valkey server that does, or set dlock.failover.quarantine=off.", null);
+					"A quarantine after a failover and a quorum need the ids of Redis, but this server does not tell its "
+							+ detail + " in INFO, so that a failover would not be noticed.",
+					"Use a Redis or Valkey server that does, or neither of them.", null);
 		}
+		return detail;
 	}
 
 	/**
@@ -104,7 +108,7 @@ final class RedisQuarantine {
 				(one, other) -> (one - other > 0) ? one : other);
 		if (now - before >= SAME_NANOS) {
 			logger.warn(
-					"Redis (%s) has failed over or restarted: no lock is granted for %d ms, until locks that it may have forgotten are over. Locks that it knows are renewed"
+					"Redis (%s) is new, has failed over or restarted: it grants no lock for %d ms, until locks that it may have forgotten are over. Locks that it knows are renewed"
 						.formatted(this.connections.description(), remaining.toMillis()));
 		}
 	}

@@ -61,18 +61,23 @@ final class RedisQuarantineScripts {
 			end
 			""";
 
-	/** KEYS[1] selects the node of a cluster. Answers an error as a text. */
+	/**
+	 * KEYS[1] selects the node of a cluster. Answers {0, the id of the run}, {1, an error
+	 * as a text} or {2, the name of the id that the server does not tell}.
+	 */
 	static final RedisLockScript CHECK = new RedisLockScript("""
+			local ids = {}
 			for section, name in pairs({server = 'run_id', replication = 'master_replid'}) do
 				local info = redis.pcall('INFO', section)
 				if type(info) == 'table' then
 					return {1, info.err}
 				end
-				if not string.find(info, name .. ':%w+') then
+				ids[section] = string.match(info, name .. ':(%w+)')
+				if not ids[section] then
 					return {2, name}
 				end
 			end
-			return {0, ''}
+			return {0, ids.server}
 			""");
 
 	private final RedisLockScript visit;

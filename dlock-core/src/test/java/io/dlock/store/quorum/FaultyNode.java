@@ -16,6 +16,7 @@ import io.dlock.store.RaisedTokens;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
 import io.dlock.store.memory.MemoryLockStore;
@@ -37,27 +38,46 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	private final Queue<Runnable> late = new ArrayDeque<>();
 
+	private final Duration longestLease;
+
 	private long step;
 
-	private MemoryLockStore data;
+	private long lastLoss;
+
+	private MemoryLockStore data = new MemoryLockStore();
+
+	/** The rest of the quarantine, as the last answer told it. */
+	private Duration quarantine = Duration.ZERO;
 
 	private Mode mode = Mode.WORKS;
 
-	FaultyNode(LongSupplier time) {
+	/**
+	 * Create a new node.
+	 * @param time the time of the test
+	 * @param longestLease how long the node does not vote after it has lost its data;
+	 * zero if it never does
+	 */
+	FaultyNode(LongSupplier time, Duration longestLease) {
 		this.time = time;
+		this.longestLease = longestLease;
 		restartEmpty();
 	}
 
-	static List<FaultyNode> list(int count, LongSupplier time) {
+	static List<FaultyNode> list(int count, LongSupplier time, Duration longestLease) {
 		List<FaultyNode> nodes = new ArrayList<>();
 		for (int i = 0; i < count; i++) {
-			nodes.add(new FaultyNode(time));
+			nodes.add(new FaultyNode(time, longestLease));
 		}
 		return nodes;
 	}
 
 	void restartEmpty() {
-		this.data = new MemoryLockStore(() -> this.time.getAsLong() + this.step);
+		this.data = new MemoryLockStore(this::now);
+		this.lastLoss = now();
+	}
+
+	private long now() {
+		return this.time.getAsLong() + this.step;
 	}
 
 	/**
@@ -94,7 +114,12 @@ final class FaultyNode implements LockStore, RaisedTokens {
 			}
 			case IS_LATE -> {
 				this.late.add(() -> {
-					var unused = command.get();
+					try {
+						var unused = command.get();
+					}
+					catch (StoreException ex) {
+						// has no caller any more
+					}
 				});
 				throw new StoreException(Effect.UNKNOWN, false, "late", null);
 			}
@@ -103,7 +128,13 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		return answer(() -> this.data.acquire(command));
+		return answer(() -> {
+			this.quarantine = Duration.ofNanos(Math.max(0, this.lastLoss + this.longestLease.toNanos() - now()));
+			if (!this.quarantine.isZero()) {
+				throw new StoreQuarantinedException(this.quarantine);
+			}
+			return this.data.acquire(command);
+		});
 	}
 
 	@Override
@@ -124,6 +155,16 @@ final class FaultyNode implements LockStore, RaisedTokens {
 	@Override
 	public boolean raiseToken(String key, String owner, long token) {
 		return answer(() -> this.data.raiseToken(key, owner, token));
+	}
+
+	@Override
+	public String serverId() {
+		return answer(this.data::serverId);
+	}
+
+	@Override
+	public Optional<Duration> quarantine() {
+		return Optional.of(this.quarantine);
 	}
 
 	@Override

@@ -45,7 +45,7 @@ class QuorumExclusionTests {
 
 		private final AtomicLong time = new AtomicLong();
 
-		private final List<FaultyNode> nodes = FaultyNode.list(5, this.time::get);
+		private final List<FaultyNode> nodes = FaultyNode.list(5, this.time::get, LEASE);
 
 		private final List<Client> clients = new ArrayList<>();
 
@@ -63,7 +63,7 @@ class QuorumExclusionTests {
 			this.seed = seed;
 			this.random = new Random(seed);
 			this.wrongClocks = wrongClocks;
-			QuorumSettings settings = new QuorumSettings(Duration.ofMillis(5), LEASE, wrongClocks);
+			QuorumSettings settings = new QuorumSettings(Duration.ofMillis(5), wrongClocks);
 			for (int i = 0; i < 3; i++) {
 				this.clients.add(new Client(
 						new QuorumLockStore(this.nodes, settings, this.time::get, List.of(), (node) -> Runnable::run)));

@@ -3,22 +3,29 @@ package io.dlock.store.quorum;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.Quarantine;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.quorum.FaultyNode.Mode;
+import io.dlock.store.redis.RedisLockStore;
+import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.CapturedLog;
 import io.dlock.test.Patience;
 
@@ -34,18 +41,20 @@ class QuorumLockStoreTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(10);
 
-	private static final QuorumSettings FORGETFUL = new QuorumSettings(Duration.ofMillis(50), LEASE, 0);
-
-	private static final QuorumSettings SETTINGS = FORGETFUL.withLongestLease(Duration.ZERO);
+	private static final QuorumSettings SETTINGS = new QuorumSettings(Duration.ofMillis(50), 0);
 
 	private final AtomicLong time = new AtomicLong();
 
-	private final List<FaultyNode> nodes = FaultyNode.list(5, this.time::get);
+	private final List<FaultyNode> nodes = FaultyNode.list(5, this.time::get, Duration.ZERO);
 
 	private final QuorumLockStore store = store(SETTINGS);
 
 	private QuorumLockStore store(QuorumSettings settings) {
-		return new QuorumLockStore(this.nodes, settings, this.time::get, List.of(), (node) -> Runnable::run);
+		return store(this.nodes, settings);
+	}
+
+	private QuorumLockStore store(List<? extends LockStore> nodes, QuorumSettings settings) {
+		return new QuorumLockStore(nodes, settings, this.time::get, List.of(), (node) -> Runnable::run);
 	}
 
 	private static AcquireCommand command(String owner) {
@@ -125,16 +134,52 @@ class QuorumLockStoreTests {
 
 	@Test
 	void nodeThatLostItsDataDoesNotVoteForTheLongestLease() {
-		QuorumLockStore forgetful = store(FORGETFUL);
-		assertThat(acquire(forgetful, "a")).as("all nodes are new").isInstanceOf(Refused.class);
+		List<FaultyNode> forgetful = FaultyNode.list(5, this.time::get, LEASE);
 		pass(LEASE);
-		set(Mode.IS_DOWN, 3, 4);
-		assertThat(acquire(forgetful, "a")).isInstanceOf(Granted.class);
-		set(Mode.WORKS, 3, 4);
-		this.nodes.get(0).restartEmpty();
-		assertThat(acquire(store(FORGETFUL), "b")).as("0, 3 and 4 would be a majority").isInstanceOf(Refused.class);
+		forgetful.get(3).set(Mode.IS_DOWN);
+		forgetful.get(4).set(Mode.IS_DOWN);
+		assertThat(acquire(store(forgetful, SETTINGS), "a")).isInstanceOf(Granted.class);
+		forgetful.get(3).set(Mode.WORKS);
+		forgetful.get(4).set(Mode.WORKS);
+		forgetful.get(0).restartEmpty();
+		QuorumLockStore other = store(forgetful, SETTINGS);
+		assertThat(acquire(other, "b")).as("0, 3 and 4 would be a majority").isInstanceOf(Refused.class);
+		assertThat(other.nodes()).extracting(QuorumNodeStatus::voting).containsExactly(false, true, true, true, true);
+		assertThat(other.quarantine()).contains(Duration.ZERO);
 		pass(LEASE);
-		assertThat(acquire(store(FORGETFUL), "b")).isInstanceOf(Granted.class);
+		assertThat(acquire(other, "b")).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void quarantineOfAMajorityIsNotBusy() {
+		List<FaultyNode> forgetful = FaultyNode.list(5, this.time::get, LEASE);
+		pass(LEASE);
+		QuorumLockStore quorum = store(forgetful, SETTINGS);
+		assertThat(acquire(quorum, "a")).isInstanceOf(Granted.class);
+		forgetful.get(0).restartEmpty();
+		pass(LEASE.dividedBy(5));
+		forgetful.get(1).restartEmpty();
+		pass(LEASE.dividedBy(5));
+		forgetful.get(2).restartEmpty();
+		assertThatExceptionOfType(StoreQuarantinedException.class)
+			.isThrownBy(() -> acquire(store(forgetful, SETTINGS), "b"))
+			.satisfies((ex) -> assertThat(ex.remaining()).as("until the first of the three votes")
+				.isEqualTo(LEASE.multipliedBy(3).dividedBy(5)));
+		assertThat(renew(quorum, "a")).as("two of five know it").isEqualTo(RenewResult.REFUSED);
+	}
+
+	@Test
+	void leaseThatANodeRefusesIsAMisuse() {
+		List<RedisLockStore> nodes = Stream.generate(QuorumLockStoreTests::withQuarantine).limit(3).toList();
+		try (QuorumLockStore quorum = new QuorumLockStore(nodes, SETTINGS)) {
+			assertThatIllegalArgumentException().isThrownBy(() -> acquire(quorum, "a"))
+				.withMessageContaining("longest lease");
+		}
+	}
+
+	private static RedisLockStore withQuarantine() {
+		return new RedisLockStore(new LettuceConnectionFactory("127.0.0.1", 1),
+				RedisLockStoreSettings.defaults().withQuarantine(new Quarantine(LEASE.minusMillis(1), Duration.ZERO)));
 	}
 
 	@Test
@@ -196,7 +241,7 @@ class QuorumLockStoreTests {
 	}
 
 	@Test
-	void sharedFairAndTooLongLocksAreRefused() {
+	void sharedAndFairLocksAreRefused() {
 		assertThat(this.store.supportsMembers()).isFalse();
 		assertThat(this.store.supportsFairLocks()).isFalse();
 		assertThatIllegalArgumentException().isThrownBy(() -> acquire(this.store, "+a"))
@@ -205,9 +250,6 @@ class QuorumLockStoreTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.store.acquire(new AcquireCommand("key", "a", LEASE, "", "", request, true, null)))
 			.withMessageContaining("fair");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> store(FORGETFUL.withLongestLease(LEASE.minusMillis(1))).acquire(command("a")))
-			.withMessageContaining("longest lease");
 	}
 
 	@Test
@@ -262,7 +304,7 @@ class QuorumLockStoreTests {
 	@Test
 	void sameServerTwiceIsFoundAtStart() {
 		FaultyNode one = this.nodes.get(0);
-		FaultyNode same = new FaultyNode(this.time::get);
+		FaultyNode same = new FaultyNode(this.time::get, Duration.ZERO);
 		same.share(one);
 		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(() -> {
 			new QuorumLockStore(List.of(one, this.nodes.get(1), same), SETTINGS.withCommandTimeout(Patience.COMMAND))

@@ -312,7 +312,7 @@ class RedisQuarantineIntegrationTests {
 			IntStream.range(0, 20).forEach((i) -> quarantined(this.store, "key" + i, "a"));
 			assertThat(log.messages()).singleElement()
 				.asString()
-				.contains("has failed over or restarted: no lock is granted for");
+				.contains("has failed over or restarted: it grants no lock for");
 		}
 	}
 

@@ -25,8 +25,8 @@ final class RedisQuorum {
 	}
 
 	static LockStore create(Quorum quorum, Duration commandTimeout, String prefix) {
-		QuorumSettings settings = new QuorumSettings(commandTimeout, quorum.longestLease(), quorum.wrongClocks());
-		RedisLockStoreSettings ofNode = new RedisLockStoreSettings(prefix, commandTimeout);
+		QuorumSettings settings = new QuorumSettings(commandTimeout, quorum.wrongClocks());
+		RedisLockStoreSettings ofNode = new RedisLockStoreSettings(prefix, commandTimeout, quorum.quarantine());
 		List<RedisLockStore> nodes = new ArrayList<>();
 		try {
 			RedisUrl.parse(quorum.nodes()).forEach((url) -> nodes.add(new RedisLockStore(factory(url), ofNode)));

@@ -29,8 +29,7 @@ abstract class AbstractQuorumContract<S extends LockStore & RaisedTokens> extend
 	@Override
 	protected LockStore createStore() {
 		this.nodes = createNodes();
-		return new QuorumLockStore(this.nodes,
-				QuorumSettings.defaults().withCommandTimeout(Patience.COMMAND).withLongestLease(Duration.ZERO));
+		return new QuorumLockStore(this.nodes, QuorumSettings.defaults().withCommandTimeout(Patience.COMMAND));
 	}
 
 	@Override

@@ -13,6 +13,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.store.Quarantine;
 import io.dlock.store.quorum.QuorumLockStore;
 import io.dlock.store.quorum.QuorumSettings;
 import io.dlock.store.redis.RedisLockStore;
@@ -65,10 +66,12 @@ final class StoreContender implements Contender {
 	static Connected<LockStore> quorum(List<ServerAddress> nodes, Duration lease) {
 		Duration timeout = LockSettings.commandTimeoutFor(lease);
 		List<LettuceConnectionFactory> factories = nodes.stream().map(ServerAddress::connectionFactory).toList();
-		RedisLockStoreSettings settings = RedisLockStoreSettings.defaults().withCommandTimeout(timeout);
+		RedisLockStoreSettings settings = RedisLockStoreSettings.defaults()
+			.withCommandTimeout(timeout)
+			.withQuarantine(new Quarantine(lease, Duration.ZERO));
 		QuorumLockStore store = new QuorumLockStore(
 				factories.stream().map((factory) -> new RedisLockStore(factory, settings)).toList(),
-				QuorumSettings.defaults().withCommandTimeout(timeout).withLongestLease(lease));
+				QuorumSettings.defaults().withCommandTimeout(timeout));
 		return new Connected<>(store, () -> factories.forEach(LettuceConnectionFactory::destroy));
 	}
 

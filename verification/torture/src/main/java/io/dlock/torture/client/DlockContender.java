@@ -24,6 +24,7 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
+import io.dlock.store.Quarantine;
 import io.dlock.store.quorum.QuorumLockStore;
 import io.dlock.store.quorum.QuorumSettings;
 import io.dlock.store.redis.RedisLockStore;
@@ -87,14 +88,14 @@ final class DlockContender implements Contender {
 	 */
 	private static DlockContender connectQuorum(StoreAddress address, LockSettings settings) {
 		Duration timeout = settings.commandTimeout();
-		RedisLockStoreSettings node = RedisLockStoreSettings.defaults().withCommandTimeout(timeout);
+		RedisLockStoreSettings node = RedisLockStoreSettings.defaults()
+			.withCommandTimeout(timeout)
+			.withQuarantine(new Quarantine(settings.lease().multipliedBy(2), Duration.ZERO));
 		List<StoreAddress> nodes = address.each();
 		List<LettuceConnectionFactory> factories = nodes.stream().map(StoreAddress::connectionFactory).toList();
 		QuorumLockStore store = new QuorumLockStore(
 				factories.stream().map((factory) -> new RedisLockStore(factory, node)).toList(),
-				QuorumSettings.defaults()
-					.withCommandTimeout(timeout)
-					.withLongestLease(settings.lease().multipliedBy(2)));
+				QuorumSettings.defaults().withCommandTimeout(timeout));
 		return new DlockContender(settings, timeout, store,
 				new SharedConnectionApplication(factories.get(0), nodes.get(0)),
 				() -> factories.forEach(LettuceConnectionFactory::destroy));
