@@ -10,6 +10,17 @@ package io.dlock.store;
 public interface RaisedTokens {
 
 	/**
+	 * Acquire a key for an exclusive owner with at least a token. A token that is more
+	 * than 10 ms ahead of the store's clock counts as one that is 10 ms ahead. A grant
+	 * that is repeated has the token of the first.
+	 * @param command the command
+	 * @param leastToken the token, in microseconds since 1970, or 0 for none
+	 * @return the answer, as that of {@link LockStore#acquire}
+	 * @throws StoreException if there is no answer
+	 */
+	AcquireResult acquire(LockStore.AcquireCommand command, long leastToken);
+
+	/**
 	 * Raise the token of a lock, and with it the last token of its key, if this exclusive
 	 * owner holds the key. Never lowers a token. Idempotent.
 	 * @param key the key

@@ -71,18 +71,24 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Raised
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
+		return acquire(command, 0);
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireCommand command, long leastToken) {
 		long now = now();
 		String releasing = command.releasing();
 		boolean member = LockStore.isMember(command.owner());
 		return change(command.key(), (held) -> {
 			if (member) {
-				return new MemberAcquire(command, now, this.tokens.next()).on(held);
+				return new MemberAcquire(command, now, this.tokens.next(0)).on(held);
 			}
-			return acquire(command, (releasing != null) ? released(held, releasing, now).record() : held, now);
+			return acquire(command, leastToken, (releasing != null) ? released(held, releasing, now).record() : held,
+					now);
 		});
 	}
 
-	private Change<AcquireResult> acquire(AcquireCommand command, LockRecord held, long now) {
+	private Change<AcquireResult> acquire(AcquireCommand command, long leastToken, LockRecord held, long now) {
 		MailboxAddress mailbox = command.mailbox();
 		long until = now + LockRecord.micros(command.lease());
 		if (held.owner().equals(command.owner())) {
@@ -96,7 +102,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Raised
 			return new Change<>(queued, new AcquireResult.Refused(Duration.of(held.until() - now, ChronoUnit.MICROS),
 					held.current(StorageKey.of(command.key()), now), held.waiting().before(mailbox, false)));
 		}
-		LockRecord granted = new LockRecord(command.owner(), until, this.tokens.next(), now, command.holder(),
+		LockRecord granted = new LockRecord(command.owner(), until, this.tokens.next(leastToken), now, command.holder(),
 				command.reason(), List.of(), held.waiting().without(mailbox, false));
 		return new Change<>(granted, new AcquireResult.Granted(granted.token()));
 	}

@@ -2,6 +2,7 @@ package io.dlock.store.memory;
 
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -9,11 +10,18 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class TokenClock {
 
+	private static final long MAX_AHEAD = TimeUnit.MILLISECONDS.toMicros(10);
+
 	private final AtomicLong last = new AtomicLong();
 
-	long next() {
+	/**
+	 * The next token.
+	 * @param least the least token, which counts as far as it is not too far ahead
+	 */
+	long next(long least) {
 		long now = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
-		return this.last.updateAndGet((previous) -> Math.max(previous + 1, now));
+		long wanted = Math.max(now, Math.min(least, now + MAX_AHEAD));
+		return this.last.updateAndGet((previous) -> Math.max(previous + 1, wanted));
 	}
 
 	void raise(long token) {

@@ -90,8 +90,8 @@ final class Ballot {
 				null, false, (releasing != null) ? releasing.owner() : null);
 	}
 
-	List<CompletableFuture<AcquireResult>> acquire(AcquireCommand nodeCommand) {
-		return ask((vote) -> vote.acquire(nodeCommand));
+	List<CompletableFuture<AcquireResult>> acquire(AcquireCommand nodeCommand, long leastToken) {
+		return ask((vote) -> vote.acquire(nodeCommand, leastToken));
 	}
 
 	/**

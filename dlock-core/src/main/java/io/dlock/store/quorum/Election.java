@@ -34,6 +34,8 @@ final class Election {
 
 	private final long begin;
 
+	private final long proposed;
+
 	private boolean revoked;
 
 	/**
@@ -47,6 +49,7 @@ final class Election {
 		this.ballot = ballot;
 		this.command = command;
 		this.begin = quorum.now();
+		this.proposed = quorum.tokens().propose();
 	}
 
 	/**
@@ -57,7 +60,7 @@ final class Election {
 	 */
 	@Nullable AcquireResult hold(@Nullable Ballot releasing) {
 		AcquireCommand nodeCommand = this.ballot.nodeCommand(this.command.lease(), releasing);
-		List<CompletableFuture<AcquireResult>> answers = this.ballot.acquire(nodeCommand);
+		List<CompletableFuture<AcquireResult>> answers = this.ballot.acquire(nodeCommand, this.proposed);
 		if (releasing != null) {
 			giveUp(releasing, answers);
 		}
@@ -111,6 +114,7 @@ final class Election {
 		if (this.ballot.isHeld()) {
 			return raise(round, this.ballot.token()) ? this.ballot.token() : 0;
 		}
+		// with the proposed token all votes are alike
 		Map<Long, Integer> counts = new HashMap<>();
 		long largest = 0;
 		for (AcquireResult vote : round.values()) {
@@ -121,6 +125,7 @@ final class Election {
 				}
 			}
 		}
+		this.quorum.tokens().learn(this.proposed, largest);
 		return raise(round, largest) ? largest : 0;
 	}
 

@@ -26,8 +26,9 @@ import io.dlock.store.StoredLock;
  * @param nodes the nodes
  * @param settings how to ask them
  * @param nanoTime the monotonic clock of this process
+ * @param tokens the tokens that votes should have
  */
-record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nanoTime) {
+record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nanoTime, ProposedTokens tokens) {
 
 	/** The part of a lease by which clocks may differ in rate until it ends. */
 	private static final int DRIFT_DIVISOR = 100;

@@ -100,7 +100,7 @@ public final class QuorumLockStore implements LockStore {
 		for (int i = 0; i < nodes.size(); i++) {
 			voters.add(new QuorumNode(nodes.get(i), threads.apply(i), settings));
 		}
-		this.quorum = new Quorum(List.copyOf(voters), settings, nanoTime);
+		this.quorum = new Quorum(List.copyOf(voters), settings, nanoTime, new ProposedTokens());
 		this.inspection = new QuorumInspection(this.quorum);
 		this.threads = owned;
 		this.forgotten = new AtomicLong(this.quorum.now());

@@ -106,11 +106,12 @@ final class QuorumNode {
 	/**
 	 * Vote for an owner.
 	 * @param command the command
+	 * @param leastToken the token that all votes should have, or 0
 	 * @return granted, or refused without a lock if this node does not vote now
 	 */
-	AcquireResult vote(AcquireCommand command) {
+	AcquireResult vote(AcquireCommand command, long leastToken) {
 		try {
-			return this.store.acquire(command);
+			return ((RaisedTokens) this.store).acquire(command, leastToken);
 		}
 		catch (StoreQuarantinedException ex) {
 			return new Refused(ex.remaining(), null);

@@ -32,8 +32,8 @@ final class Vote {
 		this.owner = owner;
 	}
 
-	CompletableFuture<AcquireResult> acquire(AcquireCommand command) {
-		return then(() -> this.node.vote(command));
+	CompletableFuture<AcquireResult> acquire(AcquireCommand command, long leastToken) {
+		return then(() -> this.node.vote(command, leastToken));
 	}
 
 	CompletableFuture<Boolean> raise(long token) {
@@ -58,7 +58,7 @@ final class Vote {
 	 * @param held whether the owner still holds the key
 	 */
 	void fillUp(AcquireCommand command, long token, BooleanSupplier held) {
-		var unused = then(() -> held.getAsBoolean() && this.node.vote(command) instanceof Granted granted
+		var unused = then(() -> held.getAsBoolean() && this.node.vote(command, token) instanceof Granted granted
 				&& (granted.token() >= token || this.node.raise(this.key, this.owner, token)));
 	}
 

@@ -21,9 +21,10 @@ import io.dlock.store.StoredLock;
  *
  * @param prefix the prefix of all names
  * @param command the command
+ * @param leastToken the least token of an exclusive lock that is new, or 0
  * @param quarantine looks at the history of the server first, or {@code null}
  */
-record RedisAcquire(String prefix, AcquireCommand command, @Nullable RedisQuarantine quarantine) {
+record RedisAcquire(String prefix, AcquireCommand command, long leastToken, @Nullable RedisQuarantine quarantine) {
 
 	List<?> run(ScriptConnection connection) {
 		return script().list(connection, arguments());
@@ -65,10 +66,13 @@ record RedisAcquire(String prefix, AcquireCommand command, @Nullable RedisQuaran
 		if (LockStore.isMember(this.command.owner())) {
 			arguments.add(RedisLockScript.bytes(Integer.toString(this.command.limit())));
 		}
-		if (mailbox != null || releasing != null) {
+		if (mailbox != null || releasing != null || this.leastToken > 0) {
 			arguments.add(RedisLockScript.bytes((mailbox != null) ? mailbox.value() : ""));
 			arguments.add((releasing != null) ? RedisLockScripts.owner(releasing) : new byte[0]);
 			arguments.add(RedisLockScript.bytes(this.command.queueing() ? "1" : "0"));
+		}
+		if (this.leastToken > 0) {
+			arguments.add(RedisLockScript.bytes(Long.toString(this.leastToken)));
 		}
 		return arguments.toArray(byte[][]::new);
 	}

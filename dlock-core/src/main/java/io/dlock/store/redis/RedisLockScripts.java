@@ -23,9 +23,9 @@ final class RedisLockScripts {
 
 	/**
 	 * ARGV: owner, lease in ms, holder, reason, and optionally mailbox or empty, owner to
-	 * release or empty, and 1 to join the queue. Answers {1, token} or {0, remaining ms,
-	 * place}, followed by the time and the holder, reason, beginning and token of a lock
-	 * that has a holder, and the end of a member.
+	 * release or empty, 1 to join the queue, and the least token. Answers {1, token} or
+	 * {0, remaining ms, place}, followed by the time and the holder, reason, beginning
+	 * and token of a lock that has a holder, and the end of a member.
 	 */
 	static final String ACQUIRE_TEXT = """
 			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting', 'outlived')
@@ -74,7 +74,7 @@ final class RedisLockScripts {
 				end
 			end
 			local now = micros()
-			local token = mint(now)
+			local token = mint(now, ARGV[8])
 			local isAwaited = waiting ~= ''
 			redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'token', token, 'holder', ARGV[3],
 				'reason', ARGV[4], 'since', now, unpack(isAwaited and {'outlived', ARGV[1]} or {}))

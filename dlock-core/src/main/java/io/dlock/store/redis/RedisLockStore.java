@@ -74,15 +74,20 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
-		RedisAcquire acquire = acquisition(command);
+		return acquire(command, 0);
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireCommand command, long leastToken) {
+		RedisAcquire acquire = acquisition(command, leastToken);
 		return acquire.result(this.connections.execute("acquire", acquire::run));
 	}
 
-	private RedisAcquire acquisition(AcquireCommand command) {
+	private RedisAcquire acquisition(AcquireCommand command, long leastToken) {
 		if (this.quarantine != null) {
 			this.quarantine.check(command);
 		}
-		return new RedisAcquire(this.prefix, command, this.quarantine);
+		return new RedisAcquire(this.prefix, command, leastToken, this.quarantine);
 	}
 
 	@Override
@@ -92,7 +97,7 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	@Override
 	public List<AcquireResult> acquireAll(List<AcquireCommand> commands) {
-		List<RedisAcquire> acquires = commands.stream().map(this::acquisition).toList();
+		List<RedisAcquire> acquires = commands.stream().map((command) -> acquisition(command, 0)).toList();
 		List<Object> answers = this.connections.executeAll("acquire",
 				acquires.stream().map(RedisAcquire::scriptRun).toList());
 		return IntStream.range(0, acquires.size())

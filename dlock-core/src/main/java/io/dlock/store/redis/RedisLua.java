@@ -17,15 +17,15 @@ final class RedisLua {
 			""";
 
 	/**
-	 * Mints a token: a hybrid logical clock (Kulkarni et al., 2014) in microseconds. One
-	 * command reads and writes the fence: the server spends most of the script's time on
-	 * its commands.
+	 * Mints a token: a hybrid logical clock (Kulkarni et al., 2014) in microseconds, at
+	 * least the token that the caller wants, which may be 10 ms ahead. One command reads
+	 * and writes the fence: the server spends most of the script's time on its commands.
 	 */
 	static final String MINT = """
-			local function mint(now)
-				local token = now
-				local last = redis.call('SET', KEYS[2], now, 'GET')
-				if last and tonumber(last) >= tonumber(now) then
+			local function mint(now, least)
+				local token = least and string.format('%.0f', math.max(now, math.min(least, now + 10000))) or now
+				local last = redis.call('SET', KEYS[2], token, 'GET')
+				if last and tonumber(last) >= tonumber(token) then
 					token = string.format('%.0f', last + 1)
 					redis.call('SET', KEYS[2], token)
 				end

@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -44,6 +45,8 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	private long lastLoss;
 
+	private int raised;
+
 	private MemoryLockStore data = new MemoryLockStore();
 
 	/** The rest of the quarantine, as the last answer told it. */
@@ -71,8 +74,15 @@ final class FaultyNode implements LockStore, RaisedTokens {
 		return nodes;
 	}
 
+	/**
+	 * Lose all data. Tokens follow the real clock, by which no lease passes before the
+	 * next grant: the time of the test passes here.
+	 */
 	void restartEmpty() {
 		this.data = new MemoryLockStore(this::now);
+		this.data.acquire(new AcquireCommand("clock", "clock", Duration.ofMillis(1), "", ""));
+		this.data.raiseToken("clock", "clock", TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis())
+				+ TimeUnit.NANOSECONDS.toMicros(this.time.getAsLong()));
 		this.lastLoss = now();
 	}
 
@@ -85,6 +95,10 @@ final class FaultyNode implements LockStore, RaisedTokens {
 	 */
 	void share(FaultyNode other) {
 		this.data = other.data;
+	}
+
+	int raised() {
+		return this.raised;
 	}
 
 	void stepClock(Duration step) {
@@ -128,12 +142,17 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
+		return acquire(command, 0);
+	}
+
+	@Override
+	public AcquireResult acquire(AcquireCommand command, long leastToken) {
 		return answer(() -> {
 			this.quarantine = Duration.ofNanos(Math.max(0, this.lastLoss + this.longestLease.toNanos() - now()));
 			if (!this.quarantine.isZero()) {
 				throw new StoreQuarantinedException(this.quarantine);
 			}
-			return this.data.acquire(command);
+			return this.data.acquire(command, leastToken);
 		});
 	}
 
@@ -154,6 +173,7 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	@Override
 	public boolean raiseToken(String key, String owner, long token) {
+		this.raised++;
 		return answer(() -> this.data.raiseToken(key, owner, token));
 	}
 

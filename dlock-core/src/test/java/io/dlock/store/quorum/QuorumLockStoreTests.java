@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -130,6 +131,27 @@ class QuorumLockStoreTests {
 		set(Mode.WORKS, 3, 4);
 		set(Mode.IS_DOWN, 0, 1);
 		assertThat(((Granted) acquire(store(SETTINGS), "b")).token()).isGreaterThan(first);
+	}
+
+	@Test
+	void tokenThatAllNodesTakeIsNotRaised() {
+		Awaitility.await().until(() -> {
+			int before = this.nodes.stream().mapToInt(FaultyNode::raised).sum();
+			assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+			assertThat(this.store.release("key", "a")).isTrue();
+			return this.nodes.stream().mapToInt(FaultyNode::raised).sum() == before;
+		});
+	}
+
+	@Test
+	void clockThatIsTooFarBehindMakesNewProposals() {
+		ProposedTokens tokens = new ProposedTokens();
+		assertThat(tokens.propose()).isZero();
+		tokens.learn(0, 1_000_000_000_000_000L);
+		long proposed = tokens.propose();
+		assertThat(proposed).isGreaterThan(1_000_000_000_000_000L);
+		tokens.learn(proposed, proposed - 1);
+		assertThat(tokens.propose()).isZero();
 	}
 
 	@Test

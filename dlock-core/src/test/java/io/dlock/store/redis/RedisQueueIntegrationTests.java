@@ -177,6 +177,18 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 	}
 
 	@Test
+	void leastTokenIsMintedUnlessItIsTooFarAhead() {
+		AcquireCommand command = new AcquireCommand(KEY, "a", LEASE, "", "");
+		long near = granted(this.store.acquire(command)) + 9_000;
+		this.store.release(KEY, "a");
+		assertThat(granted(this.store.acquire(command, near))).isGreaterThanOrEqualTo(near);
+		this.store.release(KEY, "a");
+		long far = near + Duration.ofHours(1).toMillis() * 1000;
+		assertThat(granted(this.store.acquire(command, far))).isBetween(near + 1, far - 1);
+		assertThat(granted(this.store.acquire(command, far))).as("repeated").isLessThan(far);
+	}
+
+	@Test
 	void keyOutlivesTheLeaseIfItHasAQueue() {
 		granted(ask("a", LEASE, 1, null));
 		assertThat(expiry()).isLessThanOrEqualTo(LEASE.toMillis());
@@ -208,7 +220,7 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 	 */
 	@Test
 	void r12MicrosecondsHaveSixDigits() {
-		ScriptRun acquire = new RedisAcquire("dlock", new AcquireCommand(KEY, "a", LEASE, "", ""), null).scriptRun();
+		ScriptRun acquire = new RedisAcquire("dlock", new AcquireCommand(KEY, "a", LEASE, "", ""), 0, null).scriptRun();
 		String script = """
 				local server = redis
 				local redis = {pcall = redis.pcall, call = function(name, ...)
