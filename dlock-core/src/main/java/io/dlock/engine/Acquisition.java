@@ -363,13 +363,19 @@ class Acquisition {
 	}
 
 	/**
-	 * Give up the place in the local queue and a possible grant of the store, and with
-	 * the last request of the key the place in the queue of the store.
+	 * Give up a possible grant of the store and the place in the local queue, and with
+	 * the last request of the key the place in the queue of the store. A registry that
+	 * closes waits for the requests in its queues before it makes the revocations that
+	 * are left.
 	 * @param queued the request
 	 */
 	void leave(QueuedRequest queued) {
-		this.queues.leave(queued);
-		abandon();
+		try {
+			abandon();
+		}
+		finally {
+			this.queues.leave(queued);
+		}
 		this.store.leaveStoreQueue(queued);
 	}
 

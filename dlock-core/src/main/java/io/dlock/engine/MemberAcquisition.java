@@ -142,8 +142,8 @@ final class MemberAcquisition extends Acquisition {
 
 	@Override
 	void leave(QueuedRequest queued) {
-		this.members.leave(queued);
 		super.leave(queued);
+		this.members.leave(queued);
 	}
 
 }

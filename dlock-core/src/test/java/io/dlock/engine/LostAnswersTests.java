@@ -4,18 +4,25 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.store.StoreException;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.Timing;
@@ -47,6 +54,33 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 		assertThat(ex).hasMessageContaining("'key'").hasMessageContaining("revoked");
 		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
 		Awaitility.await().untilAsserted(() -> assertThat(this.registry.revoker().size()).isZero());
+	}
+
+	/**
+	 * A registry that closes waits for the requests in its queues, and then makes the
+	 * revocations that are left.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void r51RequestIsRevokedBeforeItLeavesItsQueue(LockMode mode) throws Exception {
+		CountDownLatch answer = new CountDownLatch(1);
+		CountDownLatch revoke = new CountDownLatch(1);
+		CountDownLatch asked = this.store.holdAcquires(answer);
+		this.store.beforeRelease = () -> awaitQuietly(revoke);
+		this.store.lostAcquireReplies.set(1);
+		CompletableFuture<LockHandle> request = inOtherThread(
+				() -> this.registry.acquire(noWait("key").withMode(mode)));
+		asked.await();
+		List<Integer> revocations = new CopyOnWriteArrayList<>();
+		QueuedRequest next = this.registry.queues()
+			.join(TestContexts.of("key", new LeaseTerms(LEASE, true)),
+					() -> revocations.add(this.registry.revoker().size()));
+		answer.countDown();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(request::get)
+			.withCauseInstanceOf(LockStoreException.class);
+		assertThat(revocations).containsExactly(1);
+		revoke.countDown();
+		this.registry.queues().leave(next);
 	}
 
 	@Test
