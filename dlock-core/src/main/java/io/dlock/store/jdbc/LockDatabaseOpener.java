@@ -105,6 +105,9 @@ final class LockDatabaseOpener implements AutoCloseable {
 		try {
 			current = this.opened;
 			if (current == null) {
+				if (this.closed) {
+					throw new StoreException(Effect.NONE, true, "The store of the locks is closed", null);
+				}
 				current = openFirst();
 				this.opened = current;
 				this.poolOpened = System.nanoTime();

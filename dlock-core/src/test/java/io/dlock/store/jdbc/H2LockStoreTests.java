@@ -239,6 +239,16 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	@Test
+	void closedStoreOpensNoPoolForALateCall() {
+		Set<Thread> before = threads("dlock:housekeeper");
+		JdbcLockStore store = new JdbcLockStore(application(), settings());
+		store.close();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> ask(store, "a", null))
+			.returns(StoreException.Effect.NONE, StoreException::effect);
+		assertThat(before).containsAll(threads("dlock:housekeeper"));
+	}
+
+	@Test
 	void failingDatabaseIsPolledLessOftenAndFailingListenerIsCalledAgain() throws SQLException {
 		AtomicInteger looks = new AtomicInteger();
 		DataSource counting = new DelegatingDataSource(application()) {
