@@ -14,6 +14,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.DirectFieldAccessor;
 
 import io.dlock.LockBusyException;
@@ -27,6 +29,7 @@ import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * Asynchronous requests end in time, even if the store or the stages of the user block.
@@ -54,13 +57,17 @@ class AsyncDeadlineTests {
 	}
 
 	private void occupyWorkers() {
+		occupyWorkers(this.registry);
+	}
+
+	private void occupyWorkers(LeaseLockRegistry registry) {
 		CountDownLatch asking = new CountDownLatch(EngineThreads.WORKERS);
 		this.store.beforeAcquire = () -> {
 			asking.countDown();
 			AbstractLeaseLockRegistryTests.awaitQuietly(this.done);
 		};
 		for (int i = 0; i < EngineThreads.WORKERS; i++) {
-			acquire("busy " + i, Duration.ofSeconds(100));
+			registry.acquireAsync(LockRequest.builder("busy " + i).waitTime(Duration.ofSeconds(100)).build());
 		}
 		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
 	}
@@ -113,6 +120,36 @@ class AsyncDeadlineTests {
 		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30))
 			.withThrowableThat()
 			.withCauseInstanceOf(LockCongestedException.class);
+	}
+
+	/**
+	 * A method with {@code onStoreFailure = PROCEED} may run without its lock only in the
+	 * second case.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void a5RequestNotSentIsCongestedIfTheStoreAnswersABatchAndFailedOtherwise(boolean answered) {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build());
+		occupyWorkers(patient);
+		this.store.beforeAcquire = () -> {
+		};
+		this.store.batches = true;
+		if (!answered) {
+			this.store.down = true;
+		}
+		LockRequest set = LockRequest.builder("set").waitTime(Duration.ZERO).build();
+		assertThat(catchThrowable(() -> patient.acquireAll(set, List.of("a", "b")).release()))
+			.satisfies((failure) -> assertThat(failure == null).isEqualTo(answered));
+		assertThat(this.store.acquiredTogether).hasSize(1);
+		LockRequest request = LockRequest.builder("key").waitTime(Duration.ofMillis(50)).build();
+		assertThat(patient.acquireAsync(request)).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.havingCause()
+			.isExactlyInstanceOf(answered ? LockCongestedException.class : LockStoreException.class);
+		this.store.down = false;
+		this.done.countDown();
+		patient.close();
 	}
 
 	@Test

@@ -9,6 +9,7 @@ import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.SharedLease;
 import io.dlock.engine.lease.StoreReleaser;
@@ -54,12 +55,9 @@ class MemberQueuesTests {
 
 	@Test
 	void requestThatClaimsAPermitTooLateWaitsAgain() {
-		Lease permit = new Lease(grant(context(1, LockRequest.FOREVER)), this.clock, (hold, loss) -> {
-		});
 		QueuedRequest first = join(1);
 		QueuedRequest admitted = join(1);
-		assertThat(permit.holder().beginRelease()).isTrue();
-		assertThat(this.members.pass(permit.holder())).isTrue();
+		assertThat(this.members.pass(released())).isTrue();
 		assertThat(this.queues.waiting()).containsExactly(first);
 		this.clock.pass(TOO_LATE);
 		assertThat(this.members.claim(admitted)).isNull();
@@ -69,26 +67,53 @@ class MemberQueuesTests {
 
 	@Test
 	void permitIsNotPassedToARequestWhoseWaitTimeIsOver() {
-		Lease permit = new Lease(grant(context(1, LockRequest.FOREVER)), this.clock, (hold, loss) -> {
-		});
+		Hold permit = released();
 		Duration wait = LEASE.dividedBy(10);
 		join(1, wait);
 		QueuedRequest expired = join(1, wait);
 		QueuedRequest waiting = join(1);
 		this.clock.pass(wait);
-		assertThat(permit.holder().beginRelease()).isTrue();
-		assertThat(this.members.pass(permit.holder())).isTrue();
+		assertThat(this.members.pass(permit)).isTrue();
 		assertThat(waiting.hasOffer()).isTrue();
 		assertThat(expired.hasOffer()).isFalse();
 	}
 
 	@Test
 	void permitIsNotPassedToAFirstRequestWhoseWaitTimeIsOver() {
-		Lease permit = new Lease(grant(context(1, LockRequest.FOREVER)), this.clock, (hold, loss) -> {
-		});
 		join(1, Duration.ZERO);
-		assertThat(permit.holder().beginRelease()).isTrue();
-		assertThat(this.members.pass(permit.holder())).isFalse();
+		assertThat(this.members.pass(released())).isFalse();
+	}
+
+	/**
+	 * It leaves its queue a moment later.
+	 */
+	@Test
+	void permitIsNotPassedToARequestThatHasOne() {
+		join(1).granted();
+		assertThat(this.members.pass(released())).isFalse();
+	}
+
+	@Test
+	void permitIsNotPassedToARequestThatHasEnded() {
+		join(1).end();
+		assertThat(this.members.pass(released())).isFalse();
+	}
+
+	/**
+	 * The first one would be kept until its lease is over.
+	 */
+	@Test
+	void secondPermitIsNotPassedToARequestThatIsOfferedOne() {
+		join(1);
+		assertThat(this.members.pass(released())).isTrue();
+		assertThat(this.members.pass(released())).isFalse();
+	}
+
+	private Hold released() {
+		Hold permit = new Lease(grant(context(1, LockRequest.FOREVER)), this.clock, (hold, loss) -> {
+		}).holder();
+		assertThat(permit.beginRelease()).isTrue();
+		return permit;
 	}
 
 	/**

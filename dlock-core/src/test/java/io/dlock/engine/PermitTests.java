@@ -19,6 +19,7 @@ import io.dlock.LockRequest;
 import io.dlock.engine.lease.Lease;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.memory.Waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -91,6 +92,24 @@ class PermitTests extends AbstractMemberTests {
 			next.release();
 		}
 		assertThat(this.store.releases).hasValue(1);
+		patient.close();
+	}
+
+	/**
+	 * The store would reserve the permit for a process that does not wait any more.
+	 */
+	@Test
+	void requestThatIsPassedAPermitLeavesTheQueueOfTheStore() {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().handOffMaxDuration(LEASE).build());
+		LockHandle held = patient.acquirePermitAsync(request("key"), 1).join();
+		CompletableFuture<LockHandle> next = patient.acquirePermitAsync(request("key"), 1);
+		Awaitility.await().until(() -> Waiting.processes(this.store.memory, "limit:key") == 1);
+		held.release();
+		LockHandle passedOn = next.join();
+		assertThat(this.store.releases).hasValue(0);
+		Awaitility.await().until(() -> Waiting.processes(this.store.memory, "limit:key") == 0);
+		passedOn.release();
 		patient.close();
 	}
 

@@ -164,6 +164,28 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
+	 * The process may end as soon as the registry is closed.
+	 */
+	@Test
+	void r51CloseWaitsForTheCallThatIsUnderWayAndGivesItsLockBack() throws Exception {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(Duration.ofSeconds(5)).build());
+		CountDownLatch answer = new CountDownLatch(1);
+		CountDownLatch asked = this.store.holdAcquires(answer);
+		CompletableFuture<LockHandle> request = inOtherThread(() -> patient.acquire(noWait("key")));
+		asked.await();
+		Thread closing = new Thread(patient::close);
+		closing.start();
+		closing.join(1500);
+		assertThat(closing.isAlive()).isTrue();
+		answer.countDown();
+		closing.join();
+		assertThat(isFreeInStore("key")).isTrue();
+		assertThatExceptionOfType(Exception.class).isThrownBy(request::get)
+			.withCauseInstanceOf(LockRegistryClosedException.class);
+	}
+
+	/**
 	 * The lifecycle beans of a context stop before its beans are destroyed, and the tasks
 	 * that an executor has queued run in between.
 	 */

@@ -100,6 +100,25 @@ class StoreQueueSignalTests extends AbstractStoreQueueTests {
 		assertThat(this.thereStore.acquires).hasValue(before + 1);
 	}
 
+	/**
+	 * It would find out by itself only with its next poll.
+	 */
+	@Test
+	void requestBehindAnotherProcessIsWokenByItsOwnProcessIfNoMessageComes() throws Exception {
+		this.thereStore.hasNoMailboxes = true;
+		LeaseLockRegistry there = there(Duration.ofMillis(100));
+		LockHandle reader = there.acquireAsync(patient().withMode(LockMode.SHARED)).get();
+		CompletableFuture<LockHandle> next = queued(this.here);
+		CompletableFuture<LockHandle> waiter = there.acquireAsync(patient());
+		awaitQueued(2);
+		int before = this.thereStore.acquires.get();
+		Awaitility.await().until(() -> this.thereStore.acquires.get() > before + 1);
+		assertThat(there.queues().waiting()).hasSize(1).noneMatch(QueuedRequest::isPreceded);
+		reader.release();
+		next.get().release();
+		waiter.get().release();
+	}
+
 	@Test
 	void waitTimeEndsThePauseOfAProcessThatListens() {
 		LeaseLockRegistry there = there(NEVER);

@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
@@ -173,6 +174,18 @@ abstract class MemberQueueContract extends MemberPart {
 		release("+b");
 		refused(member("+d", 1, this.second));
 		granted(member("+c", 1, this.first));
+	}
+
+	@Test
+	void tryWithASmallerLimitCostsItsProcessNoReservedPlace() {
+		granted(permit("+a", 2));
+		granted(permit("+b", 2));
+		refused(member("+c", 2, this.first));
+		release("+a");
+		refused(store()
+			.acquire(new AcquireCommand(key(), "+try", LEASE, "holder", REASON, this.first, false, null, 1)));
+		refused(permit("+d", 2));
+		granted(member("+c", 2, this.first));
 	}
 
 	@Test
