@@ -1,7 +1,13 @@
 package io.dlock.store.jdbc;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -11,6 +17,7 @@ import io.dlock.store.StoreException.Effect;
 import io.dlock.store.jdbc.LockPlaces.Place;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class AbandonedSessionsTests {
 
@@ -18,12 +25,15 @@ class AbandonedSessionsTests {
 
 	private final AtomicInteger attempts = new AtomicInteger();
 
+	/** One place for a call that is no renewal. */
+	private final LockPlaces places = new LockPlaces(2, PAUSE);
+
 	/**
 	 * Each attempt without an answer leaves another session behind.
 	 */
 	@Test
 	void d1AttemptsWithoutAnAnswerBecomeRare() {
-		try (AbandonedSessions sessions = failing(Effect.UNKNOWN)) {
+		try (AbandonedSessions sessions = failing(Effect.UNKNOWN, false, PAUSE)) {
 			sessions.add("1", Place.uncounted());
 			Awaitility.await()
 				.during(PAUSE.multipliedBy(200))
@@ -33,17 +43,102 @@ class AbandonedSessionsTests {
 
 	@Test
 	void d1AttemptsWithoutAConnectionGoOn() {
-		try (AbandonedSessions sessions = failing(Effect.NONE)) {
+		try (AbandonedSessions sessions = failing(Effect.NONE, false, PAUSE)) {
 			sessions.add("1", Place.uncounted());
 			Awaitility.await().until(() -> this.attempts.get() > 100);
 		}
 	}
 
-	private AbandonedSessions failing(Effect effect) {
+	@Test
+	void d1SessionKeepsItsPlaceUntilItIsGone() {
+		Set<String> existing = ConcurrentHashMap.newKeySet();
+		try (AbandonedSessions sessions = asking((asked) -> asked.stream().filter(existing::contains).toList())) {
+			for (String session : List.of("1", "2")) {
+				existing.add(session);
+				abandon(sessions, session);
+				int before = this.attempts.get();
+				Awaitility.await().until(() -> this.attempts.get() > before + 2);
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.places.enter(false));
+				existing.remove(session);
+				awaitFreePlace();
+			}
+		}
+	}
+
+	/**
+	 * A user without the right to end a session would have no lock any more.
+	 */
+	@Test
+	void d1SessionWhoseEndCanNeverBeConfirmedGivesItsPlaceBack() {
+		try (AbandonedSessions sessions = failing(Effect.NONE, true, PAUSE)) {
+			abandon(sessions, "1");
+			awaitFreePlace();
+		}
+	}
+
+	@Test
+	void d1SessionThatTheServerCannotNameGivesItsPlaceBack() {
+		try (AbandonedSessions sessions = failing(Effect.NONE, false, PAUSE)) {
+			abandon(sessions, "");
+			this.places.enter(false).close();
+			assertThat(this.attempts).hasValue(0);
+		}
+	}
+
+	@Test
+	void d1ErrorDoesNotEndTheAttempts() {
+		try (AbandonedSessions sessions = asking((asked) -> {
+			if (this.attempts.get() < 3) {
+				throw new NoClassDefFoundError("com/example/Missing");
+			}
+			return List.of();
+		})) {
+			abandon(sessions, "1");
+			awaitFreePlace();
+		}
+	}
+
+	@Test
+	void closeEndsTheThreadDuringItsPause() {
+		Set<Thread> before = threads();
+		try (AbandonedSessions sessions = failing(Effect.UNKNOWN, false, Duration.ofHours(1))) {
+			sessions.add("1", Place.uncounted());
+			Awaitility.await().until(() -> this.attempts.get() == 1);
+		}
+		Awaitility.await().until(() -> before.containsAll(threads()));
+	}
+
+	private static Set<Thread> threads() {
+		Set<Thread> threads = new HashSet<>(Thread.getAllStackTraces().keySet());
+		threads.removeIf((thread) -> !thread.getName().equals("dlock-sessions"));
+		return threads;
+	}
+
+	private void abandon(AbandonedSessions sessions, String session) {
+		try (Place place = this.places.enter(false)) {
+			sessions.add(session, place);
+		}
+	}
+
+	private void awaitFreePlace() {
+		Awaitility.await().ignoreException(StoreException.class).untilAsserted(() -> this.places.enter(false).close());
+	}
+
+	private AbandonedSessions failing(Effect effect, boolean lasting, Duration longestPause) {
+		return asking((sessions) -> {
+			throw new StoreException(effect, lasting, "no answer", null);
+		}, longestPause);
+	}
+
+	private AbandonedSessions asking(UnaryOperator<Collection<String>> server) {
+		return asking(server, PAUSE);
+	}
+
+	private AbandonedSessions asking(UnaryOperator<Collection<String>> server, Duration longestPause) {
 		return new AbandonedSessions((sessions) -> {
 			this.attempts.incrementAndGet();
-			throw new StoreException(effect, false, "no answer", null);
-		}, PAUSE);
+			return server.apply(sessions);
+		}, longestPause);
 	}
 
 }

@@ -20,11 +20,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.AcquireResult.Failed;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.ReleaseCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -305,6 +308,20 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 		StoreException ex = catchThrowableOfType(StoreException.class, () -> this.behindProxy.release(key(), "a"));
 		assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
 		Awaitility.await().untilAsserted(() -> assertThat(acquire("b", LEASE)).isInstanceOf(Granted.class));
+	}
+
+	@Test
+	void r24LostReplyToABatchIsUnknownForEachOfItsKeys() {
+		awaitSilence();
+		this.proxy.dropNextReply();
+		assertThat(this.behindProxy.acquireAll(List.of(command("a")))).singleElement()
+			.isInstanceOfSatisfying(Failed.class,
+					(failed) -> assertThat(failed.failure().effect()).isEqualTo(Effect.UNKNOWN));
+		Awaitility.await().until(() -> this.behindProxy.acquireAll(List.of(command("a"))).get(0) instanceof Granted);
+		awaitSilence();
+		this.proxy.dropNextReply();
+		assertThat(this.behindProxy.releaseAll(List.of(new ReleaseCommand(key(), "a"))))
+			.containsExactly(ReleaseResult.UNKNOWN);
 	}
 
 	@Test

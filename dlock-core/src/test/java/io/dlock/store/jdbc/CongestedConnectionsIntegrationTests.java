@@ -104,6 +104,26 @@ class CongestedConnectionsIntegrationTests {
 	}
 
 	@Test
+	void a5BatchThatFindsNoPlaceIsCongestedAndNotUnanswered() throws Exception {
+		AcquireCommand command = new AcquireCommand(this.key, "b", Duration.ofMinutes(1), "", "");
+		try (JdbcLockStore store = store(TIMEOUT); Connection blocker = lockRow(store)) {
+			List<Future<List<AcquireResult>>> batches = new ArrayList<>();
+			for (int i = 0; i < 4; i++) {
+				batches.add(this.callers.submit(() -> store.acquireAll(List.of(command))));
+			}
+			List<StoreException> failures = new ArrayList<>();
+			for (Future<List<AcquireResult>> batch : batches) {
+				assertThat(batch.get()).singleElement()
+					.isInstanceOfSatisfying(AcquireResult.Failed.class, (failed) -> failures.add(failed.failure()));
+			}
+			assertThat(failures)
+				.allSatisfy((failure) -> assertThat(failure).returns(Effect.NONE, StoreException::effect))
+				.anySatisfy((failure) -> assertThat(failure).isInstanceOf(StoreCongestedException.class));
+			blocker.rollback();
+		}
+	}
+
+	@Test
 	void a5CallsAtADatabaseThatFellSilentAreFailedAndNotCongested() throws Exception {
 		Duration timeout = Duration.ofSeconds(1);
 		try (JdbcLockStore store = store(timeout)) {

@@ -1,13 +1,18 @@
 package io.dlock.store.jdbc;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.test.Patience;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class LockPlacesTests {
@@ -54,6 +59,47 @@ class LockPlacesTests {
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.places.enter(false));
 			this.places.enter(true).close();
 		}
+	}
+
+	@Test
+	void renewalWithoutThePlaceOfRenewalsTakesAnother() {
+		try (LockPlaces.Place first = this.places.enter(true)) {
+			first.answered();
+			this.places.enter(true).close();
+		}
+	}
+
+	/**
+	 * A thread that takes one lock after the other would keep this one waiting.
+	 */
+	@Test
+	void placeGoesToTheThreadThatHasWaitedLongest() throws InterruptedException {
+		LockPlaces patient = new LockPlaces(2, Patience.COMMAND);
+		List<String> order = new CopyOnWriteArrayList<>();
+		LockPlaces.Place first = patient.enter(false);
+		Thread waiting = new Thread(() -> {
+			try (LockPlaces.Place next = patient.enter(false)) {
+				next.answered();
+				order.add("waiting");
+			}
+		});
+		waiting.start();
+		Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+		first.close();
+		try (LockPlaces.Place again = patient.enter(false)) {
+			again.answered();
+			order.add("again");
+		}
+		waiting.join();
+		assertThat(order).containsExactly("waiting", "again");
+	}
+
+	@Test
+	void r50InterruptedCallHasNoEffectAndKeepsTheFlag() {
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.places.enter(false))
+			.returns(Effect.NONE, StoreException::effect);
+		assertThat(Thread.interrupted()).isTrue();
 	}
 
 }
