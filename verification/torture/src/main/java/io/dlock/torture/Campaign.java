@@ -28,7 +28,7 @@ import io.dlock.torture.fault.Tier;
 import io.dlock.torture.fault.Timeline;
 import io.dlock.torture.judge.Verdict;
 import io.dlock.torture.report.Report;
-import io.dlock.torture.server.StoreType;
+import io.dlock.torture.server.StoreType.Ability;
 import io.dlock.torture.server.StoreUnderTest;
 
 /**
@@ -131,11 +131,11 @@ public final class Campaign implements AutoCloseable {
 	}
 
 	/**
-	 * One proxy for each client, so that its network breaks alone. Sentinels tell clients
-	 * where the master is, so there the store has the proxies, if any can be broken.
+	 * One proxy for each client, so that its network breaks alone, or those that the
+	 * store has, if any can be broken.
 	 */
 	private List<TcpProxy> links(StoreUnderTest store) {
-		if (!store.links().isEmpty() || store.type() == StoreType.REDIS_SENTINEL) {
+		if (store.type().has(Ability.ADDRESSES)) {
 			return store.links();
 		}
 		List<TcpProxy> links = new ArrayList<>();

@@ -8,6 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import io.dlock.torture.fault.Tier;
 import io.dlock.torture.server.StoreType;
+import io.dlock.torture.server.StoreType.Ability;
 
 /**
  * The options of a campaign.
@@ -54,8 +55,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 		Duration duration = duration(arguments.text("duration", "60s"));
 		boolean more = contender.equals(US);
 		StoreType store = StoreType.of(arguments.text("store", "redis"));
-		boolean vote = store == StoreType.REDIS_QUORUM;
-		boolean kinds = (more && !vote) || contender.equals(KINDS);
+		boolean kinds = (more && store.has(Ability.KINDS)) || contender.equals(KINDS);
 		int part = (more && !store.isRedis() && !duration.isZero()) ? 2 : 1;
 		return new CampaignOptions(store, contender, Tier.valueOf(arguments.text("tier", "S").toUpperCase(Locale.ROOT)),
 				duration, arguments.number("seed", ThreadLocalRandom.current().nextLong(1, 1_000_000)),
@@ -64,7 +64,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 				arguments.number("pollers", more ? 2 / part : 0),
 				arguments.number("transfers", (more || kinds) ? 1 : 0), arguments.number("places", kinds ? 2 : 0),
 				arguments.number("fair", (kinds && !duration.isZero()) ? 2 : 0),
-				arguments.number("kept", (more && !vote) ? kept(duration) : 0), arguments.text("only", ALL),
+				arguments.number("kept", (more && store.has(Ability.MANY_LOCKS)) ? kept(duration) : 0), arguments.text("only", ALL),
 				arguments.text("without", "none"), Path.of(arguments.text("directory", "target/torture")));
 	}
 

@@ -66,39 +66,35 @@ final class DlockContender implements Contender {
 
 	static DlockContender connect(StoreAddress address, Duration lease, String instance) {
 		LockSettings settings = LockSettings.builder().lease(lease).instance(instance).build();
-		Duration timeout = settings.commandTimeout();
-		if (address.isQuorum()) {
-			return connectQuorum(address, settings);
-		}
-		if (address.isRedis()) {
-			LettuceConnectionFactory factory = address.connectionFactory();
-			return new DlockContender(settings, timeout,
-					new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(timeout)),
-					new SharedConnectionApplication(factory, address), factory::destroy);
-		}
-		HikariDataSource pool = address.pool(APPLICATION_POOL_SIZE);
-		Duration poolTimeout = (timeout.compareTo(SHORTEST_POOL_TIMEOUT) > 0) ? timeout : SHORTEST_POOL_TIMEOUT;
-		return new DlockContender(settings, poolTimeout,
-				new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(timeout)),
-				new PooledApplication(pool), pool::close);
+		return address.type().isRedis() ? connectRedis(address, settings) : connectDatabase(address, settings);
 	}
 
 	/**
 	 * The longest lease that a client asks for is twice the usual one.
 	 */
-	private static DlockContender connectQuorum(StoreAddress address, LockSettings settings) {
+	private static DlockContender connectRedis(StoreAddress address, LockSettings settings) {
 		Duration timeout = settings.commandTimeout();
+		List<StoreAddress> nodes = address.each();
 		RedisLockStoreSettings node = RedisLockStoreSettings.defaults()
 			.withCommandTimeout(timeout)
-			.withQuarantine(new Quarantine(settings.lease().multipliedBy(2), Duration.ZERO));
-		List<StoreAddress> nodes = address.each();
+			.withQuarantine(
+					(nodes.size() > 1) ? new Quarantine(settings.lease().multipliedBy(2), Duration.ZERO) : null);
 		List<LettuceConnectionFactory> factories = nodes.stream().map(StoreAddress::connectionFactory).toList();
-		QuorumLockStore store = new QuorumLockStore(
-				factories.stream().map((factory) -> new RedisLockStore(factory, node)).toList(),
-				QuorumSettings.defaults().withCommandTimeout(timeout));
+		List<RedisLockStore> stores = factories.stream().map((factory) -> new RedisLockStore(factory, node)).toList();
+		LockStore store = (stores.size() == 1) ? stores.get(0)
+				: new QuorumLockStore(stores, QuorumSettings.defaults().withCommandTimeout(timeout));
 		return new DlockContender(settings, timeout, store,
 				new SharedConnectionApplication(factories.get(0), nodes.get(0)),
 				() -> factories.forEach(LettuceConnectionFactory::destroy));
+	}
+
+	private static DlockContender connectDatabase(StoreAddress address, LockSettings settings) {
+		Duration timeout = settings.commandTimeout();
+		HikariDataSource pool = address.pool(APPLICATION_POOL_SIZE);
+		Duration poolTimeout = (timeout.compareTo(SHORTEST_POOL_TIMEOUT) > 0) ? timeout : SHORTEST_POOL_TIMEOUT;
+		return new DlockContender(settings, poolTimeout,
+				new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(timeout)),
+				new PooledApplication(pool), pool::close);
 	}
 
 	@Override

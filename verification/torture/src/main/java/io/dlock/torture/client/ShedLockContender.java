@@ -41,7 +41,7 @@ final class ShedLockContender implements Contender {
 	}
 
 	static ShedLockContender connect(StoreAddress address, String instance) {
-		if (address.isRedis()) {
+		if (address.type().isRedis()) {
 			LettuceConnectionFactory factory = address.connectionFactory(REDIS_TIMEOUT);
 			return new ShedLockContender(new RedisLockProvider.Builder(factory).safeUpdate(true).build(), REDIS_TIMEOUT,
 					factory::destroy);

@@ -16,6 +16,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 import io.dlock.torture.history.Event;
+import io.dlock.torture.server.StoreType;
 
 /**
  * The lock registries of Spring Integration: that of Redis with notifications, which the
@@ -56,7 +57,7 @@ final class SpringIntegrationContender implements Contender {
 	}
 
 	static SpringIntegrationContender connect(StoreAddress address, Duration lease, boolean spin) {
-		return address.isRedis() ? redis(address, lease, spin ? RedisLockType.SPIN_LOCK : RedisLockType.PUB_SUB_LOCK)
+		return address.type().isRedis() ? redis(address, lease, spin ? RedisLockType.SPIN_LOCK : RedisLockType.PUB_SUB_LOCK)
 				: jdbc(address, lease);
 	}
 
@@ -87,7 +88,7 @@ final class SpringIntegrationContender implements Contender {
 		HikariDataSource pool = address.poolWithTimeout();
 		DefaultLockRepository repository = new DefaultLockRepository(pool);
 		repository.setTransactionManager(new JdbcTransactionManager(pool));
-		if (address.type() == StoreAddress.Type.POSTGRES) {
+		if (address.type() == StoreType.POSTGRES) {
 			repository.setInsertQuery(INSERT.formatted(DefaultLockRepository.DEFAULT_TABLE_PREFIX));
 		}
 		// a client may be started while its store is down

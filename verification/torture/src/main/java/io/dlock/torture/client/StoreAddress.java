@@ -2,7 +2,6 @@ package io.dlock.torture.client;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -22,6 +21,8 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
 import reactor.core.publisher.Mono;
 
 import io.dlock.torture.Arguments;
+import io.dlock.torture.server.StoreType;
+import io.dlock.torture.server.StoreType.Access;
 
 /**
  * A store, and how the contenders connect to it.
@@ -32,7 +33,7 @@ import io.dlock.torture.Arguments;
  * @param password its password, which may be changed while a client runs
  * @param database the database, or the name of the master that the Sentinels watch
  */
-record StoreAddress(Type type, List<String> nodes, String username, AtomicReference<String> password, String database) {
+record StoreAddress(StoreType type, List<String> nodes, String username, AtomicReference<String> password, String database) {
 
 	/** The shortest that the driver of PostgreSQL has. */
 	static final Duration JDBC_TIMEOUT = Duration.ofSeconds(1);
@@ -41,7 +42,7 @@ record StoreAddress(Type type, List<String> nodes, String username, AtomicRefere
 
 	static StoreAddress of(Arguments arguments) {
 		String node = arguments.text("host", "127.0.0.1") + ":" + arguments.text("port", "");
-		return new StoreAddress(Type.of(arguments.text("store")),
+		return new StoreAddress(StoreType.of(arguments.text("store")),
 				Stream.of(arguments.text("nodes", node).split(",", -1)).toList(), arguments.text("username", ""),
 				new AtomicReference<>(arguments.text("password", "")), arguments.text("database", "postgres"));
 	}
@@ -66,21 +67,14 @@ record StoreAddress(Type type, List<String> nodes, String username, AtomicRefere
 		return Integer.parseInt(node.substring(node.lastIndexOf(':') + 1));
 	}
 
-	boolean isQuorum() {
-		return this.type == Type.REDIS_QUORUM;
-	}
-
 	/**
-	 * The addresses of several stores that know nothing of each other.
+	 * The addresses of several stores that know nothing of each other, or this one.
 	 */
 	List<StoreAddress> each() {
-		return this.nodes.stream()
-			.map((node) -> new StoreAddress(Type.REDIS, List.of(node), this.username, this.password, this.database))
+		return (this.type.access() != Access.EACH_REDIS) ? List.of(this) : this.nodes.stream()
+			.map((node) -> new StoreAddress(StoreType.REDIS, List.of(node), this.username, this.password,
+					this.database))
 			.toList();
-	}
-
-	boolean isRedis() {
-		return this.type.redis;
 	}
 
 	/**
@@ -141,12 +135,12 @@ record StoreAddress(Type type, List<String> nodes, String username, AtomicRefere
 		HikariConfig config = poolConfiguration();
 		config.setConnectionTimeout(JDBC_TIMEOUT.toMillis());
 		config.addDataSourceProperty("socketTimeout",
-				(this.type == Type.MARIADB) ? JDBC_TIMEOUT.toMillis() : JDBC_TIMEOUT.toSeconds());
+				(this.type == StoreType.MARIADB) ? JDBC_TIMEOUT.toMillis() : JDBC_TIMEOUT.toSeconds());
 		return new HikariDataSource(config);
 	}
 
 	private HikariConfig poolConfiguration() {
-		String protocol = (this.type == Type.MARIADB) ? "mariadb" : "postgresql";
+		String protocol = (this.type == StoreType.MARIADB) ? "mariadb" : "postgresql";
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl("jdbc:%s://%s/%s".formatted(protocol, this.nodes.get(0), this.database));
 		config.setUsername(this.username);
@@ -168,25 +162,6 @@ record StoreAddress(Type type, List<String> nodes, String username, AtomicRefere
 		public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration configuration) {
 			return () -> Mono
 				.fromSupplier(() -> RedisCredentials.just(this.address.username(), this.address.currentPassword()));
-		}
-
-	}
-
-	/**
-	 * The kinds of stores.
-	 */
-	enum Type {
-
-		REDIS(true), REDIS_SENTINEL(true), REDIS_CLUSTER(true), REDIS_QUORUM(true), POSTGRES(false), MARIADB(false);
-
-		private final boolean redis;
-
-		Type(boolean redis) {
-			this.redis = redis;
-		}
-
-		static Type of(String label) {
-			return valueOf(label.replace('-', '_').toUpperCase(Locale.ROOT));
 		}
 
 	}

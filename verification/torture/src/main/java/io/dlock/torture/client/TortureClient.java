@@ -123,12 +123,14 @@ public final class TortureClient {
 				granted.holding().release();
 			}
 		}
-		if (this.options.store().isQuorum()) {
-			warmUpTogether();
-		}
-		boolean waited = !this.options.store().isRedis();
-		for (int i = 0; i < WARM_UP_WAITS && !waited; i++) {
-			waited = waitForAnotherProcess();
+		switch (this.options.store().type().access()) {
+			case REDIS -> warmUpWaiting();
+			case EACH_REDIS -> {
+				warmUpTogether();
+				warmUpWaiting();
+			}
+			case DATABASE -> {
+			}
 		}
 		this.baseline.put("ready", LeakBaseline.takeWhenQuiet());
 	}
@@ -145,6 +147,13 @@ public final class TortureClient {
 			if (call.join() instanceof Outcome.Granted granted) {
 				granted.holding().release();
 			}
+		}
+	}
+
+	private void warmUpWaiting() {
+		boolean waited = false;
+		for (int i = 0; i < WARM_UP_WAITS && !waited; i++) {
+			waited = waitForAnotherProcess();
 		}
 	}
 

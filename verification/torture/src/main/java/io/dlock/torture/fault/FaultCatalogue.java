@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.dlock.torture.server.StoreType;
+import io.dlock.torture.server.StoreType.Ability;
 
 /**
  * Which faults a store can suffer on this machine.
@@ -38,7 +39,7 @@ public final class FaultCatalogue {
 			faults.add(ClientFaults.clockDrift(lease));
 		}
 		faults.addAll(safe(store, lease, tier));
-		if (store.hasMessages() && !bed.links().isEmpty()) {
+		if (store.has(Ability.MESSAGES) && !bed.links().isEmpty()) {
 			faults.add(LinkFaults.silentSubscription(bed.store().links().isEmpty() ? Scope.LINK : Scope.NODE_LINK));
 		}
 		if (bed.store().disk().isPresent()) {

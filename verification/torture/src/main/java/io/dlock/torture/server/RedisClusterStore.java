@@ -5,20 +5,15 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-
-import io.dlock.test.RedisServer;
-import io.dlock.test.TcpProxy;
 
 /**
  * A Redis Cluster of three masters. Each announces the port of a proxy, so that the
  * network between clients and nodes can be broken, and that among the nodes is not.
  */
-public final class RedisClusterStore implements RedisUnderTest {
+public final class RedisClusterStore extends RedisUnderTest {
 
 	private static final int NODES = 3;
 
@@ -28,17 +23,17 @@ public final class RedisClusterStore implements RedisUnderTest {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-	private final RedisProcesses processes = new RedisProcesses();
-
-	private final List<TcpProxy> links = new ArrayList<>();
-
 	private RedisClusterStore() {
+		super(StoreType.REDIS_CLUSTER);
 	}
 
 	static RedisClusterStore start(Mode mode) {
 		RedisClusterStore store = new RedisClusterStore();
 		for (int i = 0; i < NODES; i++) {
-			store.processes.add(RedisServer.start(mode.environment(), (port) -> store.arguments(mode, port)));
+			store.startBehindProxy(mode,
+					(port, link) -> List.of("--cluster-enabled", "yes", "--cluster-node-timeout", "2000",
+							"--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", Integer.toString(link),
+							"--cluster-announce-bus-port", Integer.toString(port + BUS)));
 		}
 		try {
 			store.form();
@@ -50,24 +45,14 @@ public final class RedisClusterStore implements RedisUnderTest {
 		return store;
 	}
 
-	private List<String> arguments(Mode mode, int port) {
-		TcpProxy link = TcpProxy.to("127.0.0.1", port);
-		this.links.add(link);
-		List<String> arguments = new ArrayList<>(RedisStore.arguments(mode));
-		arguments.addAll(List.of("--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--cluster-announce-ip",
-				"127.0.0.1", "--cluster-announce-port", Integer.toString(link.port()), "--cluster-announce-bus-port",
-				Integer.toString(port + BUS)));
-		return arguments;
-	}
-
 	private void form() throws IOException {
 		for (int i = 0; i < NODES; i++) {
 			int from = SLOTS * i / NODES;
 			int until = SLOTS * (i + 1) / NODES;
 			Stream<String> slots = IntStream.range(from, until).mapToObj(Integer::toString);
-			this.processes.admin(i).call(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), slots).toArray(String[]::new));
+			processes().admin(i).call(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), slots).toArray(String[]::new));
 			int port = nodes().get(i).port();
-			this.processes.admin(0)
+			processes().admin(0)
 				.call("CLUSTER", "MEET", "127.0.0.1", Integer.toString(port), Integer.toString(port + BUS));
 		}
 		for (int i = 0; i < NODES; i++) {
@@ -79,7 +64,7 @@ public final class RedisClusterStore implements RedisUnderTest {
 	 * A node that was away takes no commands for two seconds after its return.
 	 */
 	private void awaitWritable(int node) throws IOException {
-		RedisAdmin admin = this.processes.admin(node);
+		RedisAdmin admin = processes().admin(node);
 		long end = System.nanoTime() + PATIENCE.toNanos();
 		while (!admin.text("CLUSTER", "INFO").contains("cluster_state:ok")
 				|| admin.text("CLUSTER", "NODES").lines().count() < NODES) {
@@ -91,14 +76,9 @@ public final class RedisClusterStore implements RedisUnderTest {
 	}
 
 	@Override
-	public StoreType type() {
-		return StoreType.REDIS_CLUSTER;
-	}
-
-	@Override
 	public List<ServerNode> nodes() {
 		List<ServerNode> nodes = new ArrayList<>();
-		for (ServerNode node : this.processes.nodes()) {
+		for (ServerNode node : processes().nodes()) {
 			int index = nodes.size();
 			nodes.add(node.restartingUntil(() -> {
 				try {
@@ -112,29 +92,6 @@ public final class RedisClusterStore implements RedisUnderTest {
 		return nodes;
 	}
 
-	@Override
-	public List<TcpProxy> links() {
-		return List.copyOf(this.links);
-	}
-
-	@Override
-	public RedisProcesses processes() {
-		return this.processes;
-	}
-
-	@Override
-	public List<String> clientOptions(int port) {
-		return List.of("--store=" + type().label(), "--username=" + RedisStore.USER, "--password=" + RedisStore.USER,
-				"--nodes=" + this.links.stream()
-					.map((link) -> "127.0.0.1:" + link.port())
-					.collect(Collectors.joining(",")));
-	}
-
-	@Override
-	public Map<String, Long> figures() {
-		return this.processes.figures();
-	}
-
 	/**
 	 * The name of a node among the nodes.
 	 * @param node its index
@@ -142,13 +99,7 @@ public final class RedisClusterStore implements RedisUnderTest {
 	 * @throws IOException if it does not answer
 	 */
 	public String id(int node) throws IOException {
-		return this.processes.admin(node).text("CLUSTER", "MYID");
-	}
-
-	@Override
-	public void close() {
-		this.processes.close();
-		this.links.forEach(TcpProxy::close);
+		return processes().admin(node).text("CLUSTER", "MYID");
 	}
 
 }

@@ -20,7 +20,7 @@ import io.dlock.test.TcpProxy;
  * Master and replica announce the port of a proxy, so that the network between them and
  * everybody else, the Sentinels included, can be broken.
  */
-public final class RedisSentinelStore implements RedisUnderTest {
+public final class RedisSentinelStore extends RedisUnderTest {
 
 	private static final String MASTER = "mymaster";
 
@@ -33,29 +33,27 @@ public final class RedisSentinelStore implements RedisUnderTest {
 
 	private static final Duration SOON = Duration.ofSeconds(1);
 
-	private final RedisProcesses processes = new RedisProcesses();
-
-	private final List<TcpProxy> links = new ArrayList<>();
-
 	private final List<RedisServer> sentinels = new ArrayList<>();
 
 	private final boolean failsOver;
 
 	private RedisSentinelStore(boolean failsOver) {
+		super(StoreType.REDIS_SENTINEL);
 		this.failsOver = failsOver;
 	}
 
 	static RedisSentinelStore start(Mode mode) {
 		RedisSentinelStore store = new RedisSentinelStore(!mode.durable());
 		for (int i = 0; i < 2; i++) {
-			store.processes.add(RedisServer.start(mode.environment(), (port) -> store.arguments(mode, port)));
+			store.startBehindProxy(mode, (port, link) -> List.of("--replica-announce-ip", "127.0.0.1",
+					"--replica-announce-port", Integer.toString(link)));
 		}
-		String master = Integer.toString(store.links.get(0).port());
+		String master = Integer.toString(store.link(0).port());
 		for (int i = 0; i < 3; i++) {
 			store.sentinels.add(RedisServer.startSentinel(store.configuration(master)));
 		}
 		try {
-			store.processes.admin(1).call("REPLICAOF", "127.0.0.1", master);
+			store.processes().admin(1).call("REPLICAOF", "127.0.0.1", master);
 			store.awaitReplica();
 		}
 		catch (IOException ex) {
@@ -65,24 +63,10 @@ public final class RedisSentinelStore implements RedisUnderTest {
 		return store;
 	}
 
-	private List<String> arguments(Mode mode, int port) {
-		TcpProxy link = TcpProxy.to("127.0.0.1", port);
-		this.links.add(link);
-		List<String> arguments = new ArrayList<>(RedisStore.arguments(mode));
-		arguments.addAll(List.of("--replica-announce-ip", "127.0.0.1", "--replica-announce-port",
-				Integer.toString(link.port())));
-		return arguments;
-	}
-
 	private List<String> configuration(String master) {
 		return List.of("sentinel monitor " + MASTER + " 127.0.0.1 " + master + " 2",
 				"sentinel down-after-milliseconds " + MASTER + " " + (this.failsOver ? SOON : NEVER).toMillis(),
 				"sentinel failover-timeout " + MASTER + " 5000");
-	}
-
-	@Override
-	public StoreType type() {
-		return StoreType.REDIS_SENTINEL;
 	}
 
 	/**
@@ -91,7 +75,7 @@ public final class RedisSentinelStore implements RedisUnderTest {
 	 */
 	@Override
 	public List<ServerNode> nodes() {
-		return this.failsOver ? this.processes.nodes() : this.processes.nodes().subList(0, 1);
+		return this.failsOver ? super.nodes() : super.nodes().subList(0, 1);
 	}
 
 	/**
@@ -99,12 +83,7 @@ public final class RedisSentinelStore implements RedisUnderTest {
 	 */
 	@Override
 	public List<TcpProxy> links() {
-		return this.failsOver ? List.of() : this.links.subList(0, 1);
-	}
-
-	@Override
-	public RedisProcesses processes() {
-		return this.processes;
+		return this.failsOver ? List.of() : List.of(link(0));
 	}
 
 	/**
@@ -119,8 +98,8 @@ public final class RedisSentinelStore implements RedisUnderTest {
 				ports.add(Integer.valueOf(admin.texts("SENTINEL", "get-master-addr-by-name", MASTER).get(1)));
 			}
 		}
-		for (int i = 0; i < this.links.size(); i++) {
-			int port = this.links.get(i).port();
+		for (int i = 0; i < processes().nodes().size(); i++) {
+			int port = link(i).port();
 			if (ports.stream().allMatch((other) -> other == port)) {
 				return i;
 			}
@@ -143,7 +122,7 @@ public final class RedisSentinelStore implements RedisUnderTest {
 	 */
 	public void awaitReplica() throws IOException {
 		await(() -> {
-			String replica = this.processes.admin(1 - master()).text("INFO", "replication");
+			String replica = processes().admin(1 - master()).text("INFO", "replication");
 			return replica.contains("role:slave") && replica.contains("master_link_status:up") && sentinelsReady();
 		}, "There is no replica");
 	}
@@ -188,7 +167,7 @@ public final class RedisSentinelStore implements RedisUnderTest {
 	@Override
 	public Map<String, Long> figures() {
 		try {
-			return RedisProcesses.figures(List.of(this.processes.admin(master())));
+			return RedisProcesses.figures(List.of(processes().admin(master())));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -198,8 +177,7 @@ public final class RedisSentinelStore implements RedisUnderTest {
 	@Override
 	public void close() {
 		this.sentinels.forEach(RedisServer::close);
-		this.processes.close();
-		this.links.forEach(TcpProxy::close);
+		super.close();
 	}
 
 	/**

@@ -2,61 +2,30 @@ package io.dlock.torture.server;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 import io.dlock.test.RedisServer;
 
 /**
  * One Redis, whose acknowledged writes are on disk, or are nowhere else than in memory.
+ * Each client has a proxy of its own.
  */
-final class RedisStore implements RedisUnderTest {
-
-	/**
-	 * The user of the clients whose credentials can be changed, and the password. There
-	 * is the default user besides, without a password.
-	 */
-	static final String USER = "torture";
-
-	private final RedisProcesses processes = new RedisProcesses();
+final class RedisStore extends RedisUnderTest {
 
 	private final Optional<LimitedDisk> disk;
 
 	private RedisStore(Optional<LimitedDisk> disk) {
+		super(StoreType.REDIS);
 		this.disk = disk;
 	}
 
 	static RedisStore start(Mode mode) {
 		Optional<LimitedDisk> disk = mode.durable() ? LimitedDisk.mount() : Optional.empty();
 		RedisStore store = new RedisStore(disk);
-		List<String> arguments = new ArrayList<>(arguments(mode));
+		List<String> arguments = new ArrayList<>(arguments(mode.durable()));
 		disk.ifPresent((files) -> arguments.addAll(List.of("--dir", files.directory().toString())));
-		store.processes.add(RedisServer.start(mode.environment(), arguments.toArray(String[]::new)));
+		store.processes().add(RedisServer.start(mode.environment(), arguments.toArray(String[]::new)));
 		return store;
-	}
-
-	/**
-	 * The log of a long campaign is rewritten before it fills the disk by itself.
-	 */
-	static List<String> arguments(Mode mode) {
-		return List.of("--appendonly", mode.durable() ? "yes" : "no", "--appendfsync", "always", "--lua-time-limit",
-				"50", "--maxmemory-policy", "noeviction", "--auto-aof-rewrite-percentage", "10",
-				"--auto-aof-rewrite-min-size", "32mb", "--user", USER, "on", ">" + USER, "~*", "&*", "+@all");
-	}
-
-	@Override
-	public StoreType type() {
-		return StoreType.REDIS;
-	}
-
-	@Override
-	public List<ServerNode> nodes() {
-		return this.processes.nodes();
-	}
-
-	@Override
-	public RedisProcesses processes() {
-		return this.processes;
 	}
 
 	@Override
@@ -71,13 +40,8 @@ final class RedisStore implements RedisUnderTest {
 	}
 
 	@Override
-	public Map<String, Long> figures() {
-		return this.processes.figures();
-	}
-
-	@Override
 	public void close() {
-		this.processes.close();
+		super.close();
 		this.disk.ifPresent(LimitedDisk::close);
 	}
 

@@ -1,14 +1,102 @@
 package io.dlock.torture.server;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.dlock.test.RedisServer;
+import io.dlock.test.TcpProxy;
+
 /**
- * A store of one Redis, or of several.
+ * A store of one Redis, or of several, each behind a proxy.
  */
-public interface RedisUnderTest extends StoreUnderTest {
+public abstract class RedisUnderTest implements StoreUnderTest {
+
+	/**
+	 * The user of the clients whose credentials can be changed, and the password. There
+	 * is the default user besides, without a password.
+	 */
+	static final String USER = "torture";
+
+	private final StoreType type;
+
+	private final RedisProcesses processes = new RedisProcesses();
+
+	private final List<TcpProxy> links = new ArrayList<>();
+
+	RedisUnderTest(StoreType type) {
+		this.type = type;
+	}
+
+	/**
+	 * The log of a long campaign is rewritten before it fills the disk by itself.
+	 */
+	static List<String> arguments(boolean durable) {
+		return List.of("--appendonly", durable ? "yes" : "no", "--appendfsync", "always", "--lua-time-limit", "50",
+				"--maxmemory-policy", "noeviction", "--auto-aof-rewrite-percentage", "10",
+				"--auto-aof-rewrite-min-size", "32mb", "--user", USER, "on", ">" + USER, "~*", "&*", "+@all");
+	}
+
+	/**
+	 * Start a process behind a proxy.
+	 * @param mode how
+	 * @param more makes further arguments of its port and that of the proxy
+	 */
+	void startBehindProxy(Mode mode, BiFunction<Integer, Integer, List<String>> more) {
+		this.processes.add(RedisServer.start(mode.environment(), (port) -> {
+			TcpProxy link = TcpProxy.to("127.0.0.1", port);
+			this.links.add(link);
+			return Stream.concat(arguments(mode.durable()).stream(), more.apply(port, link.port()).stream()).toList();
+		}));
+	}
+
+	@Override
+	public StoreType type() {
+		return this.type;
+	}
+
+	@Override
+	public List<ServerNode> nodes() {
+		return this.processes.nodes();
+	}
+
+	@Override
+	public List<TcpProxy> links() {
+		return List.copyOf(this.links);
+	}
+
+	TcpProxy link(int node) {
+		return this.links.get(node);
+	}
 
 	/**
 	 * The processes that keep data.
 	 * @return the processes
 	 */
-	RedisProcesses processes();
+	public RedisProcesses processes() {
+		return this.processes;
+	}
+
+	@Override
+	public List<String> clientOptions(int port) {
+		return List.of("--store=" + this.type.label(), "--username=" + USER, "--password=" + USER,
+				"--nodes=" + this.links.stream()
+					.map((link) -> "127.0.0.1:" + link.port())
+					.collect(Collectors.joining(",")));
+	}
+
+	@Override
+	public Map<String, Long> figures() {
+		return this.processes.figures();
+	}
+
+	@Override
+	public void close() {
+		this.processes.close();
+		this.links.forEach(TcpProxy::close);
+	}
 
 }

@@ -1,14 +1,37 @@
 package io.dlock.torture.server;
 
 import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * The stores that clients can be tortured on.
  */
 public enum StoreType {
 
-	REDIS, REDIS_SENTINEL, REDIS_CLUSTER, REDIS_QUORUM, POSTGRES, MARIADB;
+	REDIS(Access.REDIS, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS),
+
+	REDIS_SENTINEL(Access.REDIS, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS, Ability.ADDRESSES),
+
+	REDIS_CLUSTER(Access.REDIS, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS, Ability.ADDRESSES),
+
+	REDIS_QUORUM(Access.EACH_REDIS, Ability.ADDRESSES),
+
+	POSTGRES(Access.DATABASE, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS),
+
+	MARIADB(Access.DATABASE, Ability.KINDS, Ability.MANY_LOCKS);
+
+	private final Access access;
+
+	private final Set<Ability> abilities;
+
+	StoreType(Access access, Ability... abilities) {
+		this.access = access;
+		this.abilities = EnumSet.noneOf(Ability.class);
+		this.abilities.addAll(List.of(abilities));
+	}
 
 	public String label() {
 		return name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -39,15 +62,54 @@ public enum StoreType {
 		};
 	}
 
-	/**
-	 * Whether a process can be told that it is its turn.
-	 */
-	public boolean hasMessages() {
-		return this != MARIADB && this != REDIS_QUORUM;
+	public Access access() {
+		return this.access;
 	}
 
 	public boolean isRedis() {
-		return this != POSTGRES && this != MARIADB;
+		return this.access != Access.DATABASE;
+	}
+
+	public boolean has(Ability ability) {
+		return this.abilities.contains(ability);
+	}
+
+	/**
+	 * The connections that a client has.
+	 */
+	public enum Access {
+
+		/** One connection for all threads, to each node that it needs. */
+		REDIS,
+
+		/** One connection to each of several stores, which are asked together. */
+		EACH_REDIS,
+
+		/** A pool. */
+		DATABASE
+
+	}
+
+	/**
+	 * Something that not every store can do.
+	 */
+	public enum Ability {
+
+		/** It tells a process that it is its turn. */
+		MESSAGES,
+
+		/** It has shared, limited and fair locks. */
+		KINDS,
+
+		/** It renews thousands of locks at a time. */
+		MANY_LOCKS,
+
+		/**
+		 * It tells clients, or they are told, the addresses of its processes, so that the
+		 * proxies are before these and not before the clients.
+		 */
+		ADDRESSES
+
 	}
 
 }

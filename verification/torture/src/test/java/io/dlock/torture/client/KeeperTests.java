@@ -20,6 +20,7 @@ import io.dlock.torture.history.HistoryHeader;
 import io.dlock.torture.history.HistoryReader;
 import io.dlock.torture.history.HistoryRecord;
 import io.dlock.torture.history.HistoryWriter;
+import io.dlock.torture.server.StoreType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -91,7 +92,7 @@ class KeeperTests {
 	private static ClientOptions options() {
 		return new ClientOptions(3, 0, 1, LEASE, LEASE, 1, 4, Duration.ZERO, Duration.ZERO, Path.of("none"), 0, 0, 0, 0,
 				0, KEPT, 0, "fake",
-				new StoreAddress(StoreAddress.Type.REDIS, List.of(), "", new AtomicReference<>(""), ""));
+				new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), ""));
 	}
 
 	private static final class Locks implements Contender {

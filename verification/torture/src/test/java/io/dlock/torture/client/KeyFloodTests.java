@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import io.dlock.torture.client.Affliction.Dose;
 import io.dlock.torture.client.Affliction.Effect;
 import io.dlock.torture.history.Event;
+import io.dlock.torture.server.StoreType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,7 +31,7 @@ class KeyFloodTests {
 
 	private final ClientOptions options = new ClientOptions(0, 0, 1, LEASE, LEASE, 1, 1, Duration.ZERO, Duration.ZERO,
 			Path.of("none"), 0, 0, 0, 0, 0, 0, 0, "fake",
-			new StoreAddress(StoreAddress.Type.REDIS, List.of(), "", new AtomicReference<>(""), ""));
+			new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), ""));
 
 	private final Locks locks = new Locks();
 

@@ -57,8 +57,7 @@ class FaultCatalogueTests {
 		try (TcpProxy link = TcpProxy.to("127.0.0.1", 1)) {
 			for (StoreType type : StoreType.values()) {
 				boolean messages = names(new NamedStore(type, List.of(link)), Tier.S).contains("silent-subscription");
-				assertThat(messages).as(type.label())
-					.isEqualTo(type != StoreType.MARIADB && type != StoreType.REDIS_QUORUM);
+				assertThat(messages).as(type.label()).isEqualTo(type.has(StoreType.Ability.MESSAGES));
 			}
 		}
 	}
