@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.store.Quarantine;
 import io.dlock.test.TcpProxy;
 import io.dlock.torture.FinalChecks.Before;
 import io.dlock.torture.fault.Bed;
@@ -98,8 +99,9 @@ public final class Campaign implements AutoCloseable {
 		Optional<ClockShim> shim = ClockShim.compile(this.directory);
 		Optional<ClockOffset> storeClock = shim.filter((clock) -> this.options.tier() == Tier.L)
 			.map((clock) -> clock.clock(this.directory.resolve("store.clock")));
-		StoreUnderTest.Mode mode = new StoreUnderTest.Mode(this.options.tier() == Tier.S,
-				storeClock.map(ClockOffset::environment).orElse(Map.of()));
+		Optional<Quarantine> quarantine = this.options.terms();
+		StoreUnderTest.Mode mode = new StoreUnderTest.Mode(this.options.tier() == Tier.S && quarantine.isEmpty(),
+				quarantine, storeClock.map(ClockOffset::environment).orElse(Map.of()));
 		StoreUnderTest store = open(StoreUnderTest.start(this.options.store(), mode));
 		List<TcpProxy> links = links(store);
 		Before before = new Before(store.figures(), keys(), Set.of());
@@ -113,7 +115,8 @@ public final class Campaign implements AutoCloseable {
 		open(MachineWatch.start(this.directory.resolve("machine.txt")));
 		clients.forEach((client) -> client.tell("GO"));
 		Bed bed = new Bed(store, clients.subList(0, this.options.clients()),
-				clients.subList(this.options.clients(), clients.size()), links, storeClock, this.options.lease());
+				clients.subList(this.options.clients(), clients.size()), links, storeClock, this.options.lease(),
+				quarantine.map((terms) -> terms.longestLease().plus(terms.maxLag())).orElse(Duration.ZERO));
 		List<PlannedFault> plan = plan(bed);
 		int keys = keys() + torture(bed, clients, plan);
 		Duration end = (this.options.fair() > 0) ? FAIR_END : this.options.lease().multipliedBy(2);
@@ -171,6 +174,9 @@ public final class Campaign implements AutoCloseable {
 			arguments.addAll(List.of("--seed=" + this.options.seed(), "--lease=" + this.options.lease().toMillis(),
 					"--threads=" + this.options.threads(), "--keys=" + this.options.keys(), "--resource=" + port,
 					"--contender=" + this.options.contender()));
+			this.options.terms()
+				.ifPresent((terms) -> arguments.addAll(List.of("--longest-lease=" + terms.longestLease().toMillis(),
+						"--max-lag=" + terms.maxLag().toMillis())));
 			arguments.addAll((i < this.options.clients()) ? List.of("--futures=" + this.options.futures(),
 					"--pollers=" + this.options.pollers(), "--transfers=" + this.options.transfers(),
 					"--places=" + this.options.places(), "--fair=" + this.options.fair())

@@ -4,8 +4,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
+import io.dlock.store.Quarantine;
 import io.dlock.torture.fault.Tier;
 import io.dlock.torture.server.StoreType;
 import io.dlock.torture.server.StoreType.Ability;
@@ -28,6 +30,8 @@ import io.dlock.torture.server.StoreType.Ability;
  * time
  * @param places the number of threads of each client that share keys with others
  * @param kept the number of locks that a client of its own keeps all the time
+ * @param quarantine whether locks are not granted for a while when the store may have
+ * forgotten some, so that its failovers belong to tier S
  * @param only the numbers of the only faults to inflict, with a plus between them, or
  * {@code all}
  * @param without the numbers of faults to leave out, with a plus between them
@@ -35,9 +39,11 @@ import io.dlock.torture.server.StoreType.Ability;
  */
 record CampaignOptions(StoreType store, String contender, Tier tier, Duration duration, long seed, int clients,
 		int threads, int keys, Duration lease, int futures, int pollers, int transfers, int places, int fair, int kept,
-		String only, String without, Path directory) {
+		boolean quarantine, String only, String without, Path directory) {
 
 	private static final String ALL = "all";
+
+	private static final Duration MAX_LAG = Duration.ofSeconds(4);
 
 	/** The contender with all kinds of calls; its peers make fewer. */
 	private static final String US = "dlock";
@@ -47,7 +53,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 
 	static final String USAGE = "run --store=redis|redis-sentinel|redis-cluster|redis-quorum|postgres|mariadb [--contender=dlock]"
 			+ " [--tier=S|L] [--duration=600s|10m|0] [--seed=1] [--clients=3] [--threads=4|2] [--keys=4] [--lease=1000]"
-			+ " [--futures=36|18] [--pollers=2|1] [--transfers=1] [--places=2] [--fair=2] [--kept=10000] [--only=F24+F32] [--without=F28+F29]";
+			+ " [--futures=36|18] [--pollers=2|1] [--transfers=1] [--places=2] [--fair=2] [--kept=10000] [--quarantine=true] [--only=F24+F32] [--without=F28+F29]";
 
 	static CampaignOptions parse(String... args) {
 		Arguments arguments = Arguments.parse(args);
@@ -57,6 +63,10 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 		StoreType store = StoreType.of(arguments.text("store", "redis"));
 		boolean kinds = (more && store.has(Ability.KINDS)) || contender.equals(KINDS);
 		int part = (more && !store.isRedis() && !duration.isZero()) ? 2 : 1;
+		boolean quarantine = Boolean.parseBoolean(arguments.text("quarantine", "false"));
+		if (quarantine && !(more && store.has(Ability.QUARANTINE))) {
+			throw new IllegalArgumentException(contender + " on " + store.label() + " has no quarantine");
+		}
 		return new CampaignOptions(store, contender, Tier.valueOf(arguments.text("tier", "S").toUpperCase(Locale.ROOT)),
 				duration, arguments.number("seed", ThreadLocalRandom.current().nextLong(1, 1_000_000)),
 				arguments.number("clients", 3), arguments.number("threads", 4 / part), arguments.number("keys", 4),
@@ -64,15 +74,26 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 				arguments.number("pollers", more ? 2 / part : 0),
 				arguments.number("transfers", (more || kinds) ? 1 : 0), arguments.number("places", kinds ? 2 : 0),
 				arguments.number("fair", (kinds && !duration.isZero()) ? 2 : 0),
-				arguments.number("kept", (more && store.has(Ability.MANY_LOCKS)) ? kept(duration) : 0), arguments.text("only", ALL),
-				arguments.text("without", "none"), Path.of(arguments.text("directory", "target/torture")));
+				arguments.number("kept", (more && store.has(Ability.MANY_LOCKS)) ? kept(duration, quarantine) : 0),
+				quarantine, arguments.text("only", ALL), arguments.text("without", "none"),
+				Path.of(arguments.text("directory", "target/torture")));
 	}
 
 	/**
-	 * The number of kept locks: a smoke test has no time for as many.
+	 * The number of kept locks: a smoke test has no time for as many, and without long
+	 * leases there would be too many renewals.
 	 */
-	private static int kept(Duration duration) {
-		return duration.isZero() ? 1000 : 10_000;
+	private static int kept(Duration duration, boolean quarantine) {
+		return (duration.isZero() || quarantine) ? 1000 : 10_000;
+	}
+
+	/**
+	 * The terms of the quarantine: no client asks for more than two leases. A master
+	 * refuses writes when its replica was silent for two seconds.
+	 */
+	Optional<Quarantine> terms() {
+		Duration lag = this.store.has(Ability.ADDRESSES) ? MAX_LAG : Duration.ZERO;
+		return this.quarantine ? Optional.of(new Quarantine(this.lease.multipliedBy(2), lag)) : Optional.empty();
 	}
 
 	private static Duration duration(String text) {

@@ -15,6 +15,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
+import io.dlock.LockQuarantinedException;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
@@ -24,7 +25,6 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
-import io.dlock.store.Quarantine;
 import io.dlock.store.quorum.QuorumLockStore;
 import io.dlock.store.quorum.QuorumSettings;
 import io.dlock.store.redis.RedisLockStore;
@@ -77,8 +77,7 @@ final class DlockContender implements Contender {
 		List<StoreAddress> nodes = address.each();
 		RedisLockStoreSettings node = RedisLockStoreSettings.defaults()
 			.withCommandTimeout(timeout)
-			.withQuarantine(
-					(nodes.size() > 1) ? new Quarantine(settings.lease().multipliedBy(2), Duration.ZERO) : null);
+			.withQuarantine(address.quarantine());
 		List<LettuceConnectionFactory> factories = nodes.stream().map(StoreAddress::connectionFactory).toList();
 		List<RedisLockStore> stores = factories.stream().map((factory) -> new RedisLockStore(factory, node)).toList();
 		LockStore store = (stores.size() == 1) ? stores.get(0)
@@ -180,6 +179,9 @@ final class DlockContender implements Contender {
 	private static Outcome failed(Throwable failure) {
 		if (failure instanceof LockBusyException) {
 			return Outcome.NotGranted.of(Event.REFUSED, failure);
+		}
+		if (failure instanceof LockQuarantinedException) {
+			return Outcome.NotGranted.of(Event.QUARANTINED, failure);
 		}
 		if (failure instanceof LockStoreException || failure instanceof LockLostException) {
 			return Outcome.NotGranted.of(Event.UNKNOWN, failure);

@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.store.Quarantine;
 import io.dlock.torture.Keys;
 import io.dlock.torture.client.Outcome.Granted;
 import io.dlock.torture.client.Outcome.NotGranted;
@@ -93,7 +94,11 @@ final class Keeper implements Runnable {
 
 	private Duration lease(int number) {
 		double[] lengths = (number % 8 == 0) ? SHORT : LONG;
-		return Duration.ofMillis(Math.round(this.options.lease().toMillis() * lengths[(number / 8) % lengths.length]));
+		Duration lease = Duration
+			.ofMillis(Math.round(this.options.lease().toMillis() * lengths[(number / 8) % lengths.length]));
+		Quarantine quarantine = this.options.store().quarantine();
+		return (quarantine != null && quarantine.longestLease().compareTo(lease) < 0) ? quarantine.longestLease()
+				: lease;
 	}
 
 	/**

@@ -57,7 +57,8 @@ final class SpringIntegrationContender implements Contender {
 	}
 
 	static SpringIntegrationContender connect(StoreAddress address, Duration lease, boolean spin) {
-		return address.type().isRedis() ? redis(address, lease, spin ? RedisLockType.SPIN_LOCK : RedisLockType.PUB_SUB_LOCK)
+		return address.type().isRedis()
+				? redis(address, lease, spin ? RedisLockType.SPIN_LOCK : RedisLockType.PUB_SUB_LOCK)
 				: jdbc(address, lease);
 	}
 

@@ -10,6 +10,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
@@ -20,6 +21,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 import reactor.core.publisher.Mono;
 
+import io.dlock.store.Quarantine;
 import io.dlock.torture.Arguments;
 import io.dlock.torture.server.StoreType;
 import io.dlock.torture.server.StoreType.Access;
@@ -32,8 +34,11 @@ import io.dlock.torture.server.StoreType.Access;
  * @param username the user, empty for none
  * @param password its password, which may be changed while a client runs
  * @param database the database, or the name of the master that the Sentinels watch
+ * @param quarantine how long the locks are not granted when the store may have forgotten
+ * some, {@code null} if they do not care
  */
-record StoreAddress(StoreType type, List<String> nodes, String username, AtomicReference<String> password, String database) {
+record StoreAddress(StoreType type, List<String> nodes, String username, AtomicReference<String> password,
+		String database, @Nullable Quarantine quarantine) {
 
 	/** The shortest that the driver of PostgreSQL has. */
 	static final Duration JDBC_TIMEOUT = Duration.ofSeconds(1);
@@ -44,7 +49,14 @@ record StoreAddress(StoreType type, List<String> nodes, String username, AtomicR
 		String node = arguments.text("host", "127.0.0.1") + ":" + arguments.text("port", "");
 		return new StoreAddress(StoreType.of(arguments.text("store")),
 				Stream.of(arguments.text("nodes", node).split(",", -1)).toList(), arguments.text("username", ""),
-				new AtomicReference<>(arguments.text("password", "")), arguments.text("database", "postgres"));
+				new AtomicReference<>(arguments.text("password", "")), arguments.text("database", "postgres"),
+				quarantine(arguments));
+	}
+
+	private static @Nullable Quarantine quarantine(Arguments arguments) {
+		long longest = arguments.number("longest-lease", 0L);
+		return (longest != 0)
+				? new Quarantine(Duration.ofMillis(longest), Duration.ofMillis(arguments.number("max-lag", 0L))) : null;
 	}
 
 	String currentPassword() {
@@ -71,10 +83,11 @@ record StoreAddress(StoreType type, List<String> nodes, String username, AtomicR
 	 * The addresses of several stores that know nothing of each other, or this one.
 	 */
 	List<StoreAddress> each() {
-		return (this.type.access() != Access.EACH_REDIS) ? List.of(this) : this.nodes.stream()
-			.map((node) -> new StoreAddress(StoreType.REDIS, List.of(node), this.username, this.password,
-					this.database))
-			.toList();
+		return (this.type.access() != Access.EACH_REDIS) ? List.of(this)
+				: this.nodes.stream()
+					.map((node) -> new StoreAddress(StoreType.REDIS, List.of(node), this.username, this.password,
+							this.database, this.quarantine))
+					.toList();
 	}
 
 	/**

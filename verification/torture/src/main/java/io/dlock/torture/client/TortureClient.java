@@ -17,6 +17,7 @@ import java.util.stream.IntStream;
 
 import tools.jackson.databind.json.JsonMapper;
 
+import io.dlock.store.Quarantine;
 import io.dlock.torture.Keys;
 import io.dlock.torture.client.Contender.Abilities;
 import io.dlock.torture.history.Event;
@@ -114,6 +115,7 @@ public final class TortureClient {
 	 * not written down.
 	 */
 	private void warmUp() {
+		waitForFirstQuarantine();
 		for (int i = 0; i < WARM_UP_CALLS; i++) {
 			LockCall call = new LockCall(warmUpKey(i), this.options.lease(), Duration.ZERO, true, i % 3 == 0);
 			if (this.contender.acquire(call) instanceof Outcome.Granted granted) {
@@ -145,6 +147,20 @@ public final class TortureClient {
 			.toList();
 		for (CompletableFuture<Outcome> call : calls) {
 			if (call.join() instanceof Outcome.Granted granted) {
+				granted.holding().release();
+			}
+		}
+	}
+
+	/**
+	 * A store without a history begins one.
+	 */
+	private void waitForFirstQuarantine() {
+		Quarantine quarantine = this.options.store().quarantine();
+		if (quarantine != null) {
+			Duration waitTime = quarantine.longestLease().plus(quarantine.maxLag()).multipliedBy(2);
+			LockCall call = new LockCall(warmUpKey(0), this.options.lease(), waitTime, true, false);
+			if (this.contender.acquire(call) instanceof Outcome.Granted granted) {
 				granted.holding().release();
 			}
 		}

@@ -2,6 +2,8 @@ package io.dlock.torture.client;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -19,6 +21,8 @@ import io.dlock.torture.resource.ResourceClient;
  * A thread that locks one key after the other and works under the lock.
  */
 final class Worker implements Runnable {
+
+	private static final Set<Event> QUIET = EnumSet.of(Event.REFUSED, Event.INTERRUPTED, Event.QUARANTINED);
 
 	private final ClientOptions options;
 
@@ -84,7 +88,7 @@ final class Worker implements Runnable {
 		}
 		else if (outcome instanceof NotGranted failed) {
 			log.now(failed.event());
-			if (failed.event() != Event.REFUSED && failed.event() != Event.INTERRUPTED) {
+			if (!QUIET.contains(failed.event())) {
 				System.err.println("%s at %d, attempt %d, %s: %s".formatted(failed.event(), System.nanoTime(),
 						origin.attempt(), cycle.call(), failed.reason()));
 			}

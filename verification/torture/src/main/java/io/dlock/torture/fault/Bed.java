@@ -19,9 +19,11 @@ import io.dlock.torture.server.StoreUnderTest;
  * node of a cluster
  * @param storeClock the clock of the store, if it can be stepped
  * @param lease the lease of the locks
+ * @param quarantine how long the store grants no lock when it may have forgotten some,
+ * zero if it does not know of that
  */
 public record Bed(StoreUnderTest store, List<? extends TorturedClient> clients, List<? extends TorturedClient> beside,
-		List<TcpProxy> links, Optional<ClockOffset> storeClock, Duration lease) {
+		List<TcpProxy> links, Optional<ClockOffset> storeClock, Duration lease, Duration quarantine) {
 
 	/**
 	 * Count the targets.

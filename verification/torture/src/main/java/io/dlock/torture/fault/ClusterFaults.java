@@ -15,9 +15,9 @@ final class ClusterFaults {
 	private ClusterFaults() {
 	}
 
-	static List<FaultType> safe(Duration lease) {
-		return List.of(FaultType.safe("F21", "move-slots", Scope.NODE, ClusterFaults::moveSlots)
-			.lasting(Range.times(lease, 0.5, 2)));
+	static FaultType moveSlots(Duration lease) {
+		return FaultType.safe("F21", "move-slots", Scope.NODE, ClusterFaults::moveSlots)
+			.lasting(Range.times(lease, 0.5, 2));
 	}
 
 	/**
@@ -26,8 +26,9 @@ final class ClusterFaults {
 	 */
 	private static void moveSlots(Infliction fault) throws IOException, InterruptedException {
 		RedisClusterStore cluster = fault.cluster();
-		int from = fault.target();
-		int to = (from + 1) % cluster.nodes().size();
+		List<Integer> masters = cluster.masters();
+		int from = cluster.master(fault.target());
+		int to = cluster.master(fault.target() + 1);
 		RedisAdmin source = cluster.processes().admin(from);
 		List<String> slots = source.texts("KEYS", "*").stream().map((key) -> slot(source, key)).distinct().toList();
 		Duration step = Duration.ofMillis(fault.millis()).dividedBy(3L * Math.max(1, slots.size()));
@@ -40,7 +41,7 @@ final class ClusterFaults {
 			// what was written meanwhile
 			moveKeys(source, slot, cluster.nodes().get(to).port());
 			cluster.processes().admin(to).call("CLUSTER", "SETSLOT", slot, "NODE", cluster.id(to));
-			for (int node = 0; node < cluster.nodes().size(); node++) {
+			for (int node : masters) {
 				cluster.processes().admin(node).call("CLUSTER", "SETSLOT", slot, "NODE", cluster.id(to));
 			}
 			fault.pause(step);

@@ -3,6 +3,7 @@ package io.dlock.torture.fault;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.dlock.torture.server.StoreType;
 import io.dlock.torture.server.StoreType.Ability;
@@ -38,7 +39,12 @@ public final class FaultCatalogue {
 			faults.add(ClientFaults.clockStep(lease));
 			faults.add(ClientFaults.clockDrift(lease));
 		}
-		faults.addAll(safe(store, lease, tier));
+		boolean forgetful = tier == Tier.L || !bed.quarantine().isZero();
+		faults.addAll(safe(store, lease, tier, forgetful));
+		if (forgetful) {
+			forgetting(store, lease).forEach(
+					(fault) -> faults.add(bed.quarantine().isZero() ? fault : fault.quarantined(bed.quarantine())));
+		}
 		if (store.has(Ability.MESSAGES) && !bed.links().isEmpty()) {
 			faults.add(LinkFaults.silentSubscription(bed.store().links().isEmpty() ? Scope.LINK : Scope.NODE_LINK));
 		}
@@ -51,22 +57,30 @@ public final class FaultCatalogue {
 		return faults;
 	}
 
-	private static List<FaultType> safe(StoreType store, Duration lease, Tier tier) {
+	/**
+	 * Faults after which the store knows each lock that it has granted. A store whose
+	 * masters are replaced has none that stops a master for long: each would be one more
+	 * failover.
+	 */
+	private static List<FaultType> safe(StoreType store, Duration lease, Tier tier, boolean forgetful) {
 		List<FaultType> faults = new ArrayList<>();
 		switch (store) {
-			case REDIS, REDIS_CLUSTER -> {
-				faults.addAll((tier == Tier.S) ? NodeFaults.durable(lease) : NodeFaults.notDurable(lease));
+			case REDIS -> {
+				faults.addAll(forgetful ? List.of(NodeFaults.pause(lease)) : NodeFaults.durable(lease));
 				faults.addAll(RedisFaults.safe(lease));
 				faults.add(Credentials.redis(lease));
 			}
-			case REDIS_SENTINEL -> {
-				if (tier == Tier.S) {
+			case REDIS_SENTINEL, REDIS_CLUSTER -> {
+				if (forgetful) {
+					faults.addAll(RedisFaults.connections(lease));
+					faults.add(FailoverFaults.lag(lease));
+				}
+				else {
 					faults.addAll(NodeFaults.durable(lease));
 					faults.addAll(RedisFaults.safe(lease));
 				}
-				else {
-					// whatever stops the master for long is a failover
-					faults.addAll(RedisFaults.connections(lease));
+				if (store == StoreType.REDIS_CLUSTER) {
+					faults.add(Credentials.redis(lease));
 				}
 			}
 			case REDIS_QUORUM -> {
@@ -89,17 +103,37 @@ public final class FaultCatalogue {
 				faults.addAll(List.of(Demotion.mariaDb(lease), Credentials.mariaDb(lease), SlowCommit.mariaDb(lease)));
 			}
 		}
-		if (store == StoreType.REDIS_CLUSTER) {
-			faults.addAll(ClusterFaults.safe(lease));
+		if (store == StoreType.REDIS_CLUSTER && !forgetful) {
+			faults.add(ClusterFaults.moveSlots(lease));
 		}
 		return faults;
+	}
+
+	/**
+	 * Faults after which a store may have forgotten locks that it has granted, or has
+	 * those of another, and can know that.
+	 */
+	private static List<FaultType> forgetting(StoreType store, Duration lease) {
+		return switch (store) {
+			case REDIS -> List.of(NodeFaults.forgetfulRestart(lease), RedisFaults.flushAll());
+			case REDIS_SENTINEL -> FailoverFaults.losing(lease);
+			case REDIS_CLUSTER -> Stream.concat(Stream.of(NodeFaults.forgetfulRestart(lease), RedisFaults.flushAll(),
+					ClusterFaults.moveSlots(lease)), FailoverFaults.losing(lease).stream())
+				.toList();
+			default -> List.of();
+		};
 	}
 
 	private static List<FaultType> losing(Bed bed) {
 		List<FaultType> faults = new ArrayList<>();
 		switch (bed.store().type()) {
-			case REDIS, REDIS_CLUSTER, REDIS_QUORUM -> faults.addAll(RedisFaults.losing(bed.lease()));
-			case REDIS_SENTINEL -> faults.addAll(SentinelFaults.losing(bed.lease()));
+			case REDIS, REDIS_CLUSTER -> faults.addAll(RedisFaults.losing(bed.lease()));
+			case REDIS_QUORUM -> {
+				faults.addAll(RedisFaults.losing(bed.lease()));
+				faults.add(RedisFaults.flushAll());
+			}
+			case REDIS_SENTINEL -> {
+			}
 			case POSTGRES -> {
 				faults.addAll(SqlFaults.postgres().losing());
 				faults.add(SqlFaults.promotion(bed.lease()));

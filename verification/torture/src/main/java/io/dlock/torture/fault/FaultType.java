@@ -1,5 +1,8 @@
 package io.dlock.torture.fault;
 
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
 /**
  * A kind of fault.
  *
@@ -19,6 +22,21 @@ public record FaultType(String id, String name, Tier tier, Scope scope, Range du
 
 	static FaultType losing(String id, String name, Scope scope, Action action) {
 		return new FaultType(id, name, Tier.L, scope, Range.NONE, Range.NONE, action);
+	}
+
+	/**
+	 * The same, of a store that grants no lock for a while when it may have forgotten
+	 * some: the fault is over when it does again, healed or not.
+	 */
+	FaultType quarantined(Duration quarantine) {
+		return new FaultType(this.id, this.name, Tier.S, this.scope, this.duration, this.amount, (fault) -> {
+			try {
+				this.action.inflict(fault);
+			}
+			finally {
+				TimeUnit.NANOSECONDS.sleep(quarantine.toNanos());
+			}
+		});
 	}
 
 	FaultType lasting(Range duration) {

@@ -1,5 +1,6 @@
 package io.dlock.torture.fault;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,8 +12,8 @@ import io.dlock.test.TcpProxy;
 import io.dlock.torture.server.LimitedDisk;
 import io.dlock.torture.server.RedisAdmin;
 import io.dlock.torture.server.RedisClusterStore;
-import io.dlock.torture.server.RedisSentinelStore;
 import io.dlock.torture.server.RedisUnderTest;
+import io.dlock.torture.server.ReplicatedRedis;
 import io.dlock.torture.server.ServerNode;
 import io.dlock.torture.server.SqlStore;
 
@@ -81,8 +82,11 @@ public final class Infliction {
 		return this.bed.store().nodes().get(this.fault.target());
 	}
 
-	RedisAdmin admin() {
-		return redis().processes().admin(this.fault.target());
+	/**
+	 * The administrator of a master.
+	 */
+	RedisAdmin admin() throws IOException {
+		return redis().processes().admin(redis().master(this.fault.target()));
 	}
 
 	List<RedisAdmin> admins() {
@@ -91,8 +95,8 @@ public final class Infliction {
 			.toList();
 	}
 
-	RedisAdmin anotherAdmin() {
-		return redis().processes().anotherAdmin(this.fault.target());
+	RedisAdmin anotherAdmin() throws IOException {
+		return redis().processes().anotherAdmin(redis().master(this.fault.target()));
 	}
 
 	int target() {
@@ -103,8 +107,8 @@ public final class Infliction {
 		return (RedisUnderTest) this.bed.store();
 	}
 
-	RedisSentinelStore sentinel() {
-		return (RedisSentinelStore) this.bed.store();
+	ReplicatedRedis replicated() {
+		return (ReplicatedRedis) this.bed.store();
 	}
 
 	RedisClusterStore cluster() {

@@ -17,9 +17,9 @@ final class NodeFaults {
 				pause(lease));
 	}
 
-	static List<FaultType> notDurable(Duration lease) {
-		return List.of(FaultType.losing("F15", "forgetful-restart", Scope.NODE, NodeFaults::restart)
-			.lasting(Range.times(lease, 0, 0.5)), pause(lease));
+	static FaultType forgetfulRestart(Duration lease) {
+		return FaultType.losing("F15", "forgetful-restart", Scope.NODE, NodeFaults::restart)
+			.lasting(Range.times(lease, 0, 0.5));
 	}
 
 	static FaultType pause(Duration lease) {

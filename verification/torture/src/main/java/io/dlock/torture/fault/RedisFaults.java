@@ -47,9 +47,15 @@ final class RedisFaults {
 					.lasting(Range.times(lease, 1, 3)));
 	}
 
+	static FaultType flushAll() {
+		return FaultType.losing("F14", "flush-all", Scope.NODE, RedisFaults::flushAll);
+	}
+
+	/**
+	 * Some of the data is lost, and no trace is left of that.
+	 */
 	static List<FaultType> losing(Duration lease) {
-		return List.of(FaultType.losing("F14", "flush-all", Scope.NODE, RedisFaults::flushAll),
-				FaultType.losing("F14", "delete-locks", Scope.NODE, RedisFaults::deleteLocks),
+		return List.of(FaultType.losing("F14", "delete-locks", Scope.NODE, RedisFaults::deleteLocks),
 				FaultType.losing("F19", "evict", Scope.NODE, RedisFaults::evict).lasting(Range.times(lease, 0.3, 1)));
 	}
 

@@ -118,7 +118,12 @@ public enum Event {
 	 * A holder of one of several places has read the fenced counter twice and was valid
 	 * afterwards. {@code value} is the first answer, {@code other} the second.
 	 */
-	SHARED_READ;
+	SHARED_READ,
+
+	/**
+	 * It returned: the store grants no locks now, since it may have forgotten some.
+	 */
+	QUARANTINED;
 
 	private static final Event[] VALUES = values();
 

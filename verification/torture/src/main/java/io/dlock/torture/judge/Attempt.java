@@ -94,7 +94,7 @@ final class Attempt {
 				this.token = entry.token();
 				this.grantedUntil = entry.validUntil();
 			}
-			case REFUSED, UNKNOWN, INTERRUPTED, CLOSED, FAILED -> returned(entry);
+			case REFUSED, QUARANTINED, UNKNOWN, INTERRUPTED, CLOSED, FAILED -> returned(entry);
 			case HELD -> {
 				this.heldFrom = entry.nanos();
 				this.heldUntil = entry.other();

@@ -20,9 +20,10 @@ final class Calls {
 	}
 
 	static void judge(Run run, Findings findings) {
+		Intervals quarantines = run.quarantines();
 		for (Attempt attempt : run.attempts()) {
 			judgeAcquire(run, attempt, findings);
-			judgeOutcome(run.limits(), attempt, findings);
+			judgeOutcome(run, quarantines, attempt, findings);
 			judgeRelease(run, attempt, findings);
 			if (attempt.released() != 0) {
 				long took = attempt.client().running(attempt.releaseSent(), attempt.released());
@@ -61,7 +62,8 @@ final class Calls {
 	 * interrupted by its client, and no client closes its locks before its calls have
 	 * returned.
 	 */
-	private static void judgeOutcome(Limits limits, Attempt attempt, Findings findings) {
+	private static void judgeOutcome(Run run, Intervals quarantines, Attempt attempt, Findings findings) {
+		Limits limits = run.limits();
 		switch (attempt.outcome()) {
 			case FAILED -> failed(attempt, "failed in an undocumented way", findings);
 			case CLOSED -> failed(attempt, "was refused by a shutdown without a request for it", findings);
@@ -69,6 +71,12 @@ final class Calls {
 				findings.judged(Invariant.I10);
 				if (!attempt.isInterruptSent()) {
 					failed(attempt, "was interrupted although its client did not interrupt it", findings);
+				}
+			}
+			case QUARANTINED -> {
+				findings.judged(Invariant.I10);
+				if (!quarantines.intersects(attempt.invoked(), attempt.returned())) {
+					failed(attempt, "was told of a quarantine, but the store has forgotten nothing", findings);
 				}
 			}
 			case UNKNOWN -> {

@@ -47,6 +47,8 @@ final class Proof {
 		proof.require(figures.lost() > 0 || !run.limits().notified(), "no lock was lost");
 		proof.require(figures.takeOvers() > 0, "no lock was taken over");
 		proof.require(figures.outcomes().containsKey(Event.UNKNOWN.name()), "no outcome was unknown");
+		proof.require(figures.outcomes().containsKey(Event.QUARANTINED.name()) || !run.isQuarantined(),
+				"no call was told of a quarantine");
 		proof.require(figures.rejectedWrites() > 0 || !run.limits().fenced(), "no write was rejected");
 		proof.require(figures.cyclesUnderFault() > 0, "no fault touched a lock");
 		return proof.reasons;

@@ -52,6 +52,20 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	}
 
 	/**
+	 * The times in which the store may grant no lock because it may have forgotten some.
+	 */
+	Intervals quarantines() {
+		return isQuarantined() ? this.timeline.quarantines().extended(this.limits.recovery()) : Intervals.NONE;
+	}
+
+	/**
+	 * Whether no lock is granted for a while when the store may have forgotten some.
+	 */
+	boolean isQuarantined() {
+		return Boolean.parseBoolean(this.options.get("quarantine"));
+	}
+
+	/**
 	 * Whether each fault was inflicted once, as fast as possible.
 	 */
 	boolean isBrief() {
@@ -112,6 +126,14 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 		 */
 		long answered() {
 			return Math.min(this.lease / COMMANDS_PER_LEASE, this.commandTimeout) / 2;
+		}
+
+		/**
+		 * The time that the store may need to be well again after a fault, and a client
+		 * that waits a poll to notice.
+		 */
+		long recovery() {
+			return 3 * this.commandTimeout + this.poll;
 		}
 
 		/**

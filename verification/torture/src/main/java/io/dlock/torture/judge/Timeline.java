@@ -36,6 +36,11 @@ record Timeline(List<Deed> events) {
 	 */
 	private static final Set<String> HARMLESS = Set.of("F27", "F28b", "F30", "F34");
 
+	/**
+	 * Faults after which the store may have forgotten locks, or has those of another.
+	 */
+	private static final Set<String> FORGETTING = Set.of("F14", "F15", "F16", "F17", "F19", "F21");
+
 	private static final String BUSY_MACHINE = "F28";
 
 	private static final String STORE_CLOCK = "F18";
@@ -86,6 +91,15 @@ record Timeline(List<Deed> events) {
 	Intervals outages() {
 		return windows(
 				(deed) -> !OF_CLIENTS.contains(deed.fault()) && !deed.fault().equals(BUSY_MACHINE) && !deed.isOfOne());
+	}
+
+	/**
+	 * The times in which the store may have forgotten locks, and may grant none because
+	 * of that: such a fault ends with the quarantine.
+	 * @return the times
+	 */
+	Intervals quarantines() {
+		return windows((deed) -> FORGETTING.contains(deed.fault()));
 	}
 
 	/**

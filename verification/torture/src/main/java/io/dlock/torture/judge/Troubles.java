@@ -16,21 +16,28 @@ final class Troubles {
 	}
 
 	static void judge(Run run, Findings findings) {
+		Intervals quarantines = run.quarantines();
 		for (Trouble trouble : run.troubles()) {
 			run.clients()
 				.stream()
 				.filter((client) -> client.toString().equals(trouble.client()))
-				.forEach((client) -> judge(run.limits(), client, trouble, findings));
+				.forEach((client) -> judge(run.limits(), quarantines, client, trouble, findings));
 		}
 	}
 
-	private static void judge(Limits limits, Client client, Trouble trouble, Findings findings) {
+	private static void judge(Limits limits, Intervals quarantines, Client client, Trouble trouble, Findings findings) {
 		switch (trouble.event()) {
 			case GRANTED -> judgeTime(limits, client, trouble, findings);
 			case UNKNOWN -> {
 				judgeTime(limits, client, trouble, findings);
 				if (!isExcused(limits, client, trouble.from(), trouble.to())) {
 					violation(Invariant.I14, trouble, "failed without a reason", findings);
+				}
+			}
+			case QUARANTINED -> {
+				if (!quarantines.intersects(trouble.from(), trouble.to())) {
+					violation(Invariant.I10, trouble, "was told of a quarantine, but the store has forgotten nothing",
+							findings);
 				}
 			}
 			// whatever happens to the store, the key is free

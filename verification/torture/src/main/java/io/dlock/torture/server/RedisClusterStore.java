@@ -2,39 +2,37 @@ package io.dlock.torture.server;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A Redis Cluster of three masters. Each announces the port of a proxy, so that the
- * network between clients and nodes can be broken, and that among the nodes is not.
+ * A Redis Cluster of three masters, and of a replica for each if what was acknowledged
+ * may be lost. Each process announces the port of a proxy, so that the network between
+ * clients and nodes, and to the replicas, can be broken, and the bus among the nodes
+ * cannot.
  */
-public final class RedisClusterStore extends RedisUnderTest {
+public final class RedisClusterStore extends ReplicatedRedis {
 
-	private static final int NODES = 3;
+	private static final int MASTERS = 3;
 
 	private static final int SLOTS = 16_384;
 
 	private static final int BUS = 10_000;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
-
-	private RedisClusterStore() {
-		super(StoreType.REDIS_CLUSTER);
+	private RedisClusterStore(Mode mode) {
+		super(StoreType.REDIS_CLUSTER, mode);
+		for (int i = 0; i < (failsOver() ? 2 * MASTERS : MASTERS); i++) {
+			startBehindProxy(mode, (port, link) -> Stream.concat(mode.withReplica().stream(),
+					Stream.of("--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--cluster-announce-ip",
+							"127.0.0.1", "--cluster-announce-port", Integer.toString(link),
+							"--cluster-announce-bus-port", Integer.toString(port + BUS)))
+				.toList());
+		}
 	}
 
 	static RedisClusterStore start(Mode mode) {
-		RedisClusterStore store = new RedisClusterStore();
-		for (int i = 0; i < NODES; i++) {
-			store.startBehindProxy(mode,
-					(port, link) -> List.of("--cluster-enabled", "yes", "--cluster-node-timeout", "2000",
-							"--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", Integer.toString(link),
-							"--cluster-announce-bus-port", Integer.toString(port + BUS)));
-		}
+		RedisClusterStore store = new RedisClusterStore(mode);
 		try {
 			store.form();
 		}
@@ -46,50 +44,101 @@ public final class RedisClusterStore extends RedisUnderTest {
 	}
 
 	private void form() throws IOException {
-		for (int i = 0; i < NODES; i++) {
-			int from = SLOTS * i / NODES;
-			int until = SLOTS * (i + 1) / NODES;
-			Stream<String> slots = IntStream.range(from, until).mapToObj(Integer::toString);
-			processes().admin(i).call(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), slots).toArray(String[]::new));
-			int port = nodes().get(i).port();
+		for (int i = 0; i < size(); i++) {
+			int port = processes().nodes().get(i).port();
 			processes().admin(0)
 				.call("CLUSTER", "MEET", "127.0.0.1", Integer.toString(port), Integer.toString(port + BUS));
 		}
-		for (int i = 0; i < NODES; i++) {
-			awaitWritable(i);
+		for (int i = 0; i < MASTERS; i++) {
+			int from = SLOTS * i / MASTERS;
+			int until = SLOTS * (i + 1) / MASTERS;
+			Stream<String> slots = IntStream.range(from, until).mapToObj(Integer::toString);
+			processes().admin(i).call(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), slots).toArray(String[]::new));
 		}
+		await(this::isWritable, "There is no cluster");
+		for (int i = MASTERS; i < size(); i++) {
+			processes().admin(i).call("CLUSTER", "REPLICATE", id(i - MASTERS));
+		}
+		awaitReplicas();
+	}
+
+	private int size() {
+		return processes().nodes().size();
 	}
 
 	/**
 	 * A node that was away takes no commands for two seconds after its return.
 	 */
-	private void awaitWritable(int node) throws IOException {
-		RedisAdmin admin = processes().admin(node);
-		long end = System.nanoTime() + PATIENCE.toNanos();
-		while (!admin.text("CLUSTER", "INFO").contains("cluster_state:ok")
-				|| admin.text("CLUSTER", "NODES").lines().count() < NODES) {
-			if (System.nanoTime() > end) {
-				throw new IOException("No cluster: " + admin.text("CLUSTER", "NODES"));
+	private boolean isWritable() throws IOException {
+		for (int i = 0; i < size(); i++) {
+			RedisAdmin admin = processes().admin(i);
+			if (!admin.text("CLUSTER", "INFO").contains("cluster_state:ok")
+					|| admin.text("CLUSTER", "NODES").lines().count() < size()) {
+				return false;
 			}
-			LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
 		}
+		return true;
 	}
 
 	@Override
 	public List<ServerNode> nodes() {
-		List<ServerNode> nodes = new ArrayList<>();
-		for (ServerNode node : processes().nodes()) {
-			int index = nodes.size();
-			nodes.add(node.restartingUntil(() -> {
-				try {
-					awaitWritable(index);
-				}
-				catch (IOException ex) {
-					throw new UncheckedIOException(ex);
-				}
-			}));
+		return super.nodes().stream().map((node) -> node.restartingUntil(() -> {
+			try {
+				awaitReplicas();
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		})).toList();
+	}
+
+	/**
+	 * The masters.
+	 * @return their indexes
+	 * @throws IOException if one does not answer
+	 */
+	public List<Integer> masters() throws IOException {
+		Integer[] masters = new Integer[MASTERS];
+		for (int i = 0; i < MASTERS; i++) {
+			masters[i] = master(i);
 		}
-		return nodes;
+		return List.of(masters);
+	}
+
+	@Override
+	public int master(int target) throws IOException {
+		int shard = target % MASTERS;
+		return isMaster(shard) ? shard : replica(shard);
+	}
+
+	private boolean isMaster(int node) throws IOException {
+		return processes().admin(node).text("INFO", "replication").contains("role:master");
+	}
+
+	@Override
+	int replica(int master) {
+		return (master + MASTERS) % (2 * MASTERS);
+	}
+
+	@Override
+	public void awaitFailover(int master) throws IOException {
+		await(() -> isMaster(replica(master)), "There is no failover");
+	}
+
+	@Override
+	public void switchOver(int master) throws IOException {
+		processes().admin(replica(master)).call("CLUSTER", "FAILOVER");
+	}
+
+	@Override
+	public void awaitReplicas() throws IOException {
+		await(() -> {
+			boolean replicating = true;
+			for (int i = 0; i < MASTERS && failsOver(); i++) {
+				replicating &= isReplicating(master(i));
+			}
+			return replicating && isWritable();
+		}, "There is no cluster");
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.dlock.torture.server;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Five Redis servers that know nothing of each other and keep nothing on disk.
@@ -17,7 +18,7 @@ final class RedisQuorumStore extends RedisUnderTest {
 	static RedisQuorumStore start(Mode mode) {
 		RedisQuorumStore store = new RedisQuorumStore();
 		for (int i = 0; i < NODES; i++) {
-			store.startBehindProxy(new Mode(false, mode.environment()), (port, link) -> List.of());
+			store.startBehindProxy(new Mode(false, Optional.empty(), mode.environment()), (port, link) -> List.of());
 		}
 		return store;
 	}

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.dlock.test.RedisServer;
 import io.dlock.test.TcpProxy;
@@ -20,13 +20,9 @@ import io.dlock.test.TcpProxy;
  * Master and replica announce the port of a proxy, so that the network between them and
  * everybody else, the Sentinels included, can be broken.
  */
-public final class RedisSentinelStore extends RedisUnderTest {
+public final class RedisSentinelStore extends ReplicatedRedis {
 
 	private static final String MASTER = "mymaster";
-
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
-
-	private static final Duration INTERVAL = Duration.ofMillis(50);
 
 	/** Longer than any fault lasts. */
 	private static final Duration NEVER = Duration.ofMinutes(10);
@@ -35,26 +31,26 @@ public final class RedisSentinelStore extends RedisUnderTest {
 
 	private final List<RedisServer> sentinels = new ArrayList<>();
 
-	private final boolean failsOver;
-
-	private RedisSentinelStore(boolean failsOver) {
-		super(StoreType.REDIS_SENTINEL);
-		this.failsOver = failsOver;
+	private RedisSentinelStore(Mode mode) {
+		super(StoreType.REDIS_SENTINEL, mode);
+		for (int i = 0; i < 2; i++) {
+			startBehindProxy(mode, (port, link) -> Stream
+				.concat(mode.withReplica().stream(),
+						Stream.of("--replica-announce-ip", "127.0.0.1", "--replica-announce-port",
+								Integer.toString(link)))
+				.toList());
+		}
 	}
 
 	static RedisSentinelStore start(Mode mode) {
-		RedisSentinelStore store = new RedisSentinelStore(!mode.durable());
-		for (int i = 0; i < 2; i++) {
-			store.startBehindProxy(mode, (port, link) -> List.of("--replica-announce-ip", "127.0.0.1",
-					"--replica-announce-port", Integer.toString(link)));
-		}
+		RedisSentinelStore store = new RedisSentinelStore(mode);
 		String master = Integer.toString(store.link(0).port());
 		for (int i = 0; i < 3; i++) {
 			store.sentinels.add(RedisServer.startSentinel(store.configuration(master)));
 		}
 		try {
 			store.processes().admin(1).call("REPLICAOF", "127.0.0.1", master);
-			store.awaitReplica();
+			store.awaitReplicas();
 		}
 		catch (IOException ex) {
 			store.close();
@@ -65,7 +61,7 @@ public final class RedisSentinelStore extends RedisUnderTest {
 
 	private List<String> configuration(String master) {
 		return List.of("sentinel monitor " + MASTER + " 127.0.0.1 " + master + " 2",
-				"sentinel down-after-milliseconds " + MASTER + " " + (this.failsOver ? SOON : NEVER).toMillis(),
+				"sentinel down-after-milliseconds " + MASTER + " " + (failsOver() ? SOON : NEVER).toMillis(),
 				"sentinel failover-timeout " + MASTER + " 5000");
 	}
 
@@ -75,26 +71,29 @@ public final class RedisSentinelStore extends RedisUnderTest {
 	 */
 	@Override
 	public List<ServerNode> nodes() {
-		return this.failsOver ? super.nodes() : super.nodes().subList(0, 1);
+		return failsOver() ? super.nodes() : super.nodes().subList(0, 1);
 	}
 
-	/**
-	 * Only as long as a broken link is no reason to replace the master.
-	 */
 	@Override
 	public List<TcpProxy> links() {
-		return this.failsOver ? List.of() : List.of(link(0));
+		return super.links().stream().limit(1).toList();
 	}
 
 	/**
 	 * Ask the Sentinels for the master.
+	 * @param target any
 	 * @return its index
 	 * @throws IOException if they do not agree
 	 */
-	public int master() throws IOException {
+	@Override
+	public int master(int target) throws IOException {
+		return master();
+	}
+
+	private int master() throws IOException {
 		List<Integer> ports = new ArrayList<>();
 		for (RedisServer sentinel : this.sentinels) {
-			try (RedisAdmin admin = new RedisAdmin(sentinel.host(), sentinel.port(), Duration.ofSeconds(2))) {
+			try (RedisAdmin admin = admin(sentinel)) {
 				ports.add(Integer.valueOf(admin.texts("SENTINEL", "get-master-addr-by-name", MASTER).get(1)));
 			}
 		}
@@ -107,29 +106,40 @@ public final class RedisSentinelStore extends RedisUnderTest {
 		throw new IOException("No agreement on the master: " + ports);
 	}
 
-	/**
-	 * Wait until the Sentinels have another master.
-	 * @param before the index of the one before
-	 * @throws IOException if they do not in time
-	 */
-	public void awaitFailover(int before) throws IOException {
-		await(() -> master() != before, "There is no failover");
+	@Override
+	int replica(int master) {
+		return 1 - master;
+	}
+
+	@Override
+	public void awaitFailover(int master) throws IOException {
+		await(() -> master() != master, "There is no failover");
 	}
 
 	/**
-	 * Wait until the replica has what its master has, and every Sentinel knows it.
-	 * @throws IOException if it does not come to that in time
+	 * A Sentinel takes no replica for good that it has not asked for a while.
 	 */
-	public void awaitReplica() throws IOException {
+	@Override
+	public void switchOver(int master) throws IOException {
 		await(() -> {
-			String replica = processes().admin(1 - master()).text("INFO", "replication");
-			return replica.contains("role:slave") && replica.contains("master_link_status:up") && sentinelsReady();
-		}, "There is no replica");
+			try (RedisAdmin admin = admin(this.sentinels.get(0))) {
+				return admin.text("SENTINEL", "FAILOVER", MASTER).equals("OK");
+			}
+		}, "There is no switch-over");
+	}
+
+	@Override
+	public void awaitReplicas() throws IOException {
+		await(() -> isReplicating(master()) && sentinelsReady(), "There is no replica");
+	}
+
+	private static RedisAdmin admin(RedisServer sentinel) {
+		return new RedisAdmin(sentinel.host(), sentinel.port(), Duration.ofSeconds(2));
 	}
 
 	private boolean sentinelsReady() throws IOException {
 		for (RedisServer sentinel : this.sentinels) {
-			try (RedisAdmin admin = new RedisAdmin(sentinel.host(), sentinel.port(), Duration.ofSeconds(2))) {
+			try (RedisAdmin admin = admin(sentinel)) {
 				if (!admin.text("INFO", "sentinel").contains("status=ok")
 						|| !admin.text("INFO", "sentinel").contains("slaves=1,sentinels=3")) {
 					return false;
@@ -137,23 +147,6 @@ public final class RedisSentinelStore extends RedisUnderTest {
 			}
 		}
 		return true;
-	}
-
-	private static void await(Condition condition, String failure) throws IOException {
-		long end = System.nanoTime() + PATIENCE.toNanos();
-		IOException reason = new IOException(failure);
-		while (System.nanoTime() < end) {
-			try {
-				if (condition.holds()) {
-					return;
-				}
-			}
-			catch (IOException ex) {
-				reason = ex;
-			}
-			LockSupport.parkNanos(INTERVAL.toNanos());
-		}
-		throw new IOException(failure, reason);
 	}
 
 	@Override
@@ -178,16 +171,6 @@ public final class RedisSentinelStore extends RedisUnderTest {
 	public void close() {
 		this.sentinels.forEach(RedisServer::close);
 		super.close();
-	}
-
-	/**
-	 * Something to wait for.
-	 */
-	@FunctionalInterface
-	private interface Condition {
-
-		boolean holds() throws IOException;
-
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.dlock.torture.server;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -80,12 +81,20 @@ public abstract class RedisUnderTest implements StoreUnderTest {
 		return this.processes;
 	}
 
+	/**
+	 * The master to inflict a fault on.
+	 * @param target the index of a process
+	 * @return that of the process, or of the master of the same data
+	 * @throws IOException if none is known
+	 */
+	public int master(int target) throws IOException {
+		return target;
+	}
+
 	@Override
 	public List<String> clientOptions(int port) {
-		return List.of("--store=" + this.type.label(), "--username=" + USER, "--password=" + USER,
-				"--nodes=" + this.links.stream()
-					.map((link) -> "127.0.0.1:" + link.port())
-					.collect(Collectors.joining(",")));
+		return List.of("--store=" + this.type.label(), "--username=" + USER, "--password=" + USER, "--nodes="
+				+ this.links.stream().map((link) -> "127.0.0.1:" + link.port()).collect(Collectors.joining(",")));
 	}
 
 	@Override

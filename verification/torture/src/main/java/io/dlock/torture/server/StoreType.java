@@ -1,8 +1,6 @@
 package io.dlock.torture.server;
 
 import java.util.Arrays;
-import java.util.EnumSet;
-import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
@@ -11,11 +9,13 @@ import java.util.Set;
  */
 public enum StoreType {
 
-	REDIS(Access.REDIS, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS),
+	REDIS(Access.REDIS, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS, Ability.QUARANTINE),
 
-	REDIS_SENTINEL(Access.REDIS, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS, Ability.ADDRESSES),
+	REDIS_SENTINEL(Access.REDIS, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS, Ability.QUARANTINE,
+			Ability.ADDRESSES),
 
-	REDIS_CLUSTER(Access.REDIS, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS, Ability.ADDRESSES),
+	REDIS_CLUSTER(Access.REDIS, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS, Ability.QUARANTINE,
+			Ability.ADDRESSES),
 
 	REDIS_QUORUM(Access.EACH_REDIS, Ability.ADDRESSES),
 
@@ -25,12 +25,12 @@ public enum StoreType {
 
 	private final Access access;
 
+	@SuppressWarnings("ImmutableEnumChecker") // a copy that nothing changes
 	private final Set<Ability> abilities;
 
 	StoreType(Access access, Ability... abilities) {
 		this.access = access;
-		this.abilities = EnumSet.noneOf(Ability.class);
-		this.abilities.addAll(List.of(abilities));
+		this.abilities = Set.of(abilities);
 	}
 
 	public String label() {
@@ -103,6 +103,11 @@ public enum StoreType {
 
 		/** It renews thousands of locks at a time. */
 		MANY_LOCKS,
+
+		/**
+		 * It can grant no lock for a while when it may have forgotten some.
+		 */
+		QUARANTINE,
 
 		/**
 		 * It tells clients, or they are told, the addresses of its processes, so that the

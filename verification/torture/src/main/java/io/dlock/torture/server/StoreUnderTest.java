@@ -1,9 +1,11 @@
 package io.dlock.torture.server;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import io.dlock.store.Quarantine;
 import io.dlock.test.TcpProxy;
 
 /**
@@ -61,10 +63,25 @@ public interface StoreUnderTest extends AutoCloseable {
 	/**
 	 * How the processes of the store are started.
 	 *
-	 * @param durable whether what was acknowledged survives the death of a process
+	 * @param durable whether what was acknowledged survives the death of a process, and
+	 * no process is replaced by another
+	 * @param quarantine how long the clients get no locks when the store may have
+	 * forgotten some
 	 * @param environment variables to add to those of the processes
 	 */
-	record Mode(boolean durable, Map<String, String> environment) {
+	record Mode(boolean durable, Optional<Quarantine> quarantine, Map<String, String> environment) {
+
+		/** The part of the lag that the server needs to notice that it has come to it. */
+		private static final Duration NOTICED = Duration.ofSeconds(2);
+
+		/**
+		 * The arguments that a quarantine needs on a Redis with a replica.
+		 */
+		List<String> withReplica() {
+			return this.quarantine.map((terms) -> List.of("--min-replicas-to-write", "1", "--min-replicas-max-lag",
+					Long.toString(terms.maxLag().minus(NOTICED).toSeconds())))
+				.orElse(List.of());
+		}
 
 	}
 

@@ -10,10 +10,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import io.dlock.store.Quarantine;
 import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
 import io.dlock.torture.history.HistoryHeader;
@@ -67,6 +69,22 @@ class KeeperTests {
 	}
 
 	@Test
+	void noLeaseIsLongerThanAQuarantine() {
+		Quarantine quarantine = new Quarantine(LEASE.multipliedBy(2), Duration.ZERO);
+		try (HistoryWriter history = new HistoryWriter(this.directory.resolve("history"),
+				new HistoryHeader(3, 0, 1, 1, 1, 1, true, true))) {
+			AtomicBoolean stopped = new AtomicBoolean();
+			Thread keeper = new Thread(new Keeper(options(quarantine), this.locks, history, new AtomicLong(), stopped));
+			keeper.start();
+			await().until(() -> this.locks.held.size() == KEPT);
+			stopped.set(true);
+			await().until(() -> !keeper.isAlive());
+		}
+		assertThat(this.locks.leases.values()).containsOnly(Duration.ofMillis(800), Duration.ofSeconds(1),
+				Duration.ofSeconds(2));
+	}
+
+	@Test
 	void triesDoNotWaitAndHaveKeysWithoutWaitingCalls() {
 		Workload workload = new Workload(options(), 200, true);
 		for (int i = 0; i < 100; i++) {
@@ -90,9 +108,13 @@ class KeeperTests {
 	}
 
 	private static ClientOptions options() {
+		return options(null);
+	}
+
+	private static ClientOptions options(@Nullable Quarantine quarantine) {
 		return new ClientOptions(3, 0, 1, LEASE, LEASE, 1, 4, Duration.ZERO, Duration.ZERO, Path.of("none"), 0, 0, 0, 0,
 				0, KEPT, 0, "fake",
-				new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), ""));
+				new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), "", quarantine));
 	}
 
 	private static final class Locks implements Contender {

@@ -44,7 +44,8 @@ class DatabaseFaultsIntegrationTests {
 	@ParameterizedTest
 	@EnumSource(value = StoreType.class, names = { "POSTGRES", "MARIADB" })
 	void faultsDoWhatTheySay(StoreType type) throws Exception {
-		try (SqlStore store = (SqlStore) StoreUnderTest.start(type, new StoreUnderTest.Mode(true, Map.of()))) {
+		try (SqlStore store = (SqlStore) StoreUnderTest.start(type,
+				new StoreUnderTest.Mode(true, Optional.empty(), Map.of()))) {
 			store.execute("INSERT INTO shedlock VALUES ('x', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP, 'x')");
 			boolean postgres = type == StoreType.POSTGRES;
 			commitsWaitAndSessionsAreCounted(store, postgres ? SlowCommit.postgres(LEASE) : SlowCommit.mariaDb(LEASE));
@@ -102,7 +103,7 @@ class DatabaseFaultsIntegrationTests {
 	private Running start(SqlStore store, FaultType type, long millis, long amount, List<ToldClient> beside)
 			throws Exception {
 		Timeline timeline = new Timeline(this.directory.resolve("timeline.txt"));
-		Bed bed = new Bed(store, List.of(), beside, List.of(), Optional.empty(), LEASE);
+		Bed bed = new Bed(store, List.of(), beside, List.of(), Optional.empty(), LEASE, Duration.ZERO);
 		Nemesis nemesis = new Nemesis(bed, timeline);
 		CompletableFuture<Void> done = CompletableFuture.runAsync(() -> {
 			try (timeline) {

@@ -70,14 +70,37 @@ class FaultCatalogueTests {
 	}
 
 	@Test
+	void quarantineMovesWhatTheStoreCanKnowToTierS() {
+		assertThat(quarantined(StoreType.REDIS)).contains("forgetful-restart", "flush-all", "pause")
+			.doesNotContain("down", "evict", "delete-locks");
+		assertThat(quarantined(StoreType.REDIS_SENTINEL)).contains("failover", "failover-loses-tail", "switch-over",
+				"two-masters", "replica-lags");
+		assertThat(quarantined(StoreType.REDIS_CLUSTER))
+			.contains("failover", "failover-loses-tail", "switch-over", "two-masters", "replica-lags", "move-slots",
+					"forgetful-restart", "flush-all")
+			.doesNotContain("down", "evict", "delete-locks");
+	}
+
+	private static List<String> quarantined(StoreType type) {
+		List<FaultType> faults = faults(new NamedStore(type, List.of()), Tier.S, Duration.ofSeconds(2));
+		assertThat(faults).allMatch((fault) -> fault.tier() == Tier.S);
+		return faults.stream().map(FaultType::name).toList();
+	}
+
+	@Test
 	void diskIsFullOnlyWhereThereIsOneOfItsOwn() {
 		assertThat(names(new NamedStore(StoreType.REDIS, List.of()), Tier.S))
 			.noneMatch((name) -> name.startsWith("disk-full"));
 	}
 
 	private static List<String> names(StoreUnderTest store, Tier tier) {
-		Bed bed = new Bed(store, List.of(), List.of(), store.links(), Optional.empty(), Duration.ofSeconds(1));
-		return FaultCatalogue.of(bed, tier).stream().map(FaultType::name).toList();
+		return faults(store, tier, Duration.ZERO).stream().map(FaultType::name).toList();
+	}
+
+	private static List<FaultType> faults(StoreUnderTest store, Tier tier, Duration quarantine) {
+		Bed bed = new Bed(store, List.of(), List.of(), store.links(), Optional.empty(), Duration.ofSeconds(1),
+				quarantine);
+		return FaultCatalogue.of(bed, tier);
 	}
 
 	private record NamedStore(StoreType type, List<TcpProxy> links) implements StoreUnderTest {

@@ -100,7 +100,7 @@ class NemesisTests {
 
 	private Bed bed() {
 		return new Bed(new NoStore(), List.of(new RecordingClient(0), new RecordingClient(1)), List.of(), List.of(),
-				Optional.empty(), Duration.ofMillis(100));
+				Optional.empty(), Duration.ofMillis(100), Duration.ZERO);
 	}
 
 	private final class RecordingClient implements Bed.TorturedClient {
