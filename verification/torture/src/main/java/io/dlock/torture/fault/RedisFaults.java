@@ -185,8 +185,17 @@ final class RedisFaults {
 		}
 	}
 
+	/**
+	 * A Sentinel without its connections would take the server for down.
+	 */
 	private static void kill(RedisAdmin admin, String type) throws IOException {
-		admin.call("CLIENT", "KILL", "TYPE", type);
+		List<String> clients = admin.text("CLIENT", "LIST", "TYPE", type)
+			.lines()
+			.filter((client) -> !client.contains("name=sentinel"))
+			.toList();
+		for (String client : clients) {
+			admin.call("CLIENT", "KILL", "ID", client.substring("id=".length(), client.indexOf(' ')));
+		}
 	}
 
 }

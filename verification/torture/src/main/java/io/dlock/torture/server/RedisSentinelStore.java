@@ -27,7 +27,7 @@ public final class RedisSentinelStore extends ReplicatedRedis {
 	/** Longer than any fault lasts. */
 	private static final Duration NEVER = Duration.ofMinutes(10);
 
-	private static final Duration SOON = Duration.ofSeconds(1);
+	private static final Duration SOON = Duration.ofSeconds(3);
 
 	private final List<RedisServer> sentinels = new ArrayList<>();
 
