@@ -63,7 +63,8 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 		StoreType store = StoreType.of(arguments.text("store", "redis"));
 		boolean kinds = (more && store.has(Ability.KINDS)) || contender.equals(KINDS);
 		int part = (more && !store.isRedis() && !duration.isZero()) ? 2 : 1;
-		boolean quarantine = Boolean.parseBoolean(arguments.text("quarantine", "false"));
+		boolean quarantine = Boolean
+			.parseBoolean(arguments.text("quarantine", Boolean.toString(more && store == StoreType.REDIS_QUORUM)));
 		if (quarantine && !(more && store.has(Ability.QUARANTINE))) {
 			throw new IllegalArgumentException(contender + " on " + store.label() + " has no quarantine");
 		}
@@ -92,7 +93,8 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 	 * refuses writes when its replica was silent for two seconds.
 	 */
 	Optional<Quarantine> terms() {
-		Duration lag = this.store.has(Ability.ADDRESSES) ? MAX_LAG : Duration.ZERO;
+		boolean replicas = this.store == StoreType.REDIS_SENTINEL || this.store == StoreType.REDIS_CLUSTER;
+		Duration lag = replicas ? MAX_LAG : Duration.ZERO;
 		return this.quarantine ? Optional.of(new Quarantine(this.lease.multipliedBy(2), lag)) : Optional.empty();
 	}
 

@@ -39,7 +39,7 @@ record Timeline(List<Deed> events) {
 	/**
 	 * Faults after which the store may have forgotten locks, or has those of another.
 	 */
-	private static final Set<String> FORGETTING = Set.of("F14", "F15", "F16", "F17", "F19", "F21");
+	private static final Set<String> FORGETTING = Set.of("F14", "F15", "F16", "F17", "F19", "F21", "F35");
 
 	private static final String BUSY_MACHINE = "F28";
 

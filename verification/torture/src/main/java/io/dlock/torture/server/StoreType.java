@@ -17,7 +17,7 @@ public enum StoreType {
 	REDIS_CLUSTER(Access.REDIS, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS, Ability.QUARANTINE,
 			Ability.ADDRESSES),
 
-	REDIS_QUORUM(Access.EACH_REDIS, Ability.ADDRESSES),
+	REDIS_QUORUM(Access.EACH_REDIS, Ability.QUARANTINE, Ability.ADDRESSES),
 
 	POSTGRES(Access.DATABASE, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS),
 
