@@ -33,7 +33,8 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 @Timeout(180)
 class MembersIntegrationTests {
 
-	private static final int CYCLES = 400;
+	/** A long run: {@code -Ddlock.test.cycles=1000000}, without the timeout of JUnit. */
+	private static final int CYCLES = Integer.getInteger("dlock.test.cycles", 400);
 
 	private static final int LIMIT = 3;
 
