@@ -120,6 +120,7 @@ public final class FaultCatalogue {
 			case REDIS_CLUSTER -> Stream.concat(Stream.of(NodeFaults.forgetfulRestart(lease), RedisFaults.flushAll(),
 					ClusterFaults.moveSlots(lease)), FailoverFaults.losing(lease).stream())
 				.toList();
+			case REDIS_QUORUM -> QuorumFaults.forgetting(lease);
 			default -> List.of();
 		};
 	}

@@ -20,49 +20,44 @@ final class QuorumFaults {
 	}
 
 	static List<FaultType> safe(Duration lease) {
-		return List.of(NodeFaults.pause(lease), forgets("node-forgets", lease, 1),
-				forgets("minority-forgets", lease, MINORITY), forgets("all-forget", lease, Integer.MAX_VALUE),
-				FaultType.safe("F35", "all-forget-one-by-one", Scope.NODE, (fault) -> restartEach(fault, lease))
-					.lasting(Range.times(lease, 3, 5)),
+		return List.of(NodeFaults.pause(lease),
 				FaultType.safe("F36", "minority-is-cut-off", Scope.LINKS, QuorumFaults::cutOff)
 					.lasting(Range.times(lease, 1, 5))
 					.amounting(Range.of(0, 4)));
 	}
 
-	private static FaultType forgets(String name, Duration lease, int many) {
-		return FaultType.safe("F35", name, Scope.NODE, (fault) -> restart(fault, lease, many))
-			.lasting(Range.times(lease, 3, 6));
+	static List<FaultType> forgetting(Duration lease) {
+		return List.of(forgets("node-forgets", lease, 1), forgets("minority-forgets", lease, MINORITY),
+				forgets("all-forget", lease, Integer.MAX_VALUE),
+				FaultType.losing("F35", "all-forget-one-by-one", Scope.NODE, QuorumFaults::restartEach)
+					.lasting(Range.times(lease, 1, 3)));
 	}
 
-	private static void restart(Infliction fault, Duration lease, int many) throws InterruptedException {
+	private static FaultType forgets(String name, Duration lease, int many) {
+		return FaultType.losing("F35", name, Scope.NODE, (fault) -> restart(fault, many))
+			.lasting(Range.times(lease, 0.5, 3));
+	}
+
+	private static void restart(Infliction fault, int many) throws InterruptedException {
 		List<ServerNode> nodes = fault.bed().store().nodes();
 		List<ServerNode> chosen = IntStream.range(0, Math.min(many, nodes.size()))
 			.mapToObj((i) -> nodes.get((fault.target() + i) % nodes.size()))
 			.toList();
 		chosen.forEach(ServerNode::kill);
-		fault.pause(untilAllVote(fault, lease));
-		chosen.forEach(ServerNode::restart);
 		fault.hold();
+		chosen.forEach(ServerNode::restart);
 	}
 
 	/**
 	 * A careless roll-out: no node waits for the one before to vote again.
 	 */
-	private static void restartEach(Infliction fault, Duration lease) throws InterruptedException {
+	private static void restartEach(Infliction fault) throws InterruptedException {
 		List<ServerNode> nodes = fault.bed().store().nodes();
 		for (ServerNode node : nodes) {
 			node.kill();
 			node.restart();
-			fault.pause(untilAllVote(fault, lease).dividedBy(nodes.size()));
+			fault.pause(Duration.ofMillis(fault.millis()).dividedBy(nodes.size()));
 		}
-		fault.hold();
-	}
-
-	/**
-	 * The fault is over when its nodes vote again, after the longest lease of two.
-	 */
-	private static Duration untilAllVote(Infliction fault, Duration lease) {
-		return Duration.ofMillis(fault.millis()).minus(lease.multipliedBy(5).dividedBy(2));
 	}
 
 	private static void cutOff(Infliction fault) throws InterruptedException {

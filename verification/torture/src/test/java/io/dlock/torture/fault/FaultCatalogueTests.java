@@ -64,7 +64,7 @@ class FaultCatalogueTests {
 
 	@Test
 	void nodesOfAQuorumForgetInTierS() {
-		assertThat(names(new NamedStore(StoreType.REDIS_QUORUM, List.of()), Tier.S))
+		assertThat(quarantined(StoreType.REDIS_QUORUM))
 			.contains("node-forgets", "minority-forgets", "all-forget", "minority-is-cut-off")
 			.doesNotContain("evict", "flush-all");
 	}
