@@ -23,6 +23,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreInspection;
+import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoredLock;
 import io.dlock.store.jdbc.dialect.DueLease;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
@@ -84,12 +85,19 @@ public final class JdbcLockStore implements LockStore {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command) {
+		check(command);
 		boolean member = LockStore.isMember(command.owner());
 		AcquireResult result = this.connections.execute("acquire",
 				(dialect, connection) -> member ? members(dialect, connection).acquire(command)
 						: new LockAcquire(dialect, connection, command, this.settings.commandTimeout()).run());
 		answered(command, result);
 		return result;
+	}
+
+	private void check(AcquireCommand command) {
+		if (this.settings.quarantine() != null) {
+			this.settings.quarantine().check(command);
+		}
 	}
 
 	private void answered(AcquireCommand command, AcquireResult result) {
@@ -115,6 +123,7 @@ public final class JdbcLockStore implements LockStore {
 		if (commands.isEmpty() || !supportsBatches()) {
 			return LockStore.super.acquireAll(commands);
 		}
+		commands.forEach(this::check);
 		List<AcquireResult> results = this.batches.acquire(commands);
 		for (int i = 0; i < results.size(); i++) {
 			answered(commands.get(i), results.get(i));
@@ -253,7 +262,18 @@ public final class JdbcLockStore implements LockStore {
 			dialect.verify(connection, this.settings.table());
 			return true;
 		});
-		new TimePrecisionCheck(this, this.settings.table()).run();
+		try {
+			new TimePrecisionCheck(this, this.settings).run();
+		}
+		catch (StoreQuarantinedException ex) {
+			logger.debug("The times of the lock table are not checked, since the database grants no lock for a while",
+					ex);
+		}
+	}
+
+	@Override
+	public Optional<Duration> quarantine() {
+		return Optional.ofNullable(this.settings.quarantine()).map((quarantine) -> this.connections.quarantine());
 	}
 
 	@Override

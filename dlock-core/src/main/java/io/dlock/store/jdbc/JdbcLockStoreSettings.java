@@ -3,6 +3,10 @@ package io.dlock.store.jdbc;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.Quarantine;
+
 /**
  * The settings of a {@link JdbcLockStore}. Create them with {@link #defaults()} and the
  * {@code with} methods: later versions may add components.
@@ -16,9 +20,12 @@ import java.util.regex.Pattern;
  * One more session ends such sessions. If it is not answered either, it is replaced after
  * pauses that grow fourfold
  * @param retention how long the row of a free lock is kept, with its last token
+ * @param quarantine how long no lock is granted after a promotion or a restart of
+ * PostgreSQL, or {@code null} to grant locks at once. Other databases are refused with it
  * @since 0.1
  */
-public record JdbcLockStoreSettings(String table, Duration commandTimeout, int poolSize, Duration retention) {
+public record JdbcLockStoreSettings(String table, Duration commandTimeout, int poolSize, Duration retention,
+		@Nullable Quarantine quarantine) {
 
 	private static final Pattern TABLE = Pattern
 		.compile("[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?");
@@ -46,8 +53,19 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	}
 
 	/**
+	 * Create settings without a quarantine.
+	 * @param table the table
+	 * @param commandTimeout the timeout
+	 * @param poolSize the size of the store's own pool
+	 * @param retention how long free rows are kept
+	 */
+	public JdbcLockStoreSettings(String table, Duration commandTimeout, int poolSize, Duration retention) {
+		this(table, commandTimeout, poolSize, retention, null);
+	}
+
+	/**
 	 * The defaults: table {@code dlock_lock}, a command timeout of one second, up to 17
-	 * connections, a retention of one day.
+	 * connections, a retention of one day, no quarantine.
 	 * @return the defaults
 	 */
 	public static JdbcLockStoreSettings defaults() {
@@ -60,7 +78,7 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 * @return the changed settings
 	 */
 	public JdbcLockStoreSettings withTable(String table) {
-		return new JdbcLockStoreSettings(table, this.commandTimeout, this.poolSize, this.retention);
+		return new JdbcLockStoreSettings(table, this.commandTimeout, this.poolSize, this.retention, this.quarantine);
 	}
 
 	/**
@@ -69,7 +87,7 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 * @return the changed settings
 	 */
 	public JdbcLockStoreSettings withCommandTimeout(Duration commandTimeout) {
-		return new JdbcLockStoreSettings(this.table, commandTimeout, this.poolSize, this.retention);
+		return new JdbcLockStoreSettings(this.table, commandTimeout, this.poolSize, this.retention, this.quarantine);
 	}
 
 	/**
@@ -78,7 +96,7 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 * @return the changed settings
 	 */
 	public JdbcLockStoreSettings withPoolSize(int poolSize) {
-		return new JdbcLockStoreSettings(this.table, this.commandTimeout, poolSize, this.retention);
+		return new JdbcLockStoreSettings(this.table, this.commandTimeout, poolSize, this.retention, this.quarantine);
 	}
 
 	/**
@@ -87,7 +105,16 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 * @return the changed settings
 	 */
 	public JdbcLockStoreSettings withRetention(Duration retention) {
-		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, retention);
+		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, retention, this.quarantine);
+	}
+
+	/**
+	 * Change the quarantine.
+	 * @param quarantine the new quarantine, or {@code null} for none
+	 * @return the changed settings
+	 */
+	public JdbcLockStoreSettings withQuarantine(@Nullable Quarantine quarantine) {
+		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, this.retention, quarantine);
 	}
 
 }

@@ -12,10 +12,14 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
+import io.dlock.store.QuarantineEnd;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.jdbc.LockPlaces.Place;
 import io.dlock.store.jdbc.dialect.LockDialect;
 import io.dlock.store.jdbc.dialect.SqlErrors;
@@ -26,11 +30,15 @@ import io.dlock.store.jdbc.dialect.SqlErrors;
  */
 final class LockConnections implements AutoCloseable {
 
+	private static final Log logger = LogFactory.getLog(LockConnections.class);
+
 	private final JdbcLockStoreSettings settings;
 
 	private final LockDatabaseOpener databases;
 
 	private final AbandonedSessions abandoned;
+
+	private final QuarantineEnd quarantine = new QuarantineEnd();
 
 	private final AtomicLong refreshed = new AtomicLong(System.nanoTime());
 
@@ -86,6 +94,11 @@ final class LockConnections implements AutoCloseable {
 			place.answered();
 			return result;
 		}
+		catch (StoreQuarantinedException ex) {
+			place.answered();
+			noteQuarantine(ex.remaining());
+			throw ex;
+		}
 		catch (SQLException ex) {
 			StoreException failure = SqlErrors.translate(operation, ex);
 			if (failure.effect() == Effect.UNKNOWN) {
@@ -97,6 +110,14 @@ final class LockConnections implements AutoCloseable {
 				leaveIfReadOnly(current, connection, ex);
 			}
 			throw failure;
+		}
+	}
+
+	private void noteQuarantine(Duration remaining) {
+		if (this.quarantine.note(remaining)) {
+			logger.warn(
+					"The lock database (%s) has failed over or restarted: no lock is granted for %d ms, until locks that it may have forgotten are over. Locks that it knows are renewed"
+						.formatted(description(), remaining.toMillis()));
 		}
 	}
 
@@ -236,6 +257,13 @@ final class LockConnections implements AutoCloseable {
 
 	Duration commandTimeout() {
 		return this.settings.commandTimeout();
+	}
+
+	/**
+	 * The rest of the quarantine, as far as it is known.
+	 */
+	Duration quarantine() {
+		return this.quarantine.remaining();
 	}
 
 	String description() {

@@ -197,8 +197,9 @@ final class LockDatabaseOpener implements AutoCloseable {
 	private LockDatabase describe(DataSource dataSource, @Nullable LockPlaces places) {
 		try (Connection connection = dataSource.getConnection()) {
 			DatabaseMetaData metaData = connection.getMetaData();
-			return new LockDatabase(LockDialectSelector.select(metaData, this.settings.table()), dataSource, places,
-					withoutCredentials(metaData.getURL()) + ", table " + this.settings.table());
+			String table = this.settings.table();
+			return new LockDatabase(LockDialectSelector.select(metaData, table, this.settings.quarantine()), dataSource,
+					places, withoutCredentials(metaData.getURL()) + ", table " + table);
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.notConnected(ex);

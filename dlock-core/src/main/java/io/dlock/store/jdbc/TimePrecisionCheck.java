@@ -8,6 +8,7 @@ import java.util.UUID;
 
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.Quarantine;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
 
@@ -17,13 +18,15 @@ import io.dlock.store.StoredLock;
  */
 final class TimePrecisionCheck {
 
+	private static final Duration LEASE = Duration.ofSeconds(10);
+
 	private final LockStore store;
 
-	private final String table;
+	private final JdbcLockStoreSettings settings;
 
-	TimePrecisionCheck(LockStore store, String table) {
+	TimePrecisionCheck(LockStore store, JdbcLockStoreSettings settings) {
 		this.store = store;
-		this.table = table;
+		this.settings = settings;
 	}
 
 	/**
@@ -38,7 +41,7 @@ final class TimePrecisionCheck {
 		if (losesFractions) {
 			throw new StoreMisconfiguredException(
 					"The lock table '%s' does not keep microseconds, so that leases would end early."
-						.formatted(this.table),
+						.formatted(this.settings.table()),
 					"Create it with the script schema-<database>.sql of dlock-core (a precision of 6).", null);
 		}
 	}
@@ -50,10 +53,16 @@ final class TimePrecisionCheck {
 	private boolean losesFractions() {
 		String owner = UUID.randomUUID().toString();
 		String key = "dlock/start-up-check/" + owner;
-		this.store.acquire(new AcquireCommand(key, owner, Duration.ofSeconds(10), "start-up check", ""));
+		this.store.acquire(new AcquireCommand(key, owner, lease(), "start-up check", ""));
 		Optional<StoredLock> lock = this.store.find(key);
 		this.store.release(key, owner);
 		return lock.isEmpty() || (isWhole(lock.get().since()) && isWhole(lock.get().until()));
+	}
+
+	private Duration lease() {
+		Quarantine quarantine = this.settings.quarantine();
+		return (quarantine != null && quarantine.longestLease().compareTo(LEASE) < 0) ? quarantine.longestLease()
+				: LEASE;
 	}
 
 	private static boolean isWhole(Instant time) {

@@ -2,9 +2,7 @@ package io.dlock.store.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 import org.apache.commons.logging.Log;
@@ -12,6 +10,7 @@ import org.apache.commons.logging.LogFactory;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Quarantine;
+import io.dlock.store.QuarantineEnd;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoreQuarantinedException;
 
@@ -24,9 +23,6 @@ final class RedisQuarantine {
 
 	private static final int BUCKETS_AT_ONCE = 256;
 
-	/** A quarantine that seems to begin this soon after the last is its rest. */
-	private static final long SAME_NANOS = TimeUnit.SECONDS.toNanos(1);
-
 	private final RedisConnections connections;
 
 	private final String prefix;
@@ -37,8 +33,7 @@ final class RedisQuarantine {
 
 	private final AtomicInteger visits = new AtomicInteger();
 
-	/** The end, by the monotonic clock. */
-	private final AtomicLong end = new AtomicLong(System.nanoTime() - SAME_NANOS);
+	private final QuarantineEnd end = new QuarantineEnd();
 
 	RedisQuarantine(RedisConnections connections, String prefix, Quarantine quarantine) {
 		this.connections = connections;
@@ -99,14 +94,11 @@ final class RedisQuarantine {
 	}
 
 	Duration remaining() {
-		return Duration.ofNanos(Math.max(0, this.end.get() - System.nanoTime()));
+		return this.end.remaining();
 	}
 
 	private void note(Duration remaining) {
-		long now = System.nanoTime();
-		long before = this.end.getAndAccumulate(now + remaining.toNanos(),
-				(one, other) -> (one - other > 0) ? one : other);
-		if (now - before >= SAME_NANOS) {
+		if (this.end.note(remaining)) {
 			logger.warn(
 					"Redis (%s) is new, has failed over or restarted: it grants no lock for %d ms, until locks that it may have forgotten are over. Locks that it knows are renewed"
 						.formatted(this.connections.description(), remaining.toMillis()));

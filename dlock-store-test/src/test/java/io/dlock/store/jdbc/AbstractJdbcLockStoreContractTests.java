@@ -29,7 +29,15 @@ abstract class AbstractJdbcLockStoreContractTests extends LockStoreContract {
 		if (application == null) {
 			openPool();
 		}
-		return new JdbcLockStore(application, JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
+		return new JdbcLockStore(application, settings());
+	}
+
+	JdbcLockStoreSettings settings() {
+		return JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND);
+	}
+
+	static void update(String sql) {
+		JdbcClient.create(application).sql(sql).update();
 	}
 
 	private void openPool() {
@@ -47,7 +55,7 @@ abstract class AbstractJdbcLockStoreContractTests extends LockStoreContract {
 
 	@Override
 	protected void loseEverything() {
-		JdbcClient.create(application).sql("DELETE FROM dlock_lock").update();
+		update("DELETE FROM dlock_lock");
 	}
 
 	@Override

@@ -51,6 +51,22 @@ public abstract class LockDialect {
 	}
 
 	/**
+	 * Prepare a statement that grants nothing in a quarantine. It binds the same as the
+	 * one that always grants.
+	 */
+	PreparedStatement prepareGrant(Connection connection, LockStatement statement) throws SQLException {
+		return prepare(connection, statement);
+	}
+
+	/**
+	 * Check the answer of such a statement.
+	 * @throws io.dlock.store.StoreQuarantinedException if the database was in quarantine
+	 * @throws SQLException as after a conflict, if the call is to be repeated
+	 */
+	void checkGrant(Connection connection, ResultSet row) throws SQLException {
+	}
+
+	/**
 	 * The statement that prepares a connection of the store's own pool.
 	 * @param commandTimeout how long a statement may take
 	 * @return the SQL

@@ -6,6 +6,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.Quarantine;
 import io.dlock.store.StoreMisconfiguredException;
 
 /**
@@ -22,13 +25,18 @@ public final class LockDialectSelector {
 	 * Select a dialect.
 	 * @param metaData the database
 	 * @param table the lock table, a validated identifier
+	 * @param quarantine how long no lock is granted after a failover, or {@code null}
 	 * @return the dialect
 	 * @throws SQLException if the database does not answer
 	 */
-	public static LockDialect select(DatabaseMetaData metaData, String table) throws SQLException {
+	public static LockDialect select(DatabaseMetaData metaData, String table, @Nullable Quarantine quarantine)
+			throws SQLException {
 		String product = metaData.getDatabaseProductName();
+		if (quarantine != null) {
+			refuseWithoutHistory(product);
+		}
 		return switch (product) {
-			case "PostgreSQL" -> postgreSql(metaData.getConnection(), table);
+			case "PostgreSQL" -> postgreSql(metaData.getConnection(), table, quarantine);
 			case "MySQL", "MariaDB" -> mySql(metaData.getDatabaseProductVersion(), table);
 			case "H2" -> new H2LockDialect(table);
 			default -> throw new StoreMisconfiguredException("dlock does not know the database '" + product + "'.",
@@ -36,18 +44,37 @@ public final class LockDialectSelector {
 		};
 	}
 
-	private static LockDialect postgreSql(Connection connection, String table) throws SQLException {
+	private static LockDialect postgreSql(Connection connection, String table, @Nullable Quarantine quarantine)
+			throws SQLException {
 		try (Statement statement = connection.createStatement();
 				ResultSet row = statement.executeQuery("SELECT version(), current_setting('server_encoding')")) {
 			row.next();
 			refuseManyClocks(row.getString(1), "CockroachDB", "-YB-", "Yugabyte");
-			return new PostgreSqlLockDialect(table, !"UTF8".equals(row.getString(2)));
+			return new PostgreSqlLockDialect(table, !"UTF8".equals(row.getString(2)), quarantine);
 		}
 	}
 
 	static LockDialect mySql(String version, String table) {
 		refuseManyClocks(version, "TiDB");
 		return new MySqlLockDialect(table);
+	}
+
+	/**
+	 * Refuse a database on which a server cannot notice that another one was the primary
+	 * meanwhile.
+	 */
+	private static void refuseWithoutHistory(String product) {
+		String reason = switch (product) {
+			case "MySQL", "MariaDB" ->
+				"a promotion leaves no mark on %s: a server that was the primary before, and becomes it again, could not notice that it has missed locks";
+			case "H2" -> "%s has no failover, and does not tell whether it has lost locks";
+			default -> null;
+		};
+		if (reason != null) {
+			throw new StoreMisconfiguredException(
+					"The quarantine of locks after a failover is on, but " + reason.formatted(product) + ".",
+					"Use PostgreSQL or Redis for the locks, or set dlock.failover.quarantine=off.", null);
+		}
 	}
 
 	/**

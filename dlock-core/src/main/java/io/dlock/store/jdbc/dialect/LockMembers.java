@@ -55,7 +55,7 @@ public final class LockMembers {
 	 */
 	public AcquireResult acquire(AcquireCommand command) throws SQLException {
 		try {
-			return change(StorageKey.of(command.key()),
+			return change(StorageKey.of(command.key()), true,
 					(record, now) -> new MemberAcquire(fitting(command, record.waiting()), now, now).on(record));
 		}
 		catch (StoreCongestedException ex) {
@@ -77,7 +77,7 @@ public final class LockMembers {
 	 * @throws SQLException if there is no answer
 	 */
 	AcquireResult refuse(String storageKey, @Nullable MailboxAddress mailbox, boolean queueing) throws SQLException {
-		return change(storageKey, (record, now) -> {
+		return change(storageKey, false, (record, now) -> {
 			boolean hasRoom = record.waiting().text().length() < LockStatement.FULL_QUEUE;
 			if (queueing && !record.owner().equals(LockRecord.MEMBERS)) {
 				return new Change<>(record, new AcquireResult.Refused(Duration.ZERO, null));
@@ -90,7 +90,7 @@ public final class LockMembers {
 	}
 
 	private boolean isMember(AcquireCommand command) throws SQLException {
-		StoredRecord stored = read(StorageKey.of(command.key()));
+		StoredRecord stored = read(StorageKey.of(command.key()), false);
 		return stored.record().renew(command.owner(), 0, stored.now()).answer();
 	}
 
@@ -110,7 +110,7 @@ public final class LockMembers {
 	 * @throws SQLException if there is no answer
 	 */
 	public boolean renew(DueLease lease) throws SQLException {
-		return change(lease.key(), (record, now) -> record.renew(lease.owner(), lease.micros(), now));
+		return change(lease.key(), false, (record, now) -> record.renew(lease.owner(), lease.micros(), now));
 	}
 
 	/**
@@ -121,7 +121,7 @@ public final class LockMembers {
 	 * @throws SQLException if there is no answer
 	 */
 	public boolean release(String storageKey, String owner) throws SQLException {
-		return change(storageKey, (record, now) -> record.release(owner, now));
+		return change(storageKey, false, (record, now) -> record.release(owner, now));
 	}
 
 	/**
@@ -132,7 +132,7 @@ public final class LockMembers {
 	 * @throws SQLException if there is no answer
 	 */
 	public boolean forceRelease(String storageKey, long token) throws SQLException {
-		return change(storageKey, (record, now) -> record.forceRelease(token, now));
+		return change(storageKey, false, (record, now) -> record.forceRelease(token, now));
 	}
 
 	/**
@@ -143,7 +143,7 @@ public final class LockMembers {
 	 * @throws SQLException if there is no answer
 	 */
 	public boolean leave(String storageKey, MailboxAddress mailbox) throws SQLException {
-		return change(storageKey, (record, now) -> new Change<>(record.leave(mailbox, now), true));
+		return change(storageKey, false, (record, now) -> new Change<>(record.leave(mailbox, now), true));
 	}
 
 	/**
@@ -153,15 +153,15 @@ public final class LockMembers {
 	 * @throws SQLException if there is no answer
 	 */
 	List<StoredLock> find(String storageKey) throws SQLException {
-		StoredRecord stored = read(storageKey);
+		StoredRecord stored = read(storageKey, false);
 		return stored.record().stored(storageKey, stored.now());
 	}
 
-	private <T> T change(String storageKey, Step<T> step) throws SQLException {
+	private <T> T change(String storageKey, boolean grant, Step<T> step) throws SQLException {
 		do {
-			StoredRecord stored = read(storageKey);
+			StoredRecord stored = read(storageKey, grant);
 			Change<T> change = step.from(stored.record(), stored.now());
-			if (change.record().equals(stored.record()) || write(storageKey, stored, change.record())) {
+			if (change.record().equals(stored.record()) || write(storageKey, grant, stored, change.record())) {
 				return change.answer();
 			}
 		}
@@ -170,11 +170,19 @@ public final class LockMembers {
 				null);
 	}
 
-	private StoredRecord read(String storageKey) throws SQLException {
-		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.RECORD)) {
+	private PreparedStatement prepare(boolean grant, LockStatement statement) throws SQLException {
+		return grant ? this.dialect.prepareGrant(this.connection, statement)
+				: this.dialect.prepare(this.connection, statement);
+	}
+
+	private StoredRecord read(String storageKey, boolean grant) throws SQLException {
+		try (PreparedStatement statement = prepare(grant, LockStatement.RECORD)) {
 			statement.setString(1, storageKey);
 			try (ResultSet row = statement.executeQuery()) {
 				row.next();
+				if (grant) {
+					this.dialect.checkGrant(this.connection, row);
+				}
 				return StoredRecord.of(row);
 			}
 		}
@@ -193,9 +201,9 @@ public final class LockMembers {
 	 * Write a record.
 	 * @return {@code false} if another session has changed the one before
 	 */
-	private boolean write(String storageKey, StoredRecord before, LockRecord next) throws SQLException {
+	private boolean write(String storageKey, boolean grant, StoredRecord before, LockRecord next) throws SQLException {
 		LockStatement write = before.exists() ? LockStatement.REPLACE : LockStatement.INSERT;
-		try (PreparedStatement statement = this.dialect.prepare(this.connection, write)) {
+		try (PreparedStatement statement = prepare(grant, write)) {
 			int index = bind(statement, storageKey, next);
 			if (before.exists()) {
 				return this.dialect.replace(statement, before.bind(statement, index), before.record(), next);

@@ -27,6 +27,7 @@ import org.springframework.util.ClassUtils;
 import io.dlock.store.LockRecord;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.Quarantine;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
@@ -76,12 +77,16 @@ final class PostgreSqlLockDialect extends LockDialect {
 
 	private final String releaseMany;
 
-	PostgreSqlLockDialect(String table, boolean asciiOnly) {
+	private final @Nullable PostgreSqlQuarantine quarantine;
+
+	PostgreSqlLockDialect(String table, boolean asciiOnly, @Nullable Quarantine quarantine) {
 		super((statement) -> PostgreSqlLockSql.of(statement, table));
 		this.table = table;
 		this.asciiOnly = asciiOnly;
 		this.renewMany = PostgreSqlLockSql.renewMany(table);
-		this.acquireMany = PostgreSqlLockSql.acquireMany(table);
+		this.quarantine = (quarantine != null) ? new PostgreSqlQuarantine(table, quarantine) : null;
+		this.acquireMany = (this.quarantine != null) ? this.quarantine.acquireMany()
+				: PostgreSqlLockSql.acquireMany(table);
 		this.releaseMany = PostgreSqlLockSql.releaseMany(table);
 	}
 
@@ -129,7 +134,7 @@ final class PostgreSqlLockDialect extends LockDialect {
 	@Override
 	AcquireAttempt attempt(Connection connection, AcquireCommand command) throws SQLException {
 		String key = StorageKey.of(command.key());
-		try (PreparedStatement statement = prepare(connection, LockStatement.ACQUIRE)) {
+		try (PreparedStatement statement = prepareGrant(connection, LockStatement.ACQUIRE)) {
 			LockSqlParameters.bind(statement, key, command, this.asciiOnly);
 			statement.setLong(6, LockSqlParameters.micros(command.lease()));
 			statement.setString(7, LockSqlParameters.entry(command.mailbox()));
@@ -137,11 +142,25 @@ final class PostgreSqlLockDialect extends LockDialect {
 			statement.setString(9, LockSqlParameters.releasing(command));
 			try (ResultSet row = statement.executeQuery()) {
 				if (row.next()) {
+					checkGrant(connection, row);
 					return new AcquireAttempt.Granted(row.getLong(1));
 				}
 			}
 		}
 		return holder(connection, key);
+	}
+
+	@Override
+	PreparedStatement prepareGrant(Connection connection, LockStatement statement) throws SQLException {
+		return (this.quarantine != null) ? connection.prepareStatement(this.quarantine.sql(statement))
+				: super.prepareGrant(connection, statement);
+	}
+
+	@Override
+	void checkGrant(Connection connection, ResultSet row) throws SQLException {
+		if (this.quarantine != null) {
+			this.quarantine.check(connection, row);
+		}
 	}
 
 	@Override
@@ -166,6 +185,7 @@ final class PostgreSqlLockDialect extends LockDialect {
 			try (ResultSet row = statement.executeQuery()) {
 				Map<String, Long> tokens = new HashMap<>();
 				while (row.next()) {
+					checkGrant(connection, row);
 					tokens.put(row.getString(2), row.getLong(1));
 				}
 				return tokens;
@@ -266,7 +286,11 @@ final class PostgreSqlLockDialect extends LockDialect {
 		});
 		try (Statement statement = connection.createStatement();
 				ResultSet row = statement.executeQuery("SELECT current_setting('synchronous_commit')")) {
-			if (row.next() && "off".equals(row.getString(1))) {
+			boolean durable = !(row.next() && "off".equals(row.getString(1)));
+			if (this.quarantine != null) {
+				this.quarantine.verify(connection, durable);
+			}
+			else if (!durable) {
 				logger.warn("synchronous_commit is off on the lock connections: "
 						+ "a crash of PostgreSQL may give away a lock that is held. Switch it on for the lock's user");
 			}

@@ -10,7 +10,7 @@ final class PostgreSqlLockSql {
 	/** A release notifies the channel of this prefix and the address of the process. */
 	static final String CHANNEL_PREFIX = "dlock_";
 
-	private static final String NOW_MICROS = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+	static final String NOW_MICROS = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
 	private static final String LEASE_END = "clock_timestamp() + ? * interval '1 microsecond'";
 
