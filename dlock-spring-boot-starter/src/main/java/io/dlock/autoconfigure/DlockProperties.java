@@ -155,7 +155,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * same for all instances. Required for the quarantine; no limit by default. A method
 	 * with a longer lease fails the start
 	 * @param maxLag Time for which a former primary may go on to answer after a new one
-	 * has taken over: min-replicas-max-lag of Redis and two seconds
+	 * has taken over: min-replicas-max-lag of Redis and two seconds, or the time after
+	 * which a former primary of PostgreSQL is stopped for certain
 	 */
 	public record Failover(@DefaultValue("off") QuarantineMode quarantine, @Nullable Duration longestLease,
 			@DefaultValue("12s") Duration maxLag) {

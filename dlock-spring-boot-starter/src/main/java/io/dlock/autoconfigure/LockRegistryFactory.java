@@ -35,7 +35,7 @@ final class LockRegistryFactory {
 			throw new FailureAnalyzedException(
 					"dlock.failover.quarantine is 'lease', which does not apply to the lock store, %s."
 						.formatted(this.store.describe()),
-					"Keep the locks in Redis (dlock.backend=redis), or set dlock.failover.quarantine=off.");
+					"Keep the locks in Redis or PostgreSQL, or set dlock.failover.quarantine=off.");
 		}
 		if (settings.fair() && !this.store.supportsFairLocks()) {
 			throw new FailureAnalyzedException(

@@ -19,7 +19,7 @@ import io.dlock.store.LockStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The quarantine is for Redis only.
+ * The quarantine is for Redis and PostgreSQL.
  */
 class FailoverPropertiesTests {
 
@@ -28,11 +28,10 @@ class FailoverPropertiesTests {
 				DlockJdbcAutoConfiguration.class, DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class))
 		.withPropertyValues("spring.datasource.url=jdbc:h2:mem:failover", "dlock.startup-check=false");
 
-	@ParameterizedTest
-	@ValueSource(strings = { "memory", "jdbc" })
-	void storeWithoutQuarantineFailsTheStart(String backend) {
+	@Test
+	void storeWithoutQuarantineFailsTheStart() {
 		this.runner
-			.withPropertyValues("dlock.backend=" + backend, "dlock.failover.quarantine=lease",
+			.withPropertyValues("dlock.backend=memory", "dlock.failover.quarantine=lease",
 					"dlock.failover.longest-lease=30s")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
@@ -41,15 +40,27 @@ class FailoverPropertiesTests {
 	}
 
 	@Test
-	void storeHasNoQuarantineByDefault() {
-		this.runner.withPropertyValues("dlock.backend=redis")
+	void databaseWithoutAHistoryFailsTheStart() {
+		this.runner
+			.withPropertyValues("dlock.backend=jdbc", "dlock.startup-check=true", "dlock.failover.quarantine=lease",
+					"dlock.failover.longest-lease=30s")
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining(FailureAnalyzedException.class.getName())
+				.hasStackTraceContaining("The quarantine of locks after a failover is on, but H2 has no failover"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "jdbc" })
+	void storeHasNoQuarantineByDefault(String backend) {
+		this.runner.withPropertyValues("dlock.backend=" + backend)
 			.run((context) -> assertThat(context.getBean(LockStore.class).quarantine()).isEmpty());
 	}
 
-	@Test
-	void redisHasTheQuarantineAndTheRegistryItsLongestLease() {
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "jdbc" })
+	void storeHasTheQuarantineAndTheRegistryItsLongestLease(String backend) {
 		this.runner
-			.withPropertyValues("dlock.backend=redis", "dlock.failover.quarantine=lease",
+			.withPropertyValues("dlock.backend=" + backend, "dlock.failover.quarantine=lease",
 					"dlock.failover.longest-lease=40s")
 			.run((context) -> {
 				assertThat(context.getBean(LockStore.class).quarantine()).hasValue(Duration.ZERO);

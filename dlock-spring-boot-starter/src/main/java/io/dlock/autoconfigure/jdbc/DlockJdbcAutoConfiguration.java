@@ -55,8 +55,9 @@ public final class DlockJdbcAutoConfiguration {
 			DataSource dedicated = lockDataSource.getIfAvailable();
 			int poolSize = (dedicated != null) ? 0 : jdbcProperties.getPoolSize();
 			DataSource chosen = choose(dedicated, dataSource);
-			LockStore store = new JdbcLockStore(chosen, new JdbcLockStoreSettings(jdbcProperties.getTable(),
-					properties.effectiveCommandTimeout(), poolSize, jdbcProperties.getRetention()));
+			LockStore store = new JdbcLockStore(chosen,
+					new JdbcLockStoreSettings(jdbcProperties.getTable(), properties.effectiveCommandTimeout(), poolSize,
+							jdbcProperties.getRetention(), properties.failover().terms()));
 			tableInitializer.getIfAvailable(() -> script::initialize).initialize(chosen);
 			return store;
 		});

@@ -17,8 +17,10 @@ import org.springframework.context.ApplicationContext;
 import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
+import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.RedisServer;
+import io.dlock.test.TestDatabase;
 import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -105,6 +107,26 @@ class DlockHealthIntegrationTests {
 				}
 			});
 		}
+	}
+
+	/**
+	 * The first use of a database begins a quarantine.
+	 */
+	@Test
+	void r19DatabaseInQuarantineIsUpWithAWarning() {
+		TestDatabase database = TestDatabase.postgreSql();
+		this.runner
+			.withPropertyValues("dlock.backend=jdbc", "spring.datasource.url=" + database.url(),
+					"spring.datasource.username=" + database.username(),
+					"spring.datasource.password=" + database.password(), "dlock.jdbc.initialize-schema=always",
+					"dlock.command-timeout=5s", "dlock.failover.quarantine=lease", "dlock.failover.longest-lease=10m")
+			.run((context) -> {
+				Health health = health(context);
+				assertThat(health.getStatus()).as("%s", health).isEqualTo(Status.UP);
+				assertThat(health.getDetails().get("warnings")).asString().contains("grants no lock for another");
+				assertThat(context.getBean(LeaseLockRegistry.class).counts().quarantine())
+					.isGreaterThan(Duration.ofMinutes(9));
+			});
 	}
 
 	@Test
