@@ -71,7 +71,7 @@ public interface LockStore extends AutoCloseable {
 	 * @param command the key, its owner and the lease
 	 * @return granted or refused
 	 * @throws StoreQuarantinedException if the store grants no lock for a while; it has
-	 * changed nothing
+	 * granted nothing
 	 * @throws StoreException if there is no answer
 	 */
 	AcquireResult acquire(AcquireCommand command);
