@@ -53,7 +53,12 @@ public enum StartupFailure {
 	private static final Pattern NO_CREDENTIALS = Pattern.compile(
 			"(?s)^-?(WRONGPASS|NOAUTH|ERR (AUTH|Client sent AUTH|invalid password)).*|.*no password was provided.*");
 
-	private static final Pattern NO_RIGHT = Pattern.compile("(?s).*\\bNOPERM .*");
+	/**
+	 * Redis says it in words if the right is missing inside a script, other ones from 7.0
+	 * on.
+	 */
+	private static final Pattern NO_RIGHT = Pattern
+		.compile("(?s).*(\\bNOPERM |The user executing the script can't|ACL failure in script).*");
 
 	private static final Pattern NO_DATABASE = Pattern.compile("(?s)^-?ERR .*\\bDB index\\b.*");
 

@@ -102,6 +102,8 @@ abstract class AbstractStoreStartTests {
 							+ "+client|setname");
 			redis(server.port(),
 					"ACL SETUSER nothing on >secret resetchannels ~dlock:* &dlock:mail:* -@all +ping +hello +auth +client|setname");
+			redis(server.port(),
+					"ACL SETUSER scripts on >secret resetchannels ~dlock:* &dlock:mail:* -@all +eval +evalsha +ping +hello +auth +client|setname");
 			Runtime.getRuntime().addShutdownHook(new Thread(server::close));
 			return server;
 		}

@@ -34,6 +34,17 @@ class RedisInspectionIntegrationTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
+	/** DEBUG POPULATE is switched off from Redis 7 on. */
+	private static final String POPULATE = """
+			for i = 1, 3000 do
+				local pairs = {}
+				for j = 1, 1000 do
+					pairs[2 * j - 1], pairs[2 * j] = 'key:' .. i .. ':' .. j, 'x'
+				end
+				redis.call('MSET', unpack(pairs))
+			end
+			""";
+
 	private static LettuceConnectionFactory lettuce(RedisServer server) {
 		return LettuceFactories.create(server.host(), server.port());
 	}
@@ -152,8 +163,8 @@ class RedisInspectionIntegrationTests {
 						RedisLockStoreSettings.defaults().withCommandTimeout(Duration.ofMillis(200)))) {
 			LettuceConnectionFactory factory = lettuce(server);
 			try (RedisConnection connection = factory.getConnection()) {
-				connection.execute("DEBUG", "POPULATE".getBytes(StandardCharsets.UTF_8),
-						"3000000".getBytes(StandardCharsets.UTF_8));
+				connection.execute("EVAL", POPULATE.getBytes(StandardCharsets.UTF_8),
+						"0".getBytes(StandardCharsets.UTF_8));
 			}
 			finally {
 				factory.destroy();

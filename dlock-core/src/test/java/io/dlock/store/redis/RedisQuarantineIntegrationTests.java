@@ -207,7 +207,9 @@ class RedisQuarantineIntegrationTests {
 				if (persistence.contains("replication")) {
 					replicate(replica, this.server);
 				}
-				assertThat(RedisClusterIntegrationTests.call(this.server, "SAVE")).contains("OK");
+				Awaitility.await()
+					.ignoreExceptions()
+					.until(() -> RedisClusterIntegrationTests.call(this.server, "SAVE").contains("OK"));
 			}
 			this.server.kill();
 			this.server.restart();
