@@ -76,6 +76,11 @@ final class JedisConnections extends RedisConnections {
 	}
 
 	@Override
+	RedisConnectionFactory subscribers() {
+		return JedisSubscriber.of(this.factory);
+	}
+
+	@Override
 	boolean pipelines() {
 		return true;
 	}

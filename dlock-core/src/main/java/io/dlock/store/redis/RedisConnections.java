@@ -189,6 +189,13 @@ abstract class RedisConnections implements AutoCloseable {
 	}
 
 	/**
+	 * The connections for subscriptions.
+	 */
+	RedisConnectionFactory subscribers() {
+		return this.factory;
+	}
+
+	/**
 	 * Whether several scripts take one round trip.
 	 */
 	boolean pipelines() {

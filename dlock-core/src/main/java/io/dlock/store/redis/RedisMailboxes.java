@@ -64,7 +64,7 @@ final class RedisMailboxes {
 		String channel = this.channelPrefix + address.value();
 		ExecutorService threads = threads();
 		RedisMessageListenerContainer container = new RedisMessageListenerContainer();
-		container.setConnectionFactory(this.connections.factory());
+		container.setConnectionFactory(this.connections.subscribers());
 		container.setTaskExecutor(new SyncTaskExecutor());
 		container.setSubscriptionExecutor(threads);
 		container.setMaxSubscriptionRegistrationWaitingTime(this.commandTimeout.multipliedBy(2).toMillis());

@@ -29,6 +29,7 @@ import io.dlock.test.RedisServer;
 import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * Subscriptions that fall silent, and their ends.
@@ -119,6 +120,29 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 			finally {
 				destroy(factory);
 			}
+		}
+	}
+
+	@Test
+	void subscriptionThatBreaksLeavesNoConnection() {
+		List<String> told = new CopyOnWriteArrayList<>();
+		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
+		try (RedisLockStore store = impatient();
+				Mailbox mailbox = Awaitility.await()
+					.ignoreException(StoreException.class)
+					.until(() -> store.openMailbox(address, told::add), Objects::nonNull)) {
+			assertThat(mailbox).isNotNull();
+			Awaitility.await().ignoreException(StoreException.class).until(() -> isTurnTold(store, address, told));
+			int before = proxy().openConnections();
+			for (int i = 0; i < 3; i++) {
+				onServer((connection) -> {
+					// Lettuce does not expect a number
+					var unused = catchThrowable(() -> connection.execute("CLIENT", "KILL".getBytes(), "TYPE".getBytes(),
+							"pubsub".getBytes()));
+				});
+				Awaitility.await().ignoreException(StoreException.class).until(() -> isTurnTold(store, address, told));
+			}
+			Awaitility.await().untilAsserted(() -> assertThat(proxy().openConnections()).isLessThanOrEqualTo(before));
 		}
 	}
 
