@@ -9,6 +9,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -138,28 +144,65 @@ final class RedisInspection implements StoreInspection {
 			.number(connection, lock, bytes(Long.toString(token)))) == 1;
 	}
 
+	/**
+	 * The nodes of a cluster are asked at the same time, and waited for half as long as
+	 * for a command: a lock is taken in the rest of the time of a check.
+	 */
 	@Override
 	public StoreFacts diagnose() {
-		long deadline = System.nanoTime() + this.commandTimeout.toNanos();
-		Map<String, byte[]> nodes = nodes();
-		if (nodes.size() == 1) {
-			return diagnose(nodes.values().iterator().next());
+		if (!isCluster()) {
+			return diagnose(RedisKeys.fence(this.prefix, 0));
 		}
+		long deadline = System.nanoTime() + this.commandTimeout.toNanos() / 2;
+		Map<String, Future<StoreFacts>> answers = new LinkedHashMap<>();
+		answer(inBackground(this::nodes), deadline)
+			.forEach((node, key) -> answers.put(node, inBackground(() -> diagnose(key))));
 		Map<String, StoreFacts> facts = new LinkedHashMap<>();
-		nodes.forEach((node, key) -> facts.put(node, diagnose(key, deadline)));
-		return RedisInfo.together(facts);
+		answers.forEach((node, answer) -> facts.put(node, facts(answer, deadline)));
+		return (facts.size() == 1) ? facts.values().iterator().next() : RedisInfo.together(facts);
+	}
+
+	private boolean isCluster() {
+		try {
+			return this.connections.isCluster();
+		}
+		catch (RuntimeException ex) {
+			throw this.connections.notConnected(ex);
+		}
+	}
+
+	private static <T> Future<T> inBackground(Callable<T> question) {
+		FutureTask<T> answer = new FutureTask<>(question);
+		Thread thread = new Thread(answer, "dlock-redis-diagnosis");
+		thread.setDaemon(true);
+		thread.start();
+		return answer;
+	}
+
+	private static <T> T answer(Future<T> answer, long deadline) {
+		try {
+			return answer.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+		}
+		catch (TimeoutException ex) {
+			throw new StoreException(Effect.NONE, false, "no answer in time", ex);
+		}
+		catch (ExecutionException ex) {
+			throw (ex.getCause() instanceof StoreException failure) ? failure
+					: new StoreException(Effect.NONE, false, String.valueOf(ex.getMessage()), ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new StoreException(Effect.NONE, false, "interrupted", ex);
+		}
 	}
 
 	/**
 	 * A node of a cluster that does not answer is a warning: other nodes have locks as
 	 * well.
 	 */
-	private StoreFacts diagnose(byte[] key, long deadline) {
-		if (System.nanoTime() - deadline >= 0) {
-			return new StoreFacts("Redis", null, List.of("Not asked in time: other nodes do not answer"));
-		}
+	private static StoreFacts facts(Future<StoreFacts> answer, long deadline) {
 		try {
-			return diagnose(key);
+			return answer(answer, deadline);
 		}
 		catch (StoreException ex) {
 			return new StoreFacts("Redis", null, List.of("This node does not answer: " + ex.getMessage()));
@@ -181,13 +224,11 @@ final class RedisInspection implements StoreInspection {
 	 * cluster, any key will do.
 	 */
 	private Map<String, byte[]> nodes() {
-		try {
-			if (!this.connections.isCluster()) {
-				return Map.of("", RedisKeys.fence(this.prefix, 0));
-			}
-			try (RedisClusterConnection cluster = this.connections.factory().getClusterConnection()) {
-				return nodes(cluster.clusterGetNodes());
-			}
+		if (!isCluster()) {
+			return Map.of("", RedisKeys.fence(this.prefix, 0));
+		}
+		try (RedisClusterConnection cluster = this.connections.factory().getClusterConnection()) {
+			return nodes(cluster.clusterGetNodes());
 		}
 		catch (RuntimeException ex) {
 			throw this.connections.notConnected(ex);

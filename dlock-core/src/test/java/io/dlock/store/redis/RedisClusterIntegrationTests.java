@@ -27,7 +27,9 @@ import io.dlock.store.LockStore.ReleaseCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
 import io.dlock.store.StoreFacts;
+import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
 import io.dlock.test.LettuceFactories;
@@ -85,6 +87,35 @@ class RedisClusterIntegrationTests {
 			StoreFacts facts = store.inspection().diagnose();
 			assertThat(facts.server()).endsWith("2 nodes");
 			assertThat(facts.role()).isEqualTo("master");
+		}
+	}
+
+	/**
+	 * A check of the health takes a lock in the rest of the time.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void r19NodeThatHangsIsReportedBeforeACommandTimesOut(Client client) {
+		Duration commandTimeout = Duration.ofSeconds(8);
+		try (Clustered clustered = new Clustered(this.first, client, commandTimeout)) {
+			acquireAll(clustered.store());
+			this.second.pause();
+			long begin = System.nanoTime();
+			String report = report(clustered.store().inspection());
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(commandTimeout);
+			assertThat(report).contains("no answer in time");
+		}
+	}
+
+	/**
+	 * Jedis may have asked the node that hangs for the others.
+	 */
+	private static String report(StoreInspection inspection) {
+		try {
+			return inspection.diagnose().warnings().toString();
+		}
+		catch (StoreException ex) {
+			return String.valueOf(ex.getMessage());
 		}
 	}
 
@@ -229,6 +260,20 @@ class RedisClusterIntegrationTests {
 		call(this.first, "EVAL", migrateAll, "0", number, this.second.host(), Integer.toString(this.second.port()));
 		call(this.second, "CLUSTER", "SETSLOT", number, "NODE", to);
 		call(this.first, "CLUSTER", "SETSLOT", number, "NODE", to);
+	}
+
+	/**
+	 * Make a cluster of three nodes, each with 5462 slots or so.
+	 */
+	static void form(List<RedisServer> nodes) {
+		for (int i = 0; i < 3; i++) {
+			RedisServer node = nodes.get(i);
+			slots(node, "ADDSLOTS", i * 5462, Math.min(16384, (i + 1) * 5462));
+			call(nodes.get(0), "CLUSTER", "MEET", node.host(), Integer.toString(node.port()));
+		}
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(nodes).allSatisfy((node) -> assertThat(call(node, "CLUSTER", "INFO"))
+				.contains("cluster_state:ok", "cluster_known_nodes:3", "cluster_slots_ok:16384")));
 	}
 
 	static void slots(RedisServer server, String change, int from, int to) {

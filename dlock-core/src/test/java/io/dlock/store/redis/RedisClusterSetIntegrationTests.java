@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -31,8 +30,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(240)
 class RedisClusterSetIntegrationTests {
 
-	private static final int SLOTS_OF_A_NODE = 5462;
-
 	private static final List<String> KEYS = IntStream.range(0, LockSet.MAX_KEYS).mapToObj((i) -> "key" + i).toList();
 
 	private static final LockSettings SETTINGS = LockSettings.builder()
@@ -48,17 +45,7 @@ class RedisClusterSetIntegrationTests {
 
 	@BeforeEach
 	void formCluster() {
-		for (int i = 0; i < 3; i++) {
-			RedisServer node = this.nodes.get(i);
-			RedisClusterIntegrationTests.slots(node, "ADDSLOTS", i * SLOTS_OF_A_NODE,
-					Math.min(16384, (i + 1) * SLOTS_OF_A_NODE));
-			RedisClusterIntegrationTests.call(this.nodes.get(0), "CLUSTER", "MEET", node.host(),
-					Integer.toString(node.port()));
-		}
-		Awaitility.await()
-			.untilAsserted(() -> assertThat(this.nodes)
-				.allSatisfy((node) -> assertThat(RedisClusterIntegrationTests.call(node, "CLUSTER", "INFO"))
-					.contains("cluster_state:ok", "cluster_known_nodes:3", "cluster_slots_ok:16384")));
+		RedisClusterIntegrationTests.form(this.nodes);
 	}
 
 	@AfterEach
@@ -69,8 +56,8 @@ class RedisClusterSetIntegrationTests {
 	@ParameterizedTest
 	@EnumSource
 	void largestSetIsOnAllNodes(Client client) {
-		assertThat(KEYS.stream()
-			.map((key) -> ClusterSlotHashUtil.calculateSlot(RedisKeys.of("dlock", key).lock()) / SLOTS_OF_A_NODE))
+		assertThat(
+				KEYS.stream().map((key) -> ClusterSlotHashUtil.calculateSlot(RedisKeys.of("dlock", key).lock()) / 5462))
 			.contains(0, 1, 2);
 		try (Clustered clustered = new Clustered(this.nodes.get(0), client, Patience.COMMAND);
 				Clustered other = new Clustered(this.nodes.get(1), client, Patience.COMMAND);

@@ -1,10 +1,17 @@
 package io.dlock.autoconfigure.actuate;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import java.util.zip.CRC32;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
@@ -13,11 +20,15 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.RedisServer;
 import io.dlock.test.TestDatabase;
@@ -127,6 +138,72 @@ class DlockHealthIntegrationTests {
 				assertThat(context.getBean(LeaseLockRegistry.class).counts().quarantine())
 					.isGreaterThan(Duration.ofMinutes(9));
 			});
+	}
+
+	/**
+	 * The lock of the check is on the first node. Health is down for good if that node
+	 * hangs, and up with a warning if another one does.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "lettuce, 0, false", "jedis, 0, false", "lettuce, 1, true", "jedis, 1, true" })
+	void masterOfAClusterThatHangsLetsHealthNotFlap(String client, int hanging, boolean up) {
+		Status expected = up ? Status.UP : Status.DOWN;
+		List<RedisServer> nodes = Stream
+			.generate(() -> RedisServer.start("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no",
+					"--cluster-node-timeout", "60000"))
+			.limit(2)
+			.toList();
+		try {
+			form(nodes);
+			on(nodes.get(1))
+				.withPropertyValues("spring.data.redis.cluster.nodes=127.0.0.1:" + nodes.get(0).port() + ",127.0.0.1:"
+						+ nodes.get(1).port(), "spring.data.redis.client-type=" + client)
+				.run((context) -> {
+					Awaitility.await().until(() -> health(context).getStatus().equals(Status.UP));
+					nodes.get(hanging).pause();
+					Awaitility.await()
+						.until(() -> health(context), (health) -> health.getStatus().equals(expected)
+								&& String.valueOf(health.getDetails()).contains("answer"));
+					for (int i = 0; i < 10; i++) {
+						assertThat(health(context).getStatus()).as("check %d", i).isEqualTo(expected);
+					}
+				});
+		}
+		finally {
+			nodes.forEach(RedisServer::close);
+		}
+	}
+
+	private static void form(List<RedisServer> nodes) {
+		CRC32 crc = new CRC32();
+		crc.update("dlock/health-check".getBytes(StandardCharsets.US_ASCII));
+		int slotOfTheCheck = ClusterSlotHashUtil.calculateSlot("b%03d".formatted(crc.getValue() % 1024));
+		for (int i = 0; i < 2; i++) {
+			boolean first = i == 0;
+			Stream<String> slots = IntStream.range(0, 16384)
+				.filter((slot) -> (slot == slotOfTheCheck) == first)
+				.mapToObj(Integer::toString);
+			call(nodes.get(i), Stream.concat(Stream.of("ADDSLOTS"), slots).toArray(String[]::new));
+		}
+		call(nodes.get(0), "MEET", nodes.get(1).host(), Integer.toString(nodes.get(1).port()));
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(nodes).allSatisfy(
+					(node) -> assertThat(call(node, "INFO")).contains("cluster_state:ok", "cluster_slots_ok:16384")));
+	}
+
+	private static String call(RedisServer server, String... arguments) {
+		LettuceConnectionFactory factory = LettuceFactories.create(server.host(), server.port());
+		try (RedisConnection connection = factory.getConnection()) {
+			Object answer = connection.execute("CLUSTER",
+					Stream.of(arguments)
+						.map((argument) -> argument.getBytes(StandardCharsets.US_ASCII))
+						.toArray(byte[][]::new));
+			return (answer instanceof byte[] bytes) ? new String(bytes, StandardCharsets.US_ASCII)
+					: String.valueOf(answer);
+		}
+		finally {
+			factory.destroy();
+		}
 	}
 
 	@Test
