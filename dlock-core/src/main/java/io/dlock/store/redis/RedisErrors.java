@@ -131,7 +131,7 @@ final class RedisErrors {
 	/**
 	 * Jedis suppresses the reason why it could not connect.
 	 */
-	private static String rootMessage(Throwable ex) {
+	static String rootMessage(Throwable ex) {
 		Throwable root = root(ex);
 		if (root.getSuppressed().length > 0) {
 			root = root.getSuppressed()[0];

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -47,12 +48,15 @@ final class RedisInspection implements StoreInspection {
 
 	private final RedisConnections connections;
 
+	private final RedisMailboxes mailboxes;
+
 	private final String prefix;
 
 	private final Duration commandTimeout;
 
-	RedisInspection(RedisConnections connections, String prefix, Duration commandTimeout) {
+	RedisInspection(RedisConnections connections, RedisMailboxes mailboxes, String prefix, Duration commandTimeout) {
 		this.connections = connections;
+		this.mailboxes = mailboxes;
 		this.prefix = prefix;
 		this.commandTimeout = commandTimeout;
 	}
@@ -211,12 +215,15 @@ final class RedisInspection implements StoreInspection {
 
 	private StoreFacts diagnose(byte[] key) {
 		List<?> info = this.connections.run("diagnose",
-				(connection) -> RedisInspectionScripts.INFO.list(connection, key));
+				(connection) -> RedisInspectionScripts.INFO.list(connection, key, this.mailboxes.checkedChannel()));
 		String text = RedisAnswers.text(info.get(1));
-		return (RedisAnswers.number(info.get(0)) == 1) ? new RedisInfo(text).facts()
+		StoreFacts facts = (RedisAnswers.number(info.get(0)) == 1) ? new RedisInfo(text).facts()
 				: new StoreFacts("Redis", null,
 						List.of("Redis does not let the user of the locks ask for its state, which needs +info (" + text
 								+ ")"));
+		String refusal = this.mailboxes.refusal(RedisAnswers.text(info.get(2)));
+		return (refusal == null) ? facts : new StoreFacts(facts.server(), facts.role(),
+				Stream.concat(facts.warnings().stream(), Stream.of(refusal)).toList());
 	}
 
 	/**

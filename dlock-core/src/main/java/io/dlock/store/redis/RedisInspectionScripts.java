@@ -87,15 +87,31 @@ final class RedisInspectionScripts {
 			""");
 
 	/**
-	 * KEYS[1] selects the node of a cluster. Answers {1, facts} or {0, error} if the user
-	 * has no right to them.
+	 * Sends an empty message, to see whether a script may.
 	 */
-	static final RedisLockScript INFO = new RedisLockScript("""
+	private static final String SEND = """
+			local sent = redis.pcall('PUBLISH', ARGV[1], '')
+			local refusal = type(sent) == 'table' and sent.err or ''
+			""";
+
+	/**
+	 * KEYS[1] selects the node of a cluster. ARGV: channel. Answers {error} if no script
+	 * may send messages to the channel, or {''}.
+	 */
+	static final RedisLockScript PUBLISH = new RedisLockScript(SEND + """
+			return {refusal}
+			""");
+
+	/**
+	 * KEYS[1] selects the node of a cluster. ARGV: channel. Answers {1, facts} or {0,
+	 * error} if the user has no right to them, and as {@link #PUBLISH}.
+	 */
+	static final RedisLockScript INFO = new RedisLockScript(SEND + """
 			local info = redis.pcall('INFO')
 			if type(info) == 'table' and info.err then
-				return {0, info.err}
+				return {0, info.err, refusal}
 			end
-			return {1, info}
+			return {1, info, refusal}
 			""");
 
 	private RedisInspectionScripts() {

@@ -69,7 +69,7 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 		this.quarantine = (settings.quarantine() != null)
 				? new RedisQuarantine(this.connections, this.prefix, settings.quarantine()) : null;
 		this.mailboxes = new RedisMailboxes(this.connections, this.prefix, settings.commandTimeout());
-		this.inspection = new RedisInspection(this.connections, this.prefix, settings.commandTimeout());
+		this.inspection = new RedisInspection(this.connections, this.mailboxes, this.prefix, settings.commandTimeout());
 	}
 
 	@Override
@@ -252,6 +252,7 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 		catch (StoreQuarantinedException ex) {
 			logger.debug("Redis grants no lock for a while", ex);
 		}
+		this.mailboxes.verify();
 	}
 
 	@Override

@@ -2,16 +2,19 @@ package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.listener.ChannelTopic;
@@ -39,18 +42,77 @@ final class RedisMailboxes {
 	/** No storage key is empty. */
 	private static final byte[] BEAT = {};
 
+	private static final String POLLING = "Waiting processes poll: Redis refuses the messages of the locks (%s). "
+			+ "They need +publish +subscribe +unsubscribe, the channels &%s*, and scripts that may publish";
+
 	private final RedisConnections connections;
+
+	private final String prefix;
 
 	private final String channelPrefix;
 
 	private final Duration commandTimeout;
 
+	private final AtomicBoolean warned = new AtomicBoolean();
+
+	/** Why there is no subscription, as Redis says it, or empty. */
+	private volatile String noSubscription = "";
+
 	private volatile boolean closed;
 
 	RedisMailboxes(RedisConnections connections, String prefix, Duration commandTimeout) {
 		this.connections = connections;
+		this.prefix = prefix;
 		this.channelPrefix = prefix + ":mail:";
 		this.commandTimeout = commandTimeout;
+	}
+
+	/**
+	 * A channel at which no process listens.
+	 */
+	byte[] checkedChannel() {
+		return (this.channelPrefix + "check").getBytes(StandardCharsets.US_ASCII);
+	}
+
+	/**
+	 * Why waiting processes poll.
+	 * @param refusal why Redis sends no messages of scripts, or empty
+	 * @return the reason, or {@code null} if they need not
+	 */
+	@Nullable String refusal(String refusal) {
+		String reason = refusal.isEmpty() ? this.noSubscription : refusal;
+		return reason.isEmpty() ? null : POLLING.formatted(reason, this.channelPrefix);
+	}
+
+	/**
+	 * Warn if Redis sends no messages of scripts, as the release of a lock is one.
+	 */
+	void verify() {
+		try {
+			warnIf(refusedToScripts());
+		}
+		catch (StoreException ex) {
+			logger.debug("Could not send a message", ex);
+		}
+	}
+
+	private String refusedToScripts() {
+		return RedisAnswers.text(
+				this.connections
+					.run("send a message",
+							(connection) -> RedisInspectionScripts.PUBLISH.list(connection,
+									RedisKeys.fence(this.prefix, 0), checkedChannel()))
+					.get(0));
+	}
+
+	/**
+	 * Warn once.
+	 */
+	private void warnIf(String refused) {
+		String warning = refusal(refused);
+		if (warning != null && this.warned.compareAndSet(false, true)) {
+			logger.warn(warning);
+		}
 	}
 
 	/**
@@ -61,6 +123,11 @@ final class RedisMailboxes {
 	 * @return the subscription
 	 */
 	Mailbox open(MailboxAddress address, Consumer<String> onLockAvailable) {
+		String refused = refusedToScripts();
+		if (!refused.isEmpty()) {
+			warnIf(refused);
+			throw new StoreException(Effect.NONE, true, "Scripts may not send messages (" + refused + ")", null);
+		}
 		String channel = this.channelPrefix + address.value();
 		ExecutorService threads = threads();
 		RedisMessageListenerContainer container = new RedisMessageListenerContainer();
@@ -77,10 +144,12 @@ final class RedisMailboxes {
 		}, ChannelTopic.of(channel));
 		try {
 			container.start();
-			beat(channel);
+			this.noSubscription = "";
 		}
 		catch (RuntimeException ex) {
 			close(container, threads);
+			this.noSubscription = (RedisErrors.serverCode(ex) != null) ? RedisErrors.rootMessage(ex) : "";
+			warnIf("");
 			throw new StoreException(Effect.NONE, false, "Could not subscribe to Redis (" + ex.getMessage() + ")", ex);
 		}
 		beatAgain(channel, threads);
