@@ -20,12 +20,14 @@ import io.dlock.store.Quarantine;
  * One more session ends such sessions. If it is not answered either, it is replaced after
  * pauses that grow fourfold
  * @param retention how long the row of a free lock is kept, with its last token
+ * @param wakeUp how waiting processes learn of a released lock; {@code null} for
+ * notifications where there are some, and polls elsewhere
  * @param quarantine how long no lock is granted after a promotion or a restart of
  * PostgreSQL, or {@code null} to grant locks at once. Other databases are refused with it
  * @since 0.1
  */
 public record JdbcLockStoreSettings(String table, Duration commandTimeout, int poolSize, Duration retention,
-		@Nullable Quarantine quarantine) {
+		@Nullable WakeUp wakeUp, @Nullable Quarantine quarantine) {
 
 	private static final Pattern TABLE = Pattern
 		.compile("[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?");
@@ -53,23 +55,12 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	}
 
 	/**
-	 * Create settings without a quarantine.
-	 * @param table the table
-	 * @param commandTimeout the timeout
-	 * @param poolSize the size of the store's own pool
-	 * @param retention how long free rows are kept
-	 */
-	public JdbcLockStoreSettings(String table, Duration commandTimeout, int poolSize, Duration retention) {
-		this(table, commandTimeout, poolSize, retention, null);
-	}
-
-	/**
 	 * The defaults: table {@code dlock_lock}, a command timeout of one second, up to 17
 	 * connections, a retention of one day, no quarantine.
 	 * @return the defaults
 	 */
 	public static JdbcLockStoreSettings defaults() {
-		return new JdbcLockStoreSettings("dlock_lock", Duration.ofSeconds(1), 17, Duration.ofDays(1));
+		return new JdbcLockStoreSettings("dlock_lock", Duration.ofSeconds(1), 17, Duration.ofDays(1), null, null);
 	}
 
 	/**
@@ -78,7 +69,8 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 * @return the changed settings
 	 */
 	public JdbcLockStoreSettings withTable(String table) {
-		return new JdbcLockStoreSettings(table, this.commandTimeout, this.poolSize, this.retention, this.quarantine);
+		return new JdbcLockStoreSettings(table, this.commandTimeout, this.poolSize, this.retention, this.wakeUp,
+				this.quarantine);
 	}
 
 	/**
@@ -87,7 +79,8 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 * @return the changed settings
 	 */
 	public JdbcLockStoreSettings withCommandTimeout(Duration commandTimeout) {
-		return new JdbcLockStoreSettings(this.table, commandTimeout, this.poolSize, this.retention, this.quarantine);
+		return new JdbcLockStoreSettings(this.table, commandTimeout, this.poolSize, this.retention, this.wakeUp,
+				this.quarantine);
 	}
 
 	/**
@@ -96,7 +89,8 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 * @return the changed settings
 	 */
 	public JdbcLockStoreSettings withPoolSize(int poolSize) {
-		return new JdbcLockStoreSettings(this.table, this.commandTimeout, poolSize, this.retention, this.quarantine);
+		return new JdbcLockStoreSettings(this.table, this.commandTimeout, poolSize, this.retention, this.wakeUp,
+				this.quarantine);
 	}
 
 	/**
@@ -105,7 +99,18 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 * @return the changed settings
 	 */
 	public JdbcLockStoreSettings withRetention(Duration retention) {
-		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, retention, this.quarantine);
+		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, retention, this.wakeUp,
+				this.quarantine);
+	}
+
+	/**
+	 * Change how waiting processes learn of a released lock.
+	 * @param wakeUp the new way, the same for all processes; {@code null} for the default
+	 * @return the changed settings
+	 */
+	public JdbcLockStoreSettings withWakeUp(@Nullable WakeUp wakeUp) {
+		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, this.retention, wakeUp,
+				this.quarantine);
 	}
 
 	/**
@@ -114,7 +119,8 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 * @return the changed settings
 	 */
 	public JdbcLockStoreSettings withQuarantine(@Nullable Quarantine quarantine) {
-		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, this.retention, quarantine);
+		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, this.retention, this.wakeUp,
+				quarantine);
 	}
 
 }

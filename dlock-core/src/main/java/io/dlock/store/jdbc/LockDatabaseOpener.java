@@ -21,6 +21,7 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.jdbc.dialect.LockDialect;
 import io.dlock.store.jdbc.dialect.LockDialectSelector;
 import io.dlock.store.jdbc.dialect.SqlErrors;
 
@@ -197,9 +198,17 @@ final class LockDatabaseOpener implements AutoCloseable {
 	private LockDatabase describe(DataSource dataSource, @Nullable LockPlaces places) {
 		try (Connection connection = dataSource.getConnection()) {
 			DatabaseMetaData metaData = connection.getMetaData();
-			String table = this.settings.table();
-			return new LockDatabase(LockDialectSelector.select(metaData, table, this.settings.quarantine()), dataSource,
-					places, withoutCredentials(metaData.getURL()) + ", table " + table);
+			LockDialect dialect = LockDialectSelector.select(metaData, this.settings.table(),
+					this.settings.wakeUp() != WakeUp.POLL, this.settings.quarantine());
+			if (this.settings.wakeUp() == WakeUp.NOTIFY && (places == null || !dialect.notifies())) {
+				throw new StoreMisconfiguredException(
+						"The wake-up of waiting processes is 'notify' (dlock.jdbc.wake-up), but "
+								+ ((places == null) ? "the locks have no connections of their own to listen on."
+										: metaData.getDatabaseProductName() + " does not notify its clients."),
+						"Remove the setting, or set it to 'poll'.", null);
+			}
+			return new LockDatabase(dialect, dataSource, places,
+					withoutCredentials(metaData.getURL()) + ", table " + this.settings.table());
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.notConnected(ex);

@@ -70,7 +70,7 @@ abstract class AbstractMemberFixture {
 
 	final JdbcLockStore store(DataSource dataSource, Duration timeout) {
 		JdbcLockStore created = new JdbcLockStore(dataSource,
-				new JdbcLockStoreSettings(this.table, timeout, 2, Duration.ofDays(1)));
+				new JdbcLockStoreSettings(this.table, timeout, 2, Duration.ofDays(1), null, null));
 		this.stores.add(created);
 		return created;
 	}

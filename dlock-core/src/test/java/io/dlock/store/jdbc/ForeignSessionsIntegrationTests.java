@@ -39,7 +39,7 @@ class ForeignSessionsIntegrationTests {
 				execute(admin, "GRANT SELECT ON " + server.database() + ".* TO " + user + "@'%'");
 			}
 			try {
-				LockDialect dialect = LockDialectSelector.select(admin.getMetaData(), "dlock_lock", null);
+				LockDialect dialect = LockDialectSelector.select(admin.getMetaData(), "dlock_lock");
 				endsItsOwn(dialect, server.mariaDbUrl(),
 						() -> execute(admin, "GRANT PROCESS ON *.* TO " + this.now + "@'%'"));
 			}
@@ -57,7 +57,7 @@ class ForeignSessionsIntegrationTests {
 				execute(admin, "CREATE ROLE " + user + " LOGIN PASSWORD 'shop'");
 			}
 			try {
-				LockDialect dialect = LockDialectSelector.select(admin.getMetaData(), "dlock_lock", null);
+				LockDialect dialect = LockDialectSelector.select(admin.getMetaData(), "dlock_lock");
 				endsItsOwn(dialect, server.jdbcUrl(), () -> execute(admin, "GRANT pg_read_all_stats TO " + this.now));
 			}
 			finally {

@@ -57,7 +57,7 @@ public final class DlockJdbcAutoConfiguration {
 			DataSource chosen = choose(dedicated, dataSource);
 			LockStore store = new JdbcLockStore(chosen,
 					new JdbcLockStoreSettings(jdbcProperties.getTable(), properties.effectiveCommandTimeout(), poolSize,
-							jdbcProperties.getRetention(), properties.failover().terms()));
+							jdbcProperties.getRetention(), jdbcProperties.getWakeUp(), properties.failover().terms()));
 			tableInitializer.getIfAvailable(() -> script::initialize).initialize(chosen);
 			return store;
 		});

@@ -2,8 +2,11 @@ package io.dlock.autoconfigure.jdbc;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
+
+import io.dlock.store.jdbc.WakeUp;
 
 /**
  * Configuration of locks in a database.
@@ -41,6 +44,13 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 	 */
 	private Duration retention = Duration.ofDays(1);
 
+	/**
+	 * How waiting instances learn of a released lock, the same for all instances: by
+	 * NOTIFY of PostgreSQL, or by polls. By default NOTIFY on PostgreSQL, if the locks
+	 * have connections of their own, and polls elsewhere.
+	 */
+	private @Nullable WakeUp wakeUp;
+
 	public DlockJdbcProperties() {
 		setContinueOnError(false);
 	}
@@ -75,6 +85,14 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 
 	public void setRetention(Duration retention) {
 		this.retention = retention;
+	}
+
+	public @Nullable WakeUp getWakeUp() {
+		return this.wakeUp;
+	}
+
+	public void setWakeUp(@Nullable WakeUp wakeUp) {
+		this.wakeUp = wakeUp;
 	}
 
 	@Override

@@ -190,10 +190,17 @@ public abstract class LockDialect {
 	}
 
 	/**
+	 * Whether releases notify a process of its turn.
+	 * @return {@code false} if the database or its driver has no notifications
+	 */
+	public boolean notifies() {
+		return false;
+	}
+
+	/**
 	 * The channel on which releases notify a process of its turn.
 	 * @param mailbox the address of the process
-	 * @return the channel, a plain identifier, or {@code null} if the database or its
-	 * driver has no notifications
+	 * @return the channel, a plain identifier, or {@code null} if they notify none
 	 */
 	public @Nullable String channel(MailboxAddress mailbox) {
 		return null;

@@ -25,18 +25,30 @@ public final class LockDialectSelector {
 	 * Select a dialect.
 	 * @param metaData the database
 	 * @param table the lock table, a validated identifier
+	 * @return the dialect
+	 * @throws SQLException if the database does not answer
+	 */
+	public static LockDialect select(DatabaseMetaData metaData, String table) throws SQLException {
+		return select(metaData, table, true, null);
+	}
+
+	/**
+	 * Select a dialect.
+	 * @param metaData the database
+	 * @param table the lock table, a validated identifier
+	 * @param notifies whether releases notify waiting processes if the database can
 	 * @param quarantine how long no lock is granted after a failover, or {@code null}
 	 * @return the dialect
 	 * @throws SQLException if the database does not answer
 	 */
-	public static LockDialect select(DatabaseMetaData metaData, String table, @Nullable Quarantine quarantine)
-			throws SQLException {
+	public static LockDialect select(DatabaseMetaData metaData, String table, boolean notifies,
+			@Nullable Quarantine quarantine) throws SQLException {
 		String product = metaData.getDatabaseProductName();
 		if (quarantine != null) {
 			refuseWithoutHistory(product);
 		}
 		return switch (product) {
-			case "PostgreSQL" -> postgreSql(metaData.getConnection(), table, quarantine);
+			case "PostgreSQL" -> postgreSql(metaData.getConnection(), table, notifies, quarantine);
 			case "MySQL", "MariaDB" -> mySql(metaData.getDatabaseProductVersion(), table);
 			case "H2" -> new H2LockDialect(table);
 			default -> throw new StoreMisconfiguredException("dlock does not know the database '" + product + "'.",
@@ -44,13 +56,13 @@ public final class LockDialectSelector {
 		};
 	}
 
-	private static LockDialect postgreSql(Connection connection, String table, @Nullable Quarantine quarantine)
-			throws SQLException {
+	private static LockDialect postgreSql(Connection connection, String table, boolean notifies,
+			@Nullable Quarantine quarantine) throws SQLException {
 		try (Statement statement = connection.createStatement();
 				ResultSet row = statement.executeQuery("SELECT version(), current_setting('server_encoding')")) {
 			row.next();
 			refuseManyClocks(row.getString(1), "CockroachDB", "-YB-", "Yugabyte");
-			return new PostgreSqlLockDialect(table, !"UTF8".equals(row.getString(2)), quarantine);
+			return new PostgreSqlLockDialect(table, !"UTF8".equals(row.getString(2)), notifies, quarantine);
 		}
 	}
 

@@ -32,7 +32,7 @@ public final class LockTableUpgrade {
 		if (hasMembers(connection, table)) {
 			return;
 		}
-		String addition = LockDialectSelector.select(connection.getMetaData(), table, null).addMembers();
+		String addition = LockDialectSelector.select(connection.getMetaData(), table).addMembers();
 		try {
 			execute(connection, addition);
 		}

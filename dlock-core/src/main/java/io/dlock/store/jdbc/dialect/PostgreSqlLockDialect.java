@@ -69,6 +69,8 @@ final class PostgreSqlLockDialect extends LockDialect {
 
 	private final boolean asciiOnly;
 
+	private final boolean notifies;
+
 	private final String table;
 
 	private final String renewMany;
@@ -79,15 +81,16 @@ final class PostgreSqlLockDialect extends LockDialect {
 
 	private final @Nullable PostgreSqlQuarantine quarantine;
 
-	PostgreSqlLockDialect(String table, boolean asciiOnly, @Nullable Quarantine quarantine) {
-		super((statement) -> PostgreSqlLockSql.of(statement, table));
+	PostgreSqlLockDialect(String table, boolean asciiOnly, boolean notifies, @Nullable Quarantine quarantine) {
+		super((statement) -> PostgreSqlLockSql.of(statement, table, notifies));
+		this.notifies = notifies && PGJDBC;
 		this.table = table;
 		this.asciiOnly = asciiOnly;
 		this.renewMany = PostgreSqlLockSql.renewMany(table);
-		this.quarantine = (quarantine != null) ? new PostgreSqlQuarantine(table, quarantine) : null;
+		this.quarantine = (quarantine != null) ? new PostgreSqlQuarantine(table, notifies, quarantine) : null;
 		this.acquireMany = (this.quarantine != null) ? this.quarantine.acquireMany()
 				: PostgreSqlLockSql.acquireMany(table);
-		this.releaseMany = PostgreSqlLockSql.releaseMany(table);
+		this.releaseMany = PostgreSqlLockSql.releaseMany(table, notifies);
 	}
 
 	/**
@@ -234,8 +237,13 @@ final class PostgreSqlLockDialect extends LockDialect {
 	}
 
 	@Override
+	public boolean notifies() {
+		return this.notifies;
+	}
+
+	@Override
 	public @Nullable String channel(MailboxAddress mailbox) {
-		return PGJDBC ? PostgreSqlLockSql.CHANNEL_PREFIX + mailbox.value() : null;
+		return this.notifies ? PostgreSqlLockSql.CHANNEL_PREFIX + mailbox.value() : null;
 	}
 
 	@Override

@@ -207,17 +207,19 @@ final class PostgreSqlLockSql {
 	private static String message(String address) {
 		return """
 				CASE substr(ADDRESS, 13, 1)
-				  WHEN '.' THEN pg_notify('%4$s' || substr(ADDRESS, 1, 12) || '0000', lock_key || ' ' || ADDRESS)::text
-				  ELSE pg_notify('%4$s' || ADDRESS, lock_key)::text END""".replace("ADDRESS", address);
+				  WHEN '.' THEN %9$s('%4$s' || substr(ADDRESS, 1, 12) || '0000', lock_key || ' ' || ADDRESS)::text
+				  ELSE %9$s('%4$s' || ADDRESS, lock_key)::text END""".replace("ADDRESS", address);
 	}
 
 	/**
 	 * The text of a statement.
 	 * @param statement the statement
 	 * @param table the lock table, a validated identifier
+	 * @param notifies whether a release notifies an address: NOTIFY takes a lock on the
+	 * whole server
 	 * @return the SQL
 	 */
-	static String of(LockStatement statement, String table) {
+	static String of(LockStatement statement, String table, boolean notifies) {
 		String template = switch (statement) {
 			case ACQUIRE -> ACQUIRE;
 			case HOLDER -> HOLDER;
@@ -238,12 +240,12 @@ final class PostgreSqlLockSql {
 			case INSERT -> INSERT;
 			case HOLD_MEMBERS -> HOLD_MEMBERS;
 		};
-		return format(template, table);
+		return format(template, table, notifies);
 	}
 
-	private static String format(String template, String table) {
+	private static String format(String template, String table, boolean notifies) {
 		return template.formatted(table, NOW_MICROS, LEASE_END, CHANNEL_PREFIX, LockStatement.FULL_QUEUE,
-				LockStatement.SWEEP_BATCH, UNTIL_MICROS, TIME);
+				LockStatement.SWEEP_BATCH, UNTIL_MICROS, TIME, notifies ? "pg_notify" : "concat");
 	}
 
 	/**
@@ -254,16 +256,17 @@ final class PostgreSqlLockSql {
 	 * token and key
 	 */
 	static String acquireMany(String table) {
-		return format(ACQUIRE_MANY, table);
+		return format(ACQUIRE_MANY, table, true);
 	}
 
 	/**
 	 * The statement that releases several keys.
 	 * @param table the lock table, a validated identifier
+	 * @param notifies whether a release notifies an address
 	 * @return the SQL; binds arrays of keys and owners, answers the key second
 	 */
-	static String releaseMany(String table) {
-		return format(RELEASE_MANY, table);
+	static String releaseMany(String table, boolean notifies) {
+		return format(RELEASE_MANY, table, notifies);
 	}
 
 	/**

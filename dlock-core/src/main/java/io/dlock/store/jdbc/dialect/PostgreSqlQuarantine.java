@@ -81,19 +81,19 @@ final class PostgreSqlQuarantine {
 
 	private final String read;
 
-	PostgreSqlQuarantine(String table, Quarantine quarantine) {
+	PostgreSqlQuarantine(String table, boolean notifies, Quarantine quarantine) {
 		long longest = LockRecord.micros(quarantine.longestLease());
 		long lag = LockRecord.micros(quarantine.maxLag());
 		this.look = LOOK.formatted(table, longest, lag, PostgreSqlLockSql.NOW_MICROS);
 		this.note = NOTE.formatted(table, longest, lag, PostgreSqlLockSql.NOW_MICROS);
-		this.acquire = answering("token", ifOver("note", PostgreSqlLockSql.of(LockStatement.ACQUIRE, table)));
+		this.acquire = answering("token", ifOver("note", PostgreSqlLockSql.of(LockStatement.ACQUIRE, table, notifies)));
 		this.acquireMany = answering("token, lock_key",
 				PostgreSqlLockSql.acquireMany(table).replace(" ORDER BY", ", note WHERE rest = 0 ORDER BY"));
 		String note = "(" + this.look + ") note";
-		this.insert = ifOver(note, PostgreSqlLockSql.of(LockStatement.INSERT, table));
-		this.replace = PostgreSqlLockSql.of(LockStatement.REPLACE, table)
+		this.insert = ifOver(note, PostgreSqlLockSql.of(LockStatement.INSERT, table, notifies));
+		this.replace = PostgreSqlLockSql.of(LockStatement.REPLACE, table, notifies)
 			.replace("WHERE lock_key", "WHERE (SELECT rest FROM %s) = 0 AND lock_key".formatted(note));
-		this.read = PostgreSqlLockSql.of(LockStatement.RECORD, table)
+		this.read = PostgreSqlLockSql.of(LockStatement.RECORD, table, notifies)
 			.replace("renewals\nFROM (VALUES (1)) one", "renewals, rest\nFROM " + note);
 	}
 
