@@ -15,6 +15,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 import io.zonky.test.db.postgres.embedded.DefaultPostgresBinaryResolver;
@@ -42,11 +43,11 @@ public final class PostgresServer extends LocalServer {
 		this.uri = URI.create(jdbcUrl.substring("jdbc:".length()));
 	}
 
-	private PostgresServer(boolean shared, Map<String, String> environment, String... extraArgs) {
+	private PostgresServer(boolean shared, Map<String, String> environment, List<Path> files, String... extraArgs) {
 		int port = ServerProcess.freePort();
 		this.uri = URI.create("postgresql://127.0.0.1:" + port + "/postgres");
 		Path directory = ServerProcess.newDirectory("postgres");
-		List<String> prefix = dropRoot(directory);
+		List<String> prefix = dropRoot(Stream.concat(Stream.of(directory), files.stream()).toArray(Path[]::new));
 		ServerProcess.copy(Prepared.DATA, directory.resolve("data"));
 		run(directory, prefix, shared, environment, extraArgs);
 	}
@@ -136,7 +137,17 @@ public final class PostgresServer extends LocalServer {
 	 * @return the server
 	 */
 	public static PostgresServer start(Map<String, String> environment, String... extraArgs) {
-		return new PostgresServer(false, environment, extraArgs);
+		return new PostgresServer(false, environment, List.of(), extraArgs);
+	}
+
+	/**
+	 * Start a server of its own with files that it must own, such as a private key.
+	 * @param files the files
+	 * @param extraArgs further arguments, which override the defaults
+	 * @return the server
+	 */
+	public static PostgresServer start(List<Path> files, String... extraArgs) {
+		return new PostgresServer(false, Map.of(), files, extraArgs);
 	}
 
 	/**
@@ -232,7 +243,7 @@ public final class PostgresServer extends LocalServer {
 
 		private static PostgresServer create() {
 			String url = System.getProperty(URL_PROPERTY);
-			return (url != null) ? new PostgresServer(url) : new PostgresServer(true, Map.of());
+			return (url != null) ? new PostgresServer(url) : new PostgresServer(true, Map.of(), List.of());
 		}
 
 	}

@@ -189,9 +189,10 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * Zero if no server ever loses data
 	 * @param wrongClocks Number of servers whose clocks may jump forward at the same
 	 * time, the same for all instances. The more, the fewer servers may be down
+	 * @param ssl TLS to the servers
 	 */
 	public record Quorum(@DefaultValue List<String> nodes, @DefaultValue("1m") Duration longestLease,
-			@DefaultValue("0") int wrongClocks) {
+			@DefaultValue("0") int wrongClocks, @DefaultValue Ssl ssl) {
 
 		/**
 		 * The quarantine of a server.
@@ -200,6 +201,17 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		public @Nullable Quarantine quarantine() {
 			return this.longestLease.isZero() ? null : new Quarantine(this.longestLease, Duration.ZERO);
 		}
+
+	}
+
+	/**
+	 * TLS to the servers of a quorum.
+	 *
+	 * @param bundle Name of the SSL bundle with the trusted certificates, and with the
+	 * certificate of the application if the servers ask for one. By default the trust
+	 * store of the JVM
+	 */
+	public record Ssl(@Nullable String bundle) {
 
 	}
 

@@ -93,11 +93,14 @@ class WrongPropertiesTests {
 			| `dlock.jdbc.retention` | `59s` | 'retention' must be at least one minute and at most 100 years |
 			| `dlock.jdbc.schema` | `classpath:none.sql` | No schema scripts found at location 'classpath:none.sql' |
 			| `dlock.jdbc.table` | `a b` | The lock table must be named by up to 63 letters, digits or underscores |
+			| `dlock.jdbc.wake-up` | `listen` | No enum constant io.dlock.store.jdbc.WakeUp.listen |
+			| `dlock.jdbc.wake-up` | `notify` | H2 does not notify its clients |
 			| `dlock.quorum.longest-lease` | `30` | The property dlock.quorum.longest-lease is '30', which has no unit |
 			| `dlock.quorum.longest-lease` | `29s` | The default lease is 30000 ms, longer than the longest lease of 29000 ms |
 			| `dlock.quorum.nodes` | `redis://a,redis://b` | A quorum needs an odd number of nodes, at least 3, but there are 2 |
 			| `dlock.quorum.nodes` | `redis://a,redis://b,redis://a/1` | dlock.quorum.nodes[2] is the server a:6379, which is there twice |
 			| `dlock.quorum.nodes` | `redis://a,http://b,redis://c` | dlock.quorum.nodes[1] must be like redis://user:password@host:6379/0, or rediss:// for TLS, but has another scheme |
+			| `dlock.quorum.ssl.bundle` | `none` | but no URL of dlock.quorum.nodes begins with rediss:// |
 			| `dlock.quorum.wrong-clocks` | `2` | 'wrongClocks' must be fewer than half of the 3 nodes but is 2 |
 			| `dlock.redis.prefix` | `{a}` | The Redis key prefix must be 1 to 100 letters, digits or . _ : / - |
 			| `dlock.transaction.commit-check` | `often` | No enum constant io.dlock.autoconfigure.CommitCheck.often |

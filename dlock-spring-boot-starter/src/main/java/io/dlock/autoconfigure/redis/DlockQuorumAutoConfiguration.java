@@ -1,10 +1,12 @@
 package io.dlock.autoconfigure.redis;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -29,10 +31,11 @@ public final class DlockQuorumAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(LockRegistry.class)
-	LockStoreCandidate quorumLockStoreCandidate(DlockProperties properties, DlockRedisProperties redisProperties) {
+	LockStoreCandidate quorumLockStoreCandidate(DlockProperties properties, DlockRedisProperties redisProperties,
+			ObjectProvider<SslBundles> sslBundles) {
 		return new LockStoreCandidate(DlockBackend.QUORUM, "dlock.quorum.nodes", DlockProperties.class,
 				() -> RedisQuorum.create(properties.quorum(), properties.effectiveCommandTimeout(),
-						redisProperties.prefix()));
+						redisProperties.prefix(), sslBundles.getIfAvailable()));
 	}
 
 }

@@ -3,7 +3,13 @@ package io.dlock.autoconfigure.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.SslOptions;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
@@ -24,12 +30,14 @@ final class RedisQuorum {
 	private RedisQuorum() {
 	}
 
-	static LockStore create(Quorum quorum, Duration commandTimeout, String prefix) {
+	static LockStore create(Quorum quorum, Duration commandTimeout, String prefix, @Nullable SslBundles sslBundles) {
 		QuorumSettings settings = new QuorumSettings(commandTimeout, quorum.wrongClocks());
 		RedisLockStoreSettings ofNode = new RedisLockStoreSettings(prefix, commandTimeout, quorum.quarantine());
 		List<RedisLockStore> nodes = new ArrayList<>();
 		try {
-			RedisUrl.parse(quorum.nodes()).forEach((url) -> nodes.add(new RedisLockStore(factory(url), ofNode)));
+			List<RedisUrl> urls = RedisUrl.parse(quorum.nodes());
+			ClientOptions options = options(urls, quorum.ssl().bundle(), sslBundles);
+			urls.forEach((url) -> nodes.add(new RedisLockStore(factory(url, options), ofNode)));
 			return new QuorumLockStore(nodes, settings);
 		}
 		catch (RuntimeException ex) {
@@ -39,15 +47,50 @@ final class RedisQuorum {
 	}
 
 	/**
+	 * The same as Boot makes of spring.data.redis.ssl.bundle.
+	 */
+	private static ClientOptions options(List<RedisUrl> urls, @Nullable String name, @Nullable SslBundles sslBundles) {
+		ClientOptions.Builder options = ClientOptions.builder();
+		if (name == null) {
+			return options.build();
+		}
+		if (urls.stream().noneMatch(RedisUrl::tls)) {
+			throw new IllegalArgumentException("dlock.quorum.ssl.bundle is '" + name
+					+ "', but no URL of dlock.quorum.nodes begins with rediss://, for TLS");
+		}
+		SslBundle bundle = bundle(name, sslBundles);
+		SslOptions.Builder ssl = SslOptions.builder()
+			.keyManager(bundle.getManagers().getKeyManagerFactory())
+			.trustManager(bundle.getManagers().getTrustManagerFactory());
+		if (bundle.getOptions().getCiphers() != null) {
+			ssl.cipherSuites(bundle.getOptions().getCiphers());
+		}
+		if (bundle.getOptions().getEnabledProtocols() != null) {
+			ssl.protocols(bundle.getOptions().getEnabledProtocols());
+		}
+		return options.sslOptions(ssl.build()).build();
+	}
+
+	private static SslBundle bundle(String name, @Nullable SslBundles sslBundles) {
+		try {
+			return Objects.requireNonNull(sslBundles, "There are no SSL bundles").getBundle(name);
+		}
+		catch (RuntimeException ex) {
+			throw new IllegalArgumentException(
+					"dlock.quorum.ssl.bundle is '" + name + "', which cannot be used: " + ex.getMessage(), ex);
+		}
+	}
+
+	/**
 	 * The factory is never started: the store makes connections of its own like it, and
 	 * closes them.
 	 */
-	private static LettuceConnectionFactory factory(RedisUrl url) {
+	private static LettuceConnectionFactory factory(RedisUrl url, ClientOptions options) {
 		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration(url.host(), url.port());
 		server.setUsername(url.user());
 		server.setPassword(url.password());
 		server.setDatabase(url.database());
-		LettuceClientConfigurationBuilder client = LettuceClientConfiguration.builder();
+		LettuceClientConfigurationBuilder client = LettuceClientConfiguration.builder().clientOptions(options);
 		return new LettuceConnectionFactory(server, url.tls() ? client.useSsl().build() : client.build());
 	}
 
