@@ -65,6 +65,16 @@ class AbandonedSessionsTests {
 		}
 	}
 
+	@Test
+	void d1ServerIsNotAskedWithoutAPause() {
+		try (AbandonedSessions sessions = asking((asked) -> asked, PAUSE.multipliedBy(10))) {
+			sessions.add("1", Place.uncounted());
+			Awaitility.await()
+				.during(PAUSE.multipliedBy(100))
+				.untilAsserted(() -> assertThat(this.attempts.get()).isBetween(1, 20));
+		}
+	}
+
 	/**
 	 * A user without the right to end a session would have no lock any more.
 	 */

@@ -22,9 +22,12 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.TcpProxy;
@@ -100,6 +103,20 @@ class CongestedConnectionsIntegrationTests {
 				.anySatisfy((failure) -> assertThat(failure).isInstanceOf(StoreCongestedException.class));
 			blocker.rollback();
 			assertThat(attempt(store, this.key)).isNull();
+		}
+	}
+
+	@Test
+	void r32RenewalHasAConnectionAlthoughOtherCallsWaitForTheirs() throws Exception {
+		try (JdbcLockStore store = store(Patience.COMMAND); Connection blocker = lockRow(store)) {
+			assertThat(acquire(store, this.key + "/other")).isInstanceOf(Granted.class);
+			Future<StoreException> blocked = this.callers.submit(() -> attempt(store, this.key));
+			awaitBlocked(1);
+			assertThat(store.renew(List.of(new RenewCommand(this.key + "/other", "a", Duration.ofMinutes(1)))))
+				.containsExactly(RenewResult.RENEWED);
+			assertThat(blocked).isNotDone();
+			blocker.rollback();
+			assertThat(blocked.get()).isNull();
 		}
 	}
 

@@ -10,6 +10,12 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
@@ -27,10 +33,12 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.Pools;
 import io.dlock.test.TestDatabase;
+import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -236,6 +244,46 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 		store.close();
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(before).as("none is left").containsAll(threads("dlock:housekeeper")));
+	}
+
+	/**
+	 * The one place is never free, so that only the answer to the first call says that
+	 * the database works.
+	 */
+	@Test
+	@Timing
+	void a5AnswerToACallIsNoSilenceOfTheDatabase() throws Exception {
+		Duration timeout = SHORT_TIMEOUT.multipliedBy(3);
+		CountDownLatch done = new CountDownLatch(1);
+		ExecutorService callers = Executors.newCachedThreadPool();
+		try (JdbcLockStore store = impatientStore(application(), timeout)) {
+			CountDownLatch first = new CountDownLatch(1);
+			Future<Boolean> answered = callers.submit(() -> work(store, first));
+			Awaitility.await().pollDelay(timeout.dividedBy(10)).until(() -> true);
+			callers.submit(() -> work(store, done));
+			Awaitility.await().pollDelay(timeout.dividedBy(4)).until(() -> true);
+			Future<Boolean> last = callers.submit(() -> work(store, done));
+			Awaitility.await().pollDelay(timeout.dividedBy(3)).until(() -> true);
+			first.countDown();
+			assertThat(answered.get()).isTrue();
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(last::get)
+				.withCauseInstanceOf(StoreCongestedException.class);
+		}
+		finally {
+			done.countDown();
+			callers.shutdown();
+		}
+	}
+
+	private static boolean work(JdbcLockStore store, CountDownLatch end) {
+		return store.connections().execute("work", (dialect, connection) -> {
+			try {
+				return end.await(1, TimeUnit.MINUTES);
+			}
+			catch (InterruptedException ex) {
+				throw new SQLException(ex);
+			}
+		});
 	}
 
 	@Test

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
@@ -184,6 +185,36 @@ class PostgreSqlMailboxIntegrationTests {
 			mailbox.close();
 			Awaitility.await().untilAsserted(() -> assertThat(listeners()).isEmpty());
 		});
+	}
+
+	/**
+	 * A network forgets connections on which nothing is sent. The check takes ten
+	 * seconds.
+	 */
+	@Test
+	void r29ConnectionThatFellSilentIsOpenedAgain() throws SQLException {
+		AtomicInteger opened = new AtomicInteger();
+		HikariDataSource own = new HikariDataSource() {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				opened.incrementAndGet();
+				return super.getConnection();
+			}
+
+		};
+		try (TcpProxy proxy = TcpProxy.to(this.server.host(), this.server.port());
+				Mailbox mailbox = PostgreSqlMailbox.open(configure(own, this.server.jdbcUrl(proxy.port())),
+						Patience.COMMAND, this.channel, this::send, this.turns::add)) {
+			assertThat(mailbox).isNotNull();
+			proxy.blackHole(true);
+			Awaitility.await().until(() -> opened.get() > 1);
+			proxy.blackHole(false);
+			Awaitility.await().untilAsserted(() -> {
+				send(this.channel, "after");
+				assertThat(this.turns).contains("after");
+			});
+		}
 	}
 
 	@Test

@@ -18,6 +18,7 @@ import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 
@@ -46,6 +47,25 @@ class SlowDatabaseIntegrationTests {
 			staysWithinThePool(admin, server.jdbcUrl(), "shop",
 					"SELECT count(*) FROM pg_stat_activity WHERE usename = 'shop'", () -> standby(admin, "away"),
 					() -> standby(admin, ""));
+		}
+	}
+
+	/**
+	 * Its sessions cannot be ended then.
+	 */
+	@Test
+	void d1UserWithoutTheRightToSeeSessionsHasLocksAllTheSame() {
+		try (PostgresServer server = PostgresServer.start();
+				HikariDataSource admin = pool(server.jdbcUrl(), server.username(), server.password())) {
+			Pools.createLockTable(admin, "postgresql");
+			run(admin, "CREATE ROLE shop LOGIN PASSWORD 'shop'");
+			run(admin, "GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock TO shop");
+			run(admin, "REVOKE EXECUTE ON FUNCTION pg_stat_get_activity(integer) FROM PUBLIC");
+			try (HikariDataSource pool = pool(server.jdbcUrl(), "shop", "shop");
+					JdbcLockStore store = new JdbcLockStore(pool,
+							JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
+				acquire(store);
+			}
 		}
 	}
 
