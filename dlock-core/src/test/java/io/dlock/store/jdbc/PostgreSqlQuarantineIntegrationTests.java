@@ -272,6 +272,20 @@ class PostgreSqlQuarantineIntegrationTests {
 					AcquireResult.Granted.class);
 	}
 
+	@Test
+	void parametersWithoutATypeAreTaken() {
+		start(LONG);
+		update("UPDATE dlock_lock SET token = 0" + NOTE);
+		TestDatabase untyped = TestDatabase.postgreSql().with("stringtype=unspecified");
+		try (HikariDataSource client = untyped.pool(); JdbcLockStore free = store(client, LONG)) {
+			granted(free, "a", "a");
+			granted(free, "b", "+b");
+			granted(free, "b", "+b");
+			assertThat(free.acquireAll(List.of(command("c", "c"), command("d", "d"))))
+				.hasOnlyElementsOfType(AcquireResult.Granted.class);
+		}
+	}
+
 	/**
 	 * As behind a pooler that leads the next statement to another server.
 	 */
