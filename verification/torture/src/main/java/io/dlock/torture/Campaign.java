@@ -109,9 +109,9 @@ public final class Campaign implements AutoCloseable {
 		List<ClientProcess> clients = startClients(store, links, startResource(), shim);
 		Map<String, Long> quiet = FinalChecks.quiet(store::figures, this.options.lease());
 		this.checks.figures("ready", quiet);
-		Before ready = new Before(isOurs()
-				? FinalChecks.withMailboxes(quiet, clients.size(), this.options.store().idleConnections()) : quiet,
-				keys(), isPoolSlow() ? Set.of("connections") : Set.of());
+		Before ready = new Before(
+				isOurs() ? FinalChecks.withMailboxes(quiet, clients.size(), store.idleConnections()) : quiet, keys(),
+				isPoolSlow() ? Set.of("connections") : Set.of());
 		open(MachineWatch.start(this.directory.resolve("machine.txt")));
 		clients.forEach((client) -> client.tell("GO"));
 		Bed bed = new Bed(store, clients.subList(0, this.options.clients()),

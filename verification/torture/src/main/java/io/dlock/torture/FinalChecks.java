@@ -100,6 +100,9 @@ final class FinalChecks {
 		figures(phase, after);
 		check("I11", before.allows(after),
 				"store before " + before.figures() + ", " + phase + " " + after + ", most keys " + before.keys());
+		if (!before.allows(after)) {
+			store.details().forEach(this::note);
+		}
 	}
 
 	/**

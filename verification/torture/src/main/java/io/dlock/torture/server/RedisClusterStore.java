@@ -3,6 +3,7 @@ package io.dlock.torture.server;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -139,6 +140,29 @@ public final class RedisClusterStore extends ReplicatedRedis {
 			}
 			return replicating && isWritable();
 		}, "There is no cluster");
+	}
+
+	/**
+	 * A replica has the keys of its master.
+	 */
+	@Override
+	public Map<String, Long> figures() {
+		Map<String, Long> figures = super.figures();
+		if (failsOver()) {
+			figures.computeIfPresent("locks", (name, locks) -> (locks + 1) / 2);
+			figures.computeIfPresent("fences", (name, fences) -> fences / 2);
+		}
+		return figures;
+	}
+
+	/**
+	 * A process keeps a connection to each node that was a master once, and one for what
+	 * any node can answer: those of the application, those of the locks, and one for
+	 * messages.
+	 */
+	@Override
+	public int idleConnections() {
+		return failsOver() ? 2 * (size() + 1) + 1 : 0;
 	}
 
 	/**

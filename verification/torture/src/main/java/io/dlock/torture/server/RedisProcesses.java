@@ -94,6 +94,21 @@ public final class RedisProcesses implements AutoCloseable {
 		figures.merge("channels", channels, Long::sum);
 	}
 
+	List<String> details() {
+		List<String> details = new ArrayList<>();
+		try {
+			for (RedisAdmin admin : this.admins) {
+				String node = "node-" + this.admins.indexOf(admin) + " ";
+				admin.texts("PUBSUB", "CHANNELS").forEach((channel) -> details.add(node + "channel " + channel));
+				admin.text("CLIENT", "LIST").lines().forEach((client) -> details.add(node + client));
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		return details;
+	}
+
 	/**
 	 * A Sentinel is no client.
 	 */

@@ -103,6 +103,11 @@ public abstract class RedisUnderTest implements StoreUnderTest {
 	}
 
 	@Override
+	public List<String> details() {
+		return this.processes.details();
+	}
+
+	@Override
 	public void close() {
 		this.processes.close();
 		this.links.forEach(TcpProxy::close);

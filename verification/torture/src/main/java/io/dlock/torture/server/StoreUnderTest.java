@@ -50,12 +50,28 @@ public interface StoreUnderTest extends AutoCloseable {
 	List<String> clientOptions(int port);
 
 	/**
+	 * The connections of an idle process.
+	 * @return the most, or zero if the processes say how many there are
+	 */
+	default int idleConnections() {
+		return type().idleConnections();
+	}
+
+	/**
 	 * The resources that the clients left behind, or hold just now: {@code locks} held,
 	 * {@code connections} of clients, {@code channels} or others that have to return to
 	 * where they were.
 	 * @return the figures by name
 	 */
 	Map<String, Long> figures();
+
+	/**
+	 * More about them, to find out the owner of something that is left.
+	 * @return a line for each connection and channel
+	 */
+	default List<String> details() {
+		return List.of();
+	}
 
 	@Override
 	void close();

@@ -17,9 +17,9 @@ class QuarantineTests {
 	private final RunBuilder run = new RunBuilder().option("quarantine", "true");
 
 	@Test
-	void i10QuarantineIsNoticedAMomentAfterAFailover() {
+	void i10QuarantineBeginsWithTheFirstCallAfterAFailover() {
 		this.run.fault(1000, 3000, "F16", "node-0");
-		this.run.attempt(0, 0, 3100).waiting(0).then(3101, Event.QUARANTINED);
+		this.run.attempt(0, 0, 4300).waiting(0).then(4301, Event.QUARANTINED);
 		assertThat(this.run.broken()).isEmpty();
 		assertThat(this.run.judge().vacuous()).doesNotContain(VACUOUS);
 	}
@@ -27,7 +27,7 @@ class QuarantineTests {
 	@Test
 	void i10QuarantineComesToAnEnd() {
 		this.run.fault(1000, 3000, "F16", "node-0");
-		this.run.attempt(0, 0, 3500).waiting(0).then(3501, Event.QUARANTINED);
+		this.run.attempt(0, 0, 4500).waiting(0).then(4501, Event.QUARANTINED);
 		assertThat(this.run.broken()).containsExactly(Invariant.I10);
 	}
 
@@ -49,7 +49,7 @@ class QuarantineTests {
 	void i10KeyOfTheFloodIsInQuarantine() {
 		this.run.fault(1000, 3000, "F14", "node-0")
 			.trouble(2000, 2001, Event.QUARANTINED)
-			.trouble(3500, 3501, Event.QUARANTINED);
+			.trouble(4500, 4501, Event.QUARANTINED);
 		assertThat(this.run.judge().counts().get(Invariant.I10)).isOne();
 	}
 
