@@ -22,12 +22,14 @@ import io.dlock.store.Quarantine;
  * @param retention how long the row of a free lock is kept, with its last token
  * @param wakeUp how waiting processes learn of a released lock; {@code null} for
  * notifications where there are some, and polls elsewhere
+ * @param synchronousCommit what a commit waits for on PostgreSQL; anything but the
+ * default needs a pool of the store's own
  * @param quarantine how long no lock is granted after a promotion or a restart of
  * PostgreSQL, or {@code null} to grant locks at once. Other databases are refused with it
  * @since 0.1
  */
 public record JdbcLockStoreSettings(String table, Duration commandTimeout, int poolSize, Duration retention,
-		@Nullable WakeUp wakeUp, @Nullable Quarantine quarantine) {
+		@Nullable WakeUp wakeUp, SynchronousCommit synchronousCommit, @Nullable Quarantine quarantine) {
 
 	private static final Pattern TABLE = Pattern
 		.compile("[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?");
@@ -60,7 +62,8 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 * @return the defaults
 	 */
 	public static JdbcLockStoreSettings defaults() {
-		return new JdbcLockStoreSettings("dlock_lock", Duration.ofSeconds(1), 17, Duration.ofDays(1), null, null);
+		return new JdbcLockStoreSettings("dlock_lock", Duration.ofSeconds(1), 17, Duration.ofDays(1), null,
+				SynchronousCommit.DEFAULT, null);
 	}
 
 	/**
@@ -70,7 +73,7 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 */
 	public JdbcLockStoreSettings withTable(String table) {
 		return new JdbcLockStoreSettings(table, this.commandTimeout, this.poolSize, this.retention, this.wakeUp,
-				this.quarantine);
+				this.synchronousCommit, this.quarantine);
 	}
 
 	/**
@@ -80,7 +83,7 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 */
 	public JdbcLockStoreSettings withCommandTimeout(Duration commandTimeout) {
 		return new JdbcLockStoreSettings(this.table, commandTimeout, this.poolSize, this.retention, this.wakeUp,
-				this.quarantine);
+				this.synchronousCommit, this.quarantine);
 	}
 
 	/**
@@ -90,7 +93,7 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 */
 	public JdbcLockStoreSettings withPoolSize(int poolSize) {
 		return new JdbcLockStoreSettings(this.table, this.commandTimeout, poolSize, this.retention, this.wakeUp,
-				this.quarantine);
+				this.synchronousCommit, this.quarantine);
 	}
 
 	/**
@@ -100,7 +103,7 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 */
 	public JdbcLockStoreSettings withRetention(Duration retention) {
 		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, retention, this.wakeUp,
-				this.quarantine);
+				this.synchronousCommit, this.quarantine);
 	}
 
 	/**
@@ -110,7 +113,17 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 */
 	public JdbcLockStoreSettings withWakeUp(@Nullable WakeUp wakeUp) {
 		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, this.retention, wakeUp,
-				this.quarantine);
+				this.synchronousCommit, this.quarantine);
+	}
+
+	/**
+	 * Change what a commit waits for on PostgreSQL.
+	 * @param synchronousCommit the new setting
+	 * @return the changed settings
+	 */
+	public JdbcLockStoreSettings withSynchronousCommit(SynchronousCommit synchronousCommit) {
+		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, this.retention, this.wakeUp,
+				synchronousCommit, this.quarantine);
 	}
 
 	/**
@@ -120,7 +133,7 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 	 */
 	public JdbcLockStoreSettings withQuarantine(@Nullable Quarantine quarantine) {
 		return new JdbcLockStoreSettings(this.table, this.commandTimeout, this.poolSize, this.retention, this.wakeUp,
-				quarantine);
+				this.synchronousCommit, quarantine);
 	}
 
 }

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -168,7 +169,9 @@ final class LockDatabaseOpener implements AutoCloseable {
 						+ " is not a HikariCP pool): threads that hold one while they wait for a lock can use up the pool. "
 						+ "Give the locks a DataSource of their own");
 			}
-			return describe(this.application, null);
+			LockDatabase shared = describe(this.application, null);
+			refuseIfSynchronous(shared);
+			return shared;
 		}
 		DataSource probe = this.pools.open(1, (config) -> {
 		});
@@ -182,8 +185,28 @@ final class LockDatabaseOpener implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Its connections are used as they are.
+	 */
+	private void refuseIfSynchronous(LockDatabase shared) {
+		if (!synchronousCommit(shared).isEmpty()) {
+			throw new StoreMisconfiguredException(
+					"dlock.jdbc.synchronous-commit is for the locks' own connections, but the locks use those of their DataSource (%s)."
+						.formatted(this.application.getClass().getName()),
+					"Give the locks a pool of their own (dlock.jdbc.pool-size, without @DlockDataSource), or set dlock.jdbc.synchronous-commit=default "
+							+ "and the synchronous_commit of these connections.",
+					null);
+		}
+	}
+
+	private String synchronousCommit(LockDatabase database) {
+		SynchronousCommit level = this.settings.synchronousCommit();
+		return (level == SynchronousCommit.DEFAULT) ? ""
+				: database.dialect().synchronousCommit(level.name().toLowerCase(Locale.ROOT));
+	}
+
 	private LockDatabase withNewPool(LockDatabase database) {
-		String setup = database.dialect().sessionSetup(this.settings.commandTimeout());
+		String setup = database.dialect().sessionSetup(this.settings.commandTimeout()) + synchronousCommit(database);
 		Duration timeout = this.settings.commandTimeout().dividedBy(2);
 		return database.withDataSource(this.pools.open(this.settings.poolSize(), (config) -> {
 			config.setConnectionInitSql(setup);

@@ -69,8 +69,8 @@ abstract class AbstractMemberFixture {
 	}
 
 	final JdbcLockStore store(DataSource dataSource, Duration timeout) {
-		JdbcLockStore created = new JdbcLockStore(dataSource,
-				new JdbcLockStoreSettings(this.table, timeout, 2, Duration.ofDays(1), null, null));
+		JdbcLockStore created = new JdbcLockStore(dataSource, new JdbcLockStoreSettings(this.table, timeout, 2,
+				Duration.ofDays(1), null, SynchronousCommit.DEFAULT, null));
 		this.stores.add(created);
 		return created;
 	}

@@ -56,6 +56,15 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 		execute("UPDATE dlock_lock SET lease_until = DATEADD('DAY', %d, lease_until)".formatted(days));
 	}
 
+	@Test
+	void synchronousCommitIsForPostgreSqlOnly() {
+		try (JdbcLockStore store = new JdbcLockStore(application(),
+				settings().withSynchronousCommit(SynchronousCommit.LOCAL))) {
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+				.withMessageContaining("only PostgreSQL has that setting");
+		}
+	}
+
 	/**
 	 * H2's SQL states do not tell a pool that the connection is broken.
 	 */

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -12,6 +13,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -113,6 +115,30 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 			assertThat(ownSetting(store, "synchronous_commit")).isEqualTo("on");
 			assertThat(ownSetting(store, "lock_timeout")).as("a little less than the client waits").isEqualTo("16s");
 			store.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void commitsWaitForWhatTheSettingsSay(SynchronousCommit level) throws SQLException {
+		try (HikariDataSource application = pool(this.database.url());
+				JdbcLockStore store = new JdbcLockStore(application, settings().withSynchronousCommit(level))) {
+			store.verify();
+			assertThat(ownSetting(store, "synchronous_commit"))
+				.isEqualTo((level == SynchronousCommit.DEFAULT) ? "on" : level.name().toLowerCase(Locale.ROOT));
+			assertThat(store.inspection().diagnose().warnings())
+				.filteredOn((warning) -> warning.contains("no lock waits for a standby"))
+				.hasSize(level.name().startsWith("REMOTE") ? 1 : 0);
+		}
+	}
+
+	@Test
+	void connectionsOfTheApplicationKeepTheirSynchronousCommit() {
+		try (JdbcLockStore store = new JdbcLockStore(application(),
+				settings().withPoolSize(0).withSynchronousCommit(SynchronousCommit.REMOTE_APPLY))) {
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+				.withMessageContaining("is for the locks' own connections")
+				.withMessageContaining("dlock.jdbc.pool-size");
 		}
 	}
 

@@ -34,7 +34,8 @@ final class DatabaseFacts {
 		String[] values = ask(connection,
 				"""
 						SELECT split_part(current_setting('server_version'), ' ', 1), pg_is_in_recovery(),
-						  current_setting('transaction_read_only'), current_setting('fsync'), current_setting('synchronous_commit')
+						  current_setting('transaction_read_only'), current_setting('fsync'), current_setting('synchronous_commit'),
+						  current_setting('synchronous_standby_names')
 						""");
 		boolean standby = "t".equals(values[1]) || "true".equals(values[1]);
 		List<String> warnings = new ArrayList<>();
@@ -50,6 +51,10 @@ final class DatabaseFacts {
 		if (OFF.contains(values[4])) {
 			warnings.add("synchronous_commit is off on the connections of the locks: "
 					+ "a crash may give away a lock that is held");
+		}
+		if (values[4].startsWith("remote_") && values[5].isBlank()) {
+			warnings.add("synchronous_commit is " + values[4]
+					+ ", but synchronous_standby_names is empty: no lock waits for a standby");
 		}
 		return new StoreFacts("PostgreSQL " + values[0], standby ? "standby" : "primary", warnings);
 	}

@@ -21,6 +21,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreFacts;
+import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
 
 /**
@@ -72,6 +73,18 @@ public abstract class LockDialect {
 	 * @return the SQL
 	 */
 	public abstract String sessionSetup(Duration commandTimeout);
+
+	/**
+	 * The rest of that statement for another level of {@code synchronous_commit}.
+	 * @param level the level
+	 * @return the SQL
+	 * @throws StoreMisconfiguredException if this database has no such levels
+	 */
+	public String synchronousCommit(String level) {
+		throw new StoreMisconfiguredException(
+				"dlock.jdbc.synchronous-commit is '%s', but only PostgreSQL has that setting.".formatted(level),
+				"Set dlock.jdbc.synchronous-commit=default.", null);
+	}
 
 	/**
 	 * The server gives up a little before the client: its answer says that nothing

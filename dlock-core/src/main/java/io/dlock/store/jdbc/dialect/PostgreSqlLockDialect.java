@@ -103,6 +103,11 @@ final class PostgreSqlLockDialect extends LockDialect {
 				millis);
 	}
 
+	@Override
+	public String synchronousCommit(String level) {
+		return "; SET synchronous_commit = " + level;
+	}
+
 	/**
 	 * Behind a pooler a session belongs to one client after the other.
 	 */
