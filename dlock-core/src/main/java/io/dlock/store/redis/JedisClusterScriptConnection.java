@@ -4,14 +4,23 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 
+import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
 import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.ClusterCommandArguments;
+import redis.clients.jedis.ClusterCommandObjects;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.MultiNodePipelineBase;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
+import redis.clients.jedis.providers.ClusterConnectionProvider;
 
 /**
  * Runs many scripts on the nodes of a cluster. A pipeline of Jedis follows no
@@ -24,9 +33,12 @@ final class JedisClusterScriptConnection extends JedisScriptConnection {
 	/** The nodes that take no connection, each with the failure. */
 	private final Map<RedisClusterNode, RuntimeException> down = new HashMap<>();
 
+	private final UnifiedJedis jedis;
+
 	JedisClusterScriptConnection(RedisClusterConnection cluster, UnifiedJedis jedis) {
 		super(cluster, jedis);
 		this.cluster = cluster;
+		this.jedis = jedis;
 	}
 
 	@Override
@@ -45,7 +57,7 @@ final class JedisClusterScriptConnection extends JedisScriptConnection {
 	 */
 	@Override
 	Supplier<Object> append(AbstractPipeline pipeline, ScriptRun run, boolean cached) {
-		int slot = ClusterSlotHashUtil.calculateSlot(run.keysAndArgs()[0]);
+		int slot = slot(run);
 		for (Map.Entry<RedisClusterNode, RuntimeException> node : this.down.entrySet()) {
 			if (node.getKey().servesSlot(slot)) {
 				return failing(node.getValue());
@@ -60,10 +72,67 @@ final class JedisClusterScriptConnection extends JedisScriptConnection {
 		}
 	}
 
-	private static Supplier<Object> failing(RuntimeException failure) {
-		return () -> {
-			throw failure;
-		};
+	/**
+	 * A script that was sent to a node without its slot runs on the other node, and its
+	 * acknowledgement is missing.
+	 */
+	@Override
+	public List<Object> runAll(List<ScriptRun> runs, boolean cached, RedisAcknowledgement acknowledgement) {
+		List<Object> answers;
+		try (NodePipeline pipeline = new NodePipeline(connections())) {
+			answers = new ArrayList<>(
+					runAll(pipeline, (run) -> pipeline.node(slot(run)), runs, cached, acknowledgement));
+		}
+		for (int i = 0; i < runs.size(); i++) {
+			if (answers.get(i) instanceof JedisRedirectionException) {
+				answers.set(i,
+						acknowledgement.confirmed(runOne(runs.get(i), cached), RedisUnacknowledgedException::moved));
+			}
+		}
+		return answers;
+	}
+
+	/**
+	 * Which node has a slot is told by a field only.
+	 */
+	private ClusterConnectionProvider connections() {
+		return (ClusterConnectionProvider) Objects
+			.requireNonNull(new DirectFieldAccessor(this.jedis).getPropertyValue("provider"));
+	}
+
+	private static int slot(ScriptRun run) {
+		return ClusterSlotHashUtil.calculateSlot(run.keysAndArgs()[0]);
+	}
+
+	/**
+	 * Remembers the node of each slot: the command behind some scripts must go where they
+	 * went.
+	 */
+	private static final class NodePipeline extends MultiNodePipelineBase {
+
+		private final ClusterConnectionProvider connections;
+
+		private final Map<Integer, HostAndPort> nodes = new HashMap<>();
+
+		NodePipeline(ClusterConnectionProvider connections) {
+			super(new ClusterCommandObjects());
+			this.connections = connections;
+		}
+
+		HostAndPort node(int slot) {
+			return this.nodes.computeIfAbsent(slot, this.connections::getNode);
+		}
+
+		@Override
+		protected HostAndPort getNodeKey(CommandArguments arguments) {
+			return node(((ClusterCommandArguments) arguments).getCommandHashSlot());
+		}
+
+		@Override
+		protected Connection getConnection(HostAndPort node) {
+			return this.connections.getConnection(node);
+		}
+
 	}
 
 }

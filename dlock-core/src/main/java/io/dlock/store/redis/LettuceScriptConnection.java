@@ -2,6 +2,7 @@ package io.dlock.store.redis;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -33,26 +34,29 @@ final class LettuceScriptConnection implements ScriptConnection {
 
 	private final long timeout;
 
+	private final LettuceNodes nodes;
+
 	private final @Nullable Runnable onSent;
 
 	LettuceScriptConnection(StatefulConnection<byte[], byte[]> shared, long timeoutNanos) {
-		this(shared, timeoutNanos, null);
+		this(shared, timeoutNanos, new LettuceNodes(shared, timeoutNanos), null);
 	}
 
-	private LettuceScriptConnection(StatefulConnection<byte[], byte[]> shared, long timeoutNanos,
+	private LettuceScriptConnection(StatefulConnection<byte[], byte[]> shared, long timeoutNanos, LettuceNodes nodes,
 			@Nullable Runnable onSent) {
 		this.shared = shared;
 		this.timeout = timeoutNanos;
+		this.nodes = nodes;
 		this.onSent = onSent;
 	}
 
 	LettuceScriptConnection withTimeout(long timeoutNanos) {
-		return new LettuceScriptConnection(this.shared, timeoutNanos);
+		return new LettuceScriptConnection(this.shared, timeoutNanos, this.nodes, null);
 	}
 
 	@Override
 	public LettuceScriptConnection reporting(Runnable listener) {
-		return new LettuceScriptConnection(this.shared, this.timeout, listener);
+		return new LettuceScriptConnection(this.shared, this.timeout, this.nodes, listener);
 	}
 
 	boolean isOpen() {
@@ -86,22 +90,46 @@ final class LettuceScriptConnection implements ScriptConnection {
 
 	@Override
 	public List<Object> runAll(List<ScriptRun> runs, boolean cached) {
-		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(runs.size());
-		for (ScriptRun run : runs) {
-			commands.add(command(run.script(cached), cached, run.returnType(), run.keys(), run.keysAndArgs()));
-		}
+		List<AsyncCommand<byte[], byte[], ?>> commands = commands(runs, cached);
 		long deadline = System.nanoTime() + this.timeout;
 		this.shared.dispatch(commands);
 		List<Object> answers = new ArrayList<>(commands.size());
 		for (AsyncCommand<byte[], byte[], ?> command : commands) {
-			try {
-				answers.add(RedisAnswers.required(answer(command, deadline)));
+			answers.add(answerOrFailure(command, deadline));
+		}
+		return answers;
+	}
+
+	/**
+	 * A script that was sent to a node without its slot runs on the other node, and its
+	 * acknowledgement is missing.
+	 */
+	@Override
+	public List<Object> runAll(List<ScriptRun> runs, boolean cached, RedisAcknowledgement acknowledgement) {
+		List<AsyncCommand<byte[], byte[], ?>> commands = commands(runs, cached);
+		long deadline = System.nanoTime() + this.timeout;
+		List<CompletableFuture<Object>> acknowledged = this.nodes.send(runs, commands, acknowledgement);
+		List<Object> answers = new ArrayList<>(commands.size());
+		for (int i = 0; i < commands.size(); i++) {
+			Object answer = answerOrFailure(commands.get(i), deadline);
+			CompletableFuture<Object> wait = acknowledged.get(i);
+			if (answer instanceof RuntimeException ex && RedisErrors.isRedirection(ex)) {
+				answers.add(acknowledgement.confirmed(runAll(List.of(runs.get(i)), cached).get(0),
+						RedisUnacknowledgedException::moved));
 			}
-			catch (RuntimeException ex) {
-				answers.add(ex);
+			else {
+				answers.add(acknowledgement.confirmed(answer, () -> answerOrFailure(wait, deadline)));
 			}
 		}
 		return answers;
+	}
+
+	private static List<AsyncCommand<byte[], byte[], ?>> commands(List<ScriptRun> runs, boolean cached) {
+		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(runs.size());
+		for (ScriptRun run : runs) {
+			commands.add(command(run.script(cached), cached, run.returnType(), run.keys(), run.keysAndArgs()));
+		}
+		return commands;
 	}
 
 	private static AsyncCommand<byte[], byte[], ?> command(byte[] script, boolean cached, ReturnType returnType,
@@ -125,7 +153,16 @@ final class LettuceScriptConnection implements ScriptConnection {
 		return new AsyncCommand<>(new Command<>(cached ? CommandType.EVALSHA : CommandType.EVAL, output, args));
 	}
 
-	private static <T> T answer(AsyncCommand<byte[], byte[], T> command, long deadline) {
+	private static Object answerOrFailure(CompletableFuture<?> command, long deadline) {
+		try {
+			return RedisAnswers.required(answer(command, deadline));
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
+	}
+
+	private static <T> T answer(CompletableFuture<T> command, long deadline) {
 		try {
 			return command.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
 		}

@@ -7,6 +7,7 @@ import java.util.function.Function;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -90,10 +91,22 @@ abstract class RedisConnections implements AutoCloseable {
 	 * @return the answer or the exception of each, in the same order
 	 */
 	final List<Object> executeAll(String operation, List<ScriptRun> runs) {
+		return executeAll(operation, runs, null);
+	}
+
+	/**
+	 * Run several scripts, each with an acknowledgement of its server.
+	 * @param operation the name of the command, for messages
+	 * @param runs the scripts
+	 * @param acknowledgement the acknowledgement, or {@code null} if none is needed
+	 * @return the answer or the exception of each, in the same order
+	 */
+	final List<Object> executeAll(String operation, List<ScriptRun> runs,
+			@Nullable RedisAcknowledgement acknowledgement) {
 		try {
 			return run(operation, (connection) -> {
 				try {
-					return noted(RedisLockScript.answers(connection, runs));
+					return noted(RedisLockScript.answers(connection, runs, acknowledgement));
 				}
 				catch (RuntimeException ex) {
 					failed(ex);
@@ -108,14 +121,21 @@ abstract class RedisConnections implements AutoCloseable {
 	}
 
 	private List<Object> noted(List<Object> answers) {
-		if (answers.stream().anyMatch((answer) -> !(answer instanceof RuntimeException))) {
+		if (answers.stream().anyMatch((answer) -> !isUnanswered(answer))) {
 			answered();
 		}
 		answers.stream()
-			.filter((answer) -> answer instanceof RuntimeException)
+			.filter(RedisConnections::isUnanswered)
 			.findFirst()
 			.ifPresent((ex) -> failed((RuntimeException) ex));
 		return answers;
+	}
+
+	/**
+	 * A script without its acknowledgement was answered all the same.
+	 */
+	private static boolean isUnanswered(Object answer) {
+		return answer instanceof RuntimeException && !(answer instanceof RedisUnacknowledgedException);
 	}
 
 	/**

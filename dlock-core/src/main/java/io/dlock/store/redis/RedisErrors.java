@@ -88,6 +88,14 @@ final class RedisErrors {
 		return OF_A_REPLICA.contains(code);
 	}
 
+	/**
+	 * Whether a node of a cluster does not have the slot, or not any more.
+	 */
+	static boolean isRedirection(RuntimeException ex) {
+		String code = serverCode(ex);
+		return "MOVED".equals(code) || "ASK".equals(code);
+	}
+
 	static StoreException translate(String operation, RuntimeException ex) {
 		String code = serverCode(ex);
 		if (code == null && isNeverSent(ex)) {

@@ -48,8 +48,12 @@ final class RedisInfo {
 		return new StoreFacts(servers + ", " + facts.size() + " nodes", roles.isEmpty() ? null : roles, warnings);
 	}
 
-	StoreFacts facts() {
-		return new StoreFacts(server(), role(), warnings());
+	/**
+	 * The facts.
+	 * @param acknowledgement the acknowledgement that locks need, or {@code null}
+	 */
+	StoreFacts facts(@Nullable RedisAcknowledgement acknowledgement) {
+		return new StoreFacts(server(), role(), warnings((acknowledgement != null) ? acknowledgement.replicas() : 0));
 	}
 
 	private String server() {
@@ -62,7 +66,7 @@ final class RedisInfo {
 		return "slave".equals(role) ? "replica" : role;
 	}
 
-	private List<String> warnings() {
+	private List<String> warnings(int acknowledging) {
 		List<String> warnings = new ArrayList<>();
 		if ("replica".equals(role())) {
 			warnings.add("This is a replica: it takes no locks");
@@ -79,6 +83,10 @@ final class RedisInfo {
 		if (replicas > 0 && !this.values.containsKey("min_slaves_good_slaves")) {
 			warnings.add("min-replicas-to-write is 0 with " + replicas
 					+ " replicas: a master that was cut off goes on to grant locks");
+		}
+		if (replicas < acknowledging && "master".equals(role())) {
+			warnings.add(replicas + " replicas are connected, but " + acknowledging
+					+ " have to acknowledge each lock (dlock.redis.acknowledge-replicas): no lock is granted");
 		}
 		addPersistence(warnings);
 		return warnings;

@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
@@ -54,11 +55,15 @@ final class RedisInspection implements StoreInspection {
 
 	private final Duration commandTimeout;
 
-	RedisInspection(RedisConnections connections, RedisMailboxes mailboxes, String prefix, Duration commandTimeout) {
+	private final @Nullable RedisAcknowledgement acknowledgement;
+
+	RedisInspection(RedisConnections connections, RedisMailboxes mailboxes, String prefix, Duration commandTimeout,
+			@Nullable RedisAcknowledgement acknowledgement) {
 		this.connections = connections;
 		this.mailboxes = mailboxes;
 		this.prefix = prefix;
 		this.commandTimeout = commandTimeout;
+		this.acknowledgement = acknowledgement;
 	}
 
 	/**
@@ -217,7 +222,7 @@ final class RedisInspection implements StoreInspection {
 		List<?> info = this.connections.run("diagnose",
 				(connection) -> RedisInspectionScripts.INFO.list(connection, key, this.mailboxes.checkedChannel()));
 		String text = RedisAnswers.text(info.get(1));
-		StoreFacts facts = (RedisAnswers.number(info.get(0)) == 1) ? new RedisInfo(text).facts()
+		StoreFacts facts = (RedisAnswers.number(info.get(0)) == 1) ? new RedisInfo(text).facts(this.acknowledgement)
 				: new StoreFacts("Redis", null,
 						List.of("Redis does not let the user of the locks ask for its state, which needs +info (" + text
 								+ ")"));

@@ -102,11 +102,13 @@ final class RedisLockScript {
 	 * Run several scripts.
 	 * @param connection the connection
 	 * @param runs the scripts
+	 * @param acknowledgement the acknowledgement that they need, or {@code null}
 	 * @return the answer of each run, in the same order, or the exception of a run that
 	 * failed
 	 */
-	static List<Object> answers(ScriptConnection connection, List<ScriptRun> runs) {
-		List<Object> answers = new ArrayList<>(connection.runAll(runs, true));
+	static List<Object> answers(ScriptConnection connection, List<ScriptRun> runs,
+			@Nullable RedisAcknowledgement acknowledgement) {
+		List<Object> answers = new ArrayList<>(runAll(connection, runs, true, acknowledgement));
 		List<Integer> unknown = IntStream.range(0, runs.size())
 			.filter((i) -> isUnknown(answers.get(i)))
 			.boxed()
@@ -114,12 +116,19 @@ final class RedisLockScript {
 		if (!unknown.isEmpty()) {
 			// by its text each time: in a cluster any of them may be the first on its
 			// node
-			List<Object> repeated = connection.runAll(unknown.stream().map(runs::get).toList(), false);
+			List<Object> repeated = runAll(connection, unknown.stream().map(runs::get).toList(), false,
+					acknowledgement);
 			for (int i = 0; i < unknown.size(); i++) {
 				answers.set(unknown.get(i), repeated.get(i));
 			}
 		}
 		return answers;
+	}
+
+	private static List<Object> runAll(ScriptConnection connection, List<ScriptRun> runs, boolean cached,
+			@Nullable RedisAcknowledgement acknowledgement) {
+		return (acknowledgement != null) ? connection.runAll(runs, cached, acknowledgement)
+				: connection.runAll(runs, cached);
 	}
 
 	private static boolean isUnknown(Object answer) {

@@ -57,6 +57,8 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	private final @Nullable RedisQuarantine quarantine;
 
+	private final @Nullable RedisAcknowledgement acknowledgement;
+
 	/**
 	 * Create a store.
 	 * @param connectionFactory the factory the application uses; Lettuce and Jedis give
@@ -68,8 +70,10 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 		this.prefix = settings.prefix();
 		this.quarantine = (settings.quarantine() != null)
 				? new RedisQuarantine(this.connections, this.prefix, settings.quarantine()) : null;
+		this.acknowledgement = settings.acknowledgement();
 		this.mailboxes = new RedisMailboxes(this.connections, this.prefix, settings.commandTimeout());
-		this.inspection = new RedisInspection(this.connections, this.mailboxes, this.prefix, settings.commandTimeout());
+		this.inspection = new RedisInspection(this.connections, this.mailboxes, this.prefix, settings.commandTimeout(),
+				this.acknowledgement);
 	}
 
 	@Override
@@ -80,6 +84,13 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 	@Override
 	public AcquireResult acquire(AcquireCommand command, long leastToken) {
 		RedisAcquire acquire = acquisition(command, leastToken);
+		if (this.acknowledgement != null) {
+			AcquireResult result = acquireEach(List.of(acquire)).get(0);
+			if (result instanceof AcquireResult.Failed failed) {
+				throw failed.failure();
+			}
+			return result;
+		}
 		return acquire.result(this.connections.execute("acquire", acquire::run));
 	}
 
@@ -97,9 +108,12 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	@Override
 	public List<AcquireResult> acquireAll(List<AcquireCommand> commands) {
-		List<RedisAcquire> acquires = commands.stream().map((command) -> acquisition(command, 0)).toList();
+		return acquireEach(commands.stream().map((command) -> acquisition(command, 0)).toList());
+	}
+
+	private List<AcquireResult> acquireEach(List<RedisAcquire> acquires) {
 		List<Object> answers = this.connections.executeAll("acquire",
-				acquires.stream().map(RedisAcquire::scriptRun).toList());
+				acquires.stream().map(RedisAcquire::scriptRun).toList(), this.acknowledgement);
 		return IntStream.range(0, acquires.size())
 			.mapToObj((i) -> acquires.get(i).resultOrFailure(answers.get(i)))
 			.toList();
@@ -138,7 +152,7 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 	}
 
 	private List<RenewResult> renewTogether(List<RenewCommand> leases) {
-		return this.connections.executeAll("renew", leases.stream().map(this::renewal).toList())
+		return this.connections.executeAll("renew", leases.stream().map(this::renewal).toList(), this.acknowledgement)
 			.stream()
 			.map(RedisLockStore::renewed)
 			.toList();
@@ -252,7 +266,20 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 		catch (StoreQuarantinedException ex) {
 			logger.debug("Redis grants no lock for a while", ex);
 		}
+		catch (RedisUnacknowledgedException ex) {
+			unacknowledged(ex);
+		}
 		this.mailboxes.verify();
+	}
+
+	/**
+	 * Replicas may be down for a moment.
+	 */
+	private void unacknowledged(RedisUnacknowledgedException ex) {
+		if (this.acknowledgement != null && ex.isLasting()) {
+			throw this.acknowledgement.refused(ex);
+		}
+		logger.warn("No lock is granted at present: " + ex.getMessage());
 	}
 
 	@Override

@@ -129,13 +129,13 @@ final class RedisLua {
 			""";
 
 	/**
-	 * Starts a lease anew unless it lasts longer: a request may arrive late.
+	 * Starts a lease anew unless it lasts longer: a request may arrive late. It is
+	 * written in any case: from Redis 7 on, {@code WAIT} waits for what this very
+	 * connection has written.
 	 */
 	static final String LENGTHEN = """
 			local function lengthen(lease, rest, beyond)
-				if rest < tonumber(lease) then
-					redis.call('PEXPIRE', KEYS[1], lease + beyond)
-				end
+				redis.call('PEXPIRE', KEYS[1], math.max(rest, lease) + beyond)
 			end
 			""";
 
@@ -198,11 +198,9 @@ final class RedisLua {
 	 */
 	static final String LENGTHEN_MEMBER = LENGTHEN + """
 			local function lengthenMember(name, member, lease, now, outlived)
-				if ends(member) < now + lease * 1000 then
-					redis.call('HSET', KEYS[1], name,
-						string.format('%.0f', now + lease * 1000) .. string.match(member, ' .*$'))
-					lengthen(lease, left(KEYS[1], '+', outlived))
-				end
+				redis.call('HSET', KEYS[1], name,
+					string.format('%.0f', math.max(ends(member), now + lease * 1000)) .. string.match(member, ' .*$'))
+				lengthen(lease, left(KEYS[1], '+', outlived))
 			end
 			""";
 

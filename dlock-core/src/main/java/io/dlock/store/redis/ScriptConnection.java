@@ -6,6 +6,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ReturnType;
 
+import io.dlock.store.StoreMisconfiguredException;
+
 /**
  * A connection to Redis that runs scripts.
  */
@@ -50,6 +52,21 @@ interface ScriptConnection extends AutoCloseable {
 	 * @return the answer or the {@code RuntimeException} of each, in the same order
 	 */
 	List<Object> runAll(List<ScriptRun> runs, boolean cached);
+
+	/**
+	 * Run scripts that grant or renew locks, and wait for the acknowledgement of their
+	 * server in the same round trip.
+	 * @param runs the scripts
+	 * @param cached whether the server knows them
+	 * @param acknowledgement the acknowledgement
+	 * @return the {@linkplain RedisAcknowledgement#confirmed confirmed} answer or the
+	 * {@code RuntimeException} of each, in the same order
+	 */
+	default List<Object> runAll(List<ScriptRun> runs, boolean cached, RedisAcknowledgement acknowledgement) {
+		throw new StoreMisconfiguredException(
+				"Locks need an acknowledgement of Redis (dlock.redis.acknowledge), but use the application's own connections, of a client that is not known.",
+				"Use Lettuce or Jedis, or set dlock.redis.acknowledge=none.", null);
+	}
 
 	@Override
 	void close();

@@ -183,7 +183,7 @@ class RedisClusterIntegrationTests {
 				.filter(RedisClusterIntegrationTests::isOnFirst)
 				.map(RedisClusterIntegrationTests::slot)
 				.distinct()
-				.forEach(this::move);
+				.forEach((slot) -> move(this.first, this.second, slot));
 			Awaitility.await()
 				.untilAsserted(() -> assertThat(clustered.store().renew(renewals())).containsOnly(RenewResult.RENEWED));
 		}
@@ -235,31 +235,31 @@ class RedisClusterIntegrationTests {
 		return this.keys.stream().map((key) -> new RenewCommand(key, "owner", LEASE)).toList();
 	}
 
-	private static boolean isOnFirst(String key) {
+	static boolean isOnFirst(String key) {
 		return slot(key) < 8192;
 	}
 
-	private static int slot(String key) {
+	static int slot(String key) {
 		return ClusterSlotHashUtil.calculateSlot(RedisKeys.of("dlock", key).lock());
 	}
 
 	/**
-	 * Move a slot from the first node to the second.
+	 * Move a slot from one node to another.
 	 */
-	private void move(int slot) {
+	static void move(RedisServer first, RedisServer second, int slot) {
 		String number = Integer.toString(slot);
-		String from = call(this.first, "CLUSTER", "MYID");
-		String to = call(this.second, "CLUSTER", "MYID");
-		call(this.second, "CLUSTER", "SETSLOT", number, "IMPORTING", from);
-		call(this.first, "CLUSTER", "SETSLOT", number, "MIGRATING", to);
+		String from = call(first, "CLUSTER", "MYID");
+		String to = call(second, "CLUSTER", "MYID");
+		call(second, "CLUSTER", "SETSLOT", number, "IMPORTING", from);
+		call(first, "CLUSTER", "SETSLOT", number, "MIGRATING", to);
 		String migrateAll = """
 				for _, key in ipairs(redis.call('CLUSTER', 'GETKEYSINSLOT', ARGV[1], 100)) do
 					redis.call('MIGRATE', ARGV[2], ARGV[3], key, 0, 5000)
 				end
 				""";
-		call(this.first, "EVAL", migrateAll, "0", number, this.second.host(), Integer.toString(this.second.port()));
-		call(this.second, "CLUSTER", "SETSLOT", number, "NODE", to);
-		call(this.first, "CLUSTER", "SETSLOT", number, "NODE", to);
+		call(first, "EVAL", migrateAll, "0", number, second.host(), Integer.toString(second.port()));
+		call(second, "CLUSTER", "SETSLOT", number, "NODE", to);
+		call(first, "CLUSTER", "SETSLOT", number, "NODE", to);
 	}
 
 	/**
@@ -312,11 +312,17 @@ class RedisClusterIntegrationTests {
 		private final RedisLockStore store;
 
 		Clustered(RedisServer server, Client client, Duration commandTimeout) {
+			this(server, client, commandTimeout, null);
+		}
+
+		Clustered(RedisServer server, Client client, Duration commandTimeout, RedisAcknowledgement acknowledgement) {
 			RedisClusterConfiguration configuration = new RedisClusterConfiguration(
 					List.of(server.host() + ":" + server.port()));
 			this.application = (client == Client.JEDIS) ? jedis(configuration) : LettuceFactories.create(configuration);
 			this.store = new RedisLockStore(this.application,
-					RedisLockStoreSettings.defaults().withCommandTimeout(commandTimeout));
+					RedisLockStoreSettings.defaults()
+						.withCommandTimeout(commandTimeout)
+						.withAcknowledgement(acknowledgement));
 		}
 
 		private static JedisConnectionFactory jedis(RedisClusterConfiguration configuration) {

@@ -16,20 +16,20 @@ class RedisInfoTests {
 	void valkeyIsNamed() {
 		StoreFacts facts = new RedisInfo(
 				"# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.0\r\nrole:master\r\n")
-			.facts();
+			.facts(null);
 		assertThat(facts).isEqualTo(new StoreFacts("Valkey 8.1.0", "master", List.of()));
 	}
 
 	@Test
 	void unexpectedAnswersAreNoFailure() {
 		for (String text : List.of("", "nonsense", ":::", "role:\r\nrole:\r\nevicted_keys:x\r\nconnected_slaves:-1")) {
-			assertThat(new RedisInfo(text).facts().warnings()).as(text).isEmpty();
+			assertThat(new RedisInfo(text).facts(null).warnings()).as(text).isEmpty();
 		}
 	}
 
 	@Test
 	void r19FailedWriteIsWarnedOf() {
-		assertThat(new RedisInfo("aof_enabled:1\r\naof_last_write_status:err\r\n").facts().warnings()).hasSize(1);
+		assertThat(new RedisInfo("aof_enabled:1\r\naof_last_write_status:err\r\n").facts(null).warnings()).hasSize(1);
 	}
 
 	@Test

@@ -46,7 +46,7 @@ class SharedConnectionsTests {
 	 *
 	 * @param delegate the factory that it wraps
 	 */
-	private record UnknownFactory(RedisConnectionFactory delegate) implements RedisConnectionFactory {
+	record UnknownFactory(RedisConnectionFactory delegate) implements RedisConnectionFactory {
 
 		@Override
 		public RedisConnection getConnection() {

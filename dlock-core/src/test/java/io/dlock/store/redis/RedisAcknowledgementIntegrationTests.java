@@ -1,0 +1,379 @@
+package io.dlock.store.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Failed;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
+import io.dlock.store.redis.RedisClusterIntegrationTests.Clustered;
+import io.dlock.test.LettuceFactories;
+import io.dlock.test.Patience;
+import io.dlock.test.RedisServer;
+import io.dlock.test.TcpProxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * Locks that replicas or the disk have to acknowledge, on a master with a replica that
+ * stands still for a while.
+ */
+@Timeout(240)
+class RedisAcknowledgementIntegrationTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(100);
+
+	private static final RedisAcknowledgement BY_ONE = RedisAcknowledgement.byReplicas(1, Duration.ofMillis(300));
+
+	private static final RedisAcknowledgement BY_DISK = RedisAcknowledgement.byFsync(Duration.ofSeconds(5));
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	private final RedisServer master = opened(RedisServer.start("--repl-diskless-sync-delay", "0"));
+
+	@AfterEach
+	void close() throws Exception {
+		for (int i = this.opened.size() - 1; i >= 0; i--) {
+			this.opened.get(i).close();
+		}
+	}
+
+	private <T extends AutoCloseable> T opened(T resource) {
+		this.opened.add(resource);
+		return resource;
+	}
+
+	private RedisServer replica() {
+		RedisServer replica = opened(RedisServer.start("--repl-diskless-sync-delay", "0"));
+		replicate(replica, this.master);
+		return replica;
+	}
+
+	private static void replicate(RedisServer replica, RedisServer master) {
+		RedisClusterIntegrationTests.call(replica, "REPLICAOF", master.host(), Integer.toString(master.port()));
+		Awaitility.await()
+			.until(() -> RedisClusterIntegrationTests.call(master, "INFO", "replication").contains("state=online"));
+	}
+
+	private RedisLockStore store(Client client, RedisAcknowledgement acknowledgement) {
+		return store(new RedisStandaloneConfiguration(this.master.host(), this.master.port()), client, Patience.COMMAND,
+				acknowledgement);
+	}
+
+	private RedisLockStore store(RedisStandaloneConfiguration server, Client client, Duration timeout,
+			RedisAcknowledgement acknowledgement) {
+		RedisConnectionFactory factory = (client == Client.JEDIS) ? jedis(server) : LettuceFactories.create(server);
+		this.opened.add(() -> {
+			if (factory instanceof JedisConnectionFactory jedis) {
+				jedis.destroy();
+			}
+			if (factory instanceof LettuceConnectionFactory lettuce) {
+				lettuce.destroy();
+			}
+		});
+		return opened(new RedisLockStore(factory,
+				RedisLockStoreSettings.defaults().withCommandTimeout(timeout).withAcknowledgement(acknowledgement)));
+	}
+
+	private static JedisConnectionFactory jedis(RedisStandaloneConfiguration server) {
+		JedisConnectionFactory factory = new JedisConnectionFactory(server);
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	private static AcquireCommand command(String key, String owner) {
+		return new AcquireCommand(key, owner, LEASE, "holder", "", null, false, null, 9);
+	}
+
+	private static StoreException unacknowledged(RedisLockStore store, String key, String owner) {
+		StoreException failure = catchThrowableOfType(StoreException.class, () -> store.acquire(command(key, owner)));
+		assertThat(failure).as("the outcome of " + owner).isNotNull();
+		assertThat(failure.effect()).isEqualTo(Effect.UNKNOWN);
+		assertThat(failure.isLasting()).isFalse();
+		return failure;
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockThatIsGrantedIsOnTheReplica(Client client) {
+		RedisServer replica = replica();
+		RedisLockStore store = store(client, BY_ONE);
+		store.verify();
+		for (int i = 0; i < 50; i++) {
+			String name = new String(RedisKeys.of("dlock", "key" + i).lock());
+			assertThat(store.acquire(command("key" + i, "a"))).isInstanceOf(Granted.class);
+			assertThat(RedisClusterIntegrationTests.call(replica, "HGET", name, "owner")).isEqualTo("a!");
+		}
+		assertThat(store.acquire(command("shared", "+a"))).isInstanceOf(Granted.class);
+		assertThat(store.acquire(command("shared", "+b"))).isInstanceOf(Granted.class);
+		assertThat(store.renew(renewals("key0", "a", "shared", "+a", "key1", "x"))).containsExactly(RenewResult.RENEWED,
+				RenewResult.RENEWED, RenewResult.REFUSED);
+		assertThat(store.inspection().diagnose().warnings()).noneMatch((warning) -> warning.contains("acknowledge"));
+	}
+
+	private static List<RenewCommand> renewals(String... keysAndOwners) {
+		return IntStream.range(0, keysAndOwners.length / 2)
+			.mapToObj((i) -> new RenewCommand(keysAndOwners[2 * i], keysAndOwners[2 * i + 1], LEASE))
+			.toList();
+	}
+
+	/**
+	 * Refusals, releases and reads need no acknowledgement.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void nothingIsGrantedOrRenewedWithoutTheReplica(Client client) {
+		RedisServer replica = replica();
+		RedisLockStore store = store(client, BY_ONE);
+		assertThat(store.acquire(command("held", "a"))).isInstanceOf(Granted.class);
+		assertThat(store.acquire(command("shared", "+a"))).isInstanceOf(Granted.class);
+		replica.pause();
+		assertThat(unacknowledged(store, "a", "a")).hasMessage(
+				"0 of 1 replicas acknowledged the lock within 300 ms, so that a failover may forget it: check that the replicas are connected and keep up");
+		unacknowledged(store, "shared", "+b");
+		assertThat(store.acquireAll(List.of(command("b", "b"), command("held", "b"), command("c", "b"))))
+			.hasExactlyElementsOfTypes(Failed.class, Refused.class, Failed.class);
+		assertThat(store.renew(renewals("held", "a", "shared", "+a", "held", "x"))).containsExactly(RenewResult.UNKNOWN,
+				RenewResult.UNKNOWN, RenewResult.REFUSED);
+		assertThat(store.acquire(command("held", "b"))).isInstanceOf(Refused.class);
+		assertThat(store.release("c", "b")).isTrue();
+		assertThat(store.find("a")).as("not revoked yet").isPresent();
+		replica.resume();
+		Awaitility.await()
+			.ignoreExceptionsInstanceOf(StoreException.class)
+			.until(() -> store.acquire(command("a", "a")) instanceof Granted);
+		assertThat(store.renew(renewals("held", "a", "shared", "+a"))).containsOnly(RenewResult.RENEWED);
+	}
+
+	/**
+	 * From Redis 7 on, a connection waits for its own writes only.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "LETTUCE,a", "JEDIS,a", "LETTUCE,+a", "JEDIS,+a" })
+	void repeatedAcquireOnAnotherConnectionIsNotAcknowledgedEither(Client client, String owner) {
+		RedisServer replica = replica();
+		RedisLockStore store = store(client, BY_ONE);
+		store.verify();
+		replica.pause();
+		unacknowledged(store, "a", owner);
+		RedisLockStore other = store(client, BY_ONE);
+		AcquireCommand shorter = new AcquireCommand("a", owner, LEASE.dividedBy(2), "holder", "", null, false, null, 9);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> other.acquire(shorter))
+			.withMessageContaining("0 of 1 replicas");
+		assertThat(other.renew(List.of(new RenewCommand("a", owner, LEASE.dividedBy(2)))))
+			.containsExactly(RenewResult.UNKNOWN);
+	}
+
+	/**
+	 * All threads share a connection of Lettuce, and the pool of Jedis has eight.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void manyCallsShareTheWaitForAReplica(Client client) {
+		RedisServer replica = replica();
+		RedisLockStore store = store(client, BY_ONE);
+		store.verify();
+		replica.pause();
+		ExecutorService threads = Executors.newFixedThreadPool(80);
+		try {
+			long begin = System.nanoTime();
+			List<CompletableFuture<StoreException>> failures = IntStream.range(0, 80)
+				.mapToObj((i) -> CompletableFuture.supplyAsync(() -> unacknowledged(store, "key" + i, "a"), threads))
+				.toList();
+			assertThat(failures).allSatisfy((failure) -> assertThat(failure).succeedsWithin(Patience.EVENTUALLY));
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(BY_ONE.timeout().multipliedBy(40));
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void startDoesNotNeedTheReplicas(Client client) {
+		RedisLockStore store = store(client, RedisAcknowledgement.byReplicas(2, BY_ONE.timeout()));
+		store.verify();
+		assertThat(unacknowledged(store, "a", "a")).hasMessageContaining("0 of 2 replicas");
+		assertThat(store.inspection().diagnose().warnings())
+			.anyMatch((warning) -> warning.startsWith("0 replicas are connected, but 2 have to acknowledge each lock"));
+		replica();
+		assertThat(unacknowledged(store, "a", "a")).hasMessageContaining("1 of 2 replicas");
+		replica();
+		Awaitility.await()
+			.ignoreExceptionsInstanceOf(StoreException.class)
+			.until(() -> store.acquire(command("a", "a")) instanceof Granted);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void userWithoutTheRightFailsTheStart(Client client) {
+		RedisLockStore store = store(client, BY_ONE);
+		RedisClusterIntegrationTests.call(this.master, "ACL", "SETUSER", "default", "-wait");
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("NOPERM")
+			.withMessageContaining("+wait")
+			.withMessageContaining("dlock.redis.acknowledge=none");
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.acquire(command("a", "a")))
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
+			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void serverWithoutTheCommandFailsTheStart(Client client) {
+		RedisServer old = opened(RedisServer.start("--rename-command", "WAIT", ""));
+		RedisLockStore store = store(new RedisStandaloneConfiguration(old.host(), old.port()), client, Patience.COMMAND,
+				BY_ONE);
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("unknown command")
+			.withMessageContaining("Use a server that has WAIT");
+	}
+
+	/**
+	 * It has no log, and Redis 6.2 has no WAITAOF.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void serverThatCannotTellWhatItsDiskHasFailsTheStart(Client client) {
+		RedisLockStore store = store(client, BY_DISK);
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("does not run WAITAOF")
+			.withMessageContaining("needs Redis 7.2 or Valkey, appendonly yes");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockThatIsGrantedIsOnTheDisk(Client client) {
+		RedisServer durable = opened(RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec"));
+		Assumptions.assumeFalse(RedisClusterIntegrationTests.call(durable, "INFO", "server")
+			.matches("(?s).*redis_version:(6|7\\.0).*"));
+		RedisLockStore store = store(new RedisStandaloneConfiguration(durable.host(), durable.port()), client,
+				Patience.COMMAND, BY_DISK);
+		store.verify();
+		assertThat(store.acquire(command("a", "a"))).isInstanceOf(Granted.class);
+		assertThat(store.renew(renewals("a", "a", "a", "b"))).containsExactly(RenewResult.RENEWED, RenewResult.REFUSED);
+		RedisLockStore hurried = store(new RedisStandaloneConfiguration(durable.host(), durable.port()), client,
+				Patience.COMMAND, RedisAcknowledgement.byFsync(Duration.ofMillis(1)));
+		assertThat(unacknowledged(hurried, "b", "b")).hasMessageContaining("has not written the lock to its disk");
+	}
+
+	@Test
+	void clientThatIsNotKnownFailsTheStart() {
+		LettuceConnectionFactory lettuce = LettuceFactories.create(this.master.host(), this.master.port());
+		try (RedisLockStore store = new RedisLockStore(new SharedConnectionsTests.UnknownFactory(lettuce),
+				RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND).withAcknowledgement(BY_ONE))) {
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+				.withMessageContaining("Use Lettuce or Jedis");
+		}
+		finally {
+			lettuce.destroy();
+		}
+	}
+
+	/**
+	 * An unanswered wait keeps no other from being sent.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void locksAreGrantedAgainAfterTheServerWasSilent(Client client) {
+		replica();
+		TcpProxy proxy = opened(TcpProxy.to(this.master.host(), this.master.port()));
+		RedisLockStore store = Patience.connected(store(new RedisStandaloneConfiguration("127.0.0.1", proxy.port()),
+				client, Duration.ofSeconds(1), BY_ONE));
+		proxy.blackHoleReplies(true);
+		for (int i = 0; i < 4; i++) {
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.acquire(command("a", "a")));
+		}
+		proxy.blackHoleReplies(false);
+		proxy.cutAll();
+		Awaitility.await()
+			.ignoreExceptionsInstanceOf(StoreException.class)
+			.until(() -> store.acquire(command("a", "a")) instanceof Granted);
+	}
+
+	/**
+	 * Each node answers for its own locks.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void nodesOfAClusterAcknowledgeTheirOwnLocks(Client client) {
+		String[] node = { "--repl-diskless-sync-delay", "0", "--cluster-enabled", "yes",
+				"--cluster-require-full-coverage", "no", "--cluster-node-timeout", "60000" };
+		List<RedisServer> nodes = IntStream.range(0, 4).mapToObj((i) -> opened(RedisServer.start(node))).toList();
+		RedisClusterIntegrationTests.slots(nodes.get(0), "ADDSLOTS", 0, 8192);
+		RedisClusterIntegrationTests.slots(nodes.get(1), "ADDSLOTS", 8192, 16384);
+		nodes.subList(1, 4)
+			.forEach((each) -> RedisClusterIntegrationTests.call(nodes.get(0), "CLUSTER", "MEET", each.host(),
+					Integer.toString(each.port())));
+		for (int i = 0; i < 2; i++) {
+			String master = RedisClusterIntegrationTests.call(nodes.get(i), "CLUSTER", "MYID");
+			RedisServer replica = nodes.get(i + 2);
+			Awaitility.await()
+				.ignoreExceptions()
+				.until(() -> RedisClusterIntegrationTests.call(replica, "CLUSTER", "REPLICATE", master).equals("OK"));
+			RedisServer of = nodes.get(i);
+			Awaitility.await()
+				.until(() -> RedisClusterIntegrationTests.call(of, "INFO", "replication").contains("state=online"));
+		}
+		Awaitility.await()
+			.until(() -> RedisClusterIntegrationTests.call(nodes.get(0), "CLUSTER", "INFO")
+				.contains("cluster_state:ok"));
+		try (Clustered clustered = new Clustered(nodes.get(0), client, Patience.COMMAND, BY_ONE)) {
+			RedisLockStore store = Patience.connected(clustered.store());
+			List<AcquireCommand> commands = IntStream.range(0, 30).mapToObj((i) -> command("key" + i, "a")).toList();
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(store.acquireAll(commands)).allMatch(Granted.class::isInstance));
+			assertThat(store.acquire(command("one", "a"))).isInstanceOf(Granted.class);
+			List<RenewCommand> renewals = commands.stream()
+				.map((command) -> new RenewCommand(command.key(), "a", LEASE))
+				.toList();
+			nodes.get(3).pause();
+			List<AcquireResult> results = store.acquireAll(commands);
+			List<RenewResult> renewed = store.renew(renewals);
+			for (int i = 0; i < commands.size(); i++) {
+				boolean up = RedisClusterIntegrationTests.isOnFirst(commands.get(i).key());
+				assertThat(results.get(i)).isInstanceOf(up ? Granted.class : Failed.class);
+				assertThat(renewed.get(i)).isEqualTo(up ? RenewResult.RENEWED : RenewResult.UNKNOWN);
+			}
+			nodes.get(3).resume();
+			Awaitility.await().untilAsserted(() -> assertThat(store.renew(renewals)).containsOnly(RenewResult.RENEWED));
+			RedisClusterIntegrationTests.move(nodes.get(0), nodes.get(1),
+					RedisClusterIntegrationTests.slot(commands.stream()
+						.map(AcquireCommand::key)
+						.filter(RedisClusterIntegrationTests::isOnFirst)
+						.findFirst()
+						.orElseThrow()));
+			Awaitility.await().untilAsserted(() -> assertThat(store.renew(renewals)).containsOnly(RenewResult.RENEWED));
+		}
+	}
+
+}
