@@ -14,7 +14,8 @@ final class DurationUnitValidator {
 	private static final List<String> DURATIONS = List.of("dlock.lease", "dlock.wait-time", "dlock.max-hold",
 			"dlock.command-timeout", "dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.start-timeout",
 			"dlock.hand-off.max-duration", "dlock.jdbc.retention", "dlock.health.interval",
-			"dlock.failover.longest-lease", "dlock.failover.max-lag", "dlock.quorum.longest-lease");
+			"dlock.failover.longest-lease", "dlock.failover.max-lag", "dlock.quorum.longest-lease",
+			"dlock.redis.acknowledge-timeout");
 
 	private DurationUnitValidator() {
 	}

@@ -21,7 +21,7 @@ class ConfigurationMetadataTests {
 	/** Of these, the default depends on others; their description says how. */
 	private static final List<String> WITHOUT_DEFAULT = List.of("dlock.backend", "dlock.command-timeout",
 			"dlock.failover.longest-lease", "dlock.instance", "dlock.jdbc.platform", "dlock.jdbc.wake-up",
-			"dlock.max-hold", "dlock.quorum.nodes", "dlock.quorum.ssl.bundle");
+			"dlock.max-hold", "dlock.quorum.nodes", "dlock.quorum.ssl.bundle", "dlock.redis.acknowledge-timeout");
 
 	private static final Path REPOSITORY = Path.of("..");
 

@@ -168,4 +168,10 @@ class QuorumPropertiesTests {
 				.hasStackTraceContaining(InvalidLockedMethodException.class.getName()));
 	}
 
+	@Test
+	void nodesNeedNoReplicas() {
+		assertThat(failure(this.runner, "dlock.redis.acknowledge=replicas").getDescription())
+			.contains("the servers of a quorum acknowledge for each other");
+	}
+
 }

@@ -55,6 +55,27 @@ class StoreRefusalIntegrationTests extends AbstractStoreStartTests {
 	}
 
 	@ParameterizedTest
+	@EnumSource(names = { "LETTUCE", "JEDIS" })
+	void acknowledgementThatTheServerRefuses(Store store) {
+		try (RedisServer server = RedisServer.start("--rename-command", "WAIT", "")) {
+			FailureAnalysis failure = failure(store.at("127.0.0.1", server.port()), LONG, "spring.data.redis.username=",
+					"spring.data.redis.password=", "dlock.redis.acknowledge=replicas");
+			assertThat(failure.getDescription()).contains("does not run WAIT").doesNotContain("It was tried for");
+			assertThat(failure.getAction()).contains("or set dlock.redis.acknowledge=none");
+		}
+	}
+
+	@Test
+	void synchronousCommitOfConnectionsOfTheApplication() {
+		Store store = Store.POSTGRESQL;
+		FailureAnalysis failure = failure(store.at("127.0.0.1", store.port()), LONG, "dlock.jdbc.pool-size=0",
+				"dlock.jdbc.synchronous-commit=remote-apply");
+		assertThat(failure.getDescription()).contains("dlock.jdbc.synchronous-commit is for the locks' own connections")
+			.doesNotContain("It was tried for");
+		assertThat(failure.getAction()).contains("dlock.jdbc.pool-size");
+	}
+
+	@ParameterizedTest
 	@EnumSource
 	void c5UnknownDatabase(Store store) {
 		String property = switch (store) {

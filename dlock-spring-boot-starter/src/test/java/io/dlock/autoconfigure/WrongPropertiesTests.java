@@ -92,6 +92,8 @@ class WrongPropertiesTests {
 			| `dlock.jdbc.pool-size` | `many` | For input string: "many" |
 			| `dlock.jdbc.retention` | `59s` | 'retention' must be at least one minute and at most 100 years |
 			| `dlock.jdbc.schema` | `classpath:none.sql` | No schema scripts found at location 'classpath:none.sql' |
+			| `dlock.jdbc.synchronous-commit` | `sometimes` | No enum constant io.dlock.store.jdbc.SynchronousCommit.sometimes |
+			| `dlock.jdbc.synchronous-commit` | `remote-apply` | only PostgreSQL has that setting |
 			| `dlock.jdbc.table` | `a b` | The lock table must be named by up to 63 letters, digits or underscores |
 			| `dlock.jdbc.wake-up` | `listen` | No enum constant io.dlock.store.jdbc.WakeUp.listen |
 			| `dlock.jdbc.wake-up` | `notify` | H2 does not notify its clients |
@@ -102,6 +104,11 @@ class WrongPropertiesTests {
 			| `dlock.quorum.nodes` | `redis://a,http://b,redis://c` | dlock.quorum.nodes[1] must be like redis://user:password@host:6379/0, or rediss:// for TLS, but has another scheme |
 			| `dlock.quorum.ssl.bundle` | `none` | but no URL of dlock.quorum.nodes begins with rediss:// |
 			| `dlock.quorum.wrong-clocks` | `2` | 'wrongClocks' must be fewer than half of the 3 nodes but is 2 |
+			| `dlock.redis.acknowledge` | `always` | No enum constant io.dlock.autoconfigure.redis.AcknowledgeMode.always |
+			| `dlock.redis.acknowledge-replicas` | `0` | 'replicas' must be at least 1 but is 0 |
+			| `dlock.redis.acknowledge-replicas` | `101` | 'replicas' must be 1 to 100 |
+			| `dlock.redis.acknowledge-timeout` | `250` | The property dlock.redis.acknowledge-timeout is '250', which has no unit |
+			| `dlock.redis.acknowledge-timeout` | `0s` | The timeout of an acknowledgement must be at least 1 ms |
 			| `dlock.redis.prefix` | `{a}` | The Redis key prefix must be 1 to 100 letters, digits or . _ : / - |
 			| `dlock.transaction.commit-check` | `often` | No enum constant io.dlock.autoconfigure.CommitCheck.often |
 			| `dlock.transaction.commit-check` | `row` | dlock.transaction.commit-check is 'row', but the locks are not in a database |

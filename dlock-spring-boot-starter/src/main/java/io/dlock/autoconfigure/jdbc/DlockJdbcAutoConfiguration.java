@@ -27,7 +27,6 @@ import io.dlock.fencing.jdbc.FencingGuard;
 import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
-import io.dlock.store.jdbc.SynchronousCommit;
 import io.dlock.store.jdbc.dialect.LockTableUpgrade;
 
 /**
@@ -58,8 +57,8 @@ public final class DlockJdbcAutoConfiguration {
 			DataSource chosen = choose(dedicated, dataSource);
 			LockStore store = new JdbcLockStore(chosen,
 					new JdbcLockStoreSettings(jdbcProperties.getTable(), properties.effectiveCommandTimeout(), poolSize,
-							jdbcProperties.getRetention(), jdbcProperties.getWakeUp(), SynchronousCommit.DEFAULT,
-							properties.failover().terms()));
+							jdbcProperties.getRetention(), jdbcProperties.getWakeUp(),
+							jdbcProperties.getSynchronousCommit(), properties.failover().terms()));
 			tableInitializer.getIfAvailable(() -> script::initialize).initialize(chosen);
 			return store;
 		});

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 
+import io.dlock.store.jdbc.SynchronousCommit;
 import io.dlock.store.jdbc.WakeUp;
 
 /**
@@ -51,6 +52,12 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 	 */
 	private @Nullable WakeUp wakeUp;
 
+	/**
+	 * Level of synchronous_commit for acquires and renewals on PostgreSQL, in the locks'
+	 * own pool, which it needs. The default is on there.
+	 */
+	private SynchronousCommit synchronousCommit = SynchronousCommit.DEFAULT;
+
 	public DlockJdbcProperties() {
 		setContinueOnError(false);
 	}
@@ -93,6 +100,14 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 
 	public void setWakeUp(@Nullable WakeUp wakeUp) {
 		this.wakeUp = wakeUp;
+	}
+
+	public SynchronousCommit getSynchronousCommit() {
+		return this.synchronousCommit;
+	}
+
+	public void setSynchronousCommit(SynchronousCommit synchronousCommit) {
+		this.synchronousCommit = synchronousCommit;
 	}
 
 	@Override

@@ -1,11 +1,13 @@
 package io.dlock.autoconfigure.redis;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -15,6 +17,7 @@ import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.autoconfigure.DlockBackend;
 import io.dlock.autoconfigure.DlockProperties;
 import io.dlock.autoconfigure.LockStoreCandidate;
+import io.dlock.store.LockStore;
 
 /**
  * Auto-configuration of locks by the majority of several Redis servers. Their connections
@@ -34,8 +37,18 @@ public final class DlockQuorumAutoConfiguration {
 	LockStoreCandidate quorumLockStoreCandidate(DlockProperties properties, DlockRedisProperties redisProperties,
 			ObjectProvider<SslBundles> sslBundles) {
 		return new LockStoreCandidate(DlockBackend.QUORUM, "dlock.quorum.nodes", DlockProperties.class,
-				() -> RedisQuorum.create(properties.quorum(), properties.effectiveCommandTimeout(),
-						redisProperties.prefix(), sslBundles.getIfAvailable()));
+				() -> create(properties, redisProperties, sslBundles.getIfAvailable()));
+	}
+
+	private static LockStore create(DlockProperties properties, DlockRedisProperties redisProperties,
+			@Nullable SslBundles sslBundles) {
+		if (redisProperties.acknowledge() != AcknowledgeMode.NONE) {
+			throw new FailureAnalyzedException(
+					"dlock.redis.acknowledge is set, but the servers of a quorum acknowledge for each other.",
+					"Set dlock.redis.acknowledge=none, or choose dlock.backend=redis.");
+		}
+		return RedisQuorum.create(properties.quorum(), properties.effectiveCommandTimeout(), redisProperties.prefix(),
+				sslBundles);
 	}
 
 }

@@ -41,7 +41,8 @@ public final class DlockRedisAutoConfiguration {
 		return new LockStoreCandidate(DlockBackend.REDIS, "a RedisConnectionFactory", RedisConnectionFactory.class,
 				() -> new RedisLockStore(choose(connectionFactories),
 						new RedisLockStoreSettings(redisProperties.prefix(), properties.effectiveCommandTimeout(),
-								properties.failover().terms())));
+								properties.failover().terms(),
+								redisProperties.acknowledgement(properties.effectiveCommandTimeout()))));
 	}
 
 	private static RedisConnectionFactory choose(ObjectProvider<RedisConnectionFactory> connectionFactories) {
