@@ -32,7 +32,8 @@ final class RedisQuorum {
 
 	static LockStore create(Quorum quorum, Duration commandTimeout, String prefix, @Nullable SslBundles sslBundles) {
 		QuorumSettings settings = new QuorumSettings(commandTimeout, quorum.wrongClocks());
-		RedisLockStoreSettings ofNode = new RedisLockStoreSettings(prefix, commandTimeout, quorum.quarantine());
+		RedisLockStoreSettings ofNode = new RedisLockStoreSettings(prefix, commandTimeout)
+			.withQuarantine(quorum.quarantine());
 		List<RedisLockStore> nodes = new ArrayList<>();
 		try {
 			List<RedisUrl> urls = RedisUrl.parse(quorum.nodes());
