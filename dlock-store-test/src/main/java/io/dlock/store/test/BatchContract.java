@@ -26,6 +26,7 @@ import io.dlock.store.StorageKey;
 import io.dlock.store.test.LockStoreContract.Feature;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Each key of a batch is decided by itself and answered at its place.
@@ -90,6 +91,16 @@ abstract class BatchContract extends ContractPart {
 		for (int i = 0; i < 64; i++) {
 			assertThat(granted(second.get(i))).isGreaterThan(granted(first.get(i)));
 		}
+	}
+
+	@Test
+	void membersAreReleasedTogetherWithOtherOwners() {
+		assumeTrue(store().supportsMembers(), "The store supports no members");
+		List<ReleaseCommand> releases = List.of(new ReleaseCommand(key() + "/1", "a"),
+				new ReleaseCommand(key() + "/2", "+a"), new ReleaseCommand(key() + "/3", "+b"));
+		releases.forEach((release) -> acquire(release.key(), release.owner(), LEASE));
+		assertThat(store().releaseAll(releases)).hasSize(3).containsOnly(ReleaseResult.RELEASED);
+		releases.forEach((release) -> granted(acquire(release.key(), "next", LEASE)));
 	}
 
 	@Test
