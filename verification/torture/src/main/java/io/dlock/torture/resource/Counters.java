@@ -53,7 +53,8 @@ final class Counters {
 
 	/**
 	 * Describe the write for the log. {@code other} is the highest token seen before, and
-	 * for a transfer, which has two records, the money received.
+	 * for a transfer, which has two records, the money received. A transfer that was
+	 * rejected has one record, of the account whose token was too low.
 	 * @param nanos when
 	 * @param request the request
 	 * @param reply its answer
@@ -73,11 +74,15 @@ final class Counters {
 			.withToken(request.token())
 			.withValue(reply.value())
 			.withOther(before);
-		if (event != Event.TRANSFER) {
+		if (request.operation() != Request.Operation.TRANSFER) {
 			return List.of(entry);
 		}
 		Origin from = request.origin();
 		Origin to = new Origin(from.client(), from.thread(), from.attempt(), request.other().key());
+		if (!reply.accepted()) {
+			return List.of((request.token() < before) ? entry
+					: HistoryRecord.of(nanos, to, event).withToken(request.other().token()));
+		}
 		HistoryRecord received = HistoryRecord.of(nanos, to, event)
 			.withToken(request.other().token())
 			.withValue(request.other().value())

@@ -13,6 +13,7 @@ import io.dlock.torture.history.HistoryRecord.Origin;
 import io.dlock.torture.resource.ResourceClient.Account;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * Tests for {@link FencedResource} and {@link ResourceClient}.
@@ -72,6 +73,7 @@ class FencedResourceTests {
 				client.readFenced(to, 6);
 				assertThat(client.transfer(new Account(from, 11, -30), new Account(to, 5, 30), 10).accepted())
 					.isFalse();
+				assertThat(client.transfer(new Account(from, 9, -30), new Account(to, 6, 30), 10).accepted()).isFalse();
 				assertThat(client.readFenced(from, 10)).isEqualTo(new Reply(true, -30, 10));
 				assertThat(client.readFenced(to, 6)).isEqualTo(new Reply(true, 30, 6));
 			}
@@ -79,6 +81,9 @@ class FencedResourceTests {
 		assertThat(HistoryReader.readAll(log)).filteredOn((entry) -> entry.event() == Event.TRANSFER)
 			.extracting(HistoryRecord::key)
 			.containsExactly(40_000, 40_001);
+		assertThat(HistoryReader.readAll(log)).filteredOn((entry) -> entry.event() == Event.FENCED_REJECTED)
+			.extracting(HistoryRecord::key, HistoryRecord::token)
+			.containsExactly(tuple(40_001, 5L), tuple(40_000, 9L));
 	}
 
 	private static void start(FencedResource resource) {
