@@ -53,7 +53,7 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 
 	/**
 	 * The times in which the store may grant no lock because it may have forgotten some.
-	 * The first call that reaches it begins that, which is a lease late at the most.
+	 * The first call that reaches it begins that, which is a lease late at most.
 	 */
 	Intervals quarantines() {
 		return isQuarantined() ? this.timeline.quarantines().extended(this.limits.recovery() + this.limits.lease())
