@@ -130,8 +130,8 @@ final class RedisLua {
 
 	/**
 	 * Starts a lease anew unless it lasts longer: a request may arrive late. It is
-	 * written in any case: from Redis 7 on, {@code WAIT} waits for what this very
-	 * connection has written.
+	 * written in any case: for newer servers, {@code WAIT} waits only for the writes of
+	 * this very connection.
 	 */
 	static final String LENGTHEN = """
 			local function lengthen(lease, rest, beyond)

@@ -175,7 +175,8 @@ class RedisAcknowledgementIntegrationTests {
 	}
 
 	/**
-	 * From Redis 7 on, a connection waits for its own writes only.
+	 * On newer servers a connection waits for its own writes only. Redis 7.0 waits for
+	 * all that came before.
 	 */
 	@ParameterizedTest
 	@CsvSource({ "LETTUCE,a", "JEDIS,a", "LETTUCE,+a", "JEDIS,+a" })

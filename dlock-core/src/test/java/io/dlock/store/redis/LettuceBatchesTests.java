@@ -1,0 +1,75 @@
+package io.dlock.store.redis;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.IntegerOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.test.Patience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Batches on a connection whose server says nothing.
+ */
+class LettuceBatchesTests {
+
+	private final List<List<AsyncCommand<byte[], byte[], ?>>> dispatched = new ArrayList<>();
+
+	private final LettuceBatches batches = new LettuceBatches(connection(),
+			RedisAcknowledgement.byReplicas(1, Duration.ofMillis(1)), Duration.ofMillis(50).toNanos());
+
+	@SuppressWarnings("unchecked")
+	private StatefulConnection<byte[], byte[]> connection() {
+		return (StatefulConnection<byte[], byte[]>) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { StatefulConnection.class }, (proxy, method, arguments) -> {
+					this.dispatched.add(List.copyOf((Collection<AsyncCommand<byte[], byte[], ?>>) arguments[0]));
+					return arguments[0];
+				});
+	}
+
+	private static AsyncCommand<byte[], byte[], ?> script() {
+		return new AsyncCommand<>(new Command<>(CommandType.EVALSHA, new IntegerOutput<>(ByteArrayCodec.INSTANCE)));
+	}
+
+	/**
+	 * No thread has to wait for that: it may have been interrupted.
+	 */
+	@Test
+	void scriptsAreSentAfterAWaitThatIsNotAnswered() {
+		CompletableFuture<Object> first = new CompletableFuture<>();
+		CompletableFuture<Object> next = new CompletableFuture<>();
+		this.batches.send(List.of(script()), first);
+		this.batches.send(List.of(script(), script()), next);
+		this.batches.send(List.of(script()), next);
+		assertThat(first).failsWithin(Patience.EVENTUALLY);
+		assertThat(next).failsWithin(Patience.EVENTUALLY);
+		assertThat(this.dispatched).extracting(List::size).containsExactly(2, 4);
+	}
+
+	@Test
+	void scriptsThatWereGivenUpAreNotSent() {
+		CompletableFuture<Object> first = new CompletableFuture<>();
+		AsyncCommand<byte[], byte[], ?> givenUp = script();
+		this.batches.send(List.of(script()), first);
+		this.batches.send(List.of(givenUp), new CompletableFuture<>());
+		givenUp.cancel(true);
+		assertThat(first).failsWithin(Patience.EVENTUALLY);
+		assertThat(this.dispatched).hasSize(1);
+		CompletableFuture<Object> next = new CompletableFuture<>();
+		this.batches.send(List.of(script()), next);
+		assertThat(next).failsWithin(Patience.EVENTUALLY);
+		assertThat(this.dispatched).extracting(List::size).containsExactly(2, 2);
+	}
+
+}
