@@ -25,6 +25,20 @@ class RedisLockStoreSettingsTests {
 	}
 
 	@Test
+	void acknowledgementTakesAtMostHalfOfTheCommandTimeout() {
+		RedisLockStoreSettings settings = RedisLockStoreSettings.defaults();
+		assertThat(settings.acknowledgement()).as("none is chosen by itself").isNull();
+		RedisAcknowledgement half = RedisAcknowledgement.byReplicas(1, Duration.ofMillis(500));
+		assertThat(settings.withAcknowledgement(half).withPrefix("a").acknowledgement()).isEqualTo(half);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> settings.withAcknowledgement(RedisAcknowledgement.byFsync(Duration.ofMillis(501))))
+			.withMessageContaining("at most half of the command timeout, 500 ms, but is 501 ms");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> settings.withAcknowledgement(half).withCommandTimeout(Duration.ofMillis(999)));
+		assertThatIllegalArgumentException().isThrownBy(() -> RedisAcknowledgement.byReplicas(0, half.timeout()));
+	}
+
+	@Test
 	void commandTimeoutMustBePositive() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> RedisLockStoreSettings.defaults().withCommandTimeout(Duration.ZERO));
