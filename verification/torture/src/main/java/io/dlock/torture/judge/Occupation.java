@@ -45,8 +45,11 @@ record Occupation(Cause cause, long begun, long since, long until) {
 			occupations.add(held(attempt, limits));
 		}
 		else if (attempt.outcome() != Event.REFUSED || faulty(attempt, attempt.invoked(), attempt.returned())) {
-			// it may be granted, unnoticed, long before it returns
-			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.invoked(), attempt.returned()));
+			// it may be granted, unnoticed, long before it returns, or when the machine,
+			// which
+			// was slow then, has come to it
+			long arrived = client.pauses().lastEnd(attempt.returned(), attempt.returned(), attempt.returned());
+			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.invoked(), arrived));
 		}
 		else if (attempt.waitLimit() > 0) {
 			// its turn may have been kept for it when it left

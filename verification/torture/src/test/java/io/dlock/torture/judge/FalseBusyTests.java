@@ -108,6 +108,16 @@ class FalseBusyTests {
 	}
 
 	@Test
+	void i10RequestOfAnUnknownCallWaitsForASlowMachine() {
+		this.run.slow(150, 260);
+		this.run.attempt(0, this.key, 100).waiting(0).then(200, Event.UNKNOWN);
+		this.run.attempt(1, this.key, 1250).waiting(0).then(1255, Event.REFUSED);
+		assertThat(this.run.broken()).isEmpty();
+		this.run.attempt(1, this.key, 1280).waiting(0).then(1285, Event.REFUSED);
+		assertThat(this.run.broken()).containsExactly(Invariant.I10);
+	}
+
+	@Test
 	void i10TryMayBeRefusedByTheLockOfADeadProcess() {
 		this.run.killed(0, 500).attempt(0, this.key, 100).waiting(0).granted(101, 1).held(101, 490, 1, 1100);
 		this.run.attempt(1, this.key, 1450).waiting(0).then(1451, Event.REFUSED);
