@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -141,10 +142,13 @@ class TlsIntegrationTests {
 			exclude(trusting);
 			trusting.run((context) -> {
 				context.getBean(LockRegistry.class).acquire("seen").release();
-				assertThat(JdbcClient.create(context.getBean(DataSource.class))
-					.sql("SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE backend_type = 'client backend'")
-					.query(Boolean.class)
-					.list()).hasSizeGreaterThan(1).containsOnly(true);
+				// the session that waited for the start of the server may not have ended
+				// yet
+				Awaitility.await()
+					.untilAsserted(() -> assertThat(JdbcClient.create(context.getBean(DataSource.class))
+						.sql("SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE backend_type = 'client backend'")
+						.query(Boolean.class)
+						.list()).hasSizeGreaterThan(1).containsOnly(true));
 			});
 			FailureAnalysis failure = AbstractStoreStartTests.failure(application, url + APPLICATION.certificate());
 			assertThat(failure.getAction()).contains("TLS", "spring.datasource.url");

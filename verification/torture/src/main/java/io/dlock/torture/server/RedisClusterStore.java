@@ -2,6 +2,7 @@ package io.dlock.torture.server;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -14,6 +15,8 @@ import java.util.stream.Stream;
  * cannot.
  */
 public final class RedisClusterStore extends ReplicatedRedis {
+
+	private static final Duration SWITCH_OVER = Duration.ofSeconds(6);
 
 	private static final int MASTERS = 3;
 
@@ -126,9 +129,15 @@ public final class RedisClusterStore extends ReplicatedRedis {
 		await(() -> isMaster(replica(master)), "There is no failover");
 	}
 
+	/**
+	 * A replica gives up a switch-over after five seconds, and each command begins anew.
+	 */
 	@Override
 	public void switchOver(int master) throws IOException {
-		processes().admin(replica(master)).call("CLUSTER", "FAILOVER");
+		await(() -> {
+			processes().admin(replica(master)).call("CLUSTER", "FAILOVER");
+			return holdsWithin(SWITCH_OVER, () -> isMaster(replica(master)));
+		}, "There is no switch-over");
 	}
 
 	@Override

@@ -117,14 +117,19 @@ public final class RedisSentinelStore extends ReplicatedRedis {
 	}
 
 	/**
-	 * A Sentinel takes no replica for good that it has not asked for a while.
+	 * A Sentinel takes no replica for good that it has not asked for a while, and may
+	 * give up a switch-over that it has begun.
 	 */
 	@Override
 	public void switchOver(int master) throws IOException {
 		await(() -> {
-			try (RedisAdmin admin = admin(this.sentinels.get(0))) {
-				return admin.text("SENTINEL", "FAILOVER", MASTER).equals("OK");
+			if (master() != master) {
+				return true;
 			}
+			try (RedisAdmin admin = admin(this.sentinels.get(0))) {
+				admin.text("SENTINEL", "FAILOVER", MASTER);
+			}
+			return false;
 		}, "There is no switch-over");
 	}
 

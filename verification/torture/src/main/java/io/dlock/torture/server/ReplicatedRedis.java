@@ -100,6 +100,16 @@ public abstract class ReplicatedRedis extends RedisUnderTest {
 				&& !processes().admin(master).text("INFO", "replication").contains("good_slaves:0");
 	}
 
+	static boolean holdsWithin(Duration limit, Condition condition) throws IOException {
+		long end = System.nanoTime() + limit.toNanos();
+		boolean holds = condition.holds();
+		while (!holds && System.nanoTime() < end) {
+			LockSupport.parkNanos(INTERVAL.toNanos());
+			holds = condition.holds();
+		}
+		return holds;
+	}
+
 	static void await(Condition condition, String failure) throws IOException {
 		long end = System.nanoTime() + PATIENCE.toNanos();
 		IOException reason = new IOException(failure);
