@@ -28,6 +28,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.autoconfigure.actuate.DlockHealthAutoConfiguration;
 import io.dlock.autoconfigure.metrics.DlockMetricsAutoConfiguration;
@@ -129,7 +130,7 @@ class QuorumStartIntegrationTests {
 	@Test
 	void locksAreInTheDatabaseOfTheUrl() {
 		on(url(0), url(1), url(2)).run((context) -> {
-			var unused = context.getBean(LockRegistry.class).acquire("database");
+			var unused = context.getBean(LockRegistry.class).acquireAsync(LockRequest.of("database")).join();
 			RedisStandaloneConfiguration administrator = new RedisStandaloneConfiguration("127.0.0.1",
 					SERVERS.get(0).port());
 			administrator.setUsername("locks");
