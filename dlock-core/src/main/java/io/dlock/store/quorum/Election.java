@@ -36,6 +36,8 @@ final class Election {
 
 	private final long proposed;
 
+	private final long deadline;
+
 	private boolean revoked;
 
 	/**
@@ -43,11 +45,13 @@ final class Election {
 	 * @param quorum the nodes
 	 * @param ballot the ballot
 	 * @param command the command of the engine
+	 * @param deadline the {@link System#nanoTime()} until which it waits for the nodes
 	 */
-	Election(Quorum quorum, Ballot ballot, AcquireCommand command) {
+	Election(Quorum quorum, Ballot ballot, AcquireCommand command, long deadline) {
 		this.quorum = quorum;
 		this.ballot = ballot;
 		this.command = command;
+		this.deadline = deadline;
 		this.begin = quorum.now();
 		this.proposed = quorum.tokens().propose();
 	}
@@ -67,7 +71,7 @@ final class Election {
 		int needed = this.quorum.votes();
 		Round<AcquireResult> round = new Round<>(answers).await((votes) -> {
 			return votes.count(Granted.class::isInstance) >= needed || isHeld(votes);
-		}, this.quorum.timeoutNanos());
+		}, remainingNanos());
 		if (round.count(Granted.class::isInstance) >= needed) {
 			long token = settle(round);
 			if (token > 0 && isValid()) {
@@ -77,6 +81,10 @@ final class Election {
 		}
 		revoke(round);
 		return lost(round);
+	}
+
+	private long remainingNanos() {
+		return this.deadline - System.nanoTime();
 	}
 
 	private boolean isHeld(Round<AcquireResult> votes) {
@@ -141,7 +149,7 @@ final class Election {
 		return new Round<>(raised).await((known) -> {
 			int count = known.count((done) -> done);
 			return count >= needed || count + known.pending() < needed;
-		}, this.quorum.timeoutNanos()).count((done) -> done) >= needed;
+		}, remainingNanos()).count((done) -> done) >= needed;
 	}
 
 	/**
@@ -175,7 +183,7 @@ final class Election {
 				this.ballot.votes().get(i).revoke();
 			}
 		}
-		Round<Boolean> released = new Round<>(awaited).await((answers) -> false, this.quorum.timeoutNanos());
+		Round<Boolean> released = new Round<>(awaited).await((answers) -> false, remainingNanos());
 		this.revoked = round.unknown() == 0 && released.unknown() == 0;
 	}
 

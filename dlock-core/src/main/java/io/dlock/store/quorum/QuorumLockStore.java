@@ -24,7 +24,6 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
-import io.dlock.store.RaisedTokens;
 import io.dlock.store.Quarantine;
 import io.dlock.store.RaisedTokens;
 import io.dlock.store.RenewResult;
@@ -110,19 +109,21 @@ public final class QuorumLockStore implements LockStore {
 	public AcquireResult acquire(AcquireCommand command) {
 		QuorumRequirements.check(command);
 		forgetOutdated(FORGET_PERIOD);
-		long end = System.nanoTime() + this.quorum.timeoutNanos();
+		long deadline = System.nanoTime() + this.quorum.timeoutNanos();
+		// with little time left slow nodes would look like silent ones
+		long lastAttempt = deadline - this.quorum.timeoutNanos() / 2;
 		String releasing = command.releasing();
 		Ballot other = (releasing != null) ? this.ballots.remove(new Owner(command.key(), releasing)) : null;
 		Owner owner = new Owner(command.key(), command.owner());
 		long pause = FIRST_PAUSE;
 		while (true) {
-			AcquireResult result = attempt(owner, command, other);
+			AcquireResult result = attempt(owner, command, other, deadline);
 			if (result != null) {
 				return result;
 			}
 			other = null;
 			long random = ThreadLocalRandom.current().nextLong(pause);
-			if (System.nanoTime() + random > end || Thread.currentThread().isInterrupted()) {
+			if (System.nanoTime() + random - lastAttempt > 0 || Thread.currentThread().isInterrupted()) {
 				return new Refused(Duration.ofNanos(LONGEST_PAUSE), null);
 			}
 			LockSupport.parkNanos(this, random);
@@ -130,7 +131,8 @@ public final class QuorumLockStore implements LockStore {
 		}
 	}
 
-	private @Nullable AcquireResult attempt(Owner owner, AcquireCommand command, @Nullable Ballot other) {
+	private @Nullable AcquireResult attempt(Owner owner, AcquireCommand command, @Nullable Ballot other,
+			long deadline) {
 		Ballot known = this.ballots.get(owner);
 		boolean repeated = known != null && known.isHeld() && !known.isOver(this.quorum.now());
 		Ballot ballot = (known != null && repeated) ? known
@@ -141,7 +143,7 @@ public final class QuorumLockStore implements LockStore {
 		this.ballots.put(owner, ballot);
 		boolean granted = false;
 		try {
-			AcquireResult result = new Election(this.quorum, ballot, command).hold(other);
+			AcquireResult result = new Election(this.quorum, ballot, command, deadline).hold(other);
 			granted = result instanceof Granted;
 			return result;
 		}

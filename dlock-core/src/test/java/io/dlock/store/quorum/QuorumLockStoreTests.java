@@ -2,6 +2,8 @@ package io.dlock.store.quorum;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
@@ -28,7 +30,9 @@ import io.dlock.store.quorum.FaultyNode.Mode;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.CapturedLog;
+import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
+import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -98,6 +102,30 @@ class QuorumLockStoreTests {
 			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
 		set(Mode.WORKS, 0, 1, 3);
 		assertThat(acquire(store(SETTINGS), "b")).as("nothing is left").isInstanceOf(Granted.class);
+	}
+
+	/**
+	 * Two nodes vote and then hang, three hang from the beginning: neither the votes nor
+	 * their revocation come.
+	 */
+	@Test
+	@Timing
+	void acquireTakesOneCommandTimeoutWhicheverCommandsHang() throws Exception {
+		Duration timeout = Duration.ofSeconds(1);
+		AtomicInteger asked = new AtomicInteger();
+		Executor hanging = (command) -> {
+			if (asked.incrementAndGet() <= 2) {
+				command.run();
+			}
+		};
+		try (MachineWatch watch = MachineWatch.start();
+				QuorumLockStore impatient = new QuorumLockStore(this.nodes, SETTINGS.withCommandTimeout(timeout),
+						this.time::get, List.of(), (node) -> hanging)) {
+			assertThat(watch
+				.time(() -> assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(impatient, "a"))
+					.withMessageContaining("2 of 5")))
+				.isLessThan(timeout.multipliedBy(3).dividedBy(2));
+		}
 	}
 
 	@Test
