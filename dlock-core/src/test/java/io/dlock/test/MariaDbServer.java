@@ -43,7 +43,7 @@ public final class MariaDbServer extends LocalServer {
 	}
 
 	private MariaDbServer(boolean shared, Map<String, String> environment, String... extraArgs) {
-		this.port = ServerProcess.freePort();
+		this.port = ServerProcess.reservePort();
 		Path directory = ServerProcess.newDirectory("mariadb");
 		Path initFile = directory.resolve("init.sql");
 		ServerProcess.copy(Prepared.DATA, directory.resolve("data"));

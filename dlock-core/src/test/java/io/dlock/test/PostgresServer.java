@@ -44,7 +44,7 @@ public final class PostgresServer extends LocalServer {
 	}
 
 	private PostgresServer(boolean shared, Map<String, String> environment, List<Path> files, String... extraArgs) {
-		int port = ServerProcess.freePort();
+		int port = ServerProcess.reservePort();
 		this.uri = URI.create("postgresql://127.0.0.1:" + port + "/postgres");
 		Path directory = ServerProcess.newDirectory("postgres");
 		List<String> prefix = dropRoot(Stream.concat(Stream.of(directory), files.stream()).toArray(Path[]::new));
@@ -56,7 +56,7 @@ public final class PostgresServer extends LocalServer {
 	 * Start a standby, with a copy of the files that its primary has just now.
 	 */
 	private PostgresServer(PostgresServer primary, int port, Map<String, String> environment, String... extraArgs) {
-		this.uri = URI.create("postgresql://127.0.0.1:" + ServerProcess.freePort() + "/postgres");
+		this.uri = URI.create("postgresql://127.0.0.1:" + ServerProcess.reservePort() + "/postgres");
 		Path directory = ServerProcess.newDirectory("postgres-standby");
 		List<String> prefix = dropRoot(directory);
 		primary.copyFiles(directory);

@@ -39,7 +39,7 @@ public final class RedisServer extends LocalServer {
 
 	private RedisServer(boolean shared, Map<String, String> environment, IntFunction<List<String>> arguments) {
 		this.host = "127.0.0.1";
-		this.port = ServerProcess.freePort();
+		this.port = ServerProcess.reservePort();
 		Path directory = ServerProcess.newDirectory("redis");
 		List<String> command = new ArrayList<>(List.of(Binary.PATH));
 		command.addAll(arguments.apply(this.port));

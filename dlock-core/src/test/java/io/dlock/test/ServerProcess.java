@@ -2,6 +2,7 @@ package io.dlock.test;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -42,6 +43,8 @@ final class ServerProcess {
 	private static final Set<ServerProcess> PROCESSES = ConcurrentHashMap.newKeySet();
 
 	private static final Set<Path> DIRECTORIES = ConcurrentHashMap.newKeySet();
+
+	private static final Set<DatagramSocket> RESERVATIONS = ConcurrentHashMap.newKeySet();
 
 	private static final ReentrantReadWriteLock EXIT_LOCK = new ReentrantReadWriteLock();
 
@@ -169,25 +172,40 @@ final class ServerProcess {
 	}
 
 	/**
-	 * Find a free port below the range that the operating system hands out to clients. In
+	 * Reserve a port below the range that the operating system hands out to clients. In
 	 * that range the port of a killed server could be taken by any outgoing connection,
 	 * even by a client that reconnects to the server and so connects to itself. That goes
 	 * for the second port of a node of Redis Cluster as well, which is
 	 * {@value #CLUSTER_BUS} above the first and not the first of another server.
-	 * @return the port
+	 * @return the port, which no other server of the tests gets until this JVM ends
 	 */
-	static int freePort() {
+	static int reservePort() {
 		for (int i = 0; i < 100; i++) {
 			int port = ThreadLocalRandom.current().nextInt(FIRST_PORT, LAST_PORT);
-			try (ServerSocket socket = new ServerSocket()) {
-				socket.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port));
+			if (reserve(port)) {
 				return port;
-			}
-			catch (IOException ex) {
-				// Taken, try another one
 			}
 		}
 		throw new IllegalStateException("No free port");
+	}
+
+	/**
+	 * Reserve a port if it is free. Modules are tested side by side, and the port of a
+	 * server that starts, or that a test has killed, looks free to other JVMs: they see
+	 * that its UDP port is taken, which no server uses.
+	 * @param port the port
+	 * @return whether it was free
+	 */
+	static boolean reserve(int port) {
+		InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+		try (ServerSocket socket = new ServerSocket()) {
+			RESERVATIONS.add(new DatagramSocket(address));
+			socket.bind(address);
+			return true;
+		}
+		catch (IOException ex) {
+			return false;
+		}
 	}
 
 	/**

@@ -72,8 +72,17 @@ class TestServersIntegrationTests {
 	 */
 	@Test
 	void bothPortsOfClusterNodeAreBelowThoseOfClients() {
-		int highestBus = IntStream.range(0, 1000).map((i) -> ServerProcess.freePort() + 10_000).max().getAsInt();
+		int highestBus = IntStream.range(0, 100).map((i) -> ServerProcess.reservePort() + 10_000).max().getAsInt();
 		assertThat(highestBus).isLessThan(32_768);
+	}
+
+	@Test
+	void portOfKilledServerStaysItsOwn() {
+		try (RedisServer redis = RedisServer.start()) {
+			redis.kill();
+			assertThat(ServerProcess.reserve(redis.port())).isFalse();
+			redis.restart();
+		}
 	}
 
 	@Test
