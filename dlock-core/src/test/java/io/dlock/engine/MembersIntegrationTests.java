@@ -20,7 +20,9 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.LockSettings;
+import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -70,8 +72,7 @@ class MembersIntegrationTests {
 		LockRequest tried = LockRequest.builder(shared.key()).mode(LockMode.SHARED).waitTime(Duration.ZERO).build();
 		try (LockStore elsewhere = HolderProcess.store(address, this.settings.commandTimeout());
 				LeaseLockRegistry third = new LeaseLockRegistry(elsewhere, this.settings)) {
-			run(address, (registry) -> {
-				int cycle = this.cycles.get();
+			run(address, (registry, store, cycle) -> {
 				if (cycle % 5 != 0) {
 					read(registry.acquire(shared));
 					return;
@@ -103,10 +104,18 @@ class MembersIntegrationTests {
 		reader.release();
 	}
 
+	/**
+	 * Each hundredth permit is that of a process that is killed: nobody renews it, and
+	 * nobody gives it back.
+	 */
 	@ParameterizedTest
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
 	void permitsAreNeverMoreThanTheLimit(String address) {
-		run(address, (registry) -> {
+		run(address, (registry, store, cycle) -> {
+			if (cycle % 100 == 0) {
+				dieHolding(store, "limit:" + this.exclusive.key(), LIMIT, this.readers);
+				return;
+			}
 			try (LockHandle permit = registry.acquirePermit(this.exclusive, LIMIT)) {
 				assertThat(this.readers.incrementAndGet()).isLessThanOrEqualTo(LIMIT);
 				LockSupport.parkNanos(HOLD_NANOS);
@@ -116,13 +125,32 @@ class MembersIntegrationTests {
 		});
 	}
 
+	private static void dieHolding(LockStore store, String key, int limit, AtomicInteger holders) {
+		Duration lease = Duration.ofMillis(50);
+		long end = System.nanoTime() + lease.toNanos();
+		AcquireCommand command = new AcquireCommand(key, UUID.randomUUID().toString(), lease, "killed", "", null, false,
+				null, limit);
+		if (store.acquire(command) instanceof AcquireResult.Granted && System.nanoTime() < end) {
+			assertThat(holders.incrementAndGet()).isLessThanOrEqualTo(limit);
+			LockSupport.parkNanos(end - System.nanoTime());
+			holders.decrementAndGet();
+		}
+	}
+
+	/**
+	 * A process that takes one of the keys may be killed before it has the other.
+	 */
 	@Test
 	void setsInOppositeOrdersDoNotWaitForEachOther() {
 		RedisServer redis = RedisServer.shared();
 		List<String> keys = List.of(this.exclusive.key(), this.exclusive.key() + "/2");
 		List<String> reversed = List.of(keys.get(1), keys.get(0));
-		run("redis:" + redis.host() + ":" + redis.port(), (registry) -> {
-			try (LockSet set = registry.acquireAll(this.exclusive, (this.cycles.get() % 2 == 0) ? keys : reversed)) {
+		run("redis:" + redis.host() + ":" + redis.port(), (registry, store, cycle) -> {
+			if (cycle % 100 == 0) {
+				dieHolding(store, keys.get((cycle / 100) % 2), 1, new AtomicInteger());
+				return;
+			}
+			try (LockSet set = registry.acquireAll(this.exclusive, (cycle % 2 == 0) ? keys : reversed)) {
 				assertThat(this.writers.incrementAndGet()).isOne();
 				LockSupport.parkNanos(HOLD_NANOS);
 				set.assertHeld();
@@ -140,8 +168,9 @@ class MembersIntegrationTests {
 			List<CompletableFuture<Integer>> threads = IntStream.range(0, 8)
 				.mapToObj((i) -> AbstractLeaseLockRegistryTests.inOtherThread(() -> {
 					int done = 0;
-					while (this.cycles.incrementAndGet() <= CYCLES) {
-						work.run((i % 2 == 0) ? one : two);
+					for (int cycle = this.cycles.incrementAndGet(); cycle <= CYCLES; cycle = this.cycles
+						.incrementAndGet()) {
+						work.run((i % 2 == 0) ? one : two, (i % 2 == 0) ? here : there, cycle);
 						done++;
 					}
 					return done;
@@ -159,7 +188,7 @@ class MembersIntegrationTests {
 	@FunctionalInterface
 	private interface Work {
 
-		void run(LeaseLockRegistry registry);
+		void run(LeaseLockRegistry registry, LockStore store, int cycle);
 
 	}
 
