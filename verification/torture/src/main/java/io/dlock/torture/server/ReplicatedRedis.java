@@ -13,7 +13,8 @@ import io.dlock.test.TcpProxy;
  */
 public abstract class ReplicatedRedis extends RedisUnderTest {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	/** An election that fails is repeated after 10 to 16 seconds. */
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private static final Duration INTERVAL = Duration.ofMillis(50);
 

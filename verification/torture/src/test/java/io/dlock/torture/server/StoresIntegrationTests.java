@@ -22,7 +22,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Integration tests for the stores under test.
  */
-@Timeout(120)
+@Timeout(300)
 class StoresIntegrationTests {
 
 	private static final StoreUnderTest.Mode DURABLE = new StoreUnderTest.Mode(true, Optional.empty(), Map.of());
