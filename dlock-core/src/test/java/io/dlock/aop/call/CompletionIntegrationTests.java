@@ -39,6 +39,7 @@ import io.dlock.store.jdbc.JdbcLockStoreSettings;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
+import io.dlock.test.JedisFactories;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.Pools;
@@ -186,10 +187,8 @@ class CompletionIntegrationTests {
 		}
 		if (server.equals("jedis")) {
 			RedisServer redis = RedisServer.shared();
-			JedisConnectionFactory factory = new JedisConnectionFactory(
-					new RedisStandaloneConfiguration(redis.host(), redis.port()));
-			factory.afterPropertiesSet();
-			factory.start();
+			JedisConnectionFactory factory = JedisFactories
+				.start(new JedisConnectionFactory(new RedisStandaloneConfiguration(redis.host(), redis.port())));
 			return new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
 		}
 		boolean isMariaDb = server.equals("mariadb");

@@ -19,6 +19,7 @@ import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
+import io.dlock.test.JedisFactories;
 import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,27 +55,18 @@ class JedisLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 
 	@Override
 	RedisConnectionFactory createConnectionFactory(String host, int port) {
-		JedisConnectionFactory factory = new JedisConnectionFactory(new RedisStandaloneConfiguration(host, port));
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return JedisFactories.start(new JedisConnectionFactory(new RedisStandaloneConfiguration(host, port)));
 	}
 
 	@Override
 	RedisConnectionFactory createClusterConnectionFactory(String host, int port) {
-		JedisConnectionFactory factory = new JedisConnectionFactory(
-				new RedisClusterConfiguration(List.of(host + ":" + port)));
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return JedisFactories
+			.start(new JedisConnectionFactory(new RedisClusterConfiguration(List.of(host + ":" + port))));
 	}
 
 	@Override
 	RedisConnectionFactory createSentinelConnectionFactory(RedisSentinelConfiguration configuration) {
-		JedisConnectionFactory factory = new JedisConnectionFactory(configuration);
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return JedisFactories.start(new JedisConnectionFactory(configuration));
 	}
 
 	@Override

@@ -33,6 +33,7 @@ import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Clustered;
+import io.dlock.test.JedisFactories;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
@@ -104,10 +105,7 @@ class RedisAcknowledgementIntegrationTests {
 	}
 
 	private static JedisConnectionFactory jedis(RedisStandaloneConfiguration server) {
-		JedisConnectionFactory factory = new JedisConnectionFactory(server);
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+		return JedisFactories.start(new JedisConnectionFactory(server));
 	}
 
 	private static AcquireCommand command(String key, String owner) {

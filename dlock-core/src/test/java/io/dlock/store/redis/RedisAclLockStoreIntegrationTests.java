@@ -27,6 +27,7 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreInspection;
 import io.dlock.test.DocsPage;
+import io.dlock.test.JedisFactories;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.RedisServer;
 
@@ -168,9 +169,8 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 	void r54JedisNeedsNoMore() {
 		onlyLocks();
 		RedisServer server = RedisServer.shared();
-		JedisConnectionFactory jedis = new JedisConnectionFactory(configuration(server.host(), server.port()));
-		jedis.afterPropertiesSet();
-		jedis.start();
+		JedisConnectionFactory jedis = JedisFactories
+			.start(new JedisConnectionFactory(configuration(server.host(), server.port())));
 		List<String> told = new CopyOnWriteArrayList<>();
 		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
 		try (RedisLockStore store = new RedisLockStore(jedis, patient());

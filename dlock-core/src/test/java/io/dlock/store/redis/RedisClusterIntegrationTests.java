@@ -32,6 +32,7 @@ import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
+import io.dlock.test.JedisFactories;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
@@ -326,10 +327,7 @@ class RedisClusterIntegrationTests {
 		}
 
 		private static JedisConnectionFactory jedis(RedisClusterConfiguration configuration) {
-			JedisConnectionFactory factory = new JedisConnectionFactory(configuration);
-			factory.afterPropertiesSet();
-			factory.start();
-			return factory;
+			return JedisFactories.start(new JedisConnectionFactory(configuration));
 		}
 
 		RedisLockStore store() {

@@ -3,11 +3,7 @@ package io.dlock.store.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
@@ -20,15 +16,13 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Clustered;
 import io.dlock.test.Patience;
-import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The largest set of locks, on all of the three masters of a Redis Cluster.
  */
-@Timeout(240)
-class RedisClusterSetIntegrationTests {
+class RedisClusterSetIntegrationTests extends AbstractRedisClusterTests {
 
 	private static final List<String> KEYS = IntStream.range(0, LockSet.MAX_KEYS).mapToObj((i) -> "key" + i).toList();
 
@@ -38,26 +32,11 @@ class RedisClusterSetIntegrationTests {
 		.shutdownTimeout(Duration.ZERO)
 		.build();
 
-	private final List<RedisServer> nodes = Stream
-		.generate(() -> RedisServer.start("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"))
-		.limit(3)
-		.toList();
-
-	@BeforeEach
-	void formCluster() {
-		RedisClusterIntegrationTests.form(this.nodes);
-	}
-
-	@AfterEach
-	void stop() {
-		this.nodes.forEach(RedisServer::close);
-	}
-
 	@ParameterizedTest
 	@EnumSource
 	void largestSetIsOnAllNodes(Client client) {
-		assertThat(
-				KEYS.stream().map((key) -> ClusterSlotHashUtil.calculateSlot(RedisKeys.of("dlock", key).lock()) / 5462))
+		assertThat(KEYS.stream()
+			.map((key) -> ClusterSlotHashUtil.calculateSlot(RedisKeys.of("dlock", key).lock()) / SLOTS_PER_NODE))
 			.contains(0, 1, 2);
 		try (Clustered clustered = new Clustered(this.nodes.get(0), client, Patience.COMMAND);
 				Clustered other = new Clustered(this.nodes.get(1), client, Patience.COMMAND);

@@ -5,11 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
@@ -30,8 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A slot of a Redis Cluster moves to another of three nodes, key by key, while a lock in
  * it is held and waited for.
  */
-@Timeout(240)
-class RedisReshardingIntegrationTests {
+class RedisReshardingIntegrationTests extends AbstractRedisClusterTests {
 
 	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(5);
 
@@ -48,24 +43,9 @@ class RedisReshardingIntegrationTests {
 
 	private static final int SLOT = ClusterSlotHashUtil.calculateSlot(KEYS.lock());
 
-	private final List<RedisServer> nodes = Stream
-		.generate(() -> RedisServer.start("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"))
-		.limit(3)
-		.toList();
+	private final RedisServer source = this.nodes.get(SLOT / SLOTS_PER_NODE);
 
-	private final RedisServer source = this.nodes.get(SLOT / 5462);
-
-	private final RedisServer target = this.nodes.get((SLOT / 5462 + 1) % 3);
-
-	@BeforeEach
-	void formCluster() {
-		RedisClusterIntegrationTests.form(this.nodes);
-	}
-
-	@AfterEach
-	void stop() {
-		this.nodes.forEach(RedisServer::close);
-	}
+	private final RedisServer target = this.nodes.get((SLOT / SLOTS_PER_NODE + 1) % 3);
 
 	@ParameterizedTest
 	@EnumSource

@@ -14,10 +14,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.LockException;
 import io.dlock.LockHandle;
@@ -25,6 +25,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
+import io.dlock.test.JedisFactories;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
@@ -145,19 +146,11 @@ class RedisSwitchOverIntegrationTests {
 		if (client == Client.LETTUCE) {
 			return LettuceFactories.create(configuration);
 		}
-		JedisConnectionFactory jedis = new JedisConnectionFactory(configuration);
-		jedis.afterPropertiesSet();
-		jedis.start();
-		return jedis;
+		return JedisFactories.start(new JedisConnectionFactory(configuration));
 	}
 
 	private static void destroy(RedisConnectionFactory factory) {
-		if (factory instanceof JedisConnectionFactory jedis) {
-			jedis.destroy();
-		}
-		if (factory instanceof LettuceConnectionFactory lettuce) {
-			lettuce.destroy();
-		}
+		((SmartLifecycle) factory).stop();
 	}
 
 }

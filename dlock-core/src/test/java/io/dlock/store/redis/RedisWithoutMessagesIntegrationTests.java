@@ -10,6 +10,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -25,6 +26,7 @@ import io.dlock.store.StoreException;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
 import io.dlock.test.CapturedLog;
 import io.dlock.test.DocsPage;
+import io.dlock.test.JedisFactories;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
@@ -100,19 +102,11 @@ class RedisWithoutMessagesIntegrationTests {
 		if (client == Client.LETTUCE) {
 			return LettuceFactories.create(user);
 		}
-		JedisConnectionFactory jedis = new JedisConnectionFactory(user);
-		jedis.afterPropertiesSet();
-		jedis.start();
-		return jedis;
+		return JedisFactories.start(new JedisConnectionFactory(user));
 	}
 
 	private static void destroy(RedisConnectionFactory factory) {
-		if (factory instanceof JedisConnectionFactory jedis) {
-			jedis.destroy();
-		}
-		if (factory instanceof LettuceConnectionFactory lettuce) {
-			lettuce.destroy();
-		}
+		((SmartLifecycle) factory).stop();
 	}
 
 	private void enter(String line) {
