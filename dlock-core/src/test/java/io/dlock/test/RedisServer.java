@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import redis.embedded.core.ExecutableProvider;
 
@@ -99,6 +101,14 @@ public final class RedisServer extends LocalServer {
 		});
 	}
 
+	/**
+	 * The major version of the binary, which tells the arguments that it knows.
+	 * @return the number, such as 6; Valkey counts on from Redis 7
+	 */
+	public static int majorVersion() {
+		return Binary.MAJOR;
+	}
+
 	private static List<String> withDefaults(int port, List<String> extraArgs) {
 		List<String> arguments = new ArrayList<>(
 				List.of("--bind", "127.0.0.1", "--port", Integer.toString(port), "--save", "", "--appendonly", "no"));
@@ -143,7 +153,11 @@ public final class RedisServer extends LocalServer {
 
 	private static final class Binary {
 
+		private static final Pattern VERSION = Pattern.compile(" v=(\\d+)\\.");
+
 		static final String PATH = find();
+
+		static final int MAJOR = ServerProcess.unlessExiting(Binary::major);
 
 		private static String find() {
 			String path = System.getProperty(BINARY_PROPERTY);
@@ -153,6 +167,16 @@ public final class RedisServer extends LocalServer {
 			Path directory = ServerProcess.newDirectory("redis-binary");
 			return ServerProcess.unlessExiting(ExecutableProvider.newJarResourceProvider(directory.toFile())::get)
 				.getAbsolutePath();
+		}
+
+		private static int major() throws IOException {
+			Process process = new ProcessBuilder(PATH, "--version").redirectErrorStream(true).start();
+			String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+			Matcher version = VERSION.matcher(text);
+			if (!version.find()) {
+				throw new IOException(PATH + " does not tell its version: " + text);
+			}
+			return Integer.parseInt(version.group(1));
 		}
 
 	}

@@ -36,9 +36,14 @@ public abstract class RedisUnderTest implements StoreUnderTest {
 	 * The log of a long campaign is rewritten before it fills the disk by itself.
 	 */
 	static List<String> arguments(boolean durable) {
-		return List.of("--appendonly", durable ? "yes" : "no", "--appendfsync", "always", "--lua-time-limit", "50",
-				"--maxmemory-policy", "noeviction", "--auto-aof-rewrite-percentage", "10",
-				"--auto-aof-rewrite-min-size", "32mb", "--user", USER, "on", ">" + USER, "~*", "&*", "+@all");
+		List<String> arguments = new ArrayList<>(List.of("--appendonly", durable ? "yes" : "no", "--appendfsync",
+				"always", "--lua-time-limit", "50", "--maxmemory-policy", "noeviction", "--auto-aof-rewrite-percentage",
+				"10", "--auto-aof-rewrite-min-size", "32mb", "--user", USER, "on", ">" + USER, "~*", "&*", "+@all"));
+		if (RedisServer.majorVersion() >= 7) {
+			// DEBUG SLEEP is a fault
+			arguments.addAll(List.of("--enable-debug-command", "local"));
+		}
+		return arguments;
 	}
 
 	/**
