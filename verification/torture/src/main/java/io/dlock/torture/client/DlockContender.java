@@ -91,8 +91,8 @@ final class DlockContender implements Contender {
 		Duration timeout = settings.commandTimeout();
 		HikariDataSource pool = address.pool(APPLICATION_POOL_SIZE);
 		Duration poolTimeout = (timeout.compareTo(SHORTEST_POOL_TIMEOUT) > 0) ? timeout : SHORTEST_POOL_TIMEOUT;
-		return new DlockContender(settings, poolTimeout,
-				new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(timeout)),
+		return new DlockContender(settings, poolTimeout, new JdbcLockStore(pool,
+				JdbcLockStoreSettings.defaults().withCommandTimeout(timeout).withQuarantine(address.quarantine())),
 				new PooledApplication(pool), pool::close);
 	}
 

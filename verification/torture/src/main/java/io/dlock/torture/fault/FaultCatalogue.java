@@ -89,7 +89,8 @@ public final class FaultCatalogue {
 				faults.add(Credentials.redis(lease));
 			}
 			case POSTGRES -> {
-				faults.addAll(NodeFaults.durable(lease));
+				faults.add(NodeFaults.pause(lease));
+				faults.addAll(forgetful ? List.of() : NodeFaults.restarts(lease));
 				faults.addAll(SqlFaults.postgres().safe(lease));
 				faults.addAll(List.of(Demotion.postgres(lease), Credentials.postgres(lease)));
 				if (tier == Tier.S) {
@@ -121,7 +122,10 @@ public final class FaultCatalogue {
 					ClusterFaults.moveSlots(lease)), FailoverFaults.losing(lease).stream())
 				.toList();
 			case REDIS_QUORUM -> QuorumFaults.forgetting(lease);
-			default -> List.of();
+			// for its quarantine, a restart is one of these although it forgets nothing
+			case POSTGRES ->
+				Stream.concat(NodeFaults.restarts(lease).stream(), Stream.of(SqlFaults.promotion(lease))).toList();
+			case MARIADB -> List.of();
 		};
 	}
 
@@ -135,10 +139,7 @@ public final class FaultCatalogue {
 			}
 			case REDIS_SENTINEL -> {
 			}
-			case POSTGRES -> {
-				faults.addAll(SqlFaults.postgres().losing());
-				faults.add(SqlFaults.promotion(bed.lease()));
-			}
+			case POSTGRES -> faults.addAll(SqlFaults.postgres().losing());
 			case MARIADB -> faults.addAll(SqlFaults.mariaDb().losing());
 		}
 		bed.storeClock().ifPresent((clock) -> faults.add(NodeFaults.clockStep(bed.lease())));

@@ -2,6 +2,7 @@ package io.dlock.torture.fault;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Faults of the processes of the store.
@@ -12,9 +13,12 @@ final class NodeFaults {
 	}
 
 	static List<FaultType> durable(Duration lease) {
+		return Stream.concat(restarts(lease).stream(), Stream.of(pause(lease))).toList();
+	}
+
+	static List<FaultType> restarts(Duration lease) {
 		return List.of(FaultType.safe("F4", "kill-and-restart", Scope.NODE, NodeFaults::restart),
-				FaultType.safe("F5", "down", Scope.NODE, NodeFaults::restart).lasting(Range.times(lease, 0.5, 4)),
-				pause(lease));
+				FaultType.safe("F5", "down", Scope.NODE, NodeFaults::restart).lasting(Range.times(lease, 0.5, 4)));
 	}
 
 	static FaultType forgetfulRestart(Duration lease) {

@@ -37,9 +37,13 @@ record Timeline(List<Deed> events) {
 	private static final Set<String> HARMLESS = Set.of("F27", "F28b", "F30", "F34");
 
 	/**
-	 * Faults after which the store may have forgotten locks, or has those of another.
+	 * Faults after which the store may have forgotten locks, or has those of another. The
+	 * restarts are those of a database, which cannot tell them from a lost disk.
 	 */
-	private static final Set<String> FORGETTING = Set.of("F14", "F15", "F16", "F17", "F19", "F21", "F35");
+	private static final Set<String> FORGETTING = Set.of("F4", "F5", "F14", "F15", "F16", "F17", "F19", "F21", "F35");
+
+	/** Other faults with its number forget nothing. */
+	private static final String PROMOTION = "promote-standby";
 
 	private static final String BUSY_MACHINE = "F28";
 
@@ -99,7 +103,7 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals quarantines() {
-		return windows((deed) -> FORGETTING.contains(deed.fault()));
+		return windows((deed) -> FORGETTING.contains(deed.fault()) || deed.text().startsWith(PROMOTION));
 	}
 
 	/**

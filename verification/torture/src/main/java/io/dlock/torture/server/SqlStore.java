@@ -76,9 +76,13 @@ public final class SqlStore implements StoreUnderTest {
 		return store;
 	}
 
+	/**
+	 * With a quarantine commits are on the disk of the primary, and nothing else knows
+	 * them.
+	 */
 	private static SqlStore startPostgresPair(Mode mode) {
-		PostgresPair pair = PostgresPair.start(mode.environment(), "-c", "fsync=on", "-c", "synchronous_commit=off",
-				"-c", "wal_keep_size=256MB");
+		PostgresPair pair = PostgresPair.start(mode.environment(), "-c", "fsync=on", "-c",
+				"synchronous_commit=" + (mode.quarantine().isPresent() ? "on" : "off"), "-c", "wal_keep_size=256MB");
 		return postgres(pair.primary(), () -> Server.of(pair.primary()),
 				new Extras(Optional.empty(), Optional.of(pair), pair::close));
 	}
@@ -86,7 +90,8 @@ public final class SqlStore implements StoreUnderTest {
 	private static SqlStore postgres(PostgresServer server, Supplier<Server> running, Extras extras) {
 		SqlStore store = new SqlStore(StoreType.POSTGRES, running, "postgres",
 				new Login(server.username(), server.password()),
-				new Queries("lease_until > clock_timestamp()",
+				// the note of the quarantine is there for good
+				new Queries("lease_until > clock_timestamp() AND lock_key <> '!quarantine'",
 						"SELECT pid FROM pg_stat_activity WHERE usename = '" + USER + "'",
 						"SELECT pid FROM pg_stat_activity WHERE state <> 'idle' AND usename = '" + USER + "'",
 						"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '" + USER + "'"),

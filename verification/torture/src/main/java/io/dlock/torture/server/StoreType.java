@@ -19,7 +19,7 @@ public enum StoreType {
 
 	REDIS_QUORUM(Access.EACH_REDIS, Ability.QUARANTINE, Ability.ADDRESSES),
 
-	POSTGRES(Access.DATABASE, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS),
+	POSTGRES(Access.DATABASE, Ability.MESSAGES, Ability.KINDS, Ability.MANY_LOCKS, Ability.QUARANTINE),
 
 	MARIADB(Access.DATABASE, Ability.KINDS, Ability.MANY_LOCKS);
 

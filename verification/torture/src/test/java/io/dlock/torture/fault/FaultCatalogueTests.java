@@ -81,6 +81,17 @@ class FaultCatalogueTests {
 			.doesNotContain("down", "evict", "delete-locks");
 	}
 
+	/**
+	 * A row that is deleted leaves no trace, and MariaDB has no quarantine.
+	 */
+	@Test
+	void quarantineMovesThePromotionOfAStandbyToTierS() {
+		assertThat(quarantined(StoreType.POSTGRES))
+			.contains("promote-standby", "kill-and-restart", "down", "pause", "slow-commit", "demoted-in-place")
+			.doesNotContain("delete-rows");
+		assertThat(StoreType.MARIADB.has(StoreType.Ability.QUARANTINE)).isFalse();
+	}
+
 	private static List<String> quarantined(StoreType type) {
 		List<FaultType> faults = faults(new NamedStore(type, List.of()), Tier.S, Duration.ofSeconds(2));
 		assertThat(faults).allMatch((fault) -> fault.tier() == Tier.S);

@@ -39,6 +39,16 @@ class QuarantineTests {
 	}
 
 	@Test
+	void i10PromotionOfAStandbyIsAReasonAndOtherFaultsWithItsNumberAreNot() {
+		this.run.fault(1000, 3000, "F24", "store promote-standby");
+		this.run.attempt(0, 0, 2000).waiting(0).then(2001, Event.QUARANTINED);
+		assertThat(this.run.broken()).isEmpty();
+		this.run.fault(11_000, 13_000, "F24", "store read-only");
+		this.run.attempt(0, 0, 12_000).waiting(0).then(12_001, Event.QUARANTINED);
+		assertThat(this.run.broken()).containsExactly(Invariant.I10);
+	}
+
+	@Test
 	void i10QuarantineIsNotForStoresThatGrantLocksAtOnce() {
 		RunBuilder at = new RunBuilder().fault(1000, 3000, "F16", "node-0");
 		at.attempt(0, 0, 2000).waiting(0).then(2001, Event.QUARANTINED);
