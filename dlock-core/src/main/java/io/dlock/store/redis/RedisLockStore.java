@@ -294,6 +294,9 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	@Override
 	public void close() {
+		if (this.quarantine != null) {
+			this.quarantine.close();
+		}
 		this.mailboxes.close();
 		this.connections.close();
 	}

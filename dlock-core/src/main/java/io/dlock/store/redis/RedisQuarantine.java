@@ -2,6 +2,8 @@ package io.dlock.store.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
@@ -23,6 +25,8 @@ final class RedisQuarantine {
 
 	private static final int BUCKETS_AT_ONCE = 256;
 
+	private static final int VISITS_IN_QUARANTINE = 10;
+
 	private final RedisConnections connections;
 
 	private final String prefix;
@@ -34,6 +38,8 @@ final class RedisQuarantine {
 	private final AtomicInteger visits = new AtomicInteger();
 
 	private final QuarantineEnd end = new QuarantineEnd();
+
+	private final CountDownLatch closed = new CountDownLatch(1);
 
 	RedisQuarantine(RedisConnections connections, String prefix, Quarantine quarantine) {
 		this.connections = connections;
@@ -108,8 +114,8 @@ final class RedisQuarantine {
 	/**
 	 * Begin the quarantine of all buckets of the server: that of a bucket which is not
 	 * used before some hours have passed would begin then. On a thread of its own; a
-	 * bucket that is left out, since this process dies or a node does not answer, begins
-	 * with its next use.
+	 * bucket that is left out, since this process dies or a node does not answer for
+	 * long, begins with its next use.
 	 */
 	private void visitAll() {
 		if (this.visits.getAndIncrement() > 0) {
@@ -120,26 +126,65 @@ final class RedisQuarantine {
 		thread.start();
 	}
 
+	/**
+	 * Until one more visit finds nothing: slots of a cluster move one after the other,
+	 * and a node may not answer at once.
+	 */
 	private void visitUntilDone() {
-		int seen;
-		do {
-			seen = this.visits.get();
-			try {
-				IntStream.iterate(0, (bucket) -> bucket < RedisKeys.BUCKETS, (bucket) -> bucket + BUCKETS_AT_ONCE)
-					.forEach(this::visit);
+		Duration pause = this.quarantine.longestLease().plus(this.quarantine.maxLag()).dividedBy(VISITS_IN_QUARANTINE);
+		int seen = 0;
+		int before;
+		boolean more;
+		try {
+			do {
+				before = seen;
+				seen = this.visits.get();
+				more = visitEach() && !remaining().isZero();
+				if (this.closed.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+					return;
+				}
 			}
-			catch (RuntimeException ex) {
-				logger.debug("Could not begin the quarantine of all buckets", ex);
-			}
+			while (more || before != seen || !this.visits.compareAndSet(seen, 0));
 		}
-		while (!this.visits.compareAndSet(seen, 0));
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
-	private void visit(int first) {
-		this.connections.executeAll("quarantine",
+	/**
+	 * Visit all buckets.
+	 * @return whether the quarantine of one has begun, or one was not reached
+	 */
+	private boolean visitEach() {
+		boolean found = false;
+		for (int first = 0; first < RedisKeys.BUCKETS; first += BUCKETS_AT_ONCE) {
+			for (Object answer : visit(first)) {
+				found |= !(answer instanceof List<?> list) || hasBegun(list);
+			}
+		}
+		return found;
+	}
+
+	private boolean hasBegun(List<?> answer) {
+		if (RedisAnswers.number(answer.get(0)) != RedisQuarantineScripts.QUARANTINED) {
+			return false;
+		}
+		note(Duration.ofMillis(RedisAnswers.number(answer.get(1))));
+		return RedisAnswers.number(answer.get(2)) == 1;
+	}
+
+	private List<Object> visit(int first) {
+		return this.connections.executeAll("quarantine",
 				IntStream.range(first, first + BUCKETS_AT_ONCE)
 					.mapToObj((bucket) -> this.scripts.visit().list(RedisKeys.era(this.prefix, bucket)))
 					.toList());
+	}
+
+	/**
+	 * End the visits, which need the connections.
+	 */
+	void close() {
+		this.closed.countDown();
 	}
 
 }

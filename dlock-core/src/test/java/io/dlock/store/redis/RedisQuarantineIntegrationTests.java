@@ -141,6 +141,23 @@ class RedisQuarantineIntegrationTests {
 	}
 
 	/**
+	 * As in a cluster whose slots move one after the other.
+	 */
+	@Test
+	void bucketThatComesLaterBeginsWithoutACall() {
+		start(Duration.ofSeconds(20));
+		Awaitility.await()
+			.until(() -> RedisClusterIntegrationTests.call(this.server, "INFO", "keyspace")
+				.contains("keys=" + RedisKeys.BUCKETS));
+		String note = new String(RedisKeys.era("dlock", 0));
+		String era = RedisClusterIntegrationTests.call(this.server, "HGET", note, "era");
+		RedisClusterIntegrationTests.call(this.server, "HMSET", note, "era", "that of another node");
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(RedisClusterIntegrationTests.call(this.server, "HGET", note, "era"))
+				.isEqualTo(era));
+	}
+
+	/**
 	 * The replica takes over before the former master grants: the worst of all lags.
 	 */
 	@Test
