@@ -3,6 +3,7 @@ package io.dlock.torture.fault;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.dlock.torture.server.RedisAdmin;
 import io.dlock.torture.server.RedisClusterStore;
@@ -11,6 +12,9 @@ import io.dlock.torture.server.RedisClusterStore;
  * Faults of a Redis Cluster while it is in use.
  */
 final class ClusterFaults {
+
+	/** Buckets that no call uses are looked at so often in a quarantine. */
+	private static final int VISITS_IN_QUARANTINE = 10;
 
 	private ClusterFaults() {
 	}
@@ -46,6 +50,7 @@ final class ClusterFaults {
 			}
 			fault.pause(step);
 		}
+		TimeUnit.NANOSECONDS.sleep(fault.bed().quarantine().dividedBy(VISITS_IN_QUARANTINE).toNanos());
 	}
 
 	private static void moveKeys(RedisAdmin source, String slot, int port) throws IOException {
