@@ -3,11 +3,14 @@ package io.dlock.store.redis;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import io.lettuce.core.protocol.ConnectionWatchdog;
+import io.lettuce.core.protocol.RedisHandshakeHandler;
 import io.lettuce.core.pubsub.PubSubCommandHandler;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.handler.timeout.ReadTimeoutHandler;
 import org.apache.commons.logging.Log;
@@ -41,9 +44,41 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 		channel.pipeline()
 			.addFirst(new FlushConsolidationHandler(FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES,
 					true));
+		ChannelHandlerContext handshake = channel.pipeline().context(RedisHandshakeHandler.class);
+		if (handshake != null) {
+			channel.pipeline().addAfter(handshake.name(), null, new NoLateHandshake());
+		}
 		if (channel.pipeline().get(PubSubCommandHandler.class) != null) {
 			channel.pipeline().addFirst(new EndOfSilence(this.longestSilence));
 		}
+	}
+
+	/**
+	 * Keeps a handshake that took too long from being successful after all. Lettuce
+	 * closes its channel, takes the commands that fail with it for no failure, and calls
+	 * the closed channel active. Its watchdog then connects again beside the next
+	 * attempt: one connection more that nothing closes, with a second subscription.
+	 */
+	private static final class NoLateHandshake extends ChannelInboundHandlerAdapter {
+
+		private boolean active;
+
+		@Override
+		public void channelActive(ChannelHandlerContext context) throws Exception {
+			this.active = context.channel().isActive();
+			if (this.active) {
+				super.channelActive(context);
+			}
+		}
+
+		@Override
+		public void channelInactive(ChannelHandlerContext context) throws Exception {
+			if (!this.active && context.pipeline().get(ConnectionWatchdog.class) != null) {
+				context.pipeline().remove(ConnectionWatchdog.class);
+			}
+			super.channelInactive(context);
+		}
+
 	}
 
 	private static final class EndOfSilence extends ReadTimeoutHandler {
