@@ -256,6 +256,7 @@ class Acquisition {
 		this.failure = ex;
 		this.refused = null;
 		if (ex instanceof StoreCongestedException || ex instanceof StoreQuarantinedException) {
+			this.store.storeAnswered(sent);
 			this.failingSince = null;
 		}
 		else if (this.failingSince == null) {

@@ -133,9 +133,11 @@ final class StoreAcquirer {
 	}
 
 	/**
-	 * Not every answer is noted, because all threads write here.
+	 * Note that the store works. Not every answer is noted, because all threads write
+	 * here.
+	 * @param sent the time of a call that it answered
 	 */
-	private void storeAnswered(Moment sent) {
+	void storeAnswered(Moment sent) {
 		if (sent.nanos() - this.answered > this.answerNanos / 8) {
 			this.answered = sent.nanos();
 		}

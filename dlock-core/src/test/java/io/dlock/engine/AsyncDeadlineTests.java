@@ -27,6 +27,8 @@ import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.store.StoreCongestedException;
+import io.dlock.store.StoreQuarantinedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -148,6 +150,30 @@ class AsyncDeadlineTests {
 			.havingCause()
 			.isExactlyInstanceOf(answered ? LockCongestedException.class : LockStoreException.class);
 		this.store.down = false;
+		this.done.countDown();
+		patient.close();
+	}
+
+	/**
+	 * The store answers, although it grants nothing.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void a5RequestNotSentIsCongestedIfOthersAreCongestedOrQuarantined(boolean quarantined) {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build());
+		occupyWorkers(patient);
+		this.store.beforeAcquire = () -> {
+			throw quarantined ? new StoreQuarantinedException(Duration.ofMinutes(1))
+					: new StoreCongestedException("no connection became free", null);
+		};
+		LockRequest tried = LockRequest.builder("tried").waitTime(Duration.ZERO).build();
+		assertThat(catchThrowable(() -> patient.acquire(tried))).isInstanceOfSatisfying(LockStoreException.class,
+				(failure) -> assertThat(failure.isOutage()).isFalse());
+		LockRequest request = LockRequest.builder("key").waitTime(Duration.ofMillis(50)).build();
+		assertThat(patient.acquireAsync(request)).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockCongestedException.class);
 		this.done.countDown();
 		patient.close();
 	}

@@ -94,9 +94,11 @@ final class LockConnections implements AutoCloseable {
 			place.answered();
 			return result;
 		}
-		catch (StoreQuarantinedException ex) {
+		catch (StoreException ex) {
 			place.answered();
-			noteQuarantine(ex.remaining());
+			if (ex instanceof StoreQuarantinedException quarantined) {
+				noteQuarantine(quarantined.remaining());
+			}
 			throw ex;
 		}
 		catch (SQLException ex) {

@@ -25,6 +25,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.dlock.store.AcquireResult;
@@ -259,22 +261,23 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	 * The one place is never free, so that only the answer to the first call says that
 	 * the database works.
 	 */
-	@Test
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
 	@Timing
-	void a5AnswerToACallIsNoSilenceOfTheDatabase() throws Exception {
+	void a5AnswerToACallIsNoSilenceOfTheDatabase(boolean congested) throws Exception {
 		Duration timeout = SHORT_TIMEOUT.multipliedBy(3);
 		CountDownLatch done = new CountDownLatch(1);
 		ExecutorService callers = Executors.newCachedThreadPool();
 		try (JdbcLockStore store = impatientStore(application(), timeout)) {
 			CountDownLatch first = new CountDownLatch(1);
-			Future<Boolean> answered = callers.submit(() -> work(store, first));
+			Future<Boolean> answered = callers.submit(() -> work(store, first, congested));
 			Awaitility.await().pollDelay(timeout.dividedBy(10)).until(() -> true);
-			callers.submit(() -> work(store, done));
+			callers.submit(() -> work(store, done, false));
 			Awaitility.await().pollDelay(timeout.dividedBy(4)).until(() -> true);
-			Future<Boolean> last = callers.submit(() -> work(store, done));
+			Future<Boolean> last = callers.submit(() -> work(store, done, false));
 			Awaitility.await().pollDelay(timeout.dividedBy(3)).until(() -> true);
 			first.countDown();
-			assertThat(answered.get()).isTrue();
+			Awaitility.await().until(answered::isDone);
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(last::get)
 				.withCauseInstanceOf(StoreCongestedException.class);
 		}
@@ -284,10 +287,17 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 		}
 	}
 
-	private static boolean work(JdbcLockStore store, CountDownLatch end) {
+	/**
+	 * Occupy a connection, like a member whose changes others prevent if it is congested.
+	 */
+	private static boolean work(JdbcLockStore store, CountDownLatch end, boolean congested) {
 		return store.connections().execute("work", (dialect, connection) -> {
 			try {
-				return end.await(1, TimeUnit.MINUTES);
+				boolean ended = end.await(1, TimeUnit.MINUTES);
+				if (congested) {
+					throw new StoreCongestedException("Other sessions changed the lock again and again", null);
+				}
+				return ended;
 			}
 			catch (InterruptedException ex) {
 				throw new SQLException(ex);
