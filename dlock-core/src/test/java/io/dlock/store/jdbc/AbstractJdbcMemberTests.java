@@ -4,12 +4,16 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.dlock.store.AcquireResult;
@@ -17,6 +21,7 @@ import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreCongestedException;
@@ -89,11 +94,12 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 	}
 
 	@Test
-	void memberDoesNotJoinAQueueThatFillsItsColumn() {
+	void requestDoesNotJoinAQueueThatFillsItsColumn() {
 		String crowd = "0001abcdefghijkl ".repeat(236);
 		granted(acquire(this.store, "+a", 1));
 		update("UPDATE " + this.table + " SET waiting = '" + crowd + "'");
 		refused(this.store.acquire(command(this.key, "+b", 1, this.mailbox)));
+		refused(this.store.acquire(command(this.key, "x", 1, this.mailbox)));
 		assertThat(JdbcClient.create(this.pool).sql("SELECT waiting FROM " + this.table).query(String.class).single())
 			.isEqualTo(crowd);
 	}
@@ -212,6 +218,58 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 		assertThat(late.acquire(command(this.key, "x", 1, this.mailbox))).isEqualTo(notQueued);
 		this.store.release(this.key, "y");
 		granted(acquire("z"));
+	}
+
+	@Test
+	void exclusiveRequestDoesNotQueueForAKeyThatIsFreeByNow() {
+		granted(acquire("x"));
+		JdbcLockStore late = interruptedOnce(() -> this.store.release(this.key, "x"));
+		assertThat(late.acquire(command(this.key, "y", 1, this.mailbox))).isEqualTo(new Refused(Duration.ZERO, null));
+		granted(acquire("x"));
+		this.store.release(this.key, "x");
+		granted(acquire("z"));
+	}
+
+	@Test
+	void requestThatLeavesWhenItsTurnComesKeepsTheKeyFromNoOther() {
+		granted(acquire("x"));
+		refused(this.store.acquire(command(this.key, "y", 1, this.mailbox)));
+		interruptedOnce(() -> this.store.release(this.key, "x")).leave(this.key, this.mailbox);
+		granted(acquire("z"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "+" })
+	void pollNoticesALeaseThatEndsByItself(String mode) {
+		Queue<String> turns = new ConcurrentLinkedQueue<>();
+		JdbcLockStore polling = store(this.pool, Patience.COMMAND, WakeUp.POLL);
+		try (Mailbox opened = polling.openMailbox(this.mailbox, turns::add)) {
+			assertThat(opened).isNotNull();
+			Duration soon = Duration.ofMillis(500);
+			granted(this.store.acquire(new AcquireCommand(this.key, "x", soon, "", "", null, false, null, 5)));
+			refused(polling.acquire(command(this.key, mode + "y", 5, this.mailbox)));
+			Awaitility.await().untilAsserted(() -> assertThat(turns).containsExactly(this.key));
+		}
+	}
+
+	/**
+	 * The process has waited as a member before.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "", "+" })
+	void pollNoticesAReservationWhileItLasts(String mode) {
+		Queue<String> turns = new ConcurrentLinkedQueue<>();
+		JdbcLockStore polling = store(this.pool, Patience.COMMAND, WakeUp.POLL);
+		try (Mailbox opened = polling.openMailbox(this.mailbox, turns::add)) {
+			assertThat(opened).isNotNull();
+			granted(acquire(this.store, "+a", 1));
+			refused(polling.acquire(command(this.key, "+b", 1, this.mailbox)));
+			polling.leave(this.key, this.mailbox);
+			refused(polling.acquire(command(this.key, mode + "y", 1, this.mailbox)));
+			this.store.release(this.key, "+a");
+			Awaitility.await().untilAsserted(() -> assertThat(turns).containsExactly(this.key));
+			refused(acquire("z"));
+		}
 	}
 
 	@Test

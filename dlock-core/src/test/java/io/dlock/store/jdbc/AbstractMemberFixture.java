@@ -69,8 +69,12 @@ abstract class AbstractMemberFixture {
 	}
 
 	final JdbcLockStore store(DataSource dataSource, Duration timeout) {
+		return store(dataSource, timeout, null);
+	}
+
+	final JdbcLockStore store(DataSource dataSource, Duration timeout, @Nullable WakeUp wakeUp) {
 		JdbcLockStore created = new JdbcLockStore(dataSource, new JdbcLockStoreSettings(this.table, timeout, 2,
-				Duration.ofDays(1), null, SynchronousCommit.DEFAULT, null));
+				Duration.ofDays(1), wakeUp, SynchronousCommit.DEFAULT, null));
 		this.stores.add(created);
 		return created;
 	}

@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Locale;
 
 import javax.sql.DataSource;
 
@@ -38,8 +39,14 @@ final class RacingDataSource extends DelegatingDataSource {
 				});
 	}
 
+	/**
+	 * Whether a statement writes a record that members may hold, joins a queue, or leaves
+	 * one.
+	 */
 	private static boolean isWrite(String sql) {
-		return !sql.startsWith("SELECT") && sql.contains("members");
+		String lower = sql.toLowerCase(Locale.ROOT);
+		return !lower.startsWith("select") && (lower.contains("members") || lower.contains("char_length(waiting) <")
+				|| lower.contains("replace(replace("));
 	}
 
 	@Override

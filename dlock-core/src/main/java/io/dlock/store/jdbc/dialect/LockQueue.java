@@ -38,23 +38,23 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 	}
 
 	/**
-	 * Leave the queue of a key, or give up its reservation.
+	 * Leave the queue of a key, and then give up its reservation: a release in between
+	 * would otherwise reserve the key for a process that does not come.
 	 * @param storageKey the key
 	 * @param mailbox the address that is queued
 	 * @return {@code false} if members hold the key, and it has to be left as one of them
 	 * @throws SQLException if there is no answer
 	 */
 	public boolean leave(String storageKey, MailboxAddress mailbox) throws SQLException {
-		if (this.dialect.release(this.connection, storageKey, mailbox.reservationOwner())) {
-			return true;
-		}
+		boolean left;
 		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.LEAVE)) {
 			statement.setString(1, WaitingQueue.entry(mailbox, false));
 			statement.setString(2, WaitingQueue.entry(mailbox, true));
 			statement.setString(3, storageKey);
-			if (statement.executeUpdate() == 1) {
-				return true;
-			}
+			left = statement.executeUpdate() == 1;
+		}
+		if (this.dialect.release(this.connection, storageKey, mailbox.reservationOwner()) || left) {
+			return true;
 		}
 		return !(this.dialect.holder(this.connection, storageKey) instanceof AcquireAttempt.Held held
 				&& held.owner().equals(LockRecord.MEMBERS));
