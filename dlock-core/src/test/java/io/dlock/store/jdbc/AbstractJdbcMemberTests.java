@@ -272,6 +272,27 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 		}
 	}
 
+	/**
+	 * A statement that removes many rows locks them all until its end.
+	 */
+	@Test
+	void sweepRemovesAThousandRowsWithEachStatement() {
+		granted(acquire("x"));
+		String columns = "owner, token, acquired_at, lease_until, renewals, holder, reason, waiting";
+		for (int i = 0; i <= 1000; i++) {
+			update("INSERT INTO %1$s (lock_key, %2$s) SELECT 'old%3$d', %2$s FROM %1$s WHERE lock_key = '%4$s'"
+				.formatted(this.table, columns, i, this.key));
+		}
+		update("UPDATE " + this.table + " SET lease_until = '2000-01-01 00:00:00' WHERE lock_key LIKE 'old%'");
+		boolean more = this.store.connections()
+			.execute("sweep", (dialect, connection) -> dialect.sweep(connection, Duration.ofDays(1)));
+		assertThat(more).isTrue();
+		assertThat(JdbcClient.create(this.pool).sql("SELECT COUNT(*) FROM " + this.table).query(Integer.class).single())
+			.isEqualTo(2);
+		assertThat(this.store.sweep()).isFalse();
+		assertThat(this.store.inspection().list(10).locks()).hasSize(1);
+	}
+
 	@Test
 	void changesThatOthersPreventAreGivenUpWithTheTimeout() {
 		granted(acquire("+a"));

@@ -121,11 +121,25 @@ class LockPoolTests {
 		try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID())) {
 			application.setReadOnly(true);
 			application.setLeakDetectionThreshold(5000);
-			try (HikariDataSource pool = new LockPools(application, JdbcLockStoreSettings.defaults()).open(1,
+			application.setAutoCommit(false);
+			application.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+			application.setConnectionInitSql("SELECT 2");
+			application.setMinimumIdle(9);
+			application.setConnectionTimeout(77_000);
+			application.setInitializationFailTimeout(5000);
+			try (HikariDataSource pool = new LockPools(application, JdbcLockStoreSettings.defaults()).open(3,
 					(config) -> {
 					})) {
 				assertThat(pool.isReadOnly()).isFalse();
 				assertThat(pool.getLeakDetectionThreshold()).isZero();
+				assertThat(pool.isAutoCommit()).isTrue();
+				assertThat(pool.getTransactionIsolation()).isEqualTo("TRANSACTION_READ_COMMITTED");
+				assertThat(pool.getConnectionInitSql()).isNull();
+				assertThat(pool.getMaximumPoolSize()).isEqualTo(3);
+				assertThat(pool.getMinimumIdle()).isOne();
+				assertThat(pool.getConnectionTimeout())
+					.isEqualTo(JdbcLockStoreSettings.defaults().commandTimeout().toMillis());
+				assertThat(pool.getInitializationFailTimeout()).isNegative();
 			}
 		}
 	}

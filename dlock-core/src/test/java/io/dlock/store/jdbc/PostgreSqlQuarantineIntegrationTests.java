@@ -24,6 +24,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.Quarantine;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException.Effect;
@@ -254,6 +255,24 @@ class PostgreSqlQuarantineIntegrationTests {
 			quarantined(this.store, new AcquireCommand("taken", owner, LEASE, "holder", "", null, false, other, 1));
 			assertThat(free.find("free")).isEmpty();
 			assertThat(free.find("own")).isPresent();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "+a", "b" })
+	void lockThatIsKnownEndsAndItsQueueIsLeftInAQuarantine(String owner) {
+		start(LONG);
+		MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
+		Quarantine none = null;
+		try (JdbcLockStore free = new JdbcLockStore(this.pool, settings(LONG).withQuarantine(none))) {
+			granted(free, "known", owner);
+			assertThat(free.acquire(new AcquireCommand("known", "c", LEASE, "holder", "", mailbox, true, null)))
+				.isInstanceOf(AcquireResult.Refused.class);
+			quarantined(this.store, "known", "c");
+			this.store.leave("known", mailbox);
+			long token = free.find("known").orElseThrow().token();
+			assertThat(this.store.inspection().forceRelease("known", token)).isTrue();
+			granted(free, "known", "d");
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.store.AcquireResult.Granted;
@@ -110,6 +111,16 @@ abstract class AcquireContract extends ContractPart {
 		});
 		release("a");
 		assertThat(find()).isEmpty();
+	}
+
+	@Test
+	void ageIsTheTimeSinceTheLockWasTaken() {
+		long asked = System.nanoTime();
+		granted(acquire("a", Duration.ofMinutes(5)));
+		Duration clocks = Duration.ofMillis(100);
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(find().orElseThrow().age()).isGreaterThan(clocks)
+				.isLessThan(clocks.plusNanos(System.nanoTime() - asked)));
 	}
 
 }

@@ -41,6 +41,9 @@ class DatabaseFactsIntegrationTests {
 			assertThat(facts.server()).matches("PostgreSQL \\d+\\.\\d+.*");
 			assertThat(facts.role()).isEqualTo("primary");
 			assertThat(facts.warnings()).allSatisfy((warning) -> assertThat(warning).startsWith("fsync is off"));
+			execute(connection, "SET synchronous_commit = remote_apply");
+			assertThat(DatabaseFacts.ofPostgreSql(connection).warnings())
+				.anySatisfy((warning) -> assertThat(warning).contains("no lock waits for a standby"));
 			execute(connection, "SET synchronous_commit = off");
 			assertThat(DatabaseFacts.ofPostgreSql(connection).warnings())
 				.anySatisfy((warning) -> assertThat(warning).startsWith("synchronous_commit is off"));
@@ -55,12 +58,13 @@ class DatabaseFactsIntegrationTests {
 	 */
 	@Test
 	void r19StandbyTakesNoLockAndReportsItsRole() {
-		try (PostgresServer primary = PostgresServer.start()) {
+		try (PostgresServer primary = PostgresServer.start("-c", "fsync=off")) {
 			HikariDataSource onPrimary = Pools.create(primary);
 			Pools.createLockTable(onPrimary, "postgresql");
 			assertThat(check(onPrimary)).satisfies((report) -> {
 				assertThat(report.failure()).isNull();
 				assertThat(report.role()).isEqualTo("primary");
+				assertThat(report.warnings()).singleElement().asString().startsWith("fsync is off");
 			});
 			try (PostgresServer standby = primary.startStandby(primary.port(), Map.of())) {
 				assertThat(check(Pools.create(standby))).satisfies((report) -> {
