@@ -59,7 +59,7 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 	 * the closed channel active. Its watchdog then connects again beside the next
 	 * attempt: one connection more that nothing closes, with a second subscription.
 	 */
-	private static final class NoLateHandshake extends ChannelInboundHandlerAdapter {
+	static final class NoLateHandshake extends ChannelInboundHandlerAdapter {
 
 		private boolean active;
 
