@@ -77,12 +77,11 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Raised
 	@Override
 	public AcquireResult acquire(AcquireCommand command, long leastToken) {
 		long now = now();
-		String releasing = command.releasing();
-		boolean member = LockStore.isMember(command.owner());
 		return change(command.key(), (held) -> {
-			if (member) {
+			if (LockStore.isMember(command.owner())) {
 				return new MemberAcquire(command, now, this.tokens.next(0)).on(held);
 			}
+			String releasing = command.releasing();
 			return acquire(command, leastToken, (releasing != null) ? released(held, releasing, now).record() : held,
 					now);
 		});
@@ -117,20 +116,27 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Raised
 	private <T> T changeStored(String storageKey, Function<LockRecord, Change<T>> next) {
 		RecordUpdate<T> update = new RecordUpdate<>(next);
 		this.records.compute(storageKey, update);
-		for (MailboxAddress address : update.reserved()) {
-			Consumer<String> mailbox = this.mailboxes.get(address.mailbox());
-			if (mailbox != null) {
-				mailbox.accept(address.message(storageKey));
-			}
+		if (!update.reserved().isEmpty()) {
+			update.reserved().forEach((address) -> notify(address, storageKey));
 		}
 		return update.answer();
+	}
+
+	private void notify(MailboxAddress address, String storageKey) {
+		Consumer<String> mailbox = this.mailboxes.get(address.mailbox());
+		if (mailbox != null) {
+			mailbox.accept(address.message(storageKey));
+		}
 	}
 
 	private static Change<Boolean> released(LockRecord held, String owner, long now) {
 		if (LockStore.isMember(owner)) {
 			return held.release(owner, now);
 		}
-		return held.owner().equals(owner) ? new Change<>(held.passedOn(now), true) : new Change<>(held, false);
+		if (!held.owner().equals(owner)) {
+			return new Change<>(held, false);
+		}
+		return new Change<>(held.waiting().isEmpty() ? LockRecord.NONE : held.passedOn(now), true);
 	}
 
 	private long now() {
