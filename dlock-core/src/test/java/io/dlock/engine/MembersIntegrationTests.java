@@ -105,8 +105,8 @@ class MembersIntegrationTests {
 	}
 
 	/**
-	 * Each hundredth permit is that of a process that is killed: nobody renews it, and
-	 * nobody gives it back.
+	 * Each hundredth permit is that of a process that is killed: it is neither renewed
+	 * nor given back.
 	 */
 	@ParameterizedTest
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
