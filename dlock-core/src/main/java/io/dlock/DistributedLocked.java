@@ -24,12 +24,13 @@ import org.springframework.core.annotation.AliasFor;
  * while the method runs, and released after it, also when it throws. The handle is
  * {@link LockHandle#current()} in the method.
  * <p>
- * <strong>Transactions.</strong> If the method is called inside a transaction that runs
- * already, the lock is kept and renewed until that transaction has ended, by a commit or
- * a rollback, and a warning says so once ({@code dlock.transaction.inside}), unless the
- * method leaves that transaction ({@code REQUIRES_NEW}, {@code NOT_SUPPORTED}). A
- * transaction that would commit after a lock of its thread was lost is rolled back, and
- * the commit throws {@link LockLostException} ({@code dlock.transaction.commit-check}).
+ * <strong>Transactions.</strong> If the method is called inside a transaction that is
+ * already running, the lock is kept and renewed until that transaction has ended, by a
+ * commit or a rollback, and a warning says so once ({@code dlock.transaction.inside}),
+ * unless the method leaves that transaction ({@code REQUIRES_NEW},
+ * {@code NOT_SUPPORTED}). A transaction that would commit after a lock of its thread was
+ * lost is rolled back, and the commit throws {@link LockLostException}
+ * ({@code dlock.transaction.commit-check}).
  * <p>
  * On a class it applies to all public methods, each with its own lock unless they share a
  * {@link #name} or {@link #key}; an annotation on a method takes precedence. Interfaces
@@ -82,11 +83,11 @@ public @interface DistributedLocked {
 	 * The result, and each operand of a concatenation, is a value with a defined text:
 	 * text, a number by its value, a {@code UUID}, an enum constant by its name, a type
 	 * of {@code java.time}, a record or an array of such values, or a type with a
-	 * {@link LockKeyConverter}. All others are refused, collections among them, for which
-	 * there is {@link #keys}: at start-up if the declared types tell, otherwise at the
-	 * call, with an {@link IllegalArgumentException}, as {@code null} and a blank text
-	 * are. The page {@code docs/keys.md} has the table. Without a key, the lock is the
-	 * {@link #name}, or the method if there is no name.
+	 * {@link LockKeyConverter}. Other values are refused: at start-up if the declared
+	 * types reveal them, otherwise by the call, with an {@link IllegalArgumentException}.
+	 * The call also refuses {@code null} and a blank text. A collection is refused here
+	 * and accepted by {@link #keys}. The page {@code docs/keys.md} has the table. Without
+	 * a key, the lock is the {@link #name}, or the method if there is no name.
 	 * @return the SpEL expression
 	 */
 	@AliasFor("value")
@@ -220,9 +221,9 @@ public @interface DistributedLocked {
 
 	/**
 	 * The shortest time for which the lock stays taken, even if the method ends earlier:
-	 * {@code 10s}. The caller goes on when the method ends; the store keeps the lock for
-	 * the rest. For scheduled methods that all instances start within that time and one
-	 * of them runs:
+	 * {@code 10s}. The caller continues when the method ends; the store keeps the lock
+	 * for the rest. For scheduled methods that all instances start within that time and
+	 * one of them runs:
 	 *
 	 * <pre class="code">
 	 * &#64;Scheduled(cron = "0 0 3 * * *")

@@ -27,8 +27,8 @@ public interface LockHandle extends AutoCloseable {
 	String key();
 
 	/**
-	 * The fencing token: higher than that of every earlier holder of this key, also after
-	 * the store lost its data (as long as the store's clock is not behind the last
+	 * The fencing token: higher than that of every earlier holder of this key, even after
+	 * the store has lost its data (as long as the store's clock is not behind the last
 	 * token). It never changes; nested handles share it. Write it beside the data that
 	 * the lock protects, and refuse writes with a lower one.
 	 * <p>

@@ -13,8 +13,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * <p>
  * <strong>Guarantees.</strong> A lock is a lease: the store grants the lock to another
  * caller once the lease is over, even if the holder has not noticed. Three things are
- * promised. Two handles of one key are never both {@linkplain LockHandle#isValid()
- * valid}, unless both are {@linkplain LockMode#SHARED shared}. The
+ * promised. Two holders of one key never both have a {@linkplain LockHandle#isValid()
+ * valid} handle, unless both are {@linkplain LockMode#SHARED shared}. The
  * {@linkplain LockHandle#token() fencing token} increases with every new holder of a key.
  * A holder that lost its lease knows by its local deadline at the latest. No lease lock
  * promises more; use the fencing token where a stale write must be impossible.
@@ -252,8 +252,8 @@ public interface LockRegistry extends PermitRegistry {
 	 * is not interruptible, {@code tryLock()} tries once, and {@code unlock()} by a
 	 * thread that does not hold the lock throws {@link IllegalMonitorStateException}.
 	 * {@code unlock()} throws {@link LockLostException} if the lease was over before.
-	 * Conditions are not supported. A thread that has lost the lock unlocks it all the
-	 * same, and learns of the loss by that.
+	 * Conditions are not supported. A thread that has lost the lock must still unlock it,
+	 * and learns of the loss from that call.
 	 * @param key the key to lock
 	 * @return a view with the default lease; views of one key are interchangeable and
 	 * equal, but not the same object
@@ -323,8 +323,8 @@ public interface LockRegistry extends PermitRegistry {
 
 	/**
 	 * Look up the current holder of a key, in this process or any other, for people and
-	 * diagnostics. The answer is out of date when it arrives: programs must not decide by
-	 * it.
+	 * diagnostics. The answer may be out of date when it arrives: programs must not base
+	 * decisions on it.
 	 * @param key the key to look up
 	 * @return the current holder according to the store, or empty if the key is free
 	 * @throws LockStoreException if the store failed

@@ -127,24 +127,22 @@ final class RedisQuarantine {
 	}
 
 	/**
-	 * Until one more visit finds nothing: slots of a cluster move one after the other,
-	 * and a node may not answer at once.
+	 * Visit again until nothing more is found: slots of a cluster move one after the
+	 * other, and a node may not answer at once.
 	 */
 	private void visitUntilDone() {
 		Duration pause = this.quarantine.longestLease().plus(this.quarantine.maxLag()).dividedBy(VISITS_IN_QUARANTINE);
-		int seen = 0;
-		int before;
+		int seen;
 		boolean more;
 		try {
 			do {
-				before = seen;
 				seen = this.visits.get();
 				more = visitEach() && !remaining().isZero();
-				if (this.closed.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+				if (more && this.closed.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
 					return;
 				}
 			}
-			while (more || before != seen || !this.visits.compareAndSet(seen, 0));
+			while (more || !this.visits.compareAndSet(seen, 0));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -153,13 +151,13 @@ final class RedisQuarantine {
 
 	/**
 	 * Visit all buckets.
-	 * @return whether the quarantine of one has begun, or one was not reached
+	 * @return whether another visit may find more
 	 */
 	private boolean visitEach() {
 		boolean found = false;
 		for (int first = 0; first < RedisKeys.BUCKETS; first += BUCKETS_AT_ONCE) {
 			for (Object answer : visit(first)) {
-				found |= !(answer instanceof List<?> list) || hasBegun(list);
+				found |= !(answer instanceof List<?> list) || (hasBegun(list) && this.connections.isCluster());
 			}
 		}
 		return found;

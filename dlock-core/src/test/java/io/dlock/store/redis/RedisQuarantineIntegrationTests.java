@@ -69,6 +69,14 @@ class RedisQuarantineIntegrationTests {
 		this.store = store(this.factory, longestLease);
 	}
 
+	private void startCluster(Duration longestLease) {
+		this.server = RedisServer.start("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no");
+		RedisClusterIntegrationTests.slots(this.server, "ADDSLOTS", 0, 16384);
+		this.factory = LettuceFactories
+			.create(new RedisClusterConfiguration(List.of(this.server.host() + ":" + this.server.port())));
+		this.store = store(this.factory, longestLease);
+	}
+
 	private static RedisLockStore store(LettuceConnectionFactory factory, Duration longestLease) {
 		return Patience.connected(new RedisLockStore(factory,
 				AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(longestLease, LAG))));
@@ -141,11 +149,12 @@ class RedisQuarantineIntegrationTests {
 	}
 
 	/**
-	 * As in a cluster whose slots move one after the other.
+	 * The slots of a cluster move one after the other. The next visit comes after a tenth
+	 * of the quarantine.
 	 */
 	@Test
 	void bucketThatComesLaterBeginsWithoutACall() {
-		start(Duration.ofSeconds(20));
+		startCluster(Duration.ofSeconds(60));
 		Awaitility.await()
 			.until(() -> RedisClusterIntegrationTests.call(this.server, "INFO", "keyspace")
 				.contains("keys=" + RedisKeys.BUCKETS));
@@ -153,6 +162,7 @@ class RedisQuarantineIntegrationTests {
 		String era = RedisClusterIntegrationTests.call(this.server, "HGET", note, "era");
 		RedisClusterIntegrationTests.call(this.server, "HMSET", note, "era", "that of another node");
 		Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
 			.untilAsserted(() -> assertThat(RedisClusterIntegrationTests.call(this.server, "HGET", note, "era"))
 				.isEqualTo(era));
 	}
@@ -237,11 +247,7 @@ class RedisQuarantineIntegrationTests {
 
 	@Test
 	void clusterHasANoteBesideTheLocksOfEachBucket() {
-		this.server = RedisServer.start("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no");
-		RedisClusterIntegrationTests.slots(this.server, "ADDSLOTS", 0, 16384);
-		this.factory = LettuceFactories
-			.create(new RedisClusterConfiguration(List.of(this.server.host() + ":" + this.server.port())));
-		this.store = store(this.factory, LEASE);
+		startCluster(LEASE);
 		Awaitility.await()
 			.until(() -> RedisClusterIntegrationTests.call(this.server, "INFO", "keyspace")
 				.contains("keys=" + RedisKeys.BUCKETS));
