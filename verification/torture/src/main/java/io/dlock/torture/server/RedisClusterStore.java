@@ -135,6 +135,9 @@ public final class RedisClusterStore extends ReplicatedRedis {
 	@Override
 	public void switchOver(int master) throws IOException {
 		await(() -> {
+			if (isMaster(replica(master))) {
+				return true;
+			}
 			processes().admin(replica(master)).call("CLUSTER", "FAILOVER");
 			return holdsWithin(SWITCH_OVER, () -> isMaster(replica(master)));
 		}, "There is no switch-over");

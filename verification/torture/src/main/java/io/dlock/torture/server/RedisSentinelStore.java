@@ -29,6 +29,9 @@ public final class RedisSentinelStore extends ReplicatedRedis {
 
 	private static final Duration SOON = Duration.ofSeconds(3);
 
+	/** Longer than a Sentinel tries. */
+	private static final Duration SWITCH_OVER = Duration.ofSeconds(15);
+
 	private final List<RedisServer> sentinels = new ArrayList<>();
 
 	private RedisSentinelStore(Mode mode) {
@@ -118,7 +121,8 @@ public final class RedisSentinelStore extends ReplicatedRedis {
 
 	/**
 	 * A Sentinel takes no replica for good that it has not asked for a while, and may
-	 * give up a switch-over that it has begun.
+	 * give up a switch-over that it has begun. It is asked again only then: right after
+	 * the switch-over, it would lead back.
 	 */
 	@Override
 	public void switchOver(int master) throws IOException {
@@ -129,8 +133,17 @@ public final class RedisSentinelStore extends ReplicatedRedis {
 			try (RedisAdmin admin = admin(this.sentinels.get(0))) {
 				admin.text("SENTINEL", "FAILOVER", MASTER);
 			}
-			return false;
+			return holdsWithin(SWITCH_OVER, () -> isReplaced(master));
 		}, "There is no switch-over");
+	}
+
+	private boolean isReplaced(int master) {
+		try {
+			return master() != master;
+		}
+		catch (IOException ex) {
+			return false;
+		}
 	}
 
 	@Override
