@@ -155,11 +155,16 @@ public final class RedisSentinelStore extends ReplicatedRedis {
 		return new RedisAdmin(sentinel.host(), sentinel.port(), Duration.ofSeconds(2));
 	}
 
+	/**
+	 * A Sentinel that has not yet seen that a former master is a replica makes it one,
+	 * even if another has promoted it again meanwhile.
+	 */
 	private boolean sentinelsReady() throws IOException {
 		for (RedisServer sentinel : this.sentinels) {
 			try (RedisAdmin admin = admin(sentinel)) {
 				if (!admin.text("INFO", "sentinel").contains("status=ok")
-						|| !admin.text("INFO", "sentinel").contains("slaves=1,sentinels=3")) {
+						|| !admin.text("INFO", "sentinel").contains("slaves=1,sentinels=3")
+						|| !admin.text("SENTINEL", "SLAVES", MASTER).contains("role-reported, slave")) {
 					return false;
 				}
 			}
