@@ -84,7 +84,8 @@ record Occupation(Cause cause, long begun, long since, long until) {
 		}
 		// no renewal was sent while the process did not run
 		long known = attempt.lossKnown();
-		long paused = attempt.client().pauses().covered(attempt.heldUntil(), known);
+		long held = Math.max(attempt.returned(), attempt.heldUntil());
+		long paused = attempt.client().pauses().covered(held, known);
 		return lasting(Cause.LOST, attempt, attempt.returned(), known - paused);
 	}
 

@@ -133,6 +133,23 @@ class AvailabilityTests {
 		assertBroken();
 	}
 
+	/**
+	 * A holder that is stopped before its first check: pauses before its grant do not
+	 * shorten the lease.
+	 */
+	@Test
+	void i10PausesBeforeTheGrantDoNotShortenALease() {
+		this.run.fault(1000, 3000, "F1", "client-0");
+		this.run.fault(4990, 8000, "F1", "client-0");
+		this.run.attempt(0, 0, 4970)
+			.granted(4980, 1)
+			.then(8001, Event.LOST)
+			.then(8002, Event.RELEASE_SENT)
+			.then(8003, Event.RELEASED_LOST);
+		this.run.attempt(1, 0, 5050).waiting(800).then(5850, Event.REFUSED);
+		assertBroken();
+	}
+
 	@Test
 	void i10GrantWhoseReplyIsDelayedIsInTheWayBeforeItsCallReturns() {
 		this.run.fault(105, 3000, "F9", "client-0");
