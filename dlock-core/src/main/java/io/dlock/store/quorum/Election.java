@@ -198,23 +198,40 @@ final class Election {
 				granted++;
 			}
 		}
-		if (refusals.size() + granted < this.quorum.votes()) {
-			throw noMajority(round);
-		}
-		if (refusals.isEmpty()) {
-			return new Refused(Duration.ZERO, null);
+		if (granted >= this.quorum.votes()) {
+			throw new StoreException(this.revoked ? Effect.NONE : Effect.UNKNOWN, false,
+					"%d of %d lock nodes granted the lock, but too few confirmed its token before its time was over"
+						.formatted(granted, this.ballot.votes().size()),
+					null);
 		}
 		List<StoredLock> locks = locks(refusals);
+		requireVotes(round, refusals, granted + locks.size());
 		StoredLock holder = this.quorum.holder(locks, 0);
-		Duration quarantine = this.quorum.quarantine().orElse(Duration.ZERO);
-		if (holder == null && !quarantine.isZero()) {
-			throw new StoreQuarantinedException(quarantine);
-		}
 		if (holder == null && isUndecided(locks)) {
 			return null;
 		}
 		return new Refused(remaining(refusals, granted),
 				(holder != null) ? holder : this.quorum.holder(locks, round.unknown()));
+	}
+
+	/**
+	 * A node that does not vote refuses without a lock. If nodes without an answer may
+	 * vote, the failure is theirs, and they may be back before a quarantine is over.
+	 */
+	private void requireVotes(Round<AcquireResult> round, List<Refused> refusals, int voting) {
+		int missing = this.quorum.votes() - voting - round.unknown();
+		if (missing > 0) {
+			throw new StoreQuarantinedException(refusals.stream()
+				.filter((refused) -> refused.lock() == null)
+				.map(Refused::remaining)
+				.sorted()
+				.skip(missing - 1L)
+				.findFirst()
+				.orElseThrow());
+		}
+		if (voting < this.quorum.votes()) {
+			throw noMajority(round, voting);
+		}
 	}
 
 	private static List<StoredLock> locks(List<Refused> refusals) {
@@ -244,16 +261,15 @@ final class Election {
 		return ends.get(Math.min(missing, ends.size()) - 1);
 	}
 
-	private StoreException noMajority(Round<AcquireResult> round) {
+	private StoreException noMajority(Round<AcquireResult> round, int voting) {
 		Throwable cause = round.failure();
 		if (cause instanceof IllegalArgumentException refusal) {
 			throw refusal;
 		}
 		return new StoreException(this.revoked ? Effect.NONE : Effect.UNKNOWN,
 				cause instanceof StoreException ex && ex.isLasting(),
-				"Only " + (this.ballot.votes().size() - round.unknown()) + " of " + this.ballot.votes().size()
-						+ " lock nodes answered, and " + this.quorum.votes() + " are needed"
-						+ ((cause != null) ? " (" + cause.getMessage() + ")" : ""),
+				"Only " + voting + " of " + this.ballot.votes().size() + " lock nodes voted, and " + this.quorum.votes()
+						+ " are needed" + ((cause != null) ? " (" + cause.getMessage() + ")" : ""),
 				cause);
 	}
 

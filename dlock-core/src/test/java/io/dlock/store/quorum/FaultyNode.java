@@ -86,6 +86,13 @@ final class FaultyNode implements LockStore, RaisedTokens {
 		this.lastLoss = now();
 	}
 
+	/**
+	 * Restart with all data, of which the node cannot know that nothing is missing.
+	 */
+	void restart() {
+		this.lastLoss = now();
+	}
+
 	private long now() {
 		return this.time.getAsLong() + this.step;
 	}

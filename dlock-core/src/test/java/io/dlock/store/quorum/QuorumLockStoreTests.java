@@ -105,6 +105,26 @@ class QuorumLockStoreTests {
 	}
 
 	/**
+	 * All nodes vote, and then hang when their tokens are raised.
+	 */
+	@Test
+	void tokenThatNoMajorityConfirmsIsAFailureAndNotBusy() {
+		this.nodes.get(0).acquire(command("setter"));
+		this.nodes.get(0).raiseToken("key", "setter", 4_000_000_000_000_000L);
+		this.nodes.get(0).release("key", "setter");
+		set(Mode.IS_DOWN, 3, 4);
+		AtomicInteger asked = new AtomicInteger();
+		Executor votes = (command) -> {
+			if (asked.incrementAndGet() <= this.nodes.size()) {
+				command.run();
+			}
+		};
+		QuorumLockStore hanging = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(), (node) -> votes);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(hanging, "a"))
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+	}
+
+	/**
 	 * Two nodes vote and then hang, three hang from the beginning: neither the votes nor
 	 * their revocation come.
 	 */
@@ -219,6 +239,19 @@ class QuorumLockStoreTests {
 	}
 
 	@Test
+	void quarantineAndOutageThatLeaveNoMajorityAreNotBusy() {
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, LEASE);
+		pass(LEASE);
+		three.get(0).restart();
+		three.get(1).set(Mode.IS_DOWN);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(store(three, SETTINGS), "a"))
+			.withMessageContaining("1 of 3")
+			.isNotInstanceOf(StoreQuarantinedException.class);
+		three.get(1).set(Mode.WORKS);
+		assertThat(acquire(store(three, SETTINGS), "b")).as("nothing is left").isInstanceOf(Granted.class);
+	}
+
+	@Test
 	void leaseThatANodeRefusesIsAMisuse() {
 		List<RedisLockStore> nodes = Stream.generate(QuorumLockStoreTests::withQuarantine).limit(3).toList();
 		try (QuorumLockStore quorum = new QuorumLockStore(nodes, SETTINGS)) {
@@ -239,7 +272,8 @@ class QuorumLockStoreTests {
 					pass(LEASE.dividedBy(5));
 					command.run();
 				});
-		assertThat(acquire(slow, "a")).isInstanceOf(Refused.class);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(slow, "a"))
+			.withMessageContaining("granted the lock");
 		assertThat(acquire(this.store, "b")).isInstanceOf(Granted.class);
 	}
 
