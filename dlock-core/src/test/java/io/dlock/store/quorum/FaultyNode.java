@@ -47,6 +47,8 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	private int raised;
 
+	private boolean refuses;
+
 	private MemoryLockStore data = new MemoryLockStore();
 
 	/** The rest of the quarantine, as the last answer told it. */
@@ -117,6 +119,14 @@ final class FaultyNode implements LockStore, RaisedTokens {
 	}
 
 	/**
+	 * Refuse this process, as a server does that it gives a wrong password.
+	 */
+	void refuse() {
+		this.mode = Mode.IS_DOWN;
+		this.refuses = true;
+	}
+
+	/**
 	 * Execute the commands that were late.
 	 */
 	void deliver() {
@@ -128,7 +138,7 @@ final class FaultyNode implements LockStore, RaisedTokens {
 	private <T> T answer(Supplier<T> command) {
 		return switch (this.mode) {
 			case WORKS -> command.get();
-			case IS_DOWN -> throw new StoreException(Effect.NONE, false, "down", null);
+			case IS_DOWN -> throw new StoreException(Effect.NONE, this.refuses, "down", null);
 			case LOSES_ANSWERS -> {
 				var unused = command.get();
 				throw new StoreException(Effect.UNKNOWN, false, "lost", null);

@@ -104,6 +104,18 @@ class QuorumLockStoreTests {
 		assertThat(acquire(store(SETTINGS), "b")).as("nothing is left").isInstanceOf(Granted.class);
 	}
 
+	@Test
+	void nodeThatRefusesForGoodEndsNoWaitForOthers() {
+		this.nodes.get(0).refuse();
+		set(Mode.IS_DOWN, 1, 3);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"))
+			.satisfies((ex) -> assertThat(ex.isLasting()).isFalse());
+		this.nodes.get(1).refuse();
+		this.nodes.get(3).refuse();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"))
+			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+	}
+
 	/**
 	 * All nodes vote, and then hang when their tokens are raised.
 	 */
