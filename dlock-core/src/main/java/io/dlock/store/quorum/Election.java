@@ -98,13 +98,15 @@ final class Election {
 	}
 
 	/**
-	 * A node that took the acquire has released the other ballot in the same step.
+	 * A node that granted the acquire has released the other ballot in the same step. One
+	 * that refused it may be in quarantine, where it does neither.
 	 */
 	private static void giveUp(Ballot releasing, List<CompletableFuture<AcquireResult>> answers) {
+		releasing.close();
 		for (int i = 0; i < answers.size(); i++) {
 			Vote vote = releasing.votes().get(i);
 			var unused = answers.get(i).whenComplete((answer, failure) -> {
-				if (failure != null) {
+				if (!(answer instanceof Granted)) {
 					vote.revoke();
 				}
 			});

@@ -264,6 +264,18 @@ class QuorumLockStoreTests {
 	}
 
 	@Test
+	void lockThatIsPassedOnInAQuarantineIsReleased() {
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, LEASE);
+		pass(LEASE);
+		QuorumLockStore quorum = store(three, SETTINGS);
+		assertThat(acquire(quorum, "a")).isInstanceOf(Granted.class);
+		three.forEach(FaultyNode::restart);
+		assertThatExceptionOfType(StoreQuarantinedException.class)
+			.isThrownBy(() -> quorum.acquire(new AcquireCommand("key", "b", LEASE, "", "", null, false, "a")));
+		assertThat(three).allMatch((node) -> node.find("key").isEmpty());
+	}
+
+	@Test
 	void leaseThatANodeRefusesIsAMisuse() {
 		List<RedisLockStore> nodes = Stream.generate(QuorumLockStoreTests::withQuarantine).limit(3).toList();
 		try (QuorumLockStore quorum = new QuorumLockStore(nodes, SETTINGS)) {
