@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.apache.commons.logging.Log;
@@ -26,8 +27,10 @@ import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.Quarantine;
 import io.dlock.store.RaisedTokens;
+import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoreMisconfiguredException;
@@ -184,21 +187,58 @@ public final class QuorumLockStore implements LockStore {
 
 	@Override
 	public boolean release(String key, String owner) {
-		Owner releaser = new Owner(key, owner);
+		return release(new ReleaseCommand(key, owner), System.nanoTime() + this.quorum.timeoutNanos()).get();
+	}
+
+	/**
+	 * All releases are sent before an answer is awaited: nodes that hang cost one command
+	 * timeout, and not one for each key.
+	 */
+	@Override
+	public List<ReleaseResult> releaseAll(List<ReleaseCommand> releases) {
+		long deadline = System.nanoTime() + this.quorum.timeoutNanos();
+		List<Supplier<Boolean>> sent = new ArrayList<>(releases.size());
+		releases.forEach((release) -> sent.add(release(release, deadline)));
+		return sent.stream().map(QuorumLockStore::result).toList();
+	}
+
+	private static ReleaseResult result(Supplier<Boolean> sent) {
+		try {
+			return sent.get() ? ReleaseResult.RELEASED : ReleaseResult.REFUSED;
+		}
+		catch (StoreException ex) {
+			return ReleaseResult.UNKNOWN;
+		}
+	}
+
+	/**
+	 * Send a release.
+	 * @return waits for the answer
+	 */
+	private Supplier<Boolean> release(ReleaseCommand release, long deadline) {
+		Owner releaser = new Owner(release.key(), release.owner());
 		Ballot ballot = this.ballots.get(releaser);
 		if (ballot == null) {
-			return false;
+			return () -> false;
 		}
+		Round<Boolean> round = new Round<>(ballot.release());
+		return () -> {
+			boolean released = isReleased(round, deadline - System.nanoTime());
+			this.ballots.remove(releaser, ballot);
+			return released;
+		};
+	}
+
+	private boolean isReleased(Round<Boolean> round, long nanos) {
 		int majority = this.quorum.majority();
-		Round<Boolean> round = new Round<>(ballot.release()).await((answers) -> {
+		round.await((answers) -> {
 			int released = answers.count((done) -> done);
 			return released >= majority || released + answers.unknown() < majority;
-		}, this.quorum.timeoutNanos());
+		}, nanos);
 		int released = round.count((done) -> done);
 		if (released < majority && released + round.unknown() >= majority) {
 			throw this.quorum.noMajority("release a lock", round, Effect.UNKNOWN);
 		}
-		this.ballots.remove(releaser, ballot);
 		return released >= majority;
 	}
 

@@ -3,6 +3,7 @@ package io.dlock.store.quorum;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
@@ -16,9 +17,11 @@ import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.ReleaseCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.Quarantine;
+import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -158,6 +161,40 @@ class QuorumLockStoreTests {
 					.withMessageContaining("2 of 5")))
 				.isLessThan(timeout.multipliedBy(3).dividedBy(2));
 		}
+	}
+
+	@Test
+	@Timing
+	void releaseOfManyLocksTakesOneCommandTimeoutWhicheverNodesHang() throws Exception {
+		Duration timeout = Duration.ofSeconds(1);
+		AtomicBoolean hang = new AtomicBoolean();
+		try (MachineWatch watch = MachineWatch.start();
+				QuorumLockStore hanging = new QuorumLockStore(this.nodes, SETTINGS.withCommandTimeout(timeout),
+						this.time::get, List.of(), (node) -> (command) -> {
+							if (node < 2 || !hang.get()) {
+								command.run();
+							}
+						})) {
+			List<ReleaseCommand> releases = Stream.of("x", "y", "z")
+				.map((key) -> new ReleaseCommand(key, "a"))
+				.toList();
+			releases.forEach((each) -> assertThat(hanging.acquire(new AcquireCommand(each.key(), "a", LEASE, "", "")))
+				.isInstanceOf(Granted.class));
+			hang.set(true);
+			assertThat(watch.time(() -> assertThat(hanging.releaseAll(releases)).containsOnly(ReleaseResult.UNKNOWN)))
+				.isLessThan(timeout.multipliedBy(3).dividedBy(2));
+			assertThat(this.nodes.subList(0, 2)).as("all are sent")
+				.allMatch((node) -> node.find("x").isEmpty() && node.find("z").isEmpty());
+		}
+	}
+
+	@Test
+	void locksAreReleasedTogether() {
+		Stream.of("x", "y").forEach((key) -> this.store.acquire(new AcquireCommand(key, "a", LEASE, "", "")));
+		assertThat(this.store.releaseAll(
+				List.of(new ReleaseCommand("x", "a"), new ReleaseCommand("other", "a"), new ReleaseCommand("y", "a"))))
+			.containsExactly(ReleaseResult.RELEASED, ReleaseResult.REFUSED, ReleaseResult.RELEASED);
+		assertThat(this.store.ballots()).isZero();
 	}
 
 	@Test
