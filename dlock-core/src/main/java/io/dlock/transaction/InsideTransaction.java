@@ -11,7 +11,8 @@ package io.dlock.transaction;
  * method leaves it, by {@code REQUIRES_NEW} or {@code NOT_SUPPORTED}: its lock is
  * released when it returns. With more than one {@code PlatformTransactionManager} bean
  * this does not hold, because the method may leave the transaction of one manager and
- * still work in that of the other: such a call is one inside of the transaction.
+ * still work in that of the other: such a call is one inside of the transaction. For a
+ * reactive transaction this is so with more than one {@code ReactiveTransactionManager}.
  * <p>
  * For a method that returns a stage, the transaction is that of the calling thread; for a
  * reactive one, that of the subscriber, in the Reactor context or else of its thread. A

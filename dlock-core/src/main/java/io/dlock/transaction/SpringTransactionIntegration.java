@@ -60,6 +60,8 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	/** Set when all managers are known. */
 	private volatile boolean severalManagers;
 
+	private volatile boolean severalReactiveManagers;
+
 	private final Set<Method> warned = ConcurrentHashMap.newKeySet();
 
 	/**
@@ -128,7 +130,11 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	 * be that of another, which is not suspended.
 	 */
 	private boolean leavesTransaction(LockedInvocation call) {
-		if (call.isPermit() || this.severalManagers) {
+		return leavesTransaction(call, this.severalManagers);
+	}
+
+	private static boolean leavesTransaction(LockedInvocation call, boolean severalManagers) {
+		if (call.isPermit() || severalManagers) {
 			return call.isPermit();
 		}
 		TransactionInterceptor advice = call.advice(TransactionInterceptor.class);
@@ -205,7 +211,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		boolean held = call.keys()
 			.stream()
 			.allMatch((key) -> ReactiveLockContext.find(context, key).filter(call.registry()::isOwn).isPresent());
-		if (leavesTransaction(call)) {
+		if (leavesTransaction(call, this.severalReactiveManagers)) {
 			return AsyncLockRetention.NONE;
 		}
 		if (this.inside == InsideTransaction.FAIL) {
@@ -260,6 +266,8 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	public void checkCommitsIn(ListableBeanFactory beans, boolean reactive) {
 		this.severalManagers = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans,
 				PlatformTransactionManager.class, true, false).length > 1;
+		this.severalReactiveManagers = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans,
+				ReactiveTransactionManager.class, true, false).length > 1;
 		BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, PlatformTransactionManager.class, true, false)
 			.values()
 			.forEach(this::checkCommitsOf);
