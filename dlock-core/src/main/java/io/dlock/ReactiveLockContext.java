@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
@@ -60,18 +62,35 @@ public final class ReactiveLockContext {
 	 * @return the handle, which may be released by now, or empty
 	 */
 	public static Optional<LockHandle> find(ContextView context, String key) {
-		return context.getOrEmpty(new Held(key));
+		return find(context, key, (handle) -> true);
+	}
+
+	/**
+	 * Find the innermost handle of a key that matches: registries may have locks of the
+	 * same key.
+	 * @param context the context
+	 * @param key the key
+	 * @param condition the condition that the handle must match
+	 * @return the handle, which may be released by now, or empty
+	 */
+	public static Optional<LockHandle> find(ContextView context, String key, Predicate<? super LockHandle> condition) {
+		return held(context, key).stream().filter(condition).findFirst();
+	}
+
+	private static List<LockHandle> held(ContextView context, String key) {
+		return context.<List<LockHandle>>getOrEmpty(new Held(key)).orElse(List.of());
 	}
 
 	/**
 	 * All locks of a context.
 	 * @param context the context
-	 * @return the handles, one for each key, which may be released by now
+	 * @return the handles, one for each key of each registry, which may be released by
+	 * now
 	 */
 	public static List<LockHandle> all(ContextView context) {
 		return context.stream()
 			.filter((entry) -> entry.getKey() instanceof Held)
-			.map((entry) -> (LockHandle) entry.getValue())
+			.flatMap((entry) -> held(context, ((Held) entry.getKey()).key()).stream())
 			.toList();
 	}
 
@@ -84,11 +103,18 @@ public final class ReactiveLockContext {
 	 */
 	public static Function<Context, Context> bind(LockHandle handle) {
 		Objects.requireNonNull(handle);
-		return (context) -> context.put(LockHandle.class, handle).put(new Held(handle.key()), handle);
+		return (context) -> {
+			// a nested handle, which has the token of the outer one, takes its place
+			Stream<LockHandle> others = held(context, handle.key()).stream()
+				.filter((outer) -> outer.token() != handle.token());
+			return context.put(LockHandle.class, handle)
+				.put(new Held(handle.key()), Stream.concat(Stream.of(handle), others).toList());
+		};
 	}
 
 	/**
-	 * The key of a handle in the context.
+	 * The key of the handles of a lock in the context, innermost first: one of each
+	 * registry that has the lock.
 	 *
 	 * @param key the locked key
 	 */

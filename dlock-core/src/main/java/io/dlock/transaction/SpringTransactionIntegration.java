@@ -210,7 +210,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		}
 		boolean held = call.keys()
 			.stream()
-			.allMatch((key) -> ReactiveLockContext.find(context, key).filter(call.registry()::isOwn).isPresent());
+			.allMatch((key) -> ReactiveLockContext.find(context, key, call.registry()::isOwn).isPresent());
 		if (leavesTransaction(call, this.severalReactiveManagers)) {
 			return AsyncLockRetention.NONE;
 		}

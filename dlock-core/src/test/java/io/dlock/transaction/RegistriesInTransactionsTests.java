@@ -55,6 +55,11 @@ class RegistriesInTransactionsTests extends AbstractTransactionTests {
 			return body;
 		}
 
+		@DistributedLocked("'counter'")
+		public Mono<String> hereReactively(Mono<String> body) {
+			return body;
+		}
+
 	}
 
 	private final JdbcDataSource database = new JdbcDataSource();
@@ -128,6 +133,15 @@ class RegistriesInTransactionsTests extends AbstractTransactionTests {
 			this.registries.hereLater().join();
 			assertThat(this.registries.thereReactively(Mono.just("done")).block()).isEqualTo("done");
 		}
+		noneIsLeft();
+	}
+
+	@Test
+	void reactiveCallIsReentrantInItsRegistry() {
+		startWith(InsideTransaction.DEFER);
+		Mono<String> body = this.registries.hereReactively(Mono.just("done"));
+		Mono<String> between = this.registries.thereReactively(body);
+		assertThat(this.registries.hereReactively(between).block()).isEqualTo("done");
 		noneIsLeft();
 	}
 
