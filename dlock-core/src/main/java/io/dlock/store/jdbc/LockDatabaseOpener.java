@@ -51,21 +51,32 @@ final class LockDatabaseOpener implements AutoCloseable {
 	private long poolOpened;
 
 	LockDatabaseOpener(DataSource dataSource, JdbcLockStoreSettings settings) {
+		refuseIfRouting(dataSource);
 		this.application = outsideTransactions(dataSource);
-		refuseIfRouting(this.application);
 		this.settings = settings;
 		this.pools = new LockPools(this.application, settings);
 	}
 
 	/**
 	 * A transaction-aware proxy returns the connection of the caller's transaction, whose
-	 * rollback would undo the lock.
+	 * rollback would undo the lock, and which auto-commit would end. It may be behind
+	 * other proxies.
 	 */
 	private static DataSource outsideTransactions(DataSource dataSource) {
-		if (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
-			return proxy.getTargetDataSource();
+		DataSource outside = dataSource;
+		try {
+			while (outside.isWrapperFor(TransactionAwareDataSourceProxy.class)) {
+				DataSource target = outside.unwrap(TransactionAwareDataSourceProxy.class).getTargetDataSource();
+				if (target == null) {
+					break;
+				}
+				outside = target;
+			}
 		}
-		return dataSource;
+		catch (SQLException ex) {
+			logger.debug("The data source does not tell whether it takes part in transactions", ex);
+		}
+		return outside;
 	}
 
 	/**

@@ -14,10 +14,14 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
@@ -167,6 +171,30 @@ class LockPoolTests {
 					.satisfies((ex) -> assertThat(ex.action()).contains("@DlockDataSource"));
 			}
 		}
+	}
+
+	/**
+	 * Auto-commit would end it.
+	 */
+	@Test
+	void transactionOfTheCallerIsNotTouched() {
+		DataSource database = new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+		JdbcTemplate jdbc = new JdbcTemplate(database);
+		jdbc.execute("CREATE TABLE entry (id INT)");
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(database));
+		DataSource aware = new TransactionAwareDataSourceProxy(database);
+		JdbcLockStoreSettings shared = JdbcLockStoreSettings.defaults().withPoolSize(0);
+		for (DataSource dataSource : List.of(aware, new DelegatingDataSource(aware),
+				new TransactionAwareDataSourceProxy(aware))) {
+			try (LockConnections locks = new LockConnections(dataSource, shared)) {
+				transaction.executeWithoutResult((status) -> {
+					jdbc.update("INSERT INTO entry VALUES (1)");
+					locks.execute("test", (dialect, connection) -> true);
+					status.setRollbackOnly();
+				});
+			}
+		}
+		assertThat(jdbc.queryForObject("SELECT count(*) FROM entry", Integer.class)).isZero();
 	}
 
 	@Test
