@@ -99,6 +99,7 @@ final class LockPools {
 		config.setConnectionTestQuery(VALIDATION);
 		config.setInitializationFailTimeout(-1);
 		config.setLeakDetectionThreshold(0);
+		config.setRegisterMbeans(false);
 		config.setAutoCommit(true);
 		config.setReadOnly(false);
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");

@@ -1,5 +1,6 @@
 package io.dlock.store.jdbc;
 
+import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -7,6 +8,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
 
+import javax.management.ObjectName;
 import javax.sql.DataSource;
 
 import ch.qos.logback.classic.Level;
@@ -170,6 +172,27 @@ class LockPoolTests {
 					.withMessageContaining("one database")
 					.satisfies((ex) -> assertThat(ex.action()).contains("@DlockDataSource"));
 			}
+		}
+	}
+
+	/**
+	 * Their pools, which have one name, would take each other's place, with an error in
+	 * the log.
+	 */
+	@Test
+	void managedBeansAreOfTheApplicationOnly() throws Exception {
+		try (CapturedLog log = CapturedLog.of("com.zaxxer.hikari").from(Level.WARN);
+				HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID())) {
+			application.setPoolName("shop");
+			application.setRegisterMbeans(true);
+			application.getConnection().close();
+			try (LockConnections locks = new LockConnections(application, JdbcLockStoreSettings.defaults())) {
+				assertThat(locks.<Boolean>execute("test", (dialect, connection) -> true)).isTrue();
+				assertThat(ManagementFactory.getPlatformMBeanServer()
+					.queryNames(new ObjectName("com.zaxxer.hikari:type=Pool *"), null)).extracting(ObjectName::toString)
+					.containsExactly("com.zaxxer.hikari:type=Pool (shop)");
+			}
+			assertThat(log.messages()).isEmpty();
 		}
 	}
 
