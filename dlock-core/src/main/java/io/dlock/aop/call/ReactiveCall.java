@@ -98,9 +98,22 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 		if (this.emitter.isCancelled()) {
 			future.cancel(false);
 		}
+		Runnable body = LockedMethodExecutor.inContext(() -> answered(future));
 		// also if the lock is granted at once, so that the method never runs on the
 		// thread of the subscriber
-		future.whenComplete((granted, failure) -> LockedMethodExecutor.executeOrRun(() -> answered(granted, failure)));
+		future.whenComplete((granted, failure) -> LockedMethodExecutor.executeOrRun(body));
+	}
+
+	private void answered(CompletableFuture<LockSet> future) {
+		LockSet granted;
+		try {
+			granted = future.join();
+		}
+		catch (RuntimeException ex) {
+			answered(null, ex);
+			return;
+		}
+		answered(granted, null);
 	}
 
 	private void answered(@Nullable LockSet granted, @Nullable Throwable failure) {

@@ -1,13 +1,19 @@
 package io.dlock.aop.call;
 
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
+import io.micrometer.context.ContextRegistry;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,7 +27,9 @@ import reactor.core.scheduler.Schedulers;
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockRequest;
 import io.dlock.ReactiveLockContext;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -46,6 +54,43 @@ public class PublisherResultTests extends AbstractPublisherTests {
 		sink.tryEmitValue("done");
 		Awaitility.await().untilAtomic(result, org.hamcrest.Matchers.is("done"));
 		assertThat(freeAtValue).as("the lock is released before the value is there").containsExactly(true);
+	}
+
+	/**
+	 * The threads of bodies are used again.
+	 */
+	@Test
+	void methodSeesTheClassLoaderOfItsSubscriber() throws IOException {
+		Supplier<Mono<ClassLoader>> body = () -> Mono.just(Thread.currentThread().getContextClassLoader());
+		ClassLoader own = Thread.currentThread().getContextClassLoader();
+		assertThat(this.work.waiting("key", body).block()).isSameAs(own);
+		try (URLClassLoader loader = new URLClassLoader(new URL[0])) {
+			LockHandle other = this.registry.acquireAsync(LockRequest.of("key")).join();
+			Thread.currentThread().setContextClassLoader(loader);
+			CompletableFuture<ClassLoader> seen = this.work.waiting("key", body).toFuture();
+			Thread.currentThread().setContextClassLoader(own);
+			other.release();
+			assertThat(seen).succeedsWithin(Patience.EVENTUALLY).isSameAs(loader);
+			assertThat(this.work.waiting("key", body).block()).isSameAs(own);
+		}
+		finally {
+			Thread.currentThread().setContextClassLoader(own);
+		}
+	}
+
+	@Test
+	void methodAndItsOperatorsSeeTheContextOfTheirSubscriber() {
+		ThreadLocal<String> trace = new ThreadLocal<>();
+		ContextRegistry.getInstance().registerThreadLocalAccessor("dlock.test", trace);
+		try {
+			trace.set("of the subscriber");
+			Mono<String> seen = this.work.mono("key",
+					() -> Mono.just(trace.get()).zipWith(Mono.fromSupplier(trace::get), String::concat));
+			assertThat(seen.block()).isEqualTo("of the subscriberof the subscriber");
+		}
+		finally {
+			ContextRegistry.getInstance().removeThreadLocalAccessor("dlock.test");
+		}
 	}
 
 	@Test
