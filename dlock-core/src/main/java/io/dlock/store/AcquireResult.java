@@ -16,15 +16,15 @@ public sealed interface AcquireResult {
 	 *
 	 * @param token the fencing token, as minted by the store: microseconds of its clock,
 	 * or one more than the last
-	 * @param awaited whether an exclusive request waits in the queue of the key, told to
-	 * a {@linkplain LockStore#isMember member}: its process should let no other caller
+	 * @param awaited whether an exclusive request waits in the queue of the key: the
+	 * process of a {@linkplain LockStore#isMember member} should then let no other caller
 	 * share this membership; always {@code false} for an exclusive owner
 	 */
 	record Granted(long token, boolean awaited) implements AcquireResult {
 
 		/**
-		 * Create the answer to an exclusive owner, or to a member for which no request
-		 * waits.
+		 * Create the answer to an exclusive owner, or to a member while no exclusive
+		 * request waits.
 		 * @param token the fencing token
 		 */
 		public Granted(long token) {
@@ -36,12 +36,14 @@ public sealed interface AcquireResult {
 	/**
 	 * Another owner holds the key.
 	 *
-	 * @param remaining how long its lease lasts unless it is renewed or released
+	 * @param remaining how long the lease of that owner lasts unless it is renewed or
+	 * released
 	 * @param lock the lock of that owner, for people, or {@code null} if it has been
 	 * released by now, is only kept, or this store does not tell
-	 * @param place how many entries of the queue come before that of the caller, or all
-	 * entries if it has none; 0 for the next one, and -1 if this store does not tell. A
-	 * process polls the more slowly the more entries come before its own
+	 * @param place the number of entries in the queue before that of the caller, or of
+	 * all entries if the caller has none; 0 if the caller is next, and -1 if this store
+	 * does not tell. The more entries come before its own, the more slowly a process
+	 * polls
 	 */
 	record Refused(Duration remaining, @Nullable StoredLock lock, int place) implements AcquireResult {
 
@@ -59,7 +61,7 @@ public sealed interface AcquireResult {
 	/**
 	 * There is no answer for one of several keys.
 	 *
-	 * @param failure the failure, which tells whether the key can have been granted
+	 * @param failure the failure, which says whether the key may have been granted
 	 * @see LockStore#acquireAll
 	 */
 	record Failed(StoreException failure) implements AcquireResult {

@@ -9,18 +9,19 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The record of a key with the rules for {@linkplain LockStore#isMember members}, for
- * stores that read a record, compute the next one and write it if the record has not
- * changed meanwhile; {@link MemberAcquire} computes the record after an acquire. Times
- * are microseconds of the store's clock.
+ * The record of a key, with the rules for {@linkplain LockStore#isMember members}. It is
+ * for stores that read a record, compute the next one, and write that if the record has
+ * not changed meanwhile. {@link MemberAcquire} computes the record after an acquire.
+ * Times are microseconds of the store's clock.
  * <p>
  * The owner of a record that members hold is {@link #MEMBERS}. Code that knows nothing of
- * members sees another owner that holds the key until the end of the longest member.
+ * members sees another owner, which holds the key until the longest lease of a member
+ * ends.
  *
  * @param owner the exclusive owner, empty if the key is free; an owner that begins with
  * {@code >} is a reservation, one that begins with {@code ~} keeps the lock after its
  * release
- * @param until when its lease ends, or that of the longest member
+ * @param until when the lease of the owner, or the longest lease of a member, ends
  * @param token the token that was minted last
  * @param since the time of the last acquire
  * @param holder the last holder, for people
@@ -28,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param members the members and the places that are reserved for members, if
  * {@code owner} is {@link #MEMBERS}
  * @param waiting the queue
- * @param asked when an exclusive request of the queue has asked last, to within a few
- * seconds, if members hold the key; 0 if that is not known
+ * @param asked when an exclusive request of the queue last asked, to within a few
+ * seconds, if members hold the key; 0 if unknown
  * @since 0.1
  */
 public record LockRecord(String owner, long until, long token, long since, String holder, String reason,
@@ -94,7 +95,7 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	/**
 	 * Renew the lease of a member.
 	 * @param member the owner
-	 * @param lease the time from now until which to hold the key, in microseconds
+	 * @param lease how long to hold the key from now, in microseconds
 	 * @param now the time of the store
 	 * @return whether the member holds the key
 	 */
@@ -110,7 +111,7 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	}
 
 	/**
-	 * Release a member, and pass on.
+	 * Release a member, and pass its place on.
 	 * @param member the owner
 	 * @param now the time of the store
 	 * @return whether the member held the key
@@ -147,7 +148,7 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 
 	/**
 	 * The owners that hold the key: the exclusive one, or the members without
-	 * reservations, the last one at the end.
+	 * reservations, with the last to acquire at the end.
 	 * @param storageKey the storage key
 	 * @param now the time of the store
 	 * @return the locks; empty if the key is free or reserved
@@ -162,7 +163,7 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	}
 
 	/**
-	 * The processes for which this record reserves the key, and another does not.
+	 * The processes for which this record reserves the key and the other record does not.
 	 * @param before the other record
 	 * @return their addresses
 	 */
@@ -178,8 +179,8 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	}
 
 	/**
-	 * Whether a member holds the key that did not, or for longer.
-	 * @param before another record
+	 * Whether a member holds the key that did not hold it before, or holds it for longer.
+	 * @param before the other record
 	 * @return whether the change from that record must survive a crash of the store
 	 */
 	public boolean grantsSince(LockRecord before) {
@@ -267,8 +268,8 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	}
 
 	/**
-	 * The record after an exclusive request was refused that joins the queue, or waits in
-	 * it.
+	 * The record after the refusal of an exclusive request that joins the queue or waits
+	 * in it.
 	 * @param mailbox its address; {@code null} if the queue has no room for it
 	 * @param now the time of the store
 	 * @return the record

@@ -13,48 +13,50 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * The contract, which the suite of {@code dlock-store-test} checks on every store:
  * <ul>
- * <li>Every decision is atomic and is taken by the store's own clock. No time of the
- * calling machine is sent or compared.</li>
- * <li>{@link #acquire} is idempotent by owner: if the key is held by this owner already
- * the answer is granted, with the same token and the lease started anew unless it lasts
- * longer: a request may arrive late.</li>
- * <li>Tokens of a key rise from owner to owner, also after the store lost its data or
- * cleaned up: {@code max(stored + 1, store clock in µs)}.</li>
+ * <li>Every decision is atomic and uses the store's own clock. No time of the calling
+ * machine is sent or compared.</li>
+ * <li>{@link #acquire} is idempotent by owner: if this owner already holds the key, the
+ * answer is granted, with the same token. The lease starts anew but is never shortened,
+ * because a request may arrive late.</li>
+ * <li>The tokens of a key rise from owner to owner, even after the store has lost its
+ * data or cleaned up: {@code max(stored + 1, store clock in µs)}.</li>
  * <li>{@link #renew} and {@link #release} change nothing unless the owner holds the
  * key.</li>
  * <li>A refused caller may register a {@linkplain MailboxAddress mailbox address} and
  * join the queue. A release reserves the lock for the first process of the queue and
  * notifies it. Both serve speed and fairness only: a store may forget the queue and lose
  * a message, since a waiting process also polls.</li>
- * <li>Each call returns or throws within a small multiple of the command timeout the
- * store was made with: the wait for a connection, its opening and the command are limited
- * to one each.</li>
- * <li>A failure is a {@link StoreException} that tells whether the command can have taken
- * effect. It is never an answer.</li>
+ * <li>Each call returns or throws within a small multiple of the store's command timeout:
+ * waiting for a connection, opening it and the command itself may take one command
+ * timeout each.</li>
+ * <li>A failure is a {@link StoreException}, which says whether the command may have
+ * taken effect. A failure is never reported as an answer.</li>
  * <li>Keys are compared exactly, whatever characters they contain; see
  * {@link StorageKey}.</li>
  * </ul>
  * A store that {@linkplain #supportsMembers() supports members} also lets several owners
  * hold a key at once, for shared locks and permits. The {@linkplain #isMember owner}
- * tells a member from an exclusive owner. Then the contract is also:
+ * tells a member from an exclusive owner. The contract of such a store also says:
  * <ul>
- * <li>Each member has a lease and a token of its own. Tokens of a key rise over both
- * modes: from each member to the next member and to the next exclusive owner.</li>
- * <li>A member is granted if the key is free, reserved for its process, or held by fewer
- * living members than {@link AcquireCommand#limit()}. Reservations for other processes
- * count as members. A limit is never stored: a smaller one revokes nothing.</li>
- * <li>While an exclusive request is queued behind members, another member is granted only
- * to a process for which a place is reserved.</li>
+ * <li>Each member has a lease and a token of its own. The tokens of a key rise across
+ * both modes: from each member to the next member and to the next exclusive owner.</li>
+ * <li>A member is granted the key if it is free, reserved for its process, or held by
+ * fewer living members than {@link AcquireCommand#limit()}. Reservations for other
+ * processes count as members. A limit is never stored: a smaller one revokes
+ * nothing.</li>
+ * <li>While an exclusive request is queued behind members, another member is granted the
+ * key only if a place is reserved for its process.</li>
  * <li>If {@link AcquireCommand#releasing()} names the exclusive holder, the member takes
- * its place in the same step, before every queued request. An exclusive request that
+ * its place in the same step, ahead of every queued request. An exclusive request that
  * names a member releases that member first.</li>
- * <li>An exclusive request is refused until the last member is released or over.
- * {@link AcquireResult.Refused#remaining()} is then the rest of the longest member.</li>
- * <li>A place that a member frees is reserved for the first process of the queue, if it
- * queued for a member or no member is left. A member that is granted reserves the places
- * that are still free for the members that follow at the head of the queue.</li>
+ * <li>An exclusive request is refused until the last member has released the key or its
+ * lease is over. {@link AcquireResult.Refused#remaining()} is then the rest of the
+ * longest lease.</li>
+ * <li>A place that a member frees is reserved for the first process of the queue, if that
+ * process queued for a member or no member is left. A grant to a member reserves the
+ * places that are still free for the members at the head of the queue.</li>
  * <li>{@link #renew}, {@link #release} and a forced release act on one member.
- * {@link #release} answers {@code false} if its lease is over.</li>
+ * {@link #release} returns {@code false} if the member's lease is over.</li>
  * </ul>
  * Methods added to this interface in later versions have default implementations.
  *
@@ -64,8 +66,8 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Take a key if it is free, its lease is over, or this owner holds it. If the command
-	 * says so, first release the lock of another owner of this process, as
-	 * {@link #release} does, in the same step: the lock then goes to the first process of
+	 * names another owner of this process to release, its lock is released first, in the
+	 * same step and as {@link #release} does: the lock then goes to the first process of
 	 * the queue, if there is one, and otherwise to this owner. The other owner holds
 	 * nothing afterwards, whatever the answer.
 	 * @param command the key, its owner and the lease
@@ -78,7 +80,7 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Whether this store can {@linkplain #acquireAll acquire several keys} in one round
-	 * trip. A store without it is asked for one key after the other.
+	 * trip. Any other store is asked for one key after another.
 	 * @return whether it can
 	 */
 	default boolean supportsBatches() {
@@ -86,12 +88,12 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Acquire several keys, each as {@link #acquire} does. A key that is refused does not
-	 * keep those behind it from being granted. The store may leave
+	 * Acquire several keys, each as {@link #acquire} does. The refusal of a key does not
+	 * keep the keys after it from being granted. The store may leave
 	 * {@link AcquireResult.Refused#lock()} out of all refusals but the first.
 	 * @param commands the commands, of exclusive owners that release no other, in the
-	 * order of their {@linkplain StorageKey storage keys}; they differ in key, owner and
-	 * queueing only, and no key is there twice
+	 * order of their {@linkplain StorageKey storage keys}; they differ only in key, owner
+	 * and queueing, and no key occurs twice
 	 * @return one result for each command, in the same order; a failure of the store is
 	 * {@link AcquireResult.Failed}, not an exception
 	 */
@@ -122,8 +124,8 @@ public interface LockStore extends AutoCloseable {
 	 * and notify that process.
 	 * @param key the key
 	 * @param owner the owner
-	 * @return whether it was held and is free now; {@code false} says that this owner
-	 * does not hold it, which an earlier call may have caused
+	 * @return whether this owner held the key, which is free now; {@code false} if this
+	 * owner does not hold it, perhaps because of an earlier call
 	 * @throws StoreException if there is no answer
 	 */
 	boolean release(String key, String owner);
@@ -133,8 +135,8 @@ public interface LockStore extends AutoCloseable {
 	 * on its way.
 	 * @param key the key
 	 * @param owner the owner
-	 * @param onSent called as soon as everything that this store is asked afterwards
-	 * takes effect after the release, perhaps more than once; never called by a store
+	 * @param onSent called, perhaps more than once, as soon as every later command to
+	 * this store is certain to take effect after the release; never called by a store
 	 * that cannot tell
 	 * @return whether it was held and is free now
 	 * @throws StoreException if there is no answer
@@ -165,12 +167,13 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Send a {@link #release} and return without waiting for the answer, if this store
-	 * can do that on the calling thread. Later commands to this store take effect later.
+	 * can do that on the calling thread. Commands that are sent to this store afterwards
+	 * take effect after the release.
 	 * @param key the key
 	 * @param owner the owner
 	 * @param onFailure takes the failure if there is no answer; does not block
-	 * @return {@code false} if this store cannot do that, and has done nothing
-	 * @throws StoreException if it could not be sent
+	 * @return {@code false} if this store cannot do that and has done nothing
+	 * @throws StoreException if the release could not be sent
 	 */
 	default boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
 		return false;
@@ -183,10 +186,10 @@ public interface LockStore extends AutoCloseable {
 	 * new owner} can {@linkplain #release release} it.
 	 * @param key the key
 	 * @param owner the owner
-	 * @param rest the time from now until which to keep it; may shorten the lease
-	 * @return whether it is kept; {@code false} if this owner does not hold it, which an
-	 * earlier call may have caused, or this store cannot: the lock is then renewed and
-	 * released later. Members are never kept.
+	 * @param rest how long to keep it from now; may shorten the lease
+	 * @return whether the lock is kept; {@code false} if this owner does not hold it,
+	 * perhaps because of an earlier call, or this store cannot keep it: the lock is then
+	 * renewed and released later. Members are never kept.
 	 * @throws StoreException if there is no answer
 	 */
 	default boolean keep(String key, String owner, Duration rest) {
@@ -203,8 +206,8 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Whether this store lets several owners hold a key at once. A store without it is
-	 * asked for exclusive owners only.
+	 * Whether this store lets several owners hold a key at once. Any other store is asked
+	 * for exclusive owners only.
 	 * @return whether it does
 	 */
 	default boolean supportsMembers() {
@@ -212,8 +215,9 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Whether this store grants requests with an address of their own in their order. A
-	 * store without it is not asked for {@linkplain MailboxAddress#ofRequest fair} locks.
+	 * Whether this store grants requests that have an address of their own in the order
+	 * in which it first saw them. Any other store is not asked for
+	 * {@linkplain MailboxAddress#ofRequest fair} locks.
 	 * @return whether it does
 	 */
 	default boolean supportsFairLocks() {
@@ -221,8 +225,8 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Whether an owner holds its key together with others. The owner alone tells: it
-	 * begins with {@code +}.
+	 * Whether an owner holds its key together with others. Such an owner begins with
+	 * {@code +}.
 	 * @param owner an owner
 	 * @return whether it is a member
 	 */
@@ -255,7 +259,7 @@ public interface LockStore extends AutoCloseable {
 	 * @param onLockAvailable takes the {@linkplain MailboxAddress#message message} that a
 	 * lock is reserved for this process or for one of its requests; does not block
 	 * @return the mailbox, or {@code null} if this store sends no messages
-	 * @throws StoreException if it cannot be opened now
+	 * @throws StoreException if the mailbox cannot be opened now
 	 */
 	default @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
 		return null;
@@ -289,8 +293,8 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * How long this store grants no lock after a failover, as far as this process knows:
-	 * no method calls the store for it.
+	 * How long this store grants no lock after a failover, as far as this process knows.
+	 * Does not call the store.
 	 * @return the rest of the {@linkplain Quarantine quarantine}, zero if there is none
 	 * now; empty if this store grants locks at once after a failover
 	 */
@@ -327,7 +331,7 @@ public interface LockStore extends AutoCloseable {
 	 * @param holder the holder, for people
 	 * @param reason the reason, for people; empty if there is none
 	 * @param mailbox the address of this process, for which the key may be reserved, or
-	 * {@code null} if the process never waited
+	 * {@code null} if the process has never waited
 	 * @param queueing whether to join the queue with that address after a refusal
 	 * @param releasing another owner of this process that releases the key in the same
 	 * step, or {@code null}
@@ -387,7 +391,7 @@ public interface LockStore extends AutoCloseable {
 	 *
 	 * @param key the key
 	 * @param owner the owner that holds it
-	 * @param lease the time from now until which to hold it
+	 * @param lease how long to hold it from now
 	 */
 	record RenewCommand(String key, String owner, Duration lease) {
 

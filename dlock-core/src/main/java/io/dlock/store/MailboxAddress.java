@@ -12,9 +12,10 @@ import java.util.regex.Pattern;
  * listens comes at once and a process that polls comes later. A dead process in the queue
  * costs the others this duration and one poll interval.
  * <p>
- * An address is four digits, the milliseconds to keep the lock for, and twelve letters
- * and digits, of which eight are random. In the address of one {@linkplain #ofRequest
- * request} a point and the number of the request replace the last four.
+ * An address consists of four digits, the duration of the reservation in milliseconds,
+ * and twelve letters and digits, eight of which are random. In the address of one
+ * {@linkplain #ofRequest request}, a point and the number of the request replace the last
+ * four characters.
  *
  * @param value the address
  * @since 0.1
@@ -70,7 +71,7 @@ public record MailboxAddress(String value) {
 	/**
 	 * The address of one request of this process, which has a place of its own in the
 	 * queue and a reservation of its own.
-	 * @param number the number of the request, unique among 46,656 in a row
+	 * @param number the number of the request, unique among 46,656 consecutive ones
 	 * @return the address
 	 */
 	public MailboxAddress ofRequest(int number) {
@@ -88,7 +89,7 @@ public record MailboxAddress(String value) {
 
 	/**
 	 * The address at which the process listens.
-	 * @return this address, or that of the process of a request
+	 * @return this address, or for a request the address of its process
 	 */
 	public MailboxAddress mailbox() {
 		return isOfRequest() ? new MailboxAddress(processPart() + PROCESS) : this;
@@ -103,9 +104,9 @@ public record MailboxAddress(String value) {
 	}
 
 	/**
-	 * The message to the mailbox that a lock is reserved for this address.
+	 * The message that tells the mailbox that a lock is reserved for this address.
 	 * @param storageKey the storage key, which contains no blank
-	 * @return the storage key, for a request with a blank and the address behind it
+	 * @return the storage key; for a request, followed by a blank and the address
 	 */
 	public String message(String storageKey) {
 		return isOfRequest() ? storageKey + ' ' + this.value : storageKey;

@@ -3,13 +3,13 @@ package io.dlock.store;
 import java.time.Duration;
 
 /**
- * How long a store refuses every grant after a failover or a restart, in which it may
- * have forgotten what it granted: the longest lease, and the time for which the former
- * primary may have answered in parallel. After that every lock that the store may have
- * forgotten is over. All processes that share the store need the same values.
+ * How long a store grants no lock after a failover or a restart, in which it may have
+ * forgotten what it granted: the longest lease plus the time for which the former primary
+ * may have answered in parallel. By then, every lock that the store may have forgotten is
+ * over. All processes that share the store need the same values.
  *
  * @param longestLease the longest lease of any lock of any process, at least 10 ms and at
- * most an hour. A store refuses to grant a longer one
+ * most an hour. The store refuses a longer one
  * @param maxLag how long a former primary may go on to answer after the new one has taken
  * over, at most an hour
  * @since 0.1
@@ -31,9 +31,9 @@ public record Quarantine(Duration longestLease, Duration maxLag) {
 	}
 
 	/**
-	 * Check that a lock is over when the quarantine is.
+	 * Check that a lock is over by the end of the quarantine.
 	 * @param command the command to acquire the lock
-	 * @throws IllegalArgumentException if its lease is longer than the longest
+	 * @throws IllegalArgumentException if its lease is longer than the longest lease
 	 */
 	public void check(LockStore.AcquireCommand command) {
 		if (command.lease().compareTo(this.longestLease) > 0) {

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The end of the {@linkplain Quarantine quarantine} of a store as this process knows it,
- * by its monotonic clock. For stores that have one.
+ * by its monotonic clock. For stores that have a quarantine.
  *
  * @since 0.1
  */
@@ -19,7 +19,7 @@ public final class QuarantineEnd {
 
 	/**
 	 * Note an answer of the store.
-	 * @param remaining how long it grants no lock
+	 * @param remaining how long the store grants no lock
 	 * @return whether this is the first answer in this quarantine
 	 */
 	public boolean note(Duration remaining) {

@@ -1,9 +1,9 @@
 package io.dlock.store;
 
 /**
- * A store whose tokens can be raised, which a store that is made of several needs: each
- * of them mints tokens of its own, and all later ones must be larger than the largest.
- * The several have to be different servers.
+ * A store whose tokens can be raised. A store that consists of several stores needs this:
+ * each of them mints tokens of its own, and every later token must be larger than the
+ * largest. The stores must be different servers.
  *
  * @since 0.1
  */
@@ -11,11 +11,11 @@ public interface RaisedTokens {
 
 	/**
 	 * Acquire a key for an exclusive owner with at least a token. A token that is more
-	 * than 10 ms ahead of the store's clock counts as one that is 10 ms ahead. A grant
-	 * that is repeated has the token of the first.
+	 * than 10 ms ahead of the store's clock counts as one that is 10 ms ahead. A repeated
+	 * grant has the token of the first one.
 	 * @param command the command
 	 * @param leastToken the token, in microseconds since 1970, or 0 for none
-	 * @return the answer, as that of {@link LockStore#acquire}
+	 * @return the answer, as from {@link LockStore#acquire}
 	 * @throws StoreException if there is no answer
 	 */
 	AcquireResult acquire(LockStore.AcquireCommand command, long leastToken);
@@ -32,10 +32,11 @@ public interface RaisedTokens {
 	boolean raiseToken(String key, String owner, long token);
 
 	/**
-	 * Identify the server at present. Two stores with the same identity are one.
+	 * Identify the server that runs at present. Two stores with the same identity are one
+	 * server.
 	 * @return the identity, which a restart may change
 	 * @throws StoreException if there is no answer
-	 * @throws StoreMisconfiguredException if the server does not tell it
+	 * @throws StoreMisconfiguredException if the server does not reveal its identity
 	 */
 	String serverId();
 

@@ -10,7 +10,7 @@ public enum ReleaseResult {
 	/** The key was held by this owner and is free now. */
 	RELEASED,
 
-	/** This owner does not hold the key, which an earlier call may have caused. */
+	/** This owner does not hold the key, perhaps because of an earlier call. */
 	REFUSED,
 
 	/** There is no answer. */

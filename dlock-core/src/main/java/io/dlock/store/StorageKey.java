@@ -10,11 +10,11 @@ import java.util.regex.Pattern;
  * Writes any key as printable ASCII of bounded length, so that no store, collation,
  * normalisation or cluster hash tag can make two keys one or one key two.
  * <p>
- * Letters, digits and {@code . _ : / @ # = + , ; -} stand for themselves, everything else
- * is the {@code %XX} of its UTF-8 bytes, and half of a surrogate pair, which has no
- * UTF-8, is {@code %uXXXX}. A text that would be longer than {@value #MAX_LENGTH}
- * characters is its beginning, a {@code ~} and the SHA-256 of the key; no other text
- * contains {@code ~}.
+ * Letters, digits and {@code . _ : / @ # = + , ; -} stand for themselves. Any other
+ * character is written as the {@code %XX} of its UTF-8 bytes; half of a surrogate pair,
+ * which has no UTF-8, is written as {@code %uXXXX}. A text that would be longer than
+ * {@value #MAX_LENGTH} characters is replaced by its beginning, a {@code ~} and the
+ * SHA-256 of the key; no other text contains {@code ~}.
  *
  * @since 0.1
  */
@@ -57,9 +57,9 @@ public final class StorageKey {
 	}
 
 	/**
-	 * The storage key that a person means, who knows either the storage key or the key as
-	 * the user wrote it.
-	 * @param text a storage key, or else the key
+	 * The storage key for a text that an operator enters, which is either the storage key
+	 * itself or the key as the user wrote it.
+	 * @param text a storage key or a key
 	 * @return the storage key
 	 */
 	public static String ofShown(String text) {

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The command was not sent, because this process sends more commands at once than its
- * connections carry. The store itself answers.
+ * connections can carry. The store itself answers.
  *
  * @since 0.1
  */

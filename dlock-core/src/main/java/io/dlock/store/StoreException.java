@@ -15,8 +15,8 @@ public class StoreException extends RuntimeException {
 
 	/**
 	 * Create the exception.
-	 * @param effect whether the command can have taken effect
-	 * @param lasting whether repeating it is pointless
+	 * @param effect whether the command may have taken effect
+	 * @param lasting whether repeating the command is pointless
 	 * @param message the failure
 	 * @param cause the exception of the driver, or {@code null}
 	 */
@@ -44,7 +44,7 @@ public class StoreException extends RuntimeException {
 	}
 
 	/**
-	 * Whether a command that failed can have taken effect.
+	 * Whether a command that failed may have taken effect.
 	 */
 	public enum Effect {
 
@@ -52,7 +52,7 @@ public class StoreException extends RuntimeException {
 		NONE,
 
 		/**
-		 * The store may have executed the command, or may execute it yet.
+		 * The store may have executed the command, or may still execute it.
 		 */
 		UNKNOWN
 

@@ -5,12 +5,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facts that a store reports of itself.
+ * The facts that a store reports about itself.
  *
  * @param server the product and its version
  * @param role the role of the server, such as primary, or {@code null} if it has none or
  * did not report it
- * @param warnings the settings that may cost a lock and the facts that are not known, in
+ * @param warnings the settings that may cost a lock and the facts that are unknown, in
  * sentences
  * @since 0.1
  */

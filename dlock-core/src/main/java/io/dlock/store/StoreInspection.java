@@ -3,8 +3,8 @@ package io.dlock.store;
 import java.util.Optional;
 
 /**
- * The operations of a store for operators. Locks need none of them: a store whose user
- * lacks the rights for them works all the same.
+ * The operations of a store for operators. Locks need none of them: a store works even if
+ * its user lacks the rights for them.
  *
  * @since 0.1
  * @see LockStore#inspection()
@@ -41,8 +41,8 @@ public interface StoreInspection {
 	boolean forceRelease(String storageKey, long token);
 
 	/**
-	 * The facts that the store reports of itself.
-	 * @return the known facts; a right that is missing is a warning
+	 * The facts that the store reports about itself.
+	 * @return the known facts; a missing right is a warning
 	 * @throws StoreException if there is no answer
 	 */
 	StoreFacts diagnose();

@@ -28,7 +28,7 @@ public final class StoreQuarantinedException extends StoreException {
 
 	/**
 	 * How long the store grants no lock.
-	 * @return the time from the answer on
+	 * @return the time, counted from the answer
 	 */
 	public Duration remaining() {
 		return this.remaining;

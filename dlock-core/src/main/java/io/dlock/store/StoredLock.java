@@ -7,7 +7,7 @@ import java.time.Instant;
  * A lock that is taken, as the store knows it.
  *
  * @param storageKey the key as it is stored
- * @param holder the holder; of a lock that is kept, the last one
+ * @param holder the holder; for a lock that is kept, the last one
  * @param reason the reason; empty if there is none
  * @param since the time of the acquire, by the store's clock
  * @param until when the lease ends, by the store's clock

@@ -16,8 +16,8 @@ public record StoredLocks(List<StoredLock> locks, boolean complete) {
 	}
 
 	/**
-	 * Create the list from the locks that a store has found, which are one more than the
-	 * limit if the list is not complete.
+	 * Create the list from the locks that a store has found: one more than the limit if
+	 * the list is not complete.
 	 * @param found the locks
 	 * @param limit the largest number of locks
 	 * @return the list

@@ -24,14 +24,14 @@ public record WaitingQueue(String text) {
 	private static final int ENTRY = MailboxAddress.LENGTH + 1;
 
 	/**
-	 * The number of characters from which a queue takes no more entries: 10,000 entries.
+	 * The length from which a queue takes no more entries: 10,000 entries, in characters.
 	 */
 	public static final int FULL = 10_000 * ENTRY;
 
 	/**
 	 * The entry of a process.
 	 * @param mailbox its address
-	 * @param member whether it waits for a member
+	 * @param member whether it waits as a member
 	 * @return the entry
 	 */
 	public static String entry(MailboxAddress mailbox, boolean member) {
@@ -55,7 +55,7 @@ public record WaitingQueue(String text) {
 	}
 
 	/**
-	 * Whether a process waits for an exclusive owner.
+	 * Whether an exclusive request waits.
 	 * @return whether there is such an entry
 	 */
 	public boolean hasExclusive() {
@@ -67,7 +67,7 @@ public record WaitingQueue(String text) {
 	}
 
 	/**
-	 * Whether the first process waits for a member.
+	 * Whether the first process waits as a member.
 	 * @return {@code false} if it does not, or if the queue is empty
 	 */
 	public boolean startsWithMember() {
@@ -81,8 +81,8 @@ public record WaitingQueue(String text) {
 	/**
 	 * The number of entries before that of a process.
 	 * @param mailbox its address, or {@code null}
-	 * @param member whether it waits for a member
-	 * @return the number; all entries if it has none
+	 * @param member whether it waits as a member
+	 * @return the number; that of all entries if the process has none
 	 */
 	public int before(@Nullable MailboxAddress mailbox, boolean member) {
 		int entry = (mailbox != null) ? this.text.indexOf(entry(mailbox, member)) : -1;
@@ -100,7 +100,7 @@ public record WaitingQueue(String text) {
 	/**
 	 * Append an entry unless there is one like it or the queue is full.
 	 * @param mailbox the address of a process
-	 * @param member whether it waits for a member
+	 * @param member whether it waits as a member
 	 * @return the queue with the entry
 	 */
 	public WaitingQueue with(MailboxAddress mailbox, boolean member) {
@@ -115,7 +115,7 @@ public record WaitingQueue(String text) {
 	/**
 	 * Remove an entry.
 	 * @param mailbox the address of a process, or {@code null}
-	 * @param member whether it waits for a member
+	 * @param member whether it waits as a member
 	 * @return the queue without the entry
 	 */
 	public WaitingQueue without(@Nullable MailboxAddress mailbox, boolean member) {
