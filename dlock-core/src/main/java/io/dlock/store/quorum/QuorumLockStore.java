@@ -37,17 +37,17 @@ import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
 
 /**
- * Locks by the majority of several independent stores, as Redlock has them: a lock is
- * held while more than half of the nodes say so. Locks stay exclusive and available while
+ * Locks by the majority of several independent stores, as in Redlock: a lock is held
+ * while more than half of the nodes say so. Locks stay exclusive and available while
  * fewer than half of the nodes are down, hang or have lost all their data. A node whose
  * clock jumps forward forgets a lock too early: {@link QuorumSettings#wrongClocks()} says
  * how many may do that.
  * <p>
  * The nodes must not share data: no replicas of each other, no two addresses of one
- * server. A node must not grant a lock again that it granted and has forgotten: a node
- * that may lose data needs a {@linkplain Quarantine quarantine}, during which it does not
- * vote. Its {@linkplain Quarantine#longestLease() longest lease} is that of all locks;
- * its lag is zero.
+ * server. A node must not forget a lock that it has granted and then grant it again: a
+ * node that may lose data needs a {@linkplain Quarantine quarantine}, during which it
+ * does not vote. The {@linkplain Quarantine#longestLease() longest lease} of the
+ * quarantine is that of all locks; its lag is zero.
  * <p>
  * There is no queue: a process that waits polls, and no request is fair. There are no
  * members, hence no shared locks and no permits.
@@ -80,8 +80,8 @@ public final class QuorumLockStore implements LockStore {
 	 * Create a store.
 	 * @param nodes the nodes, an odd number of at least three, which the store closes
 	 * @param settings how to use them
-	 * @throws IllegalArgumentException if there are too few nodes, an even number, or one
-	 * whose tokens cannot be {@linkplain RaisedTokens raised}
+	 * @throws IllegalArgumentException if there are too few nodes, an even number of
+	 * them, or one whose tokens cannot be {@linkplain RaisedTokens raised}
 	 */
 	public QuorumLockStore(List<? extends LockStore> nodes, QuorumSettings settings) {
 		this(nodes, settings, System::nanoTime, NodeThreads.create(nodes.size()));

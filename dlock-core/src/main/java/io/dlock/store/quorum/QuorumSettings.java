@@ -6,10 +6,10 @@ import java.time.Duration;
  * How a {@link QuorumLockStore} uses its nodes. Create it with {@link #defaults()} and
  * the {@code with} methods: components may be added in later versions.
  *
- * @param commandTimeout how long to wait for the answers of the nodes to one command; a
- * node is best made with the same timeout
+ * @param commandTimeout how long to wait for the answers of the nodes to one command; the
+ * nodes should have the same timeout
  * @param wrongClocks how many nodes may have a clock that jumps forward during a lease;
- * the more, the more votes win a lock
+ * the more there are, the more votes a lock needs
  * @since 0.1
  */
 public record QuorumSettings(Duration commandTimeout, int wrongClocks) {

@@ -1,8 +1,8 @@
 /**
  * Locks by the majority of several independent stores. Start reading at
- * {@link QuorumLockStore}; the argument of soundness is in {@code docs/quorum.md}. Knows
- * the SPI only: a node is any store whose {@linkplain io.dlock.store.RaisedTokens tokens
- * can be raised}.
+ * {@link QuorumLockStore}; the soundness argument is in {@code docs/quorum.md}. Knows the
+ * SPI only: a node is any store whose {@linkplain io.dlock.store.RaisedTokens tokens can
+ * be raised}.
  */
 @NullMarked
 package io.dlock.store.quorum;
