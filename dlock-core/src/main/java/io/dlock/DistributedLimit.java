@@ -20,26 +20,25 @@ import org.springframework.core.annotation.AliasFor;
  * void exportFor(Customer customer) { ... }
  * </pre>
  *
- * Each call takes a permit before the method and gives it back after it, also when it
- * throws. A permit is a lease that is renewed while the method runs, so that it is free
- * again at most one lease after its process has died. It is taken at the same place as
- * the lock of a {@link DistributedLocked} method, with the same checks at start-up and
- * for the same return types. {@link LockHandle#current()} is its handle.
+ * Each call takes a permit before the method runs and gives it back afterwards, also if
+ * the method throws. A permit is a lease that is renewed while the method runs, so that
+ * it is free again at most one lease after its process has died. It is taken at the same
+ * point as the lock of a {@link DistributedLocked} method, with the same checks at
+ * start-up and for the same return types. {@link LockHandle#current()} is its handle.
  * <p>
  * <strong>Not a lock.</strong> The callers do not exclude each other: a permit protects
- * no data. A limit and a lock of the same name and key have nothing to do with each
- * other.
+ * no data. A limit and a lock of the same name and key are independent of each other.
  * <p>
  * <strong>No reentrancy.</strong> Each call takes a permit of its own, also within
  * another call of the same limit. A method that calls itself through the proxy can wait
  * for itself, until its wait time is over.
  * <p>
  * <strong>Transactions.</strong> The permit is given back when the method ends, also if
- * it was called in a transaction that goes on. A transaction that begins in the method
- * ends before that.
+ * the method was called in a transaction that goes on. A transaction that begins in the
+ * method ends before that.
  * <p>
- * <strong>With a lock.</strong> A method cannot have a limit and a lock. Two beans that
- * call each other say which of them is outside.
+ * <strong>With a lock.</strong> A method cannot have both a limit and a lock. Use two
+ * beans, one of which calls the other: the annotation of the calling bean is outside.
  *
  * @since 0.1
  * @see LockRegistry#acquirePermit(LockRequest, int)
@@ -51,19 +50,19 @@ import org.springframework.core.annotation.AliasFor;
 public @interface DistributedLimit {
 
 	/**
-	 * How many callers run the method at once, from 1 to
+	 * How many callers may run the method at once, from 1 to
 	 * {@value PermitRegistry#MAX_PERMITS}: {@code 3}, {@code ${exports.limit:3}}. All
 	 * methods with the same {@link #name} and {@link #key} count together, each against
 	 * its own limit. The limit is stored nowhere: a new value applies to new calls of the
-	 * instances that have it, and takes no permit away.
+	 * instances that have it, and revokes no permit.
 	 * @return the limit
 	 */
 	String limit();
 
 	/**
 	 * The key: a SpEL expression over the parameters, as that of
-	 * {@link DistributedLocked#key()}. There is one limit for each key. Without a key it
-	 * is the {@link #name}. One of the two is necessary.
+	 * {@link DistributedLocked#key()}. There is one limit for each key. Without a key,
+	 * the key is the {@link #name}. One of the two is required.
 	 * @return the SpEL expression
 	 */
 	@AliasFor(annotation = DistributedLocked.class, attribute = "key")
@@ -151,7 +150,7 @@ public @interface DistributedLimit {
 	/**
 	 * The reaction to the loss of the permit while the method runs: another caller may
 	 * then run the method beyond the limit. {@link OnLost#IGNORE} is right if that does
-	 * no harm to the work that is done.
+	 * no harm.
 	 * @return the reaction
 	 */
 	@AliasFor(annotation = DistributedLocked.class, attribute = "onLost")

@@ -18,23 +18,23 @@ import org.springframework.core.annotation.AliasFor;
  * void pay(Order order) { ... }
  * </pre>
  *
- * The lock is acquired before the method, outside {@code @Transactional} and
+ * The lock is acquired before the method runs: outside {@code @Transactional} and
  * {@code @Cacheable}, inside security, {@code @Async} and {@code @Retryable} on the same
- * method, and after the arguments are validated ({@code dlock.aop.order}); it is renewed
- * while the method runs, and released after it, also when it throws. The handle is
- * {@link LockHandle#current()} in the method.
+ * method, and after the arguments are validated ({@code dlock.aop.order}). It is renewed
+ * while the method runs, and released afterwards, also if the method throws. In the
+ * method, {@link LockHandle#current()} is its handle.
  * <p>
  * <strong>Transactions.</strong> If the method is called inside a transaction that is
- * already running, the lock is kept and renewed until that transaction has ended, by a
- * commit or a rollback, and a warning says so once ({@code dlock.transaction.inside}),
- * unless the method leaves that transaction ({@code REQUIRES_NEW},
- * {@code NOT_SUPPORTED}). A transaction that would commit after a lock of its thread was
- * lost is rolled back, and the commit throws {@link LockLostException}
+ * already running, the lock is kept and renewed until that transaction has committed or
+ * rolled back, and a warning says so once ({@code dlock.transaction.inside}). This does
+ * not apply to a method that leaves that transaction ({@code REQUIRES_NEW},
+ * {@code NOT_SUPPORTED}). A transaction whose thread has lost a lock is rolled back
+ * instead of committed, and the commit throws {@link LockLostException}
  * ({@code dlock.transaction.commit-check}).
  * <p>
- * On a class it applies to all public methods, each with its own lock unless they share a
- * {@link #name} or {@link #key}; an annotation on a method takes precedence. Interfaces
- * and other annotations may have it as well.
+ * On a class, the annotation applies to all public methods, each with its own lock unless
+ * they share a {@link #name} or {@link #key}; an annotation on a method takes precedence.
+ * Interfaces and other annotations may carry it as well.
  * <p>
  * <strong>Checks at start-up.</strong> Every annotated method is checked when its bean is
  * created: its key can be parsed, uses variables and properties that exist, and has a
@@ -44,19 +44,19 @@ import org.springframework.core.annotation.AliasFor;
  * <p>
  * <strong>Asynchronous and reactive methods.</strong> The lock is held until the work is
  * done: until the returned {@code CompletionStage}, {@code Mono}, {@code Flux} or other
- * type that {@code ReactiveAdapterRegistry} knows has completed, failed or was cancelled
+ * type that {@code ReactiveAdapterRegistry} knows has completed, failed or been cancelled
  * (also by {@code orTimeout}), or until a Kotlin {@code suspend} function or the
  * collection of its {@code Flow} has ended. Neither acquiring nor releasing blocks the
- * caller, and its result completes after the release. The method runs on a thread of the
- * library when the lock is granted, with {@code @Async} on the thread of the executor; a
- * reactive method runs for each subscription, with its handle in the
- * {@link ReactiveLockContext}. Exceptions, also those of a bad key, come through the
- * result. A result that does not tell when the work is done, such as a {@code Future}, a
- * {@code Callable} or a {@code DeferredResult}, is refused at start-up.
+ * caller, and the result completes after the release. When the lock is granted, the
+ * method runs on a thread of the library, or with {@code @Async} on that of the executor;
+ * a reactive method runs for each subscription, with its handle in the
+ * {@link ReactiveLockContext}. All exceptions, including that for a bad key, come through
+ * the result. A result that does not tell when the work is done, such as a
+ * {@code Future}, a {@code Callable} or a {@code DeferredResult}, is refused at start-up.
  * <p>
- * <strong>Limits.</strong> A call from within the same object does not pass the proxy and
- * is not locked, except in AspectJ mode. A lease lock can be lost, for instance by a
- * pause of the process that outlasts the lease: see {@link #onLost} and
+ * <strong>Limits.</strong> A call from within the same object bypasses the proxy and is
+ * not locked, except in AspectJ mode. A lease lock can be lost, for instance by a pause
+ * of the process that outlasts the lease: see {@link #onLost} and
  * {@link LockHandle#token()}.
  *
  * @since 0.1
@@ -80,9 +80,9 @@ public @interface DistributedLocked {
 	 * {@code #root.method.name}. A constant needs quotes: {@code 'nightly'}. {@code ${…}}
 	 * is resolved first.
 	 * <p>
-	 * The result, and each operand of a concatenation, is a value with a defined text:
-	 * text, a number by its value, a {@code UUID}, an enum constant by its name, a type
-	 * of {@code java.time}, a record or an array of such values, or a type with a
+	 * The result, and each operand of a concatenation, must be a value with a defined
+	 * text: text, a number by its value, a {@code UUID}, an enum constant by its name, a
+	 * type of {@code java.time}, a record or an array of such values, or a type with a
 	 * {@link LockKeyConverter}. Other values are refused: at start-up if the declared
 	 * types reveal them, otherwise by the call, with an {@link IllegalArgumentException}.
 	 * The call also refuses {@code null} and a blank text. A collection is refused here
@@ -105,11 +105,11 @@ public @interface DistributedLocked {
 	 * void transfer(long from, long to, BigDecimal amount) { ... }
 	 * </pre>
 	 *
-	 * The locks are acquired all or none, in an order that does not depend on that of the
-	 * keys, so that calls with overlapping keys cannot wait for each other. Each has the
-	 * {@link #name} and the other attributes of its own, but the {@link #waitTime} is
-	 * that of all together. The loss of one is the loss of all. Each has a fencing token
-	 * of its own: {@code LockContext.find("stock:" + sku).token()}.
+	 * Either all locks are acquired or none, in an order that does not depend on that of
+	 * the keys, so that calls with overlapping keys cannot wait for each other. The
+	 * {@link #name} and the other attributes apply to each lock, but the
+	 * {@link #waitTime} to all of them together. The loss of one is the loss of all. Each
+	 * has a fencing token of its own: {@code LockContext.find("stock:" + sku).token()}.
 	 * {@link LockHandle#current()} is only one of them.
 	 * <p>
 	 * The values follow the rules of {@link #key}; an {@code Optional} and a map are
@@ -128,26 +128,26 @@ public @interface DistributedLocked {
 	 * with the same store; a warning says so at start-up, once for each method whose key
 	 * depends on its arguments. May contain {@code ${…}}, and must not be blank.
 	 * <p>
-	 * {@linkplain LockEvent#name() Events} and metrics have the name as well; without one
-	 * they have {@code Class.method}.
+	 * {@linkplain LockEvent#name() Events} and metrics also have the name, or
+	 * {@code Class.method} without one.
 	 * @return the name
 	 */
 	String name() default "";
 
 	/**
 	 * The registry of the lock in an application with more than one: the name or the
-	 * qualifier of its {@link LockRegistry} bean. The same key is another lock in another
-	 * registry; give the locks of two registries different names, by which metrics and
-	 * operators tell them apart. The default is the registry that is injected without a
-	 * qualifier. May contain {@code ${…}}.
+	 * qualifier of its {@link LockRegistry} bean. The same key is a different lock in
+	 * each registry; give the locks of two registries different names, by which metrics
+	 * and operators tell them apart. The default is the registry that is injected without
+	 * a qualifier. May contain {@code ${…}}.
 	 * @return the name of the bean
 	 */
 	String registry() default "";
 
 	/**
 	 * How long the lock outlives a process that died: {@code 30s}, {@code PT30S},
-	 * {@code ${…}}; a number without a unit is refused. A lease that is renewed has at
-	 * least four command timeouts. The default is {@code dlock.lease}.
+	 * {@code ${…}}; a number without a unit is refused. A lease that is renewed must be
+	 * at least four command timeouts long. The default is {@code dlock.lease}.
 	 * @return the lease
 	 */
 	String lease() default "";
@@ -172,8 +172,8 @@ public @interface DistributedLocked {
 	 * void count(String product) { ... }
 	 * </pre>
 	 *
-	 * A shared method may be called within an exclusive one. The opposite would wait for
-	 * itself and throws an {@link IllegalStateException}, also in a transaction that
+	 * A shared method may be called within an exclusive one. The opposite call would wait
+	 * for itself, and throws an {@link IllegalStateException}, also in a transaction that
 	 * keeps the shared lock. A shared lock cannot have a {@link #minHold}, and needs a
 	 * store that has shared locks: both are checked at start-up. The page
 	 * {@code docs/shared.md} says what it promises.
@@ -197,10 +197,10 @@ public @interface DistributedLocked {
 	boolean reentrant() default true;
 
 	/**
-	 * Whether the store grants the lock in the order in which it saw the calls, over all
-	 * threads and processes. Each hand-off of the lock then costs two round trips and a
-	 * message, also within a process. Without it, {@code dlock.fair} applies, which an
-	 * annotation cannot switch off.
+	 * Whether the store grants the lock in the order in which it saw the calls, across
+	 * all threads and processes. Each hand-off of the lock then costs two round trips and
+	 * a message, also within a process. If {@code false}, {@code dlock.fair} applies,
+	 * which an annotation cannot switch off.
 	 * @return {@code true} for a fair lock
 	 */
 	boolean fair() default false;
@@ -211,9 +211,9 @@ public @interface DistributedLocked {
 	 * renewed any more, and becomes free for others when the method ends, or at most one
 	 * {@link #lease} later, so that a method that hangs does not keep it.
 	 * <p>
-	 * With several {@link #keys} it counts from the first lock that is acquired, so that
-	 * the wait for the others is part of it. At least as long as the lease. The default
-	 * is {@code dlock.max-hold}, which is no limit unless it is set. May contain
+	 * With several {@link #keys}, it counts from the first lock that is acquired, so that
+	 * the wait for the others is part of it. It is at least as long as the lease. The
+	 * default is {@code dlock.max-hold}, which is unlimited unless it is set. May contain
 	 * {@code ${…}}.
 	 * @return the longest time
 	 */
@@ -223,7 +223,7 @@ public @interface DistributedLocked {
 	 * The shortest time for which the lock stays taken, even if the method ends earlier:
 	 * {@code 10s}. The caller continues when the method ends; the store keeps the lock
 	 * for the rest. For scheduled methods that all instances start within that time and
-	 * one of them runs:
+	 * only one of them runs:
 	 *
 	 * <pre class="code">
 	 * &#64;Scheduled(cron = "0 0 3 * * *")
@@ -231,9 +231,10 @@ public @interface DistributedLocked {
 	 * void report() { ... }
 	 * </pre>
 	 *
-	 * It begins when the lock is acquired, with several {@link #keys} for each lock of
-	 * its own, and also applies when the method throws. Not longer than {@link #maxHold}.
-	 * Operators see that the lock is kept and not held. May contain {@code ${…}}.
+	 * It counts from the acquisition of the lock, separately for each of several
+	 * {@link #keys}, and also applies if the method throws. It is not longer than
+	 * {@link #maxHold}. Operators see that the lock is kept and not held. May contain
+	 * {@code ${…}}.
 	 * @return the shortest time
 	 */
 	String minHold() default "";
@@ -246,18 +247,18 @@ public @interface DistributedLocked {
 	OnBusy onBusy() default OnBusy.THROW;
 
 	/**
-	 * The name of a method of the same class, with the same parameters and a compatible
-	 * return type, without checked exceptions that this method does not declare, to call
-	 * instead when the lock is busy, and with {@link OnStoreFailure#FALLBACK} when the
-	 * store fails. It is called directly, without the lock and without other advice, such
-	 * as transactions; it may not be locked itself.
+	 * The name of a method of the same class to call instead when the lock is busy, and
+	 * with {@link OnStoreFailure#FALLBACK} when the store fails. It has the same
+	 * parameters, a compatible return type, and no checked exceptions that this method
+	 * does not declare. It is called directly, without the lock and without other advice
+	 * such as transactions, and must not be locked itself.
 	 * @return the name of the method
 	 */
 	String fallback() default "";
 
 	/**
 	 * The reaction to a failure of the store, which leaves open whether the lock is free.
-	 * A busy lock and a failed store are never taken for each other.
+	 * A busy lock and a failed store are never mistaken for each other.
 	 * @return the reaction
 	 */
 	OnStoreFailure onStoreFailure() default OnStoreFailure.DEFAULT;

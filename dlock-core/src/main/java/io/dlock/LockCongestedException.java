@@ -3,10 +3,10 @@ package io.dlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This process asks for more locks at once than its connections to the store carry, so
- * that the store was not asked in time. The store itself works, and others may hold the
- * lock: {@link OnStoreFailure#PROCEED} does not run a method without its lock. Allow more
- * wait time, or more connections.
+ * This process asks for more locks at once than its connections to the store can carry,
+ * so that the store was not asked in time. The store itself works, and others may hold
+ * the lock: {@link OnStoreFailure#PROCEED} does not run a method without its lock. Allow
+ * more wait time, or more connections.
  *
  * @since 0.1
  */

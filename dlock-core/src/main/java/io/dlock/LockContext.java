@@ -84,8 +84,8 @@ public final class LockContext {
 	}
 
 	/**
-	 * Find the innermost handle of a key bound to the calling thread that matches. The
-	 * time does not depend on the number of handles of other keys.
+	 * Find the innermost handle of a key that is bound to the calling thread and matches
+	 * a condition. The time does not depend on the number of handles of other keys.
 	 * @param key the key
 	 * @param condition the condition that the handle must match; does not block
 	 * @return the handle, or {@code null}

@@ -7,18 +7,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * An event of a lock in this process.
  * <p>
- * A request ends with {@link Acquired}, {@link Busy} or {@link StoreFailed}; with none of
- * them if it was interrupted or cancelled, or the registry was closed. A lock that was
+ * A request ends with {@link Acquired}, {@link Busy} or {@link StoreFailed}, or with none
+ * of them if it was interrupted or cancelled, or the registry was closed. A lock that was
  * acquired ends with one {@link Released} or one {@link Lost}, which come after its
  * {@code Acquired}; in between come its {@link Renewed} and {@link RenewalFailed}. A lock
- * that a thread passes on to another of this process is released and acquired like any
- * other. Nested handles share a lock and have no events. A listener gets no events of
+ * that one thread passes on to another in this process is released and acquired like any
+ * other. Nested handles share a lock and have no events. A listener gets no events for
  * locks that were acquired before it was added.
  * <p>
- * {@code Released} comes when the lock is free already, so that the {@code Acquired} of
- * the next holder may come before it.
+ * {@code Released} comes after the lock is free, so that the {@code Acquired} of the next
+ * holder may come before it.
  * <p>
- * New events may be added in later versions: let a {@code switch} have a default.
+ * New events may be added in later versions: give a {@code switch} a default.
  *
  * @since 0.1
  * @see LockListener
@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 public sealed interface LockEvent {
 
 	/**
-	 * The key of the lock. Not for tags of metrics: keys may be many and may contain
-	 * personal data.
+	 * The key of the lock. Not for tags of metrics: there may be many keys, and they may
+	 * contain personal data.
 	 * @return the key as it was requested
 	 */
 	String key();
@@ -60,7 +60,7 @@ public sealed interface LockEvent {
 	 * @param name the name of the request, or {@code null}
 	 * @param reason the reason of the request, or {@code null}
 	 * @param token the fencing token
-	 * @param waited the time from the request to the lock
+	 * @param waited the time from the request to the grant
 	 */
 	record Acquired(String key, @Nullable String name, @Nullable String reason, long token,
 			Duration waited) implements LockEvent {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A held lock. Any thread may use or release it. While it is held, the thread that
  * acquired it gets a nested handle when it acquires the key again. A thread that hands
- * its handles to others makes its requests {@linkplain LockRequest#reentrant() not
- * reentrant}, or acquires asynchronously.
+ * its handles to others should make its requests {@linkplain LockRequest#reentrant() not
+ * reentrant}, or acquire asynchronously.
  * <p>
  * A lease that is over is <em>lost</em>, and stays lost: a handle never becomes valid
  * again. Closing a handle more than once has no further effect.
@@ -80,7 +80,7 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Add a listener that is called when the lock is lost: at once if it has been lost,
-	 * and never if this handle is released before. The end of a lease is noticed within
+	 * and never if this handle is released first. The end of a lease is noticed within
 	 * about 100 milliseconds, also after the wall clock was set forward or the machine
 	 * was suspended. The listener runs on one of a few threads that all listeners share,
 	 * and should not block; its exceptions are logged.
@@ -100,12 +100,12 @@ public interface LockHandle extends AutoCloseable {
 	/**
 	 * Turn an exclusive lock into a shared one, in one step of the store: no exclusive
 	 * request gets the lock in between, and shared requests that wait behind this lock
-	 * get it too. This handle is released by the call. The shared lock has a lease and a
+	 * get it too. The call releases this handle. The shared lock has a lease and a
 	 * fencing token of its own, and is bound to the calling thread if this handle was
 	 * bound to one.
 	 * <p>
 	 * Waits for one answer of the store. After an exception the lock is not held in
-	 * either mode.
+	 * either mode, unless stated otherwise below.
 	 * @return the handle of the shared lock, to be closed by the caller
 	 * @throws IllegalStateException if this handle is released or shared, if the lock has
 	 * other (nested) handles, or if its {@code minHold} is not over; the lock is then

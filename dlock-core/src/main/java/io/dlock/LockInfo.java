@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The holder of a lock according to the store, for people. Threads of one instance that
  * wait for the same key pass it to each other without a call to the store, within the
- * hand-off time of their registry: then this is the first of them. The current holder has
- * held the lock for a little less and has a slightly higher token.
+ * hand-off time of their registry. This is then the first of them: the current holder has
+ * held the lock for a little less time and has a slightly higher token.
  *
  * @param key the key as it is stored: printable, long keys shortened and hashed
- * @param holder the instance and thread that acquired the lock, which has released it if
- * the lock is kept
+ * @param holder the instance and thread that acquired the lock, and have released it if
+ * it is kept
  * @param reason the reason of the request, or {@code null}
  * @param since when the lock was acquired, by the store's clock
  * @param until when the lease ends unless renewed, by the store's clock

@@ -13,16 +13,17 @@ import java.util.function.Function;
  * }
  * </pre>
  *
- * The method is {@code static}, or in another class than locked methods that need it: a
- * bean whose locked methods are checked cannot create the converter that they need.
+ * Make the method {@code static}, or put it in a class other than that of the locked
+ * methods that need it: a bean whose locked methods are checked cannot create the
+ * converter that they need.
  * <p>
  * Equal values need the same text in every instance of the application, and different
  * values need different texts. The text must not be {@code null}; a key with a blank text
  * is refused.
  * <p>
- * The converter is also for the subtypes of its type. If several fit, the first in the
- * order of the beans is used. A record or an array may have a converter. Text, numbers
- * and the other types with a defined text keep that text.
+ * The converter also applies to the subtypes of its type. If several converters fit, the
+ * first in the order of the beans is used. A record or an array may have a converter.
+ * Text, numbers and the other types with a defined text keep that text.
  *
  * @param <T> the type of the values
  * @param type the type of the values
@@ -33,7 +34,7 @@ import java.util.function.Function;
 public record LockKeyConverter<T>(Class<T> type, Function<? super T, String> text) {
 
 	/**
-	 * Whether values of a type have their text from this converter.
+	 * Whether values of a type get their text from this converter.
 	 * @param candidate the type of a value
 	 * @return whether it is the type of this converter or a subtype of it
 	 */

@@ -3,7 +3,7 @@ package io.dlock;
 /**
  * The lease was over before the lock was released: another caller may hold the lock and
  * may have done the same work. Check or roll back the work since then; a resource that
- * checks {@linkplain LockHandle#token() fencing tokens} has refused its writes.
+ * checks {@linkplain LockHandle#token() fencing tokens} refuses the stale writes.
  *
  * @since 0.1
  */

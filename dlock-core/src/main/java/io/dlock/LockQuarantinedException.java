@@ -28,8 +28,8 @@ public final class LockQuarantinedException extends LockStoreException {
 	}
 
 	/**
-	 * How long the store grants no lock, as it said last.
-	 * @return the time from its last answer on
+	 * How long the store grants no lock, according to its last answer.
+	 * @return the time, counted from that answer
 	 */
 	public Duration remaining() {
 		return this.remaining;

@@ -20,8 +20,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * promises more; use the fencing token where a stale write must be impossible.
  * <p>
  * The registry pays no attention to transactions: a lock that protects what a transaction
- * writes is acquired before that transaction begins and released after it has ended. A
- * transaction that commits while its thread holds a lost lock is rolled back.
+ * writes must be acquired before that transaction begins and released after it has ended.
+ * A transaction whose thread holds a lost lock is rolled back instead of committed.
  * <p>
  * All exceptions are unchecked. {@link LockBusyException}: another caller holds the lock.
  * {@link LockStoreException}: the store failed, so that the state of the lock is unknown.
@@ -38,7 +38,7 @@ public interface LockRegistry extends PermitRegistry {
 	/**
 	 * Acquire a lock, waiting for it as long as the request says.
 	 * <p>
-	 * A thread that already holds the key gets a nested handle which shares lease and
+	 * A thread that already holds the key gets a nested handle, which shares lease and
 	 * token with the first (unless the request is not {@linkplain LockRequest#reentrant()
 	 * reentrant}); the lock is released with the last of its handles. A thread that holds
 	 * the lock shared cannot get it exclusively: it would wait for itself.
@@ -118,10 +118,10 @@ public interface LockRegistry extends PermitRegistry {
 
 	/**
 	 * As {@link #acquireAsync(LockRequest)}, for a caller that may hold the key already.
-	 * Asynchronous work does not stay on one thread, so that the caller passes its
-	 * handle.
+	 * Asynchronous work does not stay on one thread, so the caller passes its handle
+	 * explicitly.
 	 * <p>
-	 * If the given handle is one of this registry for the requested key and is not
+	 * If the given handle belongs to this registry and the requested key, and is not
 	 * released, the future is complete when this method returns: with a nested handle
 	 * that shares lease and token, or with {@link LockLostException} if the lock is lost.
 	 * The lock is released with the last of its handles. Any other handle has no effect,
@@ -129,19 +129,19 @@ public interface LockRegistry extends PermitRegistry {
 	 * reentrant}.
 	 * @param request the key and how to hold it
 	 * @param outer a handle that the caller holds
-	 * @return as that of {@link #acquireAsync(LockRequest)}
+	 * @return as for {@link #acquireAsync(LockRequest)}
 	 */
 	default CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
 		return acquireAsync(request);
 	}
 
 	/**
-	 * Acquire several locks, all or none. The registry asks for them in one order,
+	 * Acquire several locks, all or none. The registry asks for them in a fixed order,
 	 * whatever the order of the collection, so that callers with overlapping sets cannot
 	 * wait for each other. A lock that is granted is renewed while the caller waits for
-	 * the next. If one stays busy, the others are released again, for which the caller
-	 * does not wait. Leases that are not {@linkplain LockRequest#renew() renewed} may run
-	 * out meanwhile.
+	 * the next. If one stays busy, the others are released again; the caller does not
+	 * wait for that. Leases that are not {@linkplain LockRequest#renew() renewed} may run
+	 * out while the caller waits.
 	 * <p>
 	 * A thread that holds one of the keys gets a nested handle of it, as with
 	 * {@link #acquire(LockRequest)}. Acquire all keys in one call: a thread that holds a
@@ -152,8 +152,8 @@ public interface LockRegistry extends PermitRegistry {
 	 * @param keys the keys, at least one and at most {@value LockSet#MAX_KEYS};
 	 * duplicates count once
 	 * @return the held locks, to be closed by the caller
-	 * @throws LockBusyException if a lock was not free within the wait time; its key is
-	 * that of the exception
+	 * @throws LockBusyException if a lock was not free within the wait time; the
+	 * exception has its key
 	 * @throws LockLostException if a lock was lost while the caller waited for the next;
 	 * the others are released again
 	 * @throws IllegalArgumentException if there is no key or too many, or one is null or
@@ -209,7 +209,7 @@ public interface LockRegistry extends PermitRegistry {
 	 * key is not locked
 	 * @param keys the keys
 	 * @param outer handles that the caller holds
-	 * @return as that of {@link #acquireAllAsync(LockRequest, Collection)}
+	 * @return as for {@link #acquireAllAsync(LockRequest, Collection)}
 	 */
 	default CompletableFuture<LockSet> acquireAllAsync(LockRequest template, Collection<String> keys,
 			Collection<? extends LockHandle> outer) {
@@ -276,8 +276,8 @@ public interface LockRegistry extends PermitRegistry {
 	 * is exclusive. Both are views as {@link #lock(LockRequest)} returns them.
 	 * <p>
 	 * A reader that comes after a waiting writer waits behind it; the readers that have
-	 * waited for a writer go together. A thread that holds the write lock may take the
-	 * read lock. A thread that holds only the read lock gets an
+	 * waited for a writer get the lock together. A thread that holds the write lock may
+	 * take the read lock. A thread that holds only the read lock gets an
 	 * {@link IllegalStateException} when it takes the write lock, since it would wait for
 	 * itself.
 	 * @param request the key and how to hold it; its mode is not used
@@ -312,10 +312,10 @@ public interface LockRegistry extends PermitRegistry {
 	boolean isHeldByCurrentThread(String key);
 
 	/**
-	 * Whether a handle is of this registry. Two registries may each have a lock with the
-	 * same key.
+	 * Whether a handle belongs to this registry. Two registries may each have a lock with
+	 * the same key.
 	 * @param handle a handle
-	 * @return {@code false} if it is of another registry
+	 * @return {@code false} if it belongs to another registry
 	 */
 	default boolean isOwn(LockHandle handle) {
 		return true;

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for a lock, immutable: the key and how to lock it.
+ * An immutable request for a lock: the key and how to lock it.
  *
  * <pre class="code">
  * LockRequest request = LockRequest.builder("order-42").waitTime(Duration.ofSeconds(3)).build();
@@ -25,8 +25,8 @@ public final class LockRequest {
 	public static final int MAX_KEY_LENGTH = 65_536;
 
 	/**
-	 * The shortest lease. Part of a lease is the margin for clocks that differ, so that a
-	 * shorter one would be over before the answer of the store arrives.
+	 * The shortest lease. Part of a lease is the margin for clocks that differ: a shorter
+	 * lease would be over before the answer of the store arrives.
 	 */
 	public static final Duration MIN_LEASE = Duration.ofMillis(10);
 

@@ -94,10 +94,10 @@ public final class LockRequestBuilder {
 
 	/**
 	 * Set whether the store grants the lock in the order in which it saw the first
-	 * attempt of each request, over all threads and processes. A fair request waits in
-	 * the queue of the store by itself: no lock is passed on within the process, and each
-	 * hand-off costs two round trips and a message. Shared requests and permits ignore
-	 * it.
+	 * attempt of each request, across all threads and processes. A fair request has a
+	 * place of its own in the queue of the store: no lock is passed on within the
+	 * process, and each hand-off costs two round trips and a message. Shared requests and
+	 * permits ignore it.
 	 * @param fair whether it is fair, or {@code null} for the registry's default
 	 * @return this builder
 	 */
@@ -117,7 +117,7 @@ public final class LockRequestBuilder {
 	}
 
 	/**
-	 * Set the name of the lock in {@linkplain LockEvent events} and metrics. It is no
+	 * Set the name of the lock in {@linkplain LockEvent events} and metrics. It is not
 	 * part of the key.
 	 * @param name one of few names, such as that of the use case, or {@code null}
 	 * @return this builder
@@ -144,9 +144,9 @@ public final class LockRequestBuilder {
 
 	/**
 	 * Set the longest time for which the lock is held, counted from its acquisition.
-	 * After that the lock is lost and not renewed any more, and the holder is told as of
-	 * any loss. The lock becomes free for others when the holder releases its handle, or
-	 * at most one lease later: that is the time in which the holder can stop its work.
+	 * After that the lock is lost and no longer renewed, and the holder learns of this as
+	 * of any loss. The lock becomes free for others when the holder releases its handle,
+	 * or at most one lease later: that is the time in which the holder can stop its work.
 	 * @param maxHold a duration not shorter than the lease, at most a year, or
 	 * {@code null} for the registry's default
 	 * @return this builder

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * The set is as good as the weakest of its locks: it is valid as long as all of them are,
  * and it is lost as soon as one of them is lost. Each lock has a fencing token of its
- * own; the highest of them would not increase with every new holder of a key, so that a
- * set has none.
+ * own. The set has none, since the highest of them would not increase with every new
+ * holder of a key.
  * <p>
  * Closing a set more than once has no further effect.
  *
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class LockSet implements AutoCloseable {
 
 	/**
-	 * The most keys of one set.
+	 * The largest number of keys of a set.
 	 */
 	public static final int MAX_KEYS = 64;
 
@@ -117,8 +117,8 @@ public final class LockSet implements AutoCloseable {
 
 	/**
 	 * Renew the leases of all locks now, one after the other, and wait for the answers of
-	 * the store, as {@link LockHandle#renewNow()} does for one. The first failure ends
-	 * that.
+	 * the store, as {@link LockHandle#renewNow()} does for one. It stops at the first
+	 * failure.
 	 * @throws LockLostException if a lease is over or its renewal is refused
 	 * @throws LockStoreException if the store did not answer; the locks are held for
 	 * their {@linkplain #remaining() remaining} time

@@ -233,7 +233,7 @@ public final class LockSettings {
 	}
 
 	/**
-	 * {@return whether a request that says nothing about it is fair}
+	 * {@return whether a request without a setting of its own is fair}
 	 */
 	public boolean fair() {
 		return this.fair;
@@ -242,7 +242,7 @@ public final class LockSettings {
 	/**
 	 * Whether a request is fair.
 	 * @param request the request
-	 * @return what it says, or the default
+	 * @return its own setting, or the default
 	 */
 	public boolean isFair(LockRequest request) {
 		Boolean requested = request.fair();
@@ -262,8 +262,8 @@ public final class LockSettings {
 	 * Check that a request fits these settings.
 	 * @param request the request
 	 * @throws IllegalArgumentException if its lease is renewed and shorter than
-	 * {@value #MIN_COMMANDS_PER_LEASE} command timeouts, or longer than the longest, or
-	 * its lease or {@code minHold} is longer than its {@code maxHold}
+	 * {@value #MIN_COMMANDS_PER_LEASE} command timeouts, or longer than the longest
+	 * lease, or its lease or {@code minHold} is longer than its {@code maxHold}
 	 */
 	public void validate(LockRequest request) {
 		if (request.lease() != null && request.renew()) {

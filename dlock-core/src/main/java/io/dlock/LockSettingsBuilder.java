@@ -49,8 +49,8 @@ public final class LockSettingsBuilder {
 
 	/**
 	 * Set how long to wait for a lock if a request does not say.
-	 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait without an
-	 * end
+	 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait without a
+	 * limit
 	 * @return this builder
 	 */
 	public LockSettingsBuilder waitTime(Duration waitTime) {
@@ -59,8 +59,8 @@ public final class LockSettingsBuilder {
 	}
 
 	/**
-	 * Set how long one call to the store may take. Without a command timeout it follows
-	 * the lease, as {@link LockSettings#commandTimeoutFor} says.
+	 * Set how long one call to the store may take. By default it follows the lease, as
+	 * {@link LockSettings#commandTimeoutFor} says.
 	 * @param commandTimeout at most a quarter of the lease, or {@code null}
 	 * @return this builder
 	 */
@@ -83,7 +83,7 @@ public final class LockSettingsBuilder {
 	/**
 	 * Set how long a closing registry waits for running holders before it takes their
 	 * locks away.
-	 * @param shutdownTimeout the time, zero not to wait
+	 * @param shutdownTimeout the time; zero does not wait
 	 * @return this builder
 	 */
 	public LockSettingsBuilder shutdownTimeout(Duration shutdownTimeout) {
@@ -134,8 +134,8 @@ public final class LockSettingsBuilder {
 	}
 
 	/**
-	 * Set whether requests are {@linkplain LockRequestBuilder#fair fair} that say nothing
-	 * about it.
+	 * Set whether requests that do not say otherwise are
+	 * {@linkplain LockRequestBuilder#fair fair}.
 	 * @param fair {@code true} for the order of the first attempts, {@code false} by
 	 * default
 	 * @return this builder

@@ -25,7 +25,7 @@ public sealed class LockStoreException extends LockException permits LockCongest
 	}
 
 	/**
-	 * Whether the store itself fails. Then a caller that would rather do its work twice
+	 * Whether the store itself fails. If so, a caller that would rather do its work twice
 	 * than not at all can go on without the lock, as {@link OnStoreFailure#PROCEED} does.
 	 * @return {@code false} if the store works but was not asked in time
 	 */

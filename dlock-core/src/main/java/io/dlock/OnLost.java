@@ -16,9 +16,9 @@ public enum OnLost {
 	THROW,
 
 	/**
-	 * Interrupt the thread that runs the method as soon as the loss is known, and then do
-	 * as {@link #THROW}. The stage or the subscription of an asynchronous method is
-	 * cancelled, and its caller gets the {@link LockLostException} at once.
+	 * Interrupt the thread that runs the method as soon as the loss is known, and then
+	 * proceed as {@link #THROW} does. The stage or the subscription of an asynchronous
+	 * method is cancelled, and its caller gets the {@link LockLostException} at once.
 	 */
 	INTERRUPT,
 

@@ -20,17 +20,17 @@ import java.util.concurrent.CompletableFuture;
  * permit. Callers of one key should agree on it.
  * <p>
  * <strong>Keys.</strong> Permits and locks have separate keys: the limit {@code export}
- * and the lock {@code export} exclude nothing. In the store, in events, and as
- * {@link LockHandle#key()}, the key of a permit is {@code limit:export}. A lock with just
- * that key waits for all permits, and the permits wait for it.
+ * and the lock {@code export} do not exclude each other. In the store, in events, and as
+ * {@link LockHandle#key()}, the key of a permit is {@code limit:export}. A lock with
+ * exactly that key waits for all permits, and the permits wait for it.
  * <p>
  * <strong>No reentrancy.</strong> Each call takes a permit of its own, also in a thread
- * that has one. A thread that needs two should not wait without a limit of time.
+ * that has one. A thread that needs two should not wait without a time limit.
  * <p>
  * <strong>Settings.</strong> {@code lease}, {@code waitTime}, {@code renew},
- * {@code maxHold}, {@code name} and {@code reason} of the request are as with a lock. A
- * permit with a {@code minHold} stays taken for that time, which limits how often the
- * work starts. {@code reentrant} is not used. A shared request is refused.
+ * {@code maxHold}, {@code name} and {@code reason} of the request mean the same as for a
+ * lock. A permit with a {@code minHold} stays taken for that time, which limits how often
+ * the work starts. {@code reentrant} is not used. A shared request is refused.
  * <p>
  * <strong>Tokens.</strong> The fencing token tells two permits of a key apart. A permit
  * excludes no other caller, so that the token cannot protect data.

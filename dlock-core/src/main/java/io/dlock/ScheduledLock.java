@@ -10,7 +10,7 @@ import org.springframework.core.annotation.AliasFor;
 
 /**
  * Runs a scheduled method on one instance only: all instances start it, one gets the
- * lock, and the others skip it without a wait.
+ * lock, and the others skip the method without waiting.
  *
  * <pre class="code">
  * &#64;Scheduled(cron = "0 0 3 * * *")
@@ -24,13 +24,14 @@ import org.springframework.core.annotation.AliasFor;
  * {@code lockAtMostFor} and {@code lockAtLeastFor} in ShedLock; the rules of
  * {@link DistributedLocked} for proxies, transactions and asynchronous results apply.
  * <p>
- * <strong>A store that fails</strong> makes the method throw {@link LockStoreException}
- * without a run, whatever {@code dlock.on-store-failure} is: without the store it is
- * unknown whether another instance runs the method. It runs again when it is due again.
+ * <strong>A store that fails</strong> makes the call throw {@link LockStoreException}
+ * without running the method, whatever {@code dlock.on-store-failure} is: without the
+ * store it is unknown whether another instance runs the method. The method runs when it
+ * is next due.
  * <p>
  * <strong>A wrong value</strong> fails the start: a name that is blank, a duration
- * without a unit, no {@code atMost}, an {@code atLeast} that is longer, a return type
- * that cannot be skipped.
+ * without a unit, no {@code atMost}, an {@code atLeast} longer than {@code atMost}, a
+ * return type that cannot be skipped.
  *
  * @since 0.1
  */
@@ -52,14 +53,15 @@ public @interface ScheduledLock {
 	/**
 	 * The longest time for which the lock is taken: {@code 30m}, {@code PT30M},
 	 * {@code ${jobs.at-most:30m}}; a number without a unit is refused. If the instance
-	 * dies, the lock is kept for so long, and no instance runs the job meanwhile. It is
-	 * never renewed, so that it must be much longer than the job ever takes.
+	 * dies, the lock stays taken for that long, and no instance runs the job meanwhile.
+	 * The lock is never renewed, so that this time must be much longer than the job ever
+	 * takes.
 	 * <p>
 	 * A job that still runs then has lost its lock, and another instance may start it at
-	 * the same time. One percent and two milliseconds before, for the clocks,
-	 * {@link LockHandle#isValid()} turns {@code false} and a listener is told; when the
-	 * method ends it throws {@link LockLostException}, and a transaction that it would
-	 * commit is rolled back. The limit {@code dlock.max-hold} does not apply.
+	 * the same time. One percent and two milliseconds earlier, to allow for the clocks,
+	 * {@link LockHandle#isValid()} turns {@code false} and listeners learn of the loss.
+	 * When the method ends, it throws {@link LockLostException}, and a transaction that
+	 * it would commit is rolled back. The limit {@code dlock.max-hold} does not apply.
 	 * @return the longest time
 	 */
 	@AliasFor(annotation = DistributedLocked.class, attribute = "lease")
@@ -68,8 +70,8 @@ public @interface ScheduledLock {
 	/**
 	 * The shortest time for which the lock is taken, even if the method is faster or
 	 * throws: longer than the clocks of the instances differ, and shorter than the period
-	 * of the schedule. It begins with the lock, and is not longer than {@link #atMost}.
-	 * The default is none. May contain {@code ${…}}.
+	 * of the schedule. It counts from the acquisition of the lock, and is not longer than
+	 * {@link #atMost}. The default is none. May contain {@code ${…}}.
 	 * @return the shortest time
 	 */
 	@AliasFor(annotation = DistributedLocked.class, attribute = "minHold")
