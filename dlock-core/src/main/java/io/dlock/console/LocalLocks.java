@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks and waiting requests of one process. Times are by the clock of its machine.
+ * The locks and waiting requests of one process. Times are those of its machine's clock.
  *
  * @param held the locks that are held
  * @param waiting the requests that wait for a lock
@@ -30,7 +30,7 @@ public record LocalLocks(List<Held> held, List<Waiting> waiting) {
 	 * @param thread the name of the thread that requested the lock
 	 * @param since when the lock was acquired; may be earlier by the hand-off time if the
 	 * lock was passed on inside this process
-	 * @param until the time until which the lock is held if it is not renewed again
+	 * @param until when the lock ends if it is not renewed again
 	 * @param token the fencing token
 	 * @param waiting the number of requests of this process that wait for the lock
 	 * @param age the time since the lock was acquired, by the monotonic clock

@@ -6,8 +6,8 @@ import io.dlock.LockInfo;
 import io.dlock.LockStoreException;
 
 /**
- * The operator's view of the locks, for people and diagnostics. Each answer is out of
- * date when it arrives: programs must not decide by it.
+ * The operator's view of the locks, for people and diagnostics. An answer may be out of
+ * date when it arrives: programs must not base decisions on it.
  * <p>
  * <strong>Keys</strong> are shown as they are stored: characters other than letters,
  * digits and {@code ._:/@#=+,;-} as {@code %XX}, long keys shortened and hashed. The
@@ -46,10 +46,11 @@ public interface LockConsole {
 
 	/**
 	 * Take a lock away from its holder. The next request that waits gets it. A holder in
-	 * this process learns of the loss at once; another one when its next renewal is
-	 * refused, up to a third of its lease later; one that is not renewed at the end of
-	 * its lease. <strong>Until then two holders work at the same time</strong>, and even
-	 * longer if the first one does not check its lock: only a fence stops its writes.
+	 * this process learns of the loss at once. Any other holder learns of it when its
+	 * next renewal is refused, up to a third of its lease later, or at the end of a lease
+	 * that is not renewed. <strong>Until then two holders work at the same time</strong>,
+	 * and even longer if the first one does not check its lock: only a fence stops its
+	 * writes.
 	 * <p>
 	 * The token identifies the lock, so that a later holder does not lose it. Threads of
 	 * one process that pass a lock to each other without a call to the store share that
@@ -63,7 +64,7 @@ public interface LockConsole {
 	ForcedRelease forceRelease(String key, long token);
 
 	/**
-	 * Take all locks away from an instance that is dead, or that no one can reach:
+	 * Take all locks away from an instance that is dead or unreachable:
 	 * {@link #forceRelease} for each of its locks among those that {@link #list} finds,
 	 * at most 10,000 of the store. Locks of other instances, locks that are kept after
 	 * their release, and locks that the instance takes meanwhile stay as they are.
