@@ -6,8 +6,8 @@ import io.dlock.store.StorageKey;
 
 /**
  * A fenced resource refused a write: a later holder of the lock has written to it, so
- * that the lock of this one is over, whether or not it knows. Nothing was written. The
- * work has to be rolled back, or done again from the beginning under a new lock.
+ * that the lock of this holder is over, whether or not it knows. Nothing was written.
+ * Roll the work back, or do it again from the beginning under a new lock.
  *
  * @since 0.1
  */

@@ -29,12 +29,12 @@ import io.dlock.store.StorageKey;
  * </pre>
  *
  * The guard remembers the highest {@linkplain LockHandle#token() fencing token} of each
- * resource in a row of the table {@value #DEFAULT_TABLE}. It refuses a lower one, and
- * otherwise locks the row until the transaction ends. So once the check has passed, no
- * later holder can write before this transaction is committed, and none with a lower
- * token afterwards; if the transaction is rolled back, the row is as before. A holder may
- * check as often as it wants. The local validity of the lock is not checked: the database
- * alone decides.
+ * resource in a row of the table {@value #DEFAULT_TABLE}. It refuses a lower token, and
+ * otherwise locks the row until the transaction ends. Once the check has passed, no later
+ * holder can write before this transaction has committed, and no holder with a lower
+ * token can write afterwards. If the transaction is rolled back, the row is as before. A
+ * holder may check as often as it wants. The local validity of the lock is not checked:
+ * the database alone decides.
  * <p>
  * Rules: all writers of a resource check it, in the database they write to, and before
  * they read what they write depends on: otherwise a stale holder could still write
@@ -42,9 +42,9 @@ import io.dlock.store.StorageKey;
  * because tokens of different keys say nothing about each other.
  * <p>
  * Works on PostgreSQL, MySQL, MariaDB and H2 with any transaction manager that Spring's
- * {@code JdbcTemplate} takes part in. The table is made by the script
- * {@code schema-<database>.sql} beside this class. Rows are never removed; each is for a
- * resource that was written to.
+ * {@code JdbcTemplate} takes part in. The script {@code schema-<database>.sql} beside
+ * this class creates the table. It has a row for each resource that was written to, and
+ * rows are never removed.
  *
  * @since 0.1
  */
@@ -93,7 +93,7 @@ public final class FencingGuard {
 	}
 
 	/**
-	 * Check the token of the current lock, for the resource of the same name as its key.
+	 * Check the token of the current lock, for the resource that has the name of its key.
 	 * @throws StaleTokenException if a later holder has written; the transaction must be
 	 * rolled back
 	 * @throws IllegalStateException if the calling thread holds no lock, or there is no
@@ -107,7 +107,7 @@ public final class FencingGuard {
 
 	/**
 	 * Check the token of the current lock for a resource. Inside several locks, the
-	 * innermost is the current one. A permit is no lock.
+	 * innermost is the current one. A permit is not a lock.
 	 * @param resource the resource to write, not blank, of any length. Names are compared
 	 * exactly: case, accents and trailing spaces count
 	 * @throws StaleTokenException if a later holder has written; the transaction must be
@@ -121,8 +121,8 @@ public final class FencingGuard {
 	}
 
 	/**
-	 * Check a token for a resource: that of a lock that belongs to no thread, or that
-	 * another service holds and has sent along.
+	 * Check a token for a resource: that of a lock that belongs to no thread, or one that
+	 * another service has sent along with its request.
 	 * @param resource the resource to write, not blank, of any length. Names are compared
 	 * exactly: case, accents and trailing spaces count
 	 * @param token the fencing token, positive

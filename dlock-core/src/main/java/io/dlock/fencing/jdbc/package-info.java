@@ -1,5 +1,5 @@
 /**
- * Fencing of what is written to PostgreSQL, MySQL, MariaDB or H2.
+ * Fencing of data in PostgreSQL, MySQL, MariaDB and H2.
  */
 @NullMarked
 package io.dlock.fencing.jdbc;

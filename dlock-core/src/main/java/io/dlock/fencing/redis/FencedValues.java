@@ -33,7 +33,7 @@ import io.dlock.fencing.StaleTokenException;
  * Rules: all writers of a key use this class, with tokens of one and the same lock key. A
  * writer whose value depends on the one before {@linkplain #claim(String) claims} it:
  * otherwise a stale holder could still write between the read and the write. Nothing else
- * removes the key or lets it expire, as long as a stale holder may be around. A key that
+ * removes the key or lets it expire as long as there may be a stale holder. A key that
  * Redis loses, in a failover or by eviction, is not fenced any more.
  *
  * @since 0.1
@@ -89,8 +89,8 @@ public final class FencedValues {
 	}
 
 	/**
-	 * Write a value with a token: that of a lock that belongs to no thread, or that
-	 * another service holds and has sent along.
+	 * Write a value with a token: that of a lock that belongs to no thread, or one that
+	 * another service has sent along with its request.
 	 * @param key the Redis key, used as it is
 	 * @param value the value
 	 * @param token the fencing token, positive
@@ -152,7 +152,7 @@ public final class FencedValues {
 	}
 
 	/**
-	 * Read a value. Anybody may, with or without a lock.
+	 * Read a value, with or without a lock.
 	 * @param key the Redis key, used as it is
 	 * @return the value, or empty if there is none
 	 */

@@ -1,5 +1,5 @@
 /**
- * Fencing of what is written to Redis.
+ * Fencing of data in Redis.
  */
 @NullMarked
 package io.dlock.fencing.redis;
