@@ -14,8 +14,8 @@ import io.dlock.ReactiveLockContext;
 
 /**
  * A reactive transaction manager that commits no transaction whose subscriber has lost a
- * lock: it is rolled back, and the commit ends with the {@link LockLostException}. Wrap
- * your transaction manager in it:
+ * lock: the transaction is rolled back, and the commit ends with the
+ * {@link LockLostException}. Wrap your transaction manager in it:
  *
  * <pre class="code">
  * &#64;Bean
@@ -24,11 +24,11 @@ import io.dlock.ReactiveLockContext;
  * }
  * </pre>
  *
- * Checked are the locks in the Reactor context ({@link ReactiveLockContext}), as the last
- * thing before the commit. Transactions that are bound to a thread are checked without
- * such a wrapper. Reactive ones cannot be, because their managers do not pass the context
- * on. A lock that is taken inside a reactive transaction and kept until its end is
- * checked in any case, and one with {@code onLost = IGNORE} is not.
+ * The last action before the commit is to check the locks in the Reactor context
+ * ({@link ReactiveLockContext}). Transactions that are bound to a thread are checked
+ * without such a wrapper. Reactive transactions cannot be, because their managers do not
+ * pass the context on. A lock that is taken inside a reactive transaction and kept until
+ * its end is checked in any case, and one with {@code onLost = IGNORE} is not.
  * <p>
  * As with every lease lock, the process may stand still between the check and the commit.
  *
@@ -40,7 +40,7 @@ public final class LockCheckingTransactionManager implements ReactiveTransaction
 
 	/**
 	 * Create a checking transaction manager.
-	 * @param delegate begins, commits and rolls back
+	 * @param delegate the manager that begins, commits and rolls back
 	 */
 	public LockCheckingTransactionManager(ReactiveTransactionManager delegate) {
 		this.delegate = Objects.requireNonNull(delegate);

@@ -37,8 +37,8 @@ public interface LockedInvocation {
 	}
 
 	/**
-	 * Whether the call takes a permit, which protects no data: it has nothing to do with
-	 * the transaction of its caller.
+	 * Whether the call takes a permit, which protects no data and is independent of the
+	 * transaction of its caller.
 	 * @return whether it does
 	 */
 	boolean isPermit();

@@ -18,7 +18,7 @@ public interface TransactionIntegration {
 
 	/**
 	 * Check, before the lock is taken, whether the method may take it now, and let the
-	 * thread hold what its transaction keeps already.
+	 * thread hold the locks that its transaction already keeps.
 	 * @param call the call of the locked method
 	 */
 	default void checkEntry(LockedInvocation call) {
@@ -35,7 +35,7 @@ public interface TransactionIntegration {
 	}
 
 	/**
-	 * An asynchronous method is called by this thread, which goes on.
+	 * Called when this thread calls an asynchronous method and goes on.
 	 * @param call the call of the locked method
 	 * @return the retention of the lock until the end of the transaction that runs here
 	 */
@@ -44,7 +44,7 @@ public interface TransactionIntegration {
 	}
 
 	/**
-	 * An asynchronous method is subscribed to.
+	 * Called when an asynchronous method is subscribed to.
 	 * @param call the call of the locked method
 	 * @param context the context of the subscriber
 	 * @return the retention of the lock until the end of the transaction that runs there,
@@ -55,7 +55,7 @@ public interface TransactionIntegration {
 	}
 
 	/**
-	 * An asynchronous method got its locks and is about to run.
+	 * Called when an asynchronous method has got its locks and is about to run.
 	 * @param locks the locks
 	 * @param lossIgnored whether the loss of the lock has no consequences
 	 */
@@ -87,7 +87,7 @@ public interface TransactionIntegration {
 	}
 
 	/**
-	 * The context ends, and its guard is no longer asked.
+	 * Called when the context ends: its guard is no longer asked.
 	 */
 	default void close() {
 	}

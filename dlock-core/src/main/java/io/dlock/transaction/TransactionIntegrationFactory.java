@@ -20,12 +20,12 @@ public final class TransactionIntegrationFactory {
 	}
 
 	/**
-	 * Create the transactions.
+	 * Create the integration.
 	 * @param inside the rule for a method that is called inside a transaction
 	 * @param commitCheck whether the locks are checked before a commit
 	 * @param guard an additional check before a commit, or {@code null}
 	 * @param executor releases locks where the calling thread must not block
-	 * @return the transactions, {@link TransactionIntegration#NONE} without spring-tx
+	 * @return the integration, {@link TransactionIntegration#NONE} without spring-tx
 	 */
 	public static TransactionIntegration create(InsideTransaction inside, boolean commitCheck,
 			@Nullable Supplier<? extends CommitGuard> guard, Executor executor) {
