@@ -21,7 +21,7 @@ import io.dlock.transaction.InsideTransaction;
  * @param backend Store of the locks. Required for a quorum, and if both Redis and a
  * DataSource are present; by default the one that is present
  * @param lease Time after which the lock of a process that died is free, unless a method
- * says otherwise. It is renewed while the lock is held
+ * says otherwise. The lease is renewed while the lock is held
  * @param waitTime Time to wait for a busy lock, unless a method says otherwise
  * @param maxHold Longest time for which a lock is held, unless a method says otherwise:
  * after that it is lost. At least the lease. No limit by default
@@ -114,10 +114,10 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	/**
 	 * Annotated methods.
 	 *
-	 * @param mode Interception of annotated methods: by the proxies of beans, or by
-	 * AspectJ, which has to be woven into the methods
+	 * @param mode Interception of annotated methods: by the proxies of beans, or by an
+	 * aspect that AspectJ must weave into them
 	 * @param order Order of the lock among the advisors of a proxy, as in Order
-	 * annotations: the lower, the further outside. By default inside of all advisors that
+	 * annotations: the lower, the further outside. By default inside all advisors that
 	 * have an order
 	 */
 	public record Aop(@DefaultValue("proxy") AdviceMode mode,
@@ -149,14 +149,14 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	/**
 	 * Failover of the store.
 	 *
-	 * @param quarantine Whether the store grants no lock after a failover or a restart
-	 * until the leases are over that it may have forgotten. Of all instances or of none
+	 * @param quarantine Whether the store, after a failover or a restart, grants no lock
+	 * until all leases that it may have forgotten are over. The same for all instances
 	 * @param longestLease Longest lease of a lock of any instance, at most an hour; the
 	 * same for all instances. Required for the quarantine; no limit by default. A method
 	 * with a longer lease fails the start
 	 * @param maxLag Time for which a former primary may go on to answer after a new one
-	 * has taken over: min-replicas-max-lag of Redis and two seconds, or the time after
-	 * which a former primary of PostgreSQL is stopped for certain
+	 * has taken over: min-replicas-max-lag of Redis plus two seconds, or the time after
+	 * which a former primary of PostgreSQL is certain to be stopped
 	 */
 	public record Failover(@DefaultValue("off") QuarantineMode quarantine, @Nullable Duration longestLease,
 			@DefaultValue("12s") Duration maxLag) {

@@ -53,8 +53,8 @@ public class DlockJdbcProperties extends DatabaseInitializationProperties {
 	private @Nullable WakeUp wakeUp;
 
 	/**
-	 * Level of synchronous_commit for acquires and renewals on PostgreSQL, in the locks'
-	 * own pool, which it needs. The default is on there.
+	 * Level of synchronous_commit for acquires and renewals on PostgreSQL. Needs the
+	 * locks' own pool, in which the default is on.
 	 */
 	private SynchronousCommit synchronousCommit = SynchronousCommit.DEFAULT;
 

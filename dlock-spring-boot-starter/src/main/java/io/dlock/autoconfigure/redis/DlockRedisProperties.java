@@ -16,7 +16,7 @@ import io.dlock.store.redis.RedisAcknowledgement;
  * @param acknowledge Acknowledgement that each lock needs when it is granted or renewed:
  * none, that of replicas, or that of the disk of the server, which needs Redis 7.2 or
  * Valkey
- * @param acknowledgeReplicas Number of replicas that have to acknowledge a lock
+ * @param acknowledgeReplicas Number of replicas that must acknowledge a lock
  * @param acknowledgeTimeout Time to wait for the acknowledgement. By default a quarter of
  * the command timeout, at most half of it
  * @since 0.1
