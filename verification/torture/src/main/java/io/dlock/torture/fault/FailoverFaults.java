@@ -3,6 +3,7 @@ package io.dlock.torture.fault;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.dlock.torture.server.ReplicatedRedis;
 import io.dlock.torture.server.ServerNode;
@@ -12,15 +13,21 @@ import io.dlock.torture.server.ServerNode;
  */
 final class FailoverFaults {
 
+	/** For the plan: the time until the next failover is possible. */
+	private static final Duration RECOVERY = Duration.ofSeconds(20);
+
 	private FailoverFaults() {
 	}
 
 	static List<FaultType> losing(Duration lease) {
-		return List.of(FaultType.losing("F16", "failover", Scope.NODE, FailoverFaults::failover),
-				FaultType.losing("F16", "failover-loses-tail", Scope.NODE, FailoverFaults::loseTail)
-					.lasting(Range.times(lease, 0.2, 0.8)),
-				FaultType.losing("F16", "switch-over", Scope.NODE, FailoverFaults::switchOver),
-				FaultType.losing("F17", "two-masters", Scope.NODE, FailoverFaults::twoMasters));
+		return Stream
+			.of(FaultType.losing("F16", "failover", Scope.NODE, FailoverFaults::failover),
+					FaultType.losing("F16", "failover-loses-tail", Scope.NODE, FailoverFaults::loseTail)
+						.lasting(Range.times(lease, 0.2, 0.8)),
+					FaultType.losing("F16", "switch-over", Scope.NODE, FailoverFaults::switchOver),
+					FaultType.losing("F17", "two-masters", Scope.NODE, FailoverFaults::twoMasters))
+			.map((fault) -> fault.recoveringWithin(RECOVERY))
+			.toList();
 	}
 
 	static FaultType lag(Duration lease) {

@@ -12,16 +12,18 @@ import java.util.concurrent.TimeUnit;
  * @param scope what it needs for itself
  * @param duration how long it lasts, in milliseconds
  * @param amount how much of it, in a unit of its own
+ * @param recovery how long it takes at most to be over after its duration, for the plan
  * @param action how to inflict it
  */
-public record FaultType(String id, String name, Tier tier, Scope scope, Range duration, Range amount, Action action) {
+public record FaultType(String id, String name, Tier tier, Scope scope, Range duration, Range amount, Duration recovery,
+		Action action) {
 
 	static FaultType safe(String id, String name, Scope scope, Action action) {
-		return new FaultType(id, name, Tier.S, scope, Range.NONE, Range.NONE, action);
+		return new FaultType(id, name, Tier.S, scope, Range.NONE, Range.NONE, Duration.ZERO, action);
 	}
 
 	static FaultType losing(String id, String name, Scope scope, Action action) {
-		return new FaultType(id, name, Tier.L, scope, Range.NONE, Range.NONE, action);
+		return new FaultType(id, name, Tier.L, scope, Range.NONE, Range.NONE, Duration.ZERO, action);
 	}
 
 	/**
@@ -29,22 +31,30 @@ public record FaultType(String id, String name, Tier tier, Scope scope, Range du
 	 * some: the fault is over when it does again, healed or not.
 	 */
 	FaultType quarantined(Duration quarantine) {
-		return new FaultType(this.id, this.name, Tier.S, this.scope, this.duration, this.amount, (fault) -> {
-			try {
-				this.action.inflict(fault);
-			}
-			finally {
-				TimeUnit.NANOSECONDS.sleep(quarantine.toNanos());
-			}
-		});
+		return new FaultType(this.id, this.name, Tier.S, this.scope, this.duration, this.amount,
+				this.recovery.plus(quarantine), (fault) -> {
+					try {
+						this.action.inflict(fault);
+					}
+					finally {
+						TimeUnit.NANOSECONDS.sleep(quarantine.toNanos());
+					}
+				});
 	}
 
 	FaultType lasting(Range duration) {
-		return new FaultType(this.id, this.name, this.tier, this.scope, duration, this.amount, this.action);
+		return new FaultType(this.id, this.name, this.tier, this.scope, duration, this.amount, this.recovery,
+				this.action);
 	}
 
 	FaultType amounting(Range amount) {
-		return new FaultType(this.id, this.name, this.tier, this.scope, this.duration, amount, this.action);
+		return new FaultType(this.id, this.name, this.tier, this.scope, this.duration, amount, this.recovery,
+				this.action);
+	}
+
+	FaultType recoveringWithin(Duration recovery) {
+		return new FaultType(this.id, this.name, this.tier, this.scope, this.duration, this.amount, recovery,
+				this.action);
 	}
 
 	/**

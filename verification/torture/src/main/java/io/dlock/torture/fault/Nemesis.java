@@ -1,5 +1,6 @@
 package io.dlock.torture.fault;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -34,6 +35,8 @@ public final class Nemesis {
 
 	private final CountDownLatch healing = new CountDownLatch(1);
 
+	private volatile boolean ended;
+
 	/**
 	 * Create a nemesis.
 	 * @param bed what it may break
@@ -65,7 +68,10 @@ public final class Nemesis {
 			executor.shutdown();
 			if (!executor.awaitTermination(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
 				this.failures.add("A fault does not end");
+				// those that still wait for it would begin after the healing
+				this.ended = true;
 				executor.shutdownNow();
+				executor.awaitTermination(PATIENCE_SECONDS, TimeUnit.SECONDS);
 			}
 		}
 	}
@@ -107,14 +113,36 @@ public final class Nemesis {
 	 * than planned.
 	 */
 	private void inflict(PlannedFault fault) {
-		List<ReentrantLock> locks = fault.type()
-			.scope()
-			.resources(fault.target(), this.bed.sizes())
-			.stream()
+		List<String> needed = fault.type().scope().resources(fault.target(), this.bed.sizes());
+		List<ReentrantLock> locks = needed.stream()
 			.sorted()
 			.map((name) -> this.resources.computeIfAbsent(name, (key) -> new ReentrantLock(true)))
 			.toList();
 		locks.forEach(ReentrantLock::lock);
+		try {
+			if (!this.ended && isReady(needed)) {
+				inflictNow(fault);
+			}
+		}
+		finally {
+			locks.forEach(ReentrantLock::unlock);
+		}
+	}
+
+	private boolean isReady(List<String> needed) {
+		try {
+			if (needed.contains(Scope.STORE.target(0))) {
+				this.bed.store().awaitReady();
+			}
+			return true;
+		}
+		catch (IOException ex) {
+			this.failures.add("The store is not ready: " + ex);
+			return false;
+		}
+	}
+
+	private void inflictNow(PlannedFault fault) {
 		try {
 			this.timeline.start(fault, description(fault));
 			Infliction infliction = new Infliction(this.bed, fault, this.healing, this.timeline);
@@ -132,9 +160,6 @@ public final class Nemesis {
 			healLinks(fault);
 			this.failures.add(fault + ": " + ex);
 			this.timeline.end(fault, " FAILED " + ex);
-		}
-		finally {
-			locks.forEach(ReentrantLock::unlock);
 		}
 	}
 

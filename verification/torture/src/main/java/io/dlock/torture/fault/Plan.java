@@ -94,7 +94,8 @@ public final class Plan {
 		PlannedFault fault = new PlannedFault(this.faults.size(), type, target, Math.max(wanted, free),
 				Math.min(type.duration().draw(this.random), this.pace.longest().toMillis()),
 				type.amount().draw(this.random));
-		resources.forEach((name) -> this.busyUntil.put(name, fault.end() + this.pace.calm().toMillis() / 2));
+		long over = fault.end() + type.recovery().toMillis();
+		resources.forEach((name) -> this.busyUntil.put(name, over + this.pace.calm().toMillis() / 2));
 		this.faults.add(fault);
 		return fault.end();
 	}

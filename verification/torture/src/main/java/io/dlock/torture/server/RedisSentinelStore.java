@@ -54,6 +54,7 @@ public final class RedisSentinelStore extends ReplicatedRedis {
 		try {
 			store.processes().admin(1).call("REPLICAOF", "127.0.0.1", master);
 			store.awaitReplicas();
+			store.awaitReady();
 		}
 		catch (IOException ex) {
 			store.close();
@@ -148,7 +149,15 @@ public final class RedisSentinelStore extends ReplicatedRedis {
 
 	@Override
 	public void awaitReplicas() throws IOException {
-		await(() -> isReplicating(master()) && sentinelsReady(), "There is no replica");
+		await(() -> isReplicating(master()), "There is no replica");
+	}
+
+	/**
+	 * Sentinels look at the replicas every ten seconds.
+	 */
+	@Override
+	public void awaitReady() throws IOException {
+		await(this::sentinelsReady, "The Sentinels do not know the replica");
 	}
 
 	private static RedisAdmin admin(RedisServer sentinel) {

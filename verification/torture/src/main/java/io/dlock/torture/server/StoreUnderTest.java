@@ -1,5 +1,6 @@
 package io.dlock.torture.server;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +41,13 @@ public interface StoreUnderTest extends AutoCloseable {
 	 */
 	default Optional<LimitedDisk> disk() {
 		return Optional.empty();
+	}
+
+	/**
+	 * Wait until one of its processes can be broken again.
+	 * @throws IOException if it does not come to that in time
+	 */
+	default void awaitReady() throws IOException {
 	}
 
 	/**

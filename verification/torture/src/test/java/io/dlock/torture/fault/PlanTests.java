@@ -73,6 +73,21 @@ class PlanTests {
 	}
 
 	@Test
+	void failoversComeWhenTheOnesBeforeAreOver() {
+		Duration quarantine = Duration.ofSeconds(6);
+		List<FaultType> failovers = FailoverFaults.losing(LEASE)
+			.stream()
+			.map((fault) -> fault.quarantined(quarantine))
+			.toList();
+		List<PlannedFault> plan = Plan.make(failovers, SIZES, Plan.Pace.campaign(Duration.ofMinutes(10), LEASE), 1);
+		for (int i = 1; i < plan.size(); i++) {
+			assertThat(plan.get(i).at() - plan.get(i - 1).end())
+				.isGreaterThanOrEqualTo(quarantine.plusSeconds(20).toMillis());
+		}
+		assertThat(plan).hasSizeGreaterThan(15);
+	}
+
+	@Test
 	void whatAClientDoesToItselfOverlapsItsPausesButNotItsDeath() {
 		assertThat(Scope.INSIDE.resources(1, SIZES)).doesNotContainAnyElementsOf(Scope.CLIENT.resources(1, SIZES))
 			.containsAnyElementsOf(Scope.LIFE.resources(1, SIZES));

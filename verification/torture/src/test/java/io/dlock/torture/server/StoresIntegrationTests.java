@@ -106,6 +106,7 @@ class StoresIntegrationTests {
 			store.awaitFailover(master);
 			node.restart();
 			store.awaitReplicas();
+			store.awaitReady();
 			int successor = store.master(0);
 			assertThat(successor).isNotEqualTo(master);
 			assertThat(store.processes().admin(successor).text("GET", "{b}before")).isEqualTo("1");
