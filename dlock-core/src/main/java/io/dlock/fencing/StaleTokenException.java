@@ -29,7 +29,7 @@ public final class StaleTokenException extends RuntimeException {
 	 */
 	public StaleTokenException(String resource, long token, long newestToken) {
 		super(("The write to '%s' with the fencing token %d was refused: a later holder of the lock has written there "
-				+ "with token %d. Roll back, and do the work again under a new lock if it is still to be done")
+				+ "with token %d. Roll back, and do the work again under a new lock if it is still needed")
 			.formatted(StringUtils.truncate(StorageKey.of(resource), SHOWN), token, newestToken));
 		this.resource = resource;
 		this.token = token;

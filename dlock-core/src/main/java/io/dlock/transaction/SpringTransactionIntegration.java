@@ -279,9 +279,9 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 
 	private static void warnUnlessChecking(String name, ReactiveTransactionManager manager) {
 		if (!(manager instanceof LockCheckingTransactionManager)) {
-			logger.warn(("The transactions of '%s' are committed even if a lock is lost that they began in: reactive "
-					+ "transaction managers do not pass the context of a transaction on. Wrap it in a %s, or set "
-					+ "dlock.transaction.commit-check=off if that is meant")
+			logger.warn(("The transactions of '%s' are committed even if the lock that they began in is lost: reactive "
+					+ "transaction managers do not pass on the context of a transaction. Wrap the manager in a %s, or set "
+					+ "dlock.transaction.commit-check=off if that is intended")
 				.formatted(name, LockCheckingTransactionManager.class.getName()));
 		}
 	}

@@ -172,7 +172,7 @@ public final class FencedValues {
 		if (answer == null || answer.isEmpty()) {
 			throw new IllegalStateException(
 					"Redis gives no answer inside MULTI or a pipeline, so that a stale token would not be noticed. "
-							+ "Use fenced values outside of it");
+							+ "Use fenced values outside them");
 		}
 		long newest = Long.parseLong(String.valueOf(answer.get(0)));
 		if (newest != token) {

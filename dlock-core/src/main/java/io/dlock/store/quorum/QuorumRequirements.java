@@ -27,12 +27,12 @@ final class QuorumRequirements {
 				.formatted(nodes.size(), settings.wrongClocks()));
 		}
 		if (nodes.stream().distinct().count() < nodes.size()) {
-			throw new IllegalArgumentException("A quorum needs different nodes, but one of them is there twice");
+			throw new IllegalArgumentException("A quorum needs different nodes, but one of them occurs twice");
 		}
 		for (LockStore node : nodes) {
 			if (!(node instanceof RaisedTokens)) {
-				throw new IllegalArgumentException("A node of a quorum needs tokens that can be raised, which "
-						+ node.describe() + " has not. Use Redis or memory");
+				throw new IllegalArgumentException("The tokens of each node of a quorum must be raisable, but those of "
+						+ node.describe() + " are not. Use Redis or memory");
 			}
 		}
 	}
