@@ -26,8 +26,8 @@ final class ForcedReleases {
 
 	private static final int NOT_IMPLEMENTED = 501;
 
-	private static final String CONSEQUENCE = "gets to know at its next renewal, and may go on to write "
-			+ "until then and, if it does not look at its lock, after that: only a fence stops it";
+	private static final String CONSEQUENCE = "learns of it at its next renewal, and may keep writing "
+			+ "until then, and longer if it does not check its lock: only a fence stops it";
 
 	private static final Answer OTHER_TOKEN = Answer.of(CONFLICT, "other-token",
 			"No lock of that key has the expected token: look up its holder again. Nothing was done");
