@@ -30,6 +30,12 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 	private static final boolean CONTEXT_PROPAGATION = ClassUtils.isPresent("io.micrometer.context.ContextRegistry",
 			InvocationSupport.class.getClassLoader());
 
+	static {
+		if (MDC_PRESENT && CONTEXT_PROPAGATION) {
+			LogEntriesAccessor.register();
+		}
+	}
+
 	InvocationSupport with(LockRegistry other) {
 		return new InvocationSupport(() -> other, this.transactions, this.mdc);
 	}

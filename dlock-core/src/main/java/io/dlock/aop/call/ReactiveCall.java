@@ -159,7 +159,16 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 		}
 		Publisher<?> publisher = this.adapter.toPublisher(returned);
 		LogEntries logged = this.call.loggedElsewhere(granted);
-		return (logged != null) ? LogEntriesAccessor.logged(publisher, logged) : publisher;
+		return (logged != null) ? logged(publisher, logged) : publisher;
+	}
+
+	/**
+	 * Let what a publisher does be logged with a lock.
+	 */
+	private static Publisher<?> logged(Publisher<?> publisher, LogEntries entries) {
+		return (publisher instanceof Mono<?> mono)
+				? mono.contextWrite((context) -> context.put(LogEntriesAccessor.KEY, entries))
+				: Flux.from(publisher).contextWrite((context) -> context.put(LogEntriesAccessor.KEY, entries));
 	}
 
 	@Override

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
+import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -183,6 +184,21 @@ public class LockInTheLogTests extends AbstractDistributedLockedTests {
 		finally {
 			Hooks.disableAutomaticContextPropagation();
 		}
+	}
+
+	/**
+	 * Also before the first call of a reactive method.
+	 */
+	@Test
+	void workOfTheMethodOnOtherThreadsShowsTheLockIfContextIsPropagated() {
+		Map<String, String> elsewhere = this.orders.take("7", () -> {
+			CompletableFuture<Map<String, String>> seen = new CompletableFuture<>();
+			CompletableFuture.runAsync(new ContextPropagatingTaskDecorator().decorate(() -> seen.complete(shown())))
+				.join();
+			return seen.join();
+		});
+		assertThat(elsewhere).containsEntry("dlock.reason", "take an order").containsKey("dlock.token");
+		assertThat(CompletableFuture.supplyAsync(LockInTheLogTests::shown).join()).isEmpty();
 	}
 
 	@Test
