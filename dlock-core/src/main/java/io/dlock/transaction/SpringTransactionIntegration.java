@@ -210,7 +210,8 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		}
 		boolean held = call.keys()
 			.stream()
-			.allMatch((key) -> ReactiveLockContext.find(context, key, call.registry()::isOwn).isPresent());
+			.allMatch((key) -> ReactiveLockContext.find(context, key, call.registry()::isOwn).isPresent()
+					|| call.held(key) != null);
 		if (leavesTransaction(call, this.severalReactiveManagers)) {
 			return AsyncLockRetention.NONE;
 		}

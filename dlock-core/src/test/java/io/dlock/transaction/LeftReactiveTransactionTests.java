@@ -2,6 +2,8 @@ package io.dlock.transaction;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Propagation;
@@ -13,6 +15,7 @@ import org.springframework.transaction.reactive.TransactionalOperator;
 import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
+import io.dlock.LockHandle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,6 +31,11 @@ class LeftReactiveTransactionTests extends AbstractTransactionTests {
 		@DistributedLocked("'counter'")
 		@Transactional(transactionManager = "inner", propagation = Propagation.REQUIRES_NEW)
 		public Mono<String> requiresNew() {
+			return Mono.just("done");
+		}
+
+		@DistributedLocked("'counter'")
+		public Mono<String> joined() {
 			return Mono.just("done");
 		}
 
@@ -84,9 +92,13 @@ class LeftReactiveTransactionTests extends AbstractTransactionTests {
 	private final Manager inner = new Manager();
 
 	private Leaving startLeaving() {
+		return startLeaving(InsideTransaction.DEFER);
+	}
+
+	private Leaving startLeaving(InsideTransaction inside) {
 		this.context.registerBean("inner", ReactiveTransactionManager.class, () -> this.inner);
 		this.context.registerBean(Leaving.class);
-		start();
+		start((postProcessor) -> postProcessor.setInsideTransaction(inside));
 		return this.context.getBean(Leaving.class);
 	}
 
@@ -111,6 +123,21 @@ class LeftReactiveTransactionTests extends AbstractTransactionTests {
 		this.context.registerBean("outer", ReactiveTransactionManager.class, () -> outer);
 		assertThat(isHeldAfter(startLeaving().requiresNew(), outer)).isTrue();
 		nothingIsLeft();
+	}
+
+	/**
+	 * The thread that subscribes holds the lock: the call is reentrant.
+	 */
+	@ParameterizedTest
+	@EnumSource(InsideTransaction.class)
+	void lockFromBeforeTheTransactionIsNotTakenInIt(InsideTransaction inside) {
+		Leaving work = startLeaving(inside);
+		try (LockHandle before = this.registry.acquire(KEY)) {
+			assertThat(isHeldAfter(work.joined(), this.inner)).isTrue();
+			assertThat(before.isValid()).isTrue();
+		}
+		nothingIsLeft();
+		assertThat(warnings()).filteredOn((warning) -> warning.contains("was called inside")).isEmpty();
 	}
 
 }
