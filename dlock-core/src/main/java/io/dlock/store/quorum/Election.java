@@ -264,25 +264,14 @@ final class Election {
 	}
 
 	private StoreException noMajority(Round<AcquireResult> round, int voting) {
-		Throwable cause = round.failure();
+		Throwable cause = this.quorum.failure(round);
 		if (cause instanceof IllegalArgumentException refusal) {
 			throw refusal;
 		}
-		return new StoreException(this.revoked ? Effect.NONE : Effect.UNKNOWN, isLasting(round),
+		return new StoreException(this.revoked ? Effect.NONE : Effect.UNKNOWN, Quorum.isLasting(cause),
 				"Only " + voting + " of " + this.ballot.votes().size() + " lock nodes voted, and " + this.quorum.votes()
 						+ " are needed" + ((cause != null) ? " (" + cause.getMessage() + ")" : ""),
 				cause);
-	}
-
-	/**
-	 * Whether so many nodes refuse for good that the others are too few.
-	 */
-	private boolean isLasting(Round<AcquireResult> round) {
-		long refusing = round.answers()
-			.stream()
-			.filter((answer) -> answer.failure() instanceof StoreException ex && ex.isLasting())
-			.count();
-		return this.ballot.votes().size() - refusing < this.quorum.votes();
 	}
 
 }

@@ -102,11 +102,30 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	}
 
 	StoreException noMajority(String operation, Round<?> round, Effect effect) {
-		Throwable cause = round.failure();
+		Throwable cause = failure(round);
 		return new StoreException(effect, false,
 				"Too few lock nodes answered to " + operation + ": " + (this.nodes.size() - round.unknown()) + " of "
 						+ this.nodes.size() + ", not " + String.join(", not ", silent(round)),
 				cause);
+	}
+
+	/**
+	 * The failure that decides whether another attempt is of use: one for good only if so
+	 * many nodes have one that the others are too few.
+	 */
+	@Nullable Throwable failure(Round<?> round) {
+		long refusing = round.answers().stream().filter((answer) -> isLasting(answer.failure())).count();
+		boolean lasting = this.nodes.size() - refusing < votes();
+		for (Round.Answer<?> answer : round.answers()) {
+			if (answer.failure() != null && isLasting(answer.failure()) == lasting) {
+				return answer.failure();
+			}
+		}
+		return null;
+	}
+
+	static boolean isLasting(@Nullable Throwable failure) {
+		return failure instanceof StoreException ex && ex.isLasting();
 	}
 
 	/**

@@ -103,15 +103,6 @@ final class Round<T> {
 		return this.asked - count((value) -> true);
 	}
 
-	@Nullable Throwable failure() {
-		for (Answer<T> answer : this.answers) {
-			if (answer.failure() != null) {
-				return answer.failure();
-			}
-		}
-		return null;
-	}
-
 	/**
 	 * The answer of a node.
 	 *

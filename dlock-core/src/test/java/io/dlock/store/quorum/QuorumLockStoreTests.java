@@ -447,6 +447,18 @@ class QuorumLockStoreTests {
 	}
 
 	@Test
+	void startIsTriedAgainAsLongAsNodesThatDoNotRefuseItAreAMajority() {
+		this.nodes.get(0).refuse();
+		set(Mode.IS_DOWN, 1, 3);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
+			.satisfies((ex) -> assertThat((StoreException) ex.getCause()).matches((cause) -> !cause.isLasting()));
+		this.nodes.get(1).refuse();
+		this.nodes.get(4).refuse();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
+			.satisfies((ex) -> assertThat((StoreException) ex.getCause()).matches(StoreException::isLasting));
+	}
+
+	@Test
 	void sameServerTwiceIsFoundAtStart() {
 		FaultyNode one = this.nodes.get(0);
 		FaultyNode same = new FaultyNode(this.time::get, Duration.ZERO);
