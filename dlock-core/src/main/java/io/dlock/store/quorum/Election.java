@@ -201,9 +201,12 @@ final class Election {
 			}
 		}
 		if (granted >= this.quorum.votes()) {
+			if (!isValid()) {
+				return new Refused(Duration.ZERO, null);
+			}
 			throw new StoreException(this.revoked ? Effect.NONE : Effect.UNKNOWN, false,
-					"%d of %d lock nodes granted the lock, but too few confirmed its token before its time was over"
-						.formatted(granted, this.ballot.votes().size()),
+					"%d of %d lock nodes granted the lock, but too few confirmed its token".formatted(granted,
+							this.ballot.votes().size()),
 					null);
 		}
 		List<StoredLock> locks = locks(refusals);
