@@ -77,7 +77,15 @@ class WithoutSpringTransactionsTests {
 			assertThatExceptionOfType(ClassNotFoundException.class).isThrownBy(() -> loader
 				.loadClass("org.springframework.transaction.support.TransactionSynchronizationManager"));
 			Object application = loader.loadClass(Application.class.getName()).getConstructor().newInstance();
-			assertThat(((Callable<?>) application).call()).isEqualTo(true);
+			Thread thread = Thread.currentThread();
+			ClassLoader outer = thread.getContextClassLoader();
+			thread.setContextClassLoader(loader);
+			try {
+				assertThat(((Callable<?>) application).call()).isEqualTo(true);
+			}
+			finally {
+				thread.setContextClassLoader(outer);
+			}
 		}
 	}
 
