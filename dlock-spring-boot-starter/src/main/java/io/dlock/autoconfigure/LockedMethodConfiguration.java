@@ -1,5 +1,7 @@
 package io.dlock.autoconfigure;
 
+import java.util.List;
+
 import java.util.Locale;
 
 import org.apache.commons.logging.Log;
@@ -16,6 +18,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 import io.dlock.LockRegistry;
 import io.dlock.OnStoreFailure;
@@ -54,8 +57,8 @@ class LockedMethodConfiguration {
 		DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(registry::getObject);
 		postProcessor.setInsideTransaction(transaction.inside());
 		postProcessor.setCommitCheck(commitCheck != CommitCheck.OFF);
-		if (commitCheck == CommitCheck.ROW) {
-			postProcessor.setCommitGuard(commitGuard::getObject);
+		if (commitCheck != CommitCheck.OFF) {
+			postProcessor.setCommitGuard(SingletonSupplier.of(() -> guard(commitGuard))::obtain);
 		}
 		postProcessor
 			.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
@@ -66,6 +69,15 @@ class LockedMethodConfiguration {
 		postProcessor.setObservations(observations::getObject);
 		postProcessor.setMdc(properties.bind("dlock.mdc", Boolean.class).orElse(true));
 		return postProcessor;
+	}
+
+	/**
+	 * The guard of the row, or those of the application.
+	 */
+	private static CommitGuard guard(ObjectProvider<CommitGuard> beans) {
+		List<CommitGuard> guards = beans.orderedStream().toList();
+		return (guards.size() == 1) ? guards.get(0)
+				: (transaction, lock) -> guards.forEach((guard) -> guard.check(transaction, lock));
 	}
 
 	private static AdviceMode checked(AdviceMode mode) {

@@ -38,6 +38,7 @@ import io.dlock.autoconfigure.jdbc.DlockDataSource;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.transaction.CommitGuard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -127,6 +128,21 @@ class TransactionConfigurationTests {
 			}
 		}
 		throw new AssertionError("not analyzed", context.getStartupFailure());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "validity", "row" })
+	void guardOfTheApplicationIsAskedBeforeTheCommit(String check) {
+		this.runner.withPropertyValues("dlock.transaction.commit-check=" + check)
+			.withBean("strict", CommitGuard.class, () -> (transaction, lock) -> {
+				throw new LockLostException(lock.key(), lock.token(), "refused by the guard");
+			})
+			.run((context) -> {
+				Work work = context.getBean(Work.class);
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.transactional(() -> {
+				})).withMessageContaining("refused by the guard");
+				assertThat(work.entries()).isZero();
+			});
 	}
 
 	@Test
