@@ -68,11 +68,13 @@ class ShutdownOrderTests extends AbstractShutdownTests {
 	 * Spring interrupts the tasks of an executor that is not told to wait.
 	 */
 	@Test
-	void c6WorkThatIsNotAwaitedEndsAndItsLockIsFree() {
+	void c6WorkThatIsNotAwaitedEndsAndItsLockIsFree(CapturedOutput output) {
 		Progress progress = closeWithQueuedWork(this.runner.withPropertyValues("dlock.shutdown-timeout=100ms",
 				"spring.lifecycle.timeout-per-shutdown-phase=100ms"), (context) -> !context.isActive());
 		assertThat(progress.done).hasSizeLessThan(TASKS.size());
 		Awaitility.await().untilAsserted(this::free);
+		// otherwise it may be in the output of the next test
+		Awaitility.await().until(() -> output.getAll().contains("Unexpected exception occurred invoking async"));
 	}
 
 	@Test
