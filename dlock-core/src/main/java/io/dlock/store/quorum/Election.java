@@ -69,7 +69,9 @@ final class Election {
 			giveUp(releasing, answers);
 		}
 		int needed = this.quorum.votes();
-		Round<AcquireResult> round = new Round<>(answers).await(this::isDecided, remainingNanos());
+		Round<AcquireResult> round = new Round<>(answers).await((votes) -> {
+			return votes.count(Granted.class::isInstance) >= needed || isHeld(votes);
+		}, remainingNanos());
 		if (round.count(Granted.class::isInstance) >= needed) {
 			long token = settle(round);
 			if (token > 0 && isValid()) {
@@ -85,26 +87,14 @@ final class Election {
 		return this.deadline - System.nanoTime();
 	}
 
-	/**
-	 * Whether nodes that have not answered yet cannot change the outcome. An attempt that
-	 * cannot win gives its votes back, which others need.
-	 */
-	private boolean isDecided(Round<AcquireResult> votes) {
-		int needed = this.quorum.votes();
-		int granted = votes.count(Granted.class::isInstance);
-		List<StoredLock> locks = locks(refusals(votes));
-		return granted >= needed || this.quorum.holder(locks, 0) != null
-				|| (granted + votes.pending() < needed && granted + locks.size() >= needed);
-	}
-
-	private static List<Refused> refusals(Round<AcquireResult> votes) {
+	private boolean isHeld(Round<AcquireResult> votes) {
 		List<Refused> refusals = new ArrayList<>();
 		votes.values().forEach((vote) -> {
 			if (vote instanceof Refused refused) {
 				refusals.add(refused);
 			}
 		});
-		return refusals;
+		return refusals.size() >= this.quorum.votes() && this.quorum.holder(locks(refusals), 0) != null;
 	}
 
 	/**
@@ -200,8 +190,16 @@ final class Election {
 	}
 
 	private @Nullable AcquireResult lost(Round<AcquireResult> round) {
-		List<Refused> refusals = refusals(round);
-		int granted = round.count(Granted.class::isInstance);
+		List<Refused> refusals = new ArrayList<>();
+		int granted = 0;
+		for (AcquireResult vote : round.values()) {
+			if (vote instanceof Refused refused) {
+				refusals.add(refused);
+			}
+			else {
+				granted++;
+			}
+		}
 		if (granted >= this.quorum.votes()) {
 			if (!isValid()) {
 				return new Refused(Duration.ZERO, null);
