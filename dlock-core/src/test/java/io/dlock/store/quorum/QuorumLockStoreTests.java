@@ -315,7 +315,7 @@ class QuorumLockStoreTests {
 	@Test
 	void leaseThatANodeRefusesIsAMisuse() {
 		List<RedisLockStore> nodes = Stream.generate(QuorumLockStoreTests::withQuarantine).limit(3).toList();
-		try (QuorumLockStore quorum = new QuorumLockStore(nodes, SETTINGS)) {
+		try (QuorumLockStore quorum = new QuorumLockStore(nodes, SETTINGS.withCommandTimeout(Patience.COMMAND))) {
 			assertThatIllegalArgumentException().isThrownBy(() -> acquire(quorum, "a"))
 				.withMessageContaining("longest lease");
 		}
