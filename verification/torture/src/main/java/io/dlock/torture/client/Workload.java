@@ -18,6 +18,12 @@ final class Workload {
 	/** So long that a call waits for longer than the machine may delay another one. */
 	private static final Duration FAIR_BODY = Duration.ofMillis(100);
 
+	/**
+	 * One of so many calls for a shared key is late. The number is counted and not drawn:
+	 * a brief run on a slow machine has to have some, too.
+	 */
+	private static final int LATE = 50;
+
 	private final ClientOptions options;
 
 	private final int thread;
@@ -25,6 +31,8 @@ final class Workload {
 	private final SplittableRandom random;
 
 	private final boolean renewing;
+
+	private int sharedCalls;
 
 	Workload(ClientOptions options, int thread, boolean renewing) {
 		this.renewing = renewing;
@@ -34,13 +42,19 @@ final class Workload {
 				options.seed() * 1_000_003 + options.client() * 10_007L + options.incarnation() * 101L + thread);
 	}
 
+	/**
+	 * A lock of one key. Late work goes on after its lease, as if its process had been
+	 * stopped: the resource has to reject what it writes.
+	 */
 	Cycle next() {
 		int key = (this.random.nextInt(5) == 0) ? Keys.privateKey(this.options.client(), this.thread)
 				: this.random.nextInt(this.options.keys());
 		Duration lease = (this.random.nextInt(8) == 0) ? this.options.lease().multipliedBy(2) : this.options.lease();
-		boolean renew = this.random.nextInt(10) < 7 && this.renewing;
+		boolean late = !Keys.isPrivate(key) && ++this.sharedCalls % LATE == 0;
+		boolean renew = this.random.nextInt(10) < 7 && this.renewing && !late;
 		LockCall call = new LockCall(Keys.name(key), lease, waitTime(key), renew, this.random.nextInt(10) == 0);
-		return new Cycle(key, call, body(lease), this.random.nextBoolean(), this.random.nextBoolean(),
+		Duration body = late ? longerThan(lease) : body(lease);
+		return new Cycle(key, call, body, this.random.nextBoolean() || late, this.random.nextBoolean(),
 				this.random.nextInt(20) == 0, upTo(this.options.think()));
 	}
 
@@ -143,6 +157,10 @@ final class Workload {
 		if (kind < 99) {
 			return upTo(lease.dividedBy(3));
 		}
+		return longerThan(lease);
+	}
+
+	private Duration longerThan(Duration lease) {
 		return lease.plus(upTo(lease));
 	}
 
