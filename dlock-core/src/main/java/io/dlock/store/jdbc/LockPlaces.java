@@ -3,6 +3,7 @@ package io.dlock.store.jdbc;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,15 +13,23 @@ import io.dlock.store.StoreException.Effect;
 
 /**
  * The places among the connections of the store's own pool. Each call needs a place, and
- * a session that the database may still work for keeps the place of its call. Places are
- * given in the order of arrival: a thread that takes one lock after the other would
- * otherwise keep the other threads waiting.
+ * a session that the database may still work for keeps the place of its call.
+ * <p>
+ * A free place goes to the thread that comes for it, until a thread has waited for a few
+ * milliseconds. From then on places are given in the order of arrival: a thread that
+ * takes one lock after the other would otherwise keep the other threads waiting. If they
+ * always were, one thread more than there are places would make each thread sleep before
+ * each call.
  */
 final class LockPlaces {
+
+	private static final long LONG_WAIT = Duration.ofMillis(5).toNanos();
 
 	private final Semaphore renewals = new Semaphore(1);
 
 	private final Semaphore others;
+
+	private final AtomicInteger waitingLong = new AtomicInteger();
 
 	private final int size;
 
@@ -56,7 +65,7 @@ final class LockPlaces {
 		}
 		long patience = isAnswering() ? this.timeout.toNanos() : this.timeout.toNanos() / 2;
 		try {
-			if (this.others.tryAcquire(patience, TimeUnit.NANOSECONDS)) {
+			if (await(patience)) {
 				return new Place(this.others, this);
 			}
 		}
@@ -72,6 +81,29 @@ final class LockPlaces {
 		}
 		throw new StoreException(Effect.NONE, false, "The database has answered no call for " + this.timeout.toMillis()
 				+ " ms, and all lock connections wait", null);
+	}
+
+	private boolean await(long nanos) throws InterruptedException {
+		if (this.waitingLong.get() == 0 && !Thread.currentThread().isInterrupted() && this.others.tryAcquire()) {
+			return true;
+		}
+		if (this.others.tryAcquire(Math.min(LONG_WAIT, nanos), TimeUnit.NANOSECONDS)) {
+			return true;
+		}
+		this.waitingLong.incrementAndGet();
+		try {
+			return this.others.tryAcquire(nanos - LONG_WAIT, TimeUnit.NANOSECONDS);
+		}
+		finally {
+			this.waitingLong.decrementAndGet();
+		}
+	}
+
+	/**
+	 * The number of threads that are not overtaken any more.
+	 */
+	int waitingLong() {
+		return this.waitingLong.get();
 	}
 
 	/**

@@ -3,6 +3,7 @@ package io.dlock.store.jdbc;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -73,25 +74,44 @@ class LockPlacesTests {
 	 * A thread that takes one lock after the other would keep this one waiting.
 	 */
 	@Test
-	void placeGoesToTheThreadThatHasWaitedLongest() throws InterruptedException {
+	void placeGoesToTheThreadThatHasWaitedLong() throws InterruptedException {
 		LockPlaces patient = new LockPlaces(2, Patience.COMMAND);
-		List<String> order = new CopyOnWriteArrayList<>();
 		LockPlaces.Place first = patient.enter(false);
+		assertThat(orderOf(patient, first, (waiting) -> patient.waitingLong() == 1)).containsExactly("waiting",
+				"again");
+		assertThat(patient.waitingLong()).isZero();
+	}
+
+	/**
+	 * Otherwise each thread would sleep before each call as soon as one waits.
+	 */
+	@Test
+	void threadThatComesForAFreePlaceOvertakesOneThatHasJustBegunToWait() {
+		LockPlaces patient = new LockPlaces(2, Patience.COMMAND);
+		Awaitility.await()
+			.until(() -> orderOf(patient, patient.enter(false),
+					(waiting) -> waiting.getState() == Thread.State.TIMED_WAITING)
+				.equals(List.of("again", "waiting")));
+	}
+
+	private static List<String> orderOf(LockPlaces places, LockPlaces.Place first, Predicate<Thread> isWaiting)
+			throws InterruptedException {
+		List<String> order = new CopyOnWriteArrayList<>();
 		Thread waiting = new Thread(() -> {
-			try (LockPlaces.Place next = patient.enter(false)) {
+			try (LockPlaces.Place next = places.enter(false)) {
 				next.answered();
 				order.add("waiting");
 			}
 		});
 		waiting.start();
-		Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+		Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> isWaiting.test(waiting));
 		first.close();
-		try (LockPlaces.Place again = patient.enter(false)) {
+		try (LockPlaces.Place again = places.enter(false)) {
 			again.answered();
 			order.add("again");
 		}
 		waiting.join();
-		assertThat(order).containsExactly("waiting", "again");
+		return order;
 	}
 
 	@Test
