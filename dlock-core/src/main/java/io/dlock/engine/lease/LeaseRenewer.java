@@ -93,38 +93,42 @@ public final class LeaseRenewer {
 	}
 
 	/**
-	 * Check all leases. A failure of one does not concern the others.
+	 * Check all leases. A failure of one does not concern the others. If a renewal is
+	 * due, those that would soon be due are sent together with it.
 	 */
 	void checkAll() {
 		long next = SharedAlarm.NEVER;
+		boolean isAnyDue = false;
 		for (RenewalSchedule renewal : this.renewals.values()) {
 			try {
-				next = Math.min(next, check(renewal));
+				isAnyDue |= check(renewal);
+				next = Math.min(next, renewal.nanosUntilDue());
 			}
 			catch (Throwable ex) {
 				logger.warn("Failed to check the lease of lock '" + StorageKey.of(renewal.lease().key()) + "'", ex);
 				next = Math.min(next, PAUSE_AFTER_FAILURE);
 			}
 		}
+		if (isAnyDue) {
+			this.renewals.values().stream().filter(RenewalSchedule::startEarly).forEach(this.due::add);
+			renew();
+		}
 		wakeIn(Math.max(next, Math.min(MAX_LOOK_PAUSE, this.renewals.size() * LOOK_PAUSE_PER_LEASE)));
 	}
 
 	/**
 	 * Renew a lease, or declare it lost, if that is due.
-	 * @return the time until something will be due, in nanoseconds from now
+	 * @return whether it has to be renewed now
 	 */
-	private long check(RenewalSchedule renewal) {
+	private boolean check(RenewalSchedule renewal) {
 		Lease lease = renewal.lease();
 		if (lease.isOver()) {
 			lose(lease, lease.expiry());
-			return SharedAlarm.NEVER;
+			return false;
 		}
 		// a hold is lost if its maxHold is over
 		lease.checkHolds();
-		if (renewal.start()) {
-			renew(renewal);
-		}
-		return renewal.nanosUntilDue();
+		return renewal.start() && this.due.add(renewal);
 	}
 
 	/**
@@ -188,8 +192,7 @@ public final class LeaseRenewer {
 		return (renewal != null) ? renewal.removeLossListeners(handle) : Collections.emptyList();
 	}
 
-	private void renew(RenewalSchedule renewal) {
-		this.due.add(renewal);
+	private void renew() {
 		if (this.renewalScheduled.compareAndSet(false, true)) {
 			try {
 				this.threads.renewal(this::renewDue);
@@ -197,8 +200,9 @@ public final class LeaseRenewer {
 			catch (Throwable ex) {
 				// no thread could be started: this attempt is lost, the next may succeed
 				this.renewalScheduled.set(false);
-				this.due.remove(renewal);
-				note(renewal, RenewResult.UNKNOWN, this.clock.now());
+				for (RenewalSchedule next = this.due.poll(); next != null; next = this.due.poll()) {
+					note(next, RenewResult.UNKNOWN, this.clock.now());
+				}
 			}
 		}
 	}

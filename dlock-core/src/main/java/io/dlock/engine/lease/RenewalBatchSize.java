@@ -51,7 +51,9 @@ final class RenewalBatchSize {
 			this.limit = Math.min(this.limit * GROWTH_WITHOUT_ANSWER, MOST_RENEWALS_AT_ONCE);
 		}
 		else {
-			this.fewer = Math.min(2 * Math.max(this.fewer, results.size()), RENEWALS_AT_ONCE);
+			if (results.size() >= this.fewer) {
+				this.fewer = Math.min(2 * results.size(), RENEWALS_AT_ONCE);
+			}
 			this.limit = this.fewer;
 		}
 	}

@@ -82,13 +82,23 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 	}
 
 	/**
-	 * Start a renewal if it is due. A little early is in time, so that leases which are
-	 * due one after the other are renewed together.
+	 * Start a renewal if it is due.
 	 * @return whether the lease has to be renewed now
 	 */
-	synchronized boolean start() {
-		if (this.ended || this.renewing || !this.lease.isRenewed()
-				|| nanosUntilRenewal() > this.lease.length().toNanos() / TOLERANCE_DIVISOR) {
+	boolean start() {
+		return start(0);
+	}
+
+	/**
+	 * Start a renewal together with others, if it would soon be due.
+	 * @return whether the lease has to be renewed now
+	 */
+	boolean startEarly() {
+		return start(this.lease.length().toNanos() / TOLERANCE_DIVISOR);
+	}
+
+	private synchronized boolean start(long early) {
+		if (this.ended || this.renewing || !this.lease.isRenewed() || nanosUntilRenewal() > early) {
 			return false;
 		}
 		if (!this.lease.isHeld()) {
