@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.BiConsumer;
 
 import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcDataSource;
@@ -19,6 +20,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.engine.lease.LeaseInternals;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -67,6 +69,50 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		assertThat(told).containsExactly(handle);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
 		stepped.close();
+	}
+
+	@Test
+	void r3LossByAWallClockThatIsSetBackFirstIsAnnounced() {
+		assertLossIsAnnounced((clock, registry) -> {
+			clock.stepWall(Duration.ofHours(1));
+			lookAtClocks(registry);
+		});
+	}
+
+	/**
+	 * Each step by itself is none that the timer notices.
+	 */
+	@Test
+	void r3LossByAWallClockThatRunsFastIsAnnounced() {
+		assertLossIsAnnounced((clock, registry) -> {
+			for (int i = 0; i < 10_000; i++) {
+				clock.stepWall(Duration.ofMillis(6));
+				lookAtClocks(registry);
+			}
+		});
+	}
+
+	private void assertLossIsAnnounced(BiConsumer<TurnedClock, LeaseLockRegistry> turn) {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry stepped = new LeaseLockRegistry(this.store, this.settings, clock);
+		clock.stepWall(Duration.ofHours(-1));
+		lookAtClocks(stepped);
+		LockHandle handle = stepped.acquire(request("key", Duration.ofMinutes(1), Duration.ZERO));
+		List<LockHandle> told = new CopyOnWriteArrayList<>();
+		handle.onLost(told::add);
+		turn.accept(clock, stepped);
+		Awaitility.await().until(() -> !told.isEmpty());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		stepped.close();
+	}
+
+	private static void lookAtClocks(LeaseLockRegistry registry) {
+		CountDownLatch looked = new CountDownLatch(1);
+		registry.threads().schedule(() -> {
+			LeaseInternals.checkClocks(registry.renewer());
+			looked.countDown();
+		}, 0);
+		AbstractLeaseLockRegistryTests.awaitQuietly(looked);
 	}
 
 	@Test

@@ -44,6 +44,10 @@ public final class SharedAlarm {
 		this.onAlarm = onAlarm;
 	}
 
+	public boolean isSet() {
+		return this.set;
+	}
+
 	/**
 	 * Ring after this time or earlier.
 	 * @param nanos nanoseconds from now, or {@link #NEVER}

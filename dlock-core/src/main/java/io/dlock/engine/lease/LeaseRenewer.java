@@ -40,6 +40,11 @@ public final class LeaseRenewer {
 
 	private static final long MAX_LOOK_PAUSE = Duration.ofMillis(100).toNanos();
 
+	private static final long CLOCK_PAUSE = Duration.ofMillis(100).toNanos();
+
+	/** The wall clock is read in milliseconds, and corrected by parts of one. */
+	private static final long CLOCK_STEP = Duration.ofMillis(10).toNanos();
+
 	private static final long END_POLL_NANOS = Duration.ofMillis(1).toNanos();
 
 	private static final long PAUSE_AFTER_FAILURE = Duration.ofMillis(100).toNanos();
@@ -61,6 +66,11 @@ public final class LeaseRenewer {
 
 	private final SharedAlarm alarm;
 
+	private final SharedAlarm clockAlarm;
+
+	/** Of the timer: the wall clock has not been set forward since then. */
+	private Moment steady;
+
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
 	/** Of the thread that renews. */
@@ -72,6 +82,8 @@ public final class LeaseRenewer {
 		this.threads = threads;
 		this.events = events;
 		this.alarm = new SharedAlarm(threads::schedule, clock, this::checkAll);
+		this.clockAlarm = new SharedAlarm(threads::schedule, clock, this::checkClocks);
+		this.steady = clock.now();
 	}
 
 	/**
@@ -81,15 +93,28 @@ public final class LeaseRenewer {
 	public void add(Lease lease) {
 		RenewalSchedule renewal = new RenewalSchedule(lease);
 		this.renewals.put(lease, renewal);
-		wakeIn(renewal.nanosUntilDue());
+		this.alarm.wakeIn(renewal.nanosUntilDue());
+		if (!this.clockAlarm.isSet()) {
+			this.clockAlarm.wakeIn(CLOCK_PAUSE);
+		}
 	}
 
 	/**
-	 * A clock that is set forward, or a machine that wakes up, ends leases at a time that
-	 * no alarm knows.
+	 * A wall clock that is set forward, or a machine that wakes up, ends leases at a time
+	 * that no alarm knows.
 	 */
-	private void wakeIn(long nanos) {
-		this.alarm.wakeIn((nanos != SharedAlarm.NEVER) ? Math.min(nanos, MAX_LOOK_PAUSE) : nanos);
+	void checkClocks() {
+		long elapsed = this.clock.elapsedNanos(this.steady);
+		long ahead = elapsed - (this.clock.nanoTime() - this.steady.nanos());
+		if (ahead > CLOCK_STEP) {
+			checkAll();
+		}
+		if (ahead > CLOCK_STEP || ahead <= 0) {
+			this.steady = this.clock.now();
+		}
+		if (!this.renewals.isEmpty()) {
+			this.clockAlarm.wakeIn(CLOCK_PAUSE);
+		}
 	}
 
 	/**
@@ -113,7 +138,7 @@ public final class LeaseRenewer {
 			this.renewals.values().stream().filter(RenewalSchedule::startEarly).forEach(this.due::add);
 			renew();
 		}
-		wakeIn(Math.max(next, Math.min(MAX_LOOK_PAUSE, this.renewals.size() * LOOK_PAUSE_PER_LEASE)));
+		this.alarm.wakeIn(Math.max(next, Math.min(MAX_LOOK_PAUSE, this.renewals.size() * LOOK_PAUSE_PER_LEASE)));
 	}
 
 	/**
@@ -283,7 +308,7 @@ public final class LeaseRenewer {
 			lose(renewal.lease(), REFUSED);
 		}
 		renewal.answered(result, sent);
-		wakeIn(renewal.nanosUntilDue());
+		this.alarm.wakeIn(renewal.nanosUntilDue());
 	}
 
 	public List<Lease> leases() {

@@ -28,6 +28,13 @@ public final class LeaseInternals {
 	}
 
 	/**
+	 * Compare the clocks as the timer does.
+	 */
+	public static void checkClocks(LeaseRenewer renewer) {
+		renewer.checkClocks();
+	}
+
+	/**
 	 * The number of leases whose renewal is due.
 	 */
 	public static int due(LeaseRenewer renewer) {

@@ -1,6 +1,8 @@
 package io.dlock.engine.lease;
 
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +30,31 @@ class RenewalBatchGrowthTests {
 		assertThat(this.size.limit()).isEqualTo(100);
 		answered(100, RenewResult.REFUSED);
 		assertThat(this.size.limit()).isEqualTo(200);
+	}
+
+	/**
+	 * The leases that end first would fail again in each call that is too large.
+	 */
+	@Test
+	void r5CallsGrowSlowlyFromHalfOfThoseThatWereTooLarge() {
+		answered(1000, RenewResult.UNKNOWN);
+		answered(100, RenewResult.RENEWED);
+		answered(200, RenewResult.RENEWED);
+		assertThat(this.size.limit()).isEqualTo(400);
+		answered(400, RenewResult.UNKNOWN);
+		assertThat(fullCalls(7)).containsExactly(40, 80, 160, 200, 221, 244, 269);
+		answered(1, RenewResult.UNKNOWN);
+		assertThat(fullCalls(5)).containsExactly(29, 58, 116, 232, 296);
+		assertThat(fullCalls(20)).endsWith(1000);
+	}
+
+	private List<Integer> fullCalls(int many) {
+		List<Integer> sizes = new ArrayList<>();
+		for (int i = 0; i < many; i++) {
+			sizes.add(this.size.limit());
+			answered(this.size.limit(), RenewResult.RENEWED);
+		}
+		return sizes;
 	}
 
 	private void answered(int leases, RenewResult result) {
