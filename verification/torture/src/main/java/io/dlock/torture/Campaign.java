@@ -97,7 +97,8 @@ public final class Campaign implements AutoCloseable {
 
 	private List<PlannedFault> run() throws Exception {
 		Optional<ClockShim> shim = ClockShim.compile(this.directory);
-		Optional<ClockOffset> storeClock = shim.filter((clock) -> this.options.tier() == Tier.L)
+		Optional<ClockOffset> storeClock = shim
+			.filter((clock) -> this.options.tier() == Tier.L || this.options.wrongClocks() > 0)
 			.map((clock) -> clock.clock(this.directory.resolve("store.clock")));
 		Optional<Quarantine> quarantine = this.options.terms();
 		StoreUnderTest.Mode mode = new StoreUnderTest.Mode(this.options.tier() == Tier.S && quarantine.isEmpty(),
@@ -173,7 +174,7 @@ public final class Campaign implements AutoCloseable {
 					store.clientOptions((i < links.size()) ? links.get(i).port() : store.nodes().get(0).port()));
 			arguments.addAll(List.of("--seed=" + this.options.seed(), "--lease=" + this.options.lease().toMillis(),
 					"--threads=" + this.options.threads(), "--keys=" + this.options.keys(), "--resource=" + port,
-					"--contender=" + this.options.contender()));
+					"--contender=" + this.options.contender(), "--wrong-clocks=" + this.options.wrongClocks()));
 			this.options.terms()
 				.ifPresent((terms) -> arguments.addAll(List.of("--longest-lease=" + terms.longestLease().toMillis(),
 						"--max-lag=" + terms.maxLag().toMillis())));

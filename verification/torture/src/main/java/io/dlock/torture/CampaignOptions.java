@@ -32,6 +32,8 @@ import io.dlock.torture.server.StoreType.Ability;
  * @param kept the number of locks that a client of its own keeps all the time
  * @param quarantine whether locks are not granted for a while when the store may have
  * forgotten some, so that its failovers belong to tier S
+ * @param wrongClocks how many nodes of a quorum may have a wrong clock; with one or more,
+ * the clock of one node is stepped in tier S as well
  * @param only the numbers of the only faults to inflict, with a plus between them, or
  * {@code all}
  * @param without the numbers of faults to leave out, with a plus between them
@@ -39,7 +41,7 @@ import io.dlock.torture.server.StoreType.Ability;
  */
 record CampaignOptions(StoreType store, String contender, Tier tier, Duration duration, long seed, int clients,
 		int threads, int keys, Duration lease, int futures, int pollers, int transfers, int places, int fair, int kept,
-		boolean quarantine, String only, String without, Path directory) {
+		boolean quarantine, int wrongClocks, String only, String without, Path directory) {
 
 	private static final String ALL = "all";
 
@@ -53,7 +55,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 
 	static final String USAGE = "run --store=redis|redis-sentinel|redis-cluster|redis-quorum|postgres|mariadb [--contender=dlock]"
 			+ " [--tier=S|L] [--duration=600s|10m|0] [--seed=1] [--clients=3] [--threads=4|2] [--keys=4] [--lease=1000]"
-			+ " [--futures=36|18] [--pollers=2|1] [--transfers=1] [--places=2] [--fair=2] [--kept=10000] [--quarantine=true] [--only=F24+F32] [--without=F28+F29]";
+			+ " [--futures=36|18] [--pollers=2|1] [--transfers=1] [--places=2] [--fair=2] [--kept=10000] [--quarantine=true] [--wrong-clocks=1] [--only=F24+F32] [--without=F28+F29]";
 
 	static CampaignOptions parse(String... args) {
 		Arguments arguments = Arguments.parse(args);
@@ -68,6 +70,10 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 		if (quarantine && !(more && store.has(Ability.QUARANTINE))) {
 			throw new IllegalArgumentException(contender + " on " + store.label() + " has no quarantine");
 		}
+		int wrongClocks = arguments.number("wrong-clocks", 0);
+		if (wrongClocks > 0 && store != StoreType.REDIS_QUORUM) {
+			throw new IllegalArgumentException(store.label() + " has one clock, which must not be wrong");
+		}
 		return new CampaignOptions(store, contender, Tier.valueOf(arguments.text("tier", "S").toUpperCase(Locale.ROOT)),
 				duration, arguments.number("seed", ThreadLocalRandom.current().nextLong(1, 1_000_000)),
 				arguments.number("clients", 3), arguments.number("threads", 4 / part), arguments.number("keys", 4),
@@ -76,7 +82,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 				arguments.number("transfers", (more || kinds) ? 1 : 0), arguments.number("places", kinds ? 2 : 0),
 				arguments.number("fair", (kinds && !duration.isZero()) ? 2 : 0),
 				arguments.number("kept", (more && store.has(Ability.MANY_LOCKS)) ? kept(duration, quarantine) : 0),
-				quarantine, arguments.text("only", ALL), arguments.text("without", "none"),
+				quarantine, wrongClocks, arguments.text("only", ALL), arguments.text("without", "none"),
 				Path.of(arguments.text("directory", "target/torture")));
 	}
 

@@ -80,8 +80,8 @@ final class DlockContender implements Contender {
 			.withQuarantine(address.quarantine());
 		List<LettuceConnectionFactory> factories = nodes.stream().map(StoreAddress::connectionFactory).toList();
 		List<RedisLockStore> stores = factories.stream().map((factory) -> new RedisLockStore(factory, node)).toList();
-		LockStore store = (stores.size() == 1) ? stores.get(0)
-				: new QuorumLockStore(stores, QuorumSettings.defaults().withCommandTimeout(timeout));
+		LockStore store = (stores.size() == 1) ? stores.get(0) : new QuorumLockStore(stores,
+				QuorumSettings.defaults().withCommandTimeout(timeout).withWrongClocks(address.wrongClocks()));
 		return new DlockContender(settings, timeout, store,
 				new SharedConnectionApplication(factories.get(0), nodes.get(0)),
 				() -> factories.forEach(LettuceConnectionFactory::destroy));

@@ -36,9 +36,10 @@ import io.dlock.torture.server.StoreType.Access;
  * @param database the database, or the name of the master that the Sentinels watch
  * @param quarantine how long the locks are not granted when the store may have forgotten
  * some, {@code null} if they do not care
+ * @param wrongClocks how many of its nodes may have a wrong clock
  */
 record StoreAddress(StoreType type, List<String> nodes, String username, AtomicReference<String> password,
-		String database, @Nullable Quarantine quarantine) {
+		String database, @Nullable Quarantine quarantine, int wrongClocks) {
 
 	/** The shortest that the driver of PostgreSQL has. */
 	static final Duration JDBC_TIMEOUT = Duration.ofSeconds(1);
@@ -50,7 +51,7 @@ record StoreAddress(StoreType type, List<String> nodes, String username, AtomicR
 		return new StoreAddress(StoreType.of(arguments.text("store")),
 				Stream.of(arguments.text("nodes", node).split(",", -1)).toList(), arguments.text("username", ""),
 				new AtomicReference<>(arguments.text("password", "")), arguments.text("database", "postgres"),
-				quarantine(arguments));
+				quarantine(arguments), arguments.number("wrong-clocks", 0));
 	}
 
 	private static @Nullable Quarantine quarantine(Arguments arguments) {
@@ -86,7 +87,7 @@ record StoreAddress(StoreType type, List<String> nodes, String username, AtomicR
 		return (this.type.access() != Access.EACH_REDIS) ? List.of(this)
 				: this.nodes.stream()
 					.map((node) -> new StoreAddress(StoreType.REDIS, List.of(node), this.username, this.password,
-							this.database, this.quarantine))
+							this.database, this.quarantine, 0))
 					.toList();
 	}
 

@@ -45,6 +45,9 @@ public final class FaultCatalogue {
 			forgetting(store, lease).forEach(
 					(fault) -> faults.add(bed.quarantine().isZero() ? fault : fault.quarantined(bed.quarantine())));
 		}
+		if (store == StoreType.REDIS_QUORUM) {
+			bed.storeClock().ifPresent((clock) -> faults.add(QuorumFaults.wrongClock(lease, tier)));
+		}
 		if (store.has(Ability.MESSAGES) && !bed.links().isEmpty()) {
 			faults.add(LinkFaults.silentSubscription(bed.store().links().isEmpty() ? Scope.LINK : Scope.NODE_LINK));
 		}
@@ -142,7 +145,9 @@ public final class FaultCatalogue {
 			case POSTGRES -> faults.addAll(SqlFaults.postgres().losing());
 			case MARIADB -> faults.addAll(SqlFaults.mariaDb().losing());
 		}
-		bed.storeClock().ifPresent((clock) -> faults.add(NodeFaults.clockStep(bed.lease())));
+		if (bed.store().type() != StoreType.REDIS_QUORUM) {
+			bed.storeClock().ifPresent((clock) -> faults.add(NodeFaults.clockStep(bed.lease())));
+		}
 		return faults;
 	}
 

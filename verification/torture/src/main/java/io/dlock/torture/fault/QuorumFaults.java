@@ -33,6 +33,20 @@ final class QuorumFaults {
 					.lasting(Range.times(lease, 1, 3)));
 	}
 
+	/**
+	 * The clock of one node jumps by less than the longest lease, so that tokens rise
+	 * even if all nodes forget meanwhile. Leases that the node gave while its clock was
+	 * ahead are as long as that.
+	 */
+	static FaultType wrongClock(Duration lease, Tier tier) {
+		FaultType fault = (tier == Tier.S)
+				? FaultType.safe("F18", "wrong-clock", Scope.STORE_CLOCK, NodeFaults::clockStep)
+				: FaultType.losing("F18", "wrong-clock", Scope.STORE_CLOCK, NodeFaults::clockStep);
+		return fault.lasting(Range.times(lease, 0.5, 3))
+			.amounting(Range.times(lease, -1.9, 1.9))
+			.recoveringWithin(lease.multipliedBy(4));
+	}
+
 	private static FaultType forgets(String name, Duration lease, int many) {
 		return FaultType.losing("F35", name, Scope.NODE, (fault) -> restart(fault, many))
 			.lasting(Range.times(lease, 0.5, 3));

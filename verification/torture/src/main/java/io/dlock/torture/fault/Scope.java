@@ -78,6 +78,11 @@ public enum Scope {
 	CLOCK("client-"),
 
 	/**
+	 * The clock of a node, which may hang, restart or be cut off meanwhile.
+	 */
+	STORE_CLOCK("store"),
+
+	/**
 	 * The machine.
 	 */
 	HOST("host");
@@ -109,6 +114,7 @@ public enum Scope {
 			case CLIENT_AND_LINK -> List.of("process-" + index, "link-" + index);
 			case CLIENT_AND_NOTHING_ELSE, STORE_AND_NOTHING_ELSE -> everything(sizes);
 			case CLOCK -> List.of("clock-" + index);
+			case STORE_CLOCK -> List.of("store-clock");
 			// an administrator can do nothing while a node hangs
 			case NODE, STORE -> List.of("store");
 			case HOST -> List.of("host");
@@ -116,7 +122,7 @@ public enum Scope {
 	}
 
 	private static List<String> alone(int client, Sizes sizes) {
-		return Stream.of(LIFE, CLOCK, LINKS, STORE, HOST)
+		return Stream.of(LIFE, CLOCK, LINKS, STORE, STORE_CLOCK, HOST)
 			.flatMap((scope) -> scope.resources(client, sizes).stream())
 			.toList();
 	}
@@ -128,7 +134,8 @@ public enum Scope {
 		return Stream
 			.of(IntStream.range(0, sizes.clients()).mapToObj((client) -> "process-" + client),
 					IntStream.range(0, sizes.clients()).mapToObj((client) -> "inside-" + client),
-					IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link), Stream.of("store", "host"))
+					IntStream.range(0, sizes.links()).mapToObj((link) -> "link-" + link),
+					Stream.of("store", "store-clock", "host"))
 			.flatMap(Function.identity())
 			.toList();
 	}
@@ -144,7 +151,7 @@ public enum Scope {
 			case LINK, NODE_LINK -> sizes.links();
 			case CLIENT_AND_LINK -> Math.min(sizes.clients(), sizes.links());
 			case NODE -> sizes.nodes();
-			case LINKS, STORE, STORE_AND_NOTHING_ELSE, HOST -> 1;
+			case LINKS, STORE, STORE_AND_NOTHING_ELSE, STORE_CLOCK, HOST -> 1;
 		};
 	}
 

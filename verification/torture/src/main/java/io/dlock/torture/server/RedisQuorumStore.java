@@ -5,7 +5,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Five Redis servers that know nothing of each other and keep nothing on disk.
+ * Five Redis servers that know nothing of each other and keep nothing on disk. If the
+ * clock of the store can be stepped, it is that of the first.
  */
 final class RedisQuorumStore extends RedisUnderTest {
 
@@ -18,7 +19,8 @@ final class RedisQuorumStore extends RedisUnderTest {
 	static RedisQuorumStore start(Mode mode) {
 		RedisQuorumStore store = new RedisQuorumStore();
 		for (int i = 0; i < NODES; i++) {
-			store.startBehindProxy(new Mode(false, Optional.empty(), mode.environment()), (port, link) -> List.of());
+			store.startBehindProxy(new Mode(false, Optional.empty(), (i == 0) ? mode.environment() : Map.of()),
+					(port, link) -> List.of());
 		}
 		return store;
 	}

@@ -114,7 +114,7 @@ class KeeperTests {
 	private static ClientOptions options(@Nullable Quarantine quarantine) {
 		return new ClientOptions(3, 0, 1, LEASE, LEASE, 1, 4, Duration.ZERO, Duration.ZERO, Path.of("none"), 0, 0, 0, 0,
 				0, KEPT, 0, "fake",
-				new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), "", quarantine));
+				new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), "", quarantine, 0));
 	}
 
 	private static final class Locks implements Contender {

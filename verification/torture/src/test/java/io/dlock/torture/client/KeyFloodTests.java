@@ -31,7 +31,7 @@ class KeyFloodTests {
 
 	private final ClientOptions options = new ClientOptions(0, 0, 1, LEASE, LEASE, 1, 1, Duration.ZERO, Duration.ZERO,
 			Path.of("none"), 0, 0, 0, 0, 0, 0, 0, "fake",
-			new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), "", null));
+			new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), "", null, 0));
 
 	private final Locks locks = new Locks();
 

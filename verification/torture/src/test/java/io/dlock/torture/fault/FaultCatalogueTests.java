@@ -1,11 +1,13 @@
 package io.dlock.torture.fault;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import io.dlock.test.TcpProxy;
 import io.dlock.torture.server.ServerNode;
@@ -90,6 +92,20 @@ class FaultCatalogueTests {
 			.contains("promote-standby", "kill-and-restart", "down", "pause", "slow-commit", "demoted-in-place")
 			.doesNotContain("delete-rows");
 		assertThat(StoreType.MARIADB.has(StoreType.Ability.QUARANTINE)).isFalse();
+	}
+
+	@Test
+	void clockOfOneNodeJumpsInTierSOnlyWhereTheQuorumExpectsThat(@TempDir Path directory) {
+		assertThat(names(new NamedStore(StoreType.REDIS_QUORUM, List.of()), Tier.S)).doesNotContain("wrong-clock");
+		ClockOffset clock = new ClockOffset(new ClockShim(directory), directory.resolve("clock"));
+		for (Tier tier : Tier.values()) {
+			Bed bed = new Bed(new NamedStore(StoreType.REDIS_QUORUM, List.of()), List.of(), List.of(), List.of(),
+					Optional.of(clock), Duration.ofSeconds(1), Duration.ofSeconds(2));
+			assertThat(FaultCatalogue.of(bed, tier)).filteredOn((fault) -> fault.id().equals("F18"))
+				.singleElement()
+				.satisfies((fault) -> assertThat(fault.tier()).isEqualTo(tier))
+				.satisfies((fault) -> assertThat(fault.scope()).isEqualTo(Scope.STORE_CLOCK));
+		}
 	}
 
 	private static List<String> quarantined(StoreType type) {
