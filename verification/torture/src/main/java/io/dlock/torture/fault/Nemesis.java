@@ -173,7 +173,7 @@ public final class Nemesis {
 
 	private void healLinks(PlannedFault fault) {
 		switch (fault.type().scope()) {
-			case LINKS -> this.bed.links().forEach(TcpProxy::heal);
+			case LINKS, LINKS_AND_STORE_CLOCK -> this.bed.links().forEach(TcpProxy::heal);
 			case LINK, NODE_LINK, CLIENT_AND_LINK -> this.bed.links().get(fault.target()).heal();
 			default -> {
 			}

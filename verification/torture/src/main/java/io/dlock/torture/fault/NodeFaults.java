@@ -55,7 +55,7 @@ final class NodeFaults {
 		}
 	}
 
-	static void clockStep(Infliction fault) throws InterruptedException {
+	private static void clockStep(Infliction fault) throws InterruptedException {
 		ClockOffset clock = fault.bed().storeClock().orElseThrow();
 		clock.set(fault.amountMillis());
 		fault.hold();

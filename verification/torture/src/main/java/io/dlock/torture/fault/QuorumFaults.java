@@ -34,17 +34,33 @@ final class QuorumFaults {
 	}
 
 	/**
-	 * The clock of one node jumps by less than the longest lease, so that tokens rise
-	 * even if all nodes forget meanwhile. Leases that the node gave while its clock was
-	 * ahead are as long as that.
+	 * The clock of the first node jumps by less than the longest lease, so that tokens
+	 * rise even if all nodes forget meanwhile. Leases that the node gave while its clock
+	 * was ahead are as long as that.
 	 */
 	static FaultType wrongClock(Duration lease, Tier tier) {
 		FaultType fault = (tier == Tier.S)
-				? FaultType.safe("F18", "wrong-clock", Scope.STORE_CLOCK, NodeFaults::clockStep)
-				: FaultType.losing("F18", "wrong-clock", Scope.STORE_CLOCK, NodeFaults::clockStep);
-		return fault.lasting(Range.times(lease, 0.5, 3))
-			.amounting(Range.times(lease, -1.9, 1.9))
+				? FaultType.safe("F18", "wrong-clock", Scope.LINKS_AND_STORE_CLOCK, QuorumFaults::jump)
+				: FaultType.losing("F18", "wrong-clock", Scope.LINKS_AND_STORE_CLOCK, QuorumFaults::jump);
+		return fault.lasting(Range.times(lease, 1, 4))
+			.amounting(Range.times(lease, -1, 1.9))
 			.recoveringWithin(lease.multipliedBy(4));
+	}
+
+	/**
+	 * The first scenario of Kleppmann (2016): three nodes give a lock while two are cut
+	 * off; then the clock of one of the three jumps, and the two are back.
+	 */
+	private static void jump(Infliction fault) throws InterruptedException {
+		ClockOffset clock = fault.bed().storeClock().orElseThrow();
+		List<TcpProxy> links = fault.bed().links();
+		List<TcpProxy> others = links.subList(links.size() - MINORITY, links.size());
+		others.forEach((link) -> link.blackHole(true));
+		fault.pause(Duration.ofMillis(fault.millis()).dividedBy(2));
+		clock.set(fault.amountMillis());
+		others.forEach(TcpProxy::heal);
+		fault.hold();
+		clock.set(Duration.ZERO);
 	}
 
 	private static FaultType forgets(String name, Duration lease, int many) {

@@ -78,9 +78,9 @@ public enum Scope {
 	CLOCK("client-"),
 
 	/**
-	 * The clock of a node, which may hang, restart or be cut off meanwhile.
+	 * The network of all, and the clock of a node. Nodes may hang or restart meanwhile.
 	 */
-	STORE_CLOCK("store"),
+	LINKS_AND_STORE_CLOCK("store"),
 
 	/**
 	 * The machine.
@@ -114,7 +114,8 @@ public enum Scope {
 			case CLIENT_AND_LINK -> List.of("process-" + index, "link-" + index);
 			case CLIENT_AND_NOTHING_ELSE, STORE_AND_NOTHING_ELSE -> everything(sizes);
 			case CLOCK -> List.of("clock-" + index);
-			case STORE_CLOCK -> List.of("store-clock");
+			case LINKS_AND_STORE_CLOCK ->
+				Stream.concat(LINKS.resources(index, sizes).stream(), Stream.of("store-clock")).toList();
 			// an administrator can do nothing while a node hangs
 			case NODE, STORE -> List.of("store");
 			case HOST -> List.of("host");
@@ -122,7 +123,7 @@ public enum Scope {
 	}
 
 	private static List<String> alone(int client, Sizes sizes) {
-		return Stream.of(LIFE, CLOCK, LINKS, STORE, STORE_CLOCK, HOST)
+		return Stream.of(LIFE, CLOCK, LINKS_AND_STORE_CLOCK, STORE, HOST)
 			.flatMap((scope) -> scope.resources(client, sizes).stream())
 			.toList();
 	}
@@ -151,7 +152,7 @@ public enum Scope {
 			case LINK, NODE_LINK -> sizes.links();
 			case CLIENT_AND_LINK -> Math.min(sizes.clients(), sizes.links());
 			case NODE -> sizes.nodes();
-			case LINKS, STORE, STORE_AND_NOTHING_ELSE, STORE_CLOCK, HOST -> 1;
+			case LINKS, STORE, STORE_AND_NOTHING_ELSE, LINKS_AND_STORE_CLOCK, HOST -> 1;
 		};
 	}
 

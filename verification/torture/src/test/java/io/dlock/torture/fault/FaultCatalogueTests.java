@@ -95,7 +95,7 @@ class FaultCatalogueTests {
 	}
 
 	@Test
-	void clockOfOneNodeJumpsInTierSOnlyWhereTheQuorumExpectsThat(@TempDir Path directory) {
+	void clockOfOneNodeJumpsInTierSOnlyWhereTheQuorumExpectsIt(@TempDir Path directory) {
 		assertThat(names(new NamedStore(StoreType.REDIS_QUORUM, List.of()), Tier.S)).doesNotContain("wrong-clock");
 		ClockOffset clock = new ClockOffset(new ClockShim(directory), directory.resolve("clock"));
 		for (Tier tier : Tier.values()) {
@@ -104,7 +104,7 @@ class FaultCatalogueTests {
 			assertThat(FaultCatalogue.of(bed, tier)).filteredOn((fault) -> fault.id().equals("F18"))
 				.singleElement()
 				.satisfies((fault) -> assertThat(fault.tier()).isEqualTo(tier))
-				.satisfies((fault) -> assertThat(fault.scope()).isEqualTo(Scope.STORE_CLOCK));
+				.satisfies((fault) -> assertThat(fault.scope()).isEqualTo(Scope.LINKS_AND_STORE_CLOCK));
 		}
 	}
 
