@@ -12,6 +12,7 @@ import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.output.IntegerOutput;
@@ -92,12 +93,34 @@ final class LettuceScriptConnection implements ScriptConnection {
 	public List<Object> runAll(List<ScriptRun> runs, boolean cached) {
 		List<AsyncCommand<byte[], byte[], ?>> commands = commands(runs, cached);
 		long deadline = System.nanoTime() + this.timeout;
-		this.shared.dispatch(commands);
+		dispatch(commands);
 		List<Object> answers = new ArrayList<>(commands.size());
 		for (AsyncCommand<byte[], byte[], ?> command : commands) {
 			answers.add(answerOrFailure(command, deadline));
 		}
 		return answers;
+	}
+
+	/**
+	 * For several commands at once, Lettuce connects to the node of each slot in turn,
+	 * waits for that, and sends none of them if one node is down.
+	 */
+	private void dispatch(List<AsyncCommand<byte[], byte[], ?>> commands) {
+		if (this.shared instanceof StatefulRedisClusterConnection) {
+			commands.forEach(this::dispatch);
+		}
+		else {
+			this.shared.dispatch(commands);
+		}
+	}
+
+	private void dispatch(AsyncCommand<byte[], byte[], ?> command) {
+		try {
+			this.shared.dispatch(command);
+		}
+		catch (RuntimeException ex) {
+			command.completeExceptionally(ex);
+		}
 	}
 
 	/**

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -38,6 +39,7 @@ import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A Redis Cluster of two masters, each with half of the slots.
@@ -215,6 +217,28 @@ class RedisClusterIntegrationTests {
 			this.second.kill();
 			for (int i = 0; i < 3; i++) {
 				assertThat(clustered.store().renew(renewals())).containsExactlyElementsOf(expected());
+			}
+		}
+	}
+
+	/**
+	 * After some calls without an answer the store connects again, and the new connection
+	 * reaches only one of the nodes.
+	 */
+	@Test
+	void r5NodeThatOtherCallsAskInVainKeepsNoLeaseOfAnotherFromItsRenewal() {
+		try (Clustered clustered = new Clustered(this.first, Client.LETTUCE, Duration.ofSeconds(2))) {
+			acquireAll(clustered.store());
+			this.second.kill();
+			String other = this.keys.stream().filter((key) -> !isOnFirst(key)).findFirst().orElseThrow();
+			for (int i = 0; i < 5; i++) {
+				for (int call = 0; call < 20; call++) {
+					assertThatExceptionOfType(StoreException.class).isThrownBy(
+							() -> clustered.store().acquire(new AcquireCommand(other, "another", LEASE, "holder", "")));
+				}
+				Awaitility.await()
+					.untilAsserted(() -> assertThat(clustered.store().renew(renewals()))
+						.containsExactlyElementsOf(expected()));
 			}
 		}
 	}
