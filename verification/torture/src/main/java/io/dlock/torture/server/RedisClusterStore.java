@@ -27,10 +27,10 @@ public final class RedisClusterStore extends ReplicatedRedis {
 	private RedisClusterStore(Mode mode) {
 		super(StoreType.REDIS_CLUSTER, mode);
 		for (int i = 0; i < (failsOver() ? 2 * MASTERS : MASTERS); i++) {
-			startBehindProxy(mode, (port, link) -> Stream.concat(mode.withReplica().stream(),
-					Stream.of("--cluster-enabled", "yes", "--cluster-node-timeout", failsOver() ? "4000" : "2000",
-							"--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", Integer.toString(link),
-							"--cluster-announce-bus-port", Integer.toString(port + BUS)))
+			startNode(mode, (port, entrance) -> Stream
+				.concat(mode.withReplica().stream(), Stream.of("--cluster-enabled", "yes", "--cluster-node-timeout",
+						failsOver() ? "4000" : "2000", "--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port",
+						Integer.toString(entrance), "--cluster-announce-bus-port", Integer.toString(port + BUS)))
 				.toList());
 		}
 	}

@@ -19,8 +19,9 @@ final class RedisQuorumStore extends RedisUnderTest {
 	static RedisQuorumStore start(Mode mode) {
 		RedisQuorumStore store = new RedisQuorumStore();
 		for (int i = 0; i < NODES; i++) {
-			store.startBehindProxy(new Mode(false, Optional.empty(), (i == 0) ? mode.environment() : Map.of()),
-					(port, link) -> List.of());
+			Map<String, String> environment = (i == 0) ? mode.environment() : Map.of();
+			store.startNode(new Mode(false, mode.breakable(), Optional.empty(), environment),
+					(port, entrance) -> List.of());
 		}
 		return store;
 	}

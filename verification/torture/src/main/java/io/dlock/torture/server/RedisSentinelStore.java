@@ -37,17 +37,17 @@ public final class RedisSentinelStore extends ReplicatedRedis {
 	private RedisSentinelStore(Mode mode) {
 		super(StoreType.REDIS_SENTINEL, mode);
 		for (int i = 0; i < 2; i++) {
-			startBehindProxy(mode, (port, link) -> Stream
-				.concat(mode.withReplica().stream(),
-						Stream.of("--replica-announce-ip", "127.0.0.1", "--replica-announce-port",
-								Integer.toString(link)))
-				.toList());
+			startNode(mode,
+					(port, entrance) -> Stream
+						.concat(mode.withReplica().stream(), Stream.of("--replica-announce-ip", "127.0.0.1",
+								"--replica-announce-port", Integer.toString(entrance)))
+						.toList());
 		}
 	}
 
 	static RedisSentinelStore start(Mode mode) {
 		RedisSentinelStore store = new RedisSentinelStore(mode);
-		String master = Integer.toString(store.link(0).port());
+		String master = Integer.toString(store.entrance(0));
 		for (int i = 0; i < 3; i++) {
 			store.sentinels.add(RedisServer.startSentinel(store.configuration(master)));
 		}
@@ -102,7 +102,7 @@ public final class RedisSentinelStore extends ReplicatedRedis {
 			}
 		}
 		for (int i = 0; i < processes().nodes().size(); i++) {
-			int port = link(i).port();
+			int port = entrance(i);
 			if (ports.stream().allMatch((other) -> other == port)) {
 				return i;
 			}

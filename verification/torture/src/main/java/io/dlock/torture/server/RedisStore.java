@@ -20,7 +20,7 @@ final class RedisStore extends RedisUnderTest {
 	}
 
 	static RedisStore start(Mode mode) {
-		Optional<LimitedDisk> disk = mode.durable() ? LimitedDisk.mount() : Optional.empty();
+		Optional<LimitedDisk> disk = mode.disk();
 		RedisStore store = new RedisStore(disk);
 		List<String> arguments = new ArrayList<>(arguments(mode.durable()));
 		disk.ifPresent((files) -> arguments.addAll(List.of("--dir", files.directory().toString())));

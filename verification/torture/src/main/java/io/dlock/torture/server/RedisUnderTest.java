@@ -28,6 +28,8 @@ public abstract class RedisUnderTest implements StoreUnderTest {
 
 	private final List<TcpProxy> links = new ArrayList<>();
 
+	private final List<Integer> entrances = new ArrayList<>();
+
 	RedisUnderTest(StoreType type) {
 		this.type = type;
 	}
@@ -47,16 +49,22 @@ public abstract class RedisUnderTest implements StoreUnderTest {
 	}
 
 	/**
-	 * Start a process behind a proxy.
+	 * Start a process, behind a proxy if its network can be broken.
 	 * @param mode how
-	 * @param more makes further arguments of its port and that of the proxy
+	 * @param more makes further arguments of its port and that of its entrance
 	 */
-	void startBehindProxy(Mode mode, BiFunction<Integer, Integer, List<String>> more) {
+	void startNode(Mode mode, BiFunction<Integer, Integer, List<String>> more) {
 		this.processes.add(RedisServer.start(mode.environment(), (port) -> {
-			TcpProxy link = TcpProxy.to("127.0.0.1", port);
-			this.links.add(link);
-			return Stream.concat(arguments(mode.durable()).stream(), more.apply(port, link.port()).stream()).toList();
+			int entrance = mode.breakable() ? startLink(port) : port;
+			this.entrances.add(entrance);
+			return Stream.concat(arguments(mode.durable()).stream(), more.apply(port, entrance).stream()).toList();
 		}));
+	}
+
+	private int startLink(int port) {
+		TcpProxy link = TcpProxy.to("127.0.0.1", port);
+		this.links.add(link);
+		return link.port();
 	}
 
 	@Override
@@ -76,6 +84,13 @@ public abstract class RedisUnderTest implements StoreUnderTest {
 
 	TcpProxy link(int node) {
 		return this.links.get(node);
+	}
+
+	/**
+	 * The port that clients and other processes connect to.
+	 */
+	int entrance(int node) {
+		return this.entrances.get(node);
 	}
 
 	/**
@@ -99,7 +114,7 @@ public abstract class RedisUnderTest implements StoreUnderTest {
 	@Override
 	public List<String> clientOptions(int port) {
 		return List.of("--store=" + this.type.label(), "--username=" + USER, "--password=" + USER, "--nodes="
-				+ this.links.stream().map((link) -> "127.0.0.1:" + link.port()).collect(Collectors.joining(",")));
+				+ this.entrances.stream().map((entrance) -> "127.0.0.1:" + entrance).collect(Collectors.joining(",")));
 	}
 
 	@Override

@@ -64,9 +64,9 @@ public final class SqlStore implements StoreUnderTest {
 
 	private static SqlStore startPostgresAlone(Mode mode) {
 		PostgresServer server = PostgresServer.start(mode.environment(), "-c", "fsync=on", "-c",
-				// so that it needs room for each segment
-				"wal_recycle=off");
-		Optional<LimitedDisk> disk = LimitedDisk.mount();
+				// off so that it needs room for each segment
+				"wal_recycle=" + (mode.breakable() ? "off" : "on"));
+		Optional<LimitedDisk> disk = mode.disk();
 		Server running = Server.of(server);
 		SqlStore store = postgres(server, () -> running, new Extras(disk, Optional.empty(), () -> {
 			server.close();

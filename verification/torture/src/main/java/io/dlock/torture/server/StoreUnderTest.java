@@ -89,14 +89,27 @@ public interface StoreUnderTest extends AutoCloseable {
 	 *
 	 * @param durable whether what was acknowledged survives the death of a process, and
 	 * no process is replaced by another
+	 * @param breakable whether network and disk can be broken: clients and replicas go
+	 * through proxies, and files whose disk may be full are on one in memory
 	 * @param quarantine how long the clients get no locks when the store may have
 	 * forgotten some
 	 * @param environment variables to add to those of the processes
 	 */
-	record Mode(boolean durable, Optional<Quarantine> quarantine, Map<String, String> environment) {
+	record Mode(boolean durable, boolean breakable, Optional<Quarantine> quarantine, Map<String, String> environment) {
 
 		/** The part of the lag that the server needs to notice that it has come to it. */
 		private static final Duration NOTICED = Duration.ofSeconds(2);
+
+		public Mode(boolean durable, Optional<Quarantine> quarantine, Map<String, String> environment) {
+			this(durable, true, quarantine, environment);
+		}
+
+		/**
+		 * A disk that can be full, for what must not be lost.
+		 */
+		Optional<LimitedDisk> disk() {
+			return (this.durable && this.breakable) ? LimitedDisk.mount() : Optional.empty();
+		}
 
 		/**
 		 * The arguments that a quarantine needs on a Redis with a replica.
