@@ -16,6 +16,7 @@ import io.dlock.LockInterruptedException;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockQuarantinedException;
+import io.dlock.LockRegistry;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
@@ -29,12 +30,13 @@ import io.dlock.store.quorum.QuorumLockStore;
 import io.dlock.store.quorum.QuorumSettings;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
+import io.dlock.torture.Arguments;
 import io.dlock.torture.history.Event;
 
 /**
  * Us, with the defaults that the lease implies.
  */
-final class DlockContender implements Contender {
+public final class DlockContender implements Contender {
 
 	/** HikariCP waits no shorter for a connection. */
 	private static final Duration SHORTEST_POOL_TIMEOUT = Duration.ofMillis(250);
@@ -62,6 +64,16 @@ final class DlockContender implements Contender {
 		this.registry = new LeaseLockRegistry(store, settings);
 		this.application = application;
 		this.connections = connections;
+	}
+
+	/**
+	 * Connect to a store.
+	 * @param store its address, as the store names it to clients
+	 * @param lease the lease of most locks
+	 * @return the contender
+	 */
+	public static DlockContender connect(Arguments store, Duration lease) {
+		return connect(StoreAddress.of(store), lease, "client");
 	}
 
 	static DlockContender connect(StoreAddress address, Duration lease, String instance) {
@@ -94,6 +106,10 @@ final class DlockContender implements Contender {
 		return new DlockContender(settings, poolTimeout, new JdbcLockStore(pool,
 				JdbcLockStoreSettings.defaults().withCommandTimeout(timeout).withQuarantine(address.quarantine())),
 				new PooledApplication(pool), pool::close);
+	}
+
+	public LockRegistry registry() {
+		return this.registry;
 	}
 
 	@Override
