@@ -160,7 +160,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void failedCheckOfALeaseIsRepeatedAfterAPause() {
-		FailingClock clock = new FailingClock();
+		FailingClock clock = new FailingClock("checkAll");
 		LeaseLockRegistry failing = new LeaseLockRegistry(this.store, this.settings, clock);
 		LockHandle handle = failing.acquire(request("key", Duration.ofSeconds(3), Duration.ZERO));
 		clock.fails = true;
@@ -170,6 +170,18 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 			.isGreaterThanOrEqualTo(Duration.ofMillis(200));
 		Awaitility.await().until(() -> this.store.renewals.get() >= 1);
 		assertThat(handle.isValid()).isTrue();
+		handle.release();
+		failing.close();
+	}
+
+	@Test
+	void r3FailedComparisonOfTheClocksIsRepeated() {
+		FailingClock clock = new FailingClock("checkClocks");
+		LeaseLockRegistry failing = new LeaseLockRegistry(this.store, this.settings, clock);
+		LockHandle handle = failing.acquire(request("key", Duration.ofMinutes(10), Duration.ZERO));
+		clock.fails = true;
+		Awaitility.await().until(() -> clock.failures.size() >= 2);
+		clock.fails = false;
 		handle.release();
 		failing.close();
 	}
@@ -346,13 +358,19 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
-	 * The check of a lease fails.
+	 * A method of the timer fails.
 	 */
 	private static final class FailingClock implements MachineClock {
 
 		private final List<Long> failures = new CopyOnWriteArrayList<>();
 
+		private final String method;
+
 		private volatile boolean fails;
+
+		FailingClock(String method) {
+			this.method = method;
+		}
 
 		@Override
 		public long nanoTime() {
@@ -361,7 +379,8 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
 		@Override
 		public long wallMillis() {
-			if (this.fails && Thread.currentThread().getName().startsWith("dlock-timer")) {
+			if (this.fails && StackWalker.getInstance()
+				.walk((frames) -> frames.anyMatch((frame) -> frame.getMethodName().equals(this.method)))) {
 				this.failures.add(System.nanoTime());
 				throw new IllegalStateException("no time");
 			}

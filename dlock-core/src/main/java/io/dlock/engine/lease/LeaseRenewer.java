@@ -104,16 +104,20 @@ public final class LeaseRenewer {
 	 * that no alarm knows.
 	 */
 	void checkClocks() {
-		long elapsed = this.clock.elapsedNanos(this.steady);
-		long ahead = elapsed - (this.clock.nanoTime() - this.steady.nanos());
-		if (ahead > CLOCK_STEP) {
-			checkAll();
+		try {
+			long elapsed = this.clock.elapsedNanos(this.steady);
+			long ahead = elapsed - (this.clock.nanoTime() - this.steady.nanos());
+			if (ahead > CLOCK_STEP) {
+				checkAll();
+			}
+			if (ahead > CLOCK_STEP || ahead <= 0) {
+				this.steady = this.clock.now();
+			}
 		}
-		if (ahead > CLOCK_STEP || ahead <= 0) {
-			this.steady = this.clock.now();
-		}
-		if (!this.renewals.isEmpty()) {
-			this.clockAlarm.wakeIn(CLOCK_PAUSE);
+		finally {
+			if (!this.renewals.isEmpty()) {
+				this.clockAlarm.wakeIn(CLOCK_PAUSE);
+			}
 		}
 	}
 
@@ -134,11 +138,15 @@ public final class LeaseRenewer {
 				next = Math.min(next, PAUSE_AFTER_FAILURE);
 			}
 		}
-		if (isAnyDue) {
-			this.renewals.values().stream().filter(RenewalSchedule::startEarly).forEach(this.due::add);
-			renew();
-		}
 		this.alarm.wakeIn(Math.max(next, Math.min(MAX_LOOK_PAUSE, this.renewals.size() * LOOK_PAUSE_PER_LEASE)));
+		if (isAnyDue) {
+			try {
+				this.renewals.values().stream().filter(RenewalSchedule::startEarly).forEach(this.due::add);
+			}
+			finally {
+				renew();
+			}
+		}
 	}
 
 	/**
