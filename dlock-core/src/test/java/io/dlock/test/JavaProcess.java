@@ -64,7 +64,7 @@ public final class JavaProcess implements AutoCloseable {
 	public String await(String beginning) throws InterruptedException {
 		List<String> others = new ArrayList<>();
 		while (true) {
-			String line = this.lines.poll(60, TimeUnit.SECONDS);
+			String line = this.lines.poll(180, TimeUnit.SECONDS);
 			if (line == null) {
 				throw new IllegalStateException("No '" + beginning + "' but " + others);
 			}
