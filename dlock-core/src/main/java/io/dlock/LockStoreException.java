@@ -27,7 +27,8 @@ public sealed class LockStoreException extends LockException permits LockCongest
 	/**
 	 * Whether the store itself fails. If so, a caller that would rather do its work twice
 	 * than not at all can go on without the lock, as {@link OnStoreFailure#PROCEED} does.
-	 * @return {@code false} if the store works but was not asked in time
+	 * @return {@code false} if the store works, but this process was too slow, or the
+	 * store is in quarantine
 	 */
 	public boolean isOutage() {
 		return true;

@@ -160,8 +160,9 @@ class Acquisition {
 		}
 		Lease lease = this.leases.create(new Lease.Grant(this.context, owner(), granted.token(), sent, before));
 		if (lease.isStale()) {
-			return giveBack(queued, sent, new StoreException(Effect.NONE, false,
-					"The store answered so late that hardly anything is left of the lease", null));
+			// the store works, and this process may have been suspended
+			return giveBack(queued, sent, new StoreCongestedException(
+					"The answer came so late that hardly anything is left of the lease", null));
 		}
 		begin(queued, lease, granted.awaited());
 		this.unanswered = null;

@@ -3,8 +3,8 @@ package io.dlock.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The command was not sent, because this process sends more commands at once than its
- * connections can carry. The store itself answers.
+ * This process is too slow: it sends more commands at once than its connections can
+ * carry, so that the command was not sent. The store itself answers.
  *
  * @since 0.1
  */

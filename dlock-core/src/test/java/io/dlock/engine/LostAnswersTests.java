@@ -242,18 +242,31 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 			};
 		};
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> late.acquire(noWait("key")))
-			.withMessageContaining("so late");
+			.withMessageContaining("so late")
+			.satisfies((ex) -> assertThat(ex.isOutage()).as("an outage, in which methods may proceed").isFalse());
 		Awaitility.await().untilAsserted(() -> assertThat(slow.memory.find("key")).isEmpty());
 		late.close();
 	}
 
 	@Test
 	void b41ValidityIsCheckedAfterTheWait() {
+		assertLateGrantIsRequestedAgain(Duration.ofSeconds(19));
+	}
+
+	/**
+	 * The process stood still, for longer than an outage would be waited for.
+	 */
+	@Test
+	void r2GrantThatArrivesAfterItsLeaseIsRequestedAgain() {
+		assertLateGrantIsRequestedAgain(LEASE.plusSeconds(1));
+	}
+
+	private void assertLateGrantIsRequestedAgain(Duration delay) {
 		TurnedClock clock = new TurnedClock();
 		TroubledStore slow = new TroubledStore();
 		LeaseLockRegistry late = new LeaseLockRegistry(slow, this.settings, clock);
 		slow.afterAcquire = () -> {
-			clock.pass(Duration.ofSeconds(19));
+			clock.pass(delay);
 			slow.afterAcquire = () -> {
 			};
 		};
