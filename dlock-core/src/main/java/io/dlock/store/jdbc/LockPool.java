@@ -1,6 +1,7 @@
 package io.dlock.store.jdbc;
 
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -33,16 +34,20 @@ final class LockPool extends HikariDataSource {
 
 	/**
 	 * An outage replaces the pool. With strong references each thread of the application
-	 * that has used it would keep the closed pool as long as it lives.
+	 * that has used it would keep the closed pool as long as it lives. HikariCP also sets
+	 * the login timeout of the whole JVM
+	 * (<a href="https://github.com/brettwooldridge/HikariCP/issues/2404">#2404</a>).
 	 */
 	private HikariPool create() {
 		creation.lock();
 		String before = System.getProperty(WEAK_REFERENCES);
+		int loginTimeout = DriverManager.getLoginTimeout();
 		try {
 			System.setProperty(WEAK_REFERENCES, "true");
 			return new HikariPool(this);
 		}
 		finally {
+			DriverManager.setLoginTimeout(loginTimeout);
 			if (before != null) {
 				System.setProperty(WEAK_REFERENCES, before);
 			}

@@ -105,6 +105,7 @@ final class LockPools {
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		config.setConnectionInitSql(null);
 		adaptation.accept(config);
+		DriverOptions.limitLogin(config, loginTimeout(config));
 		try {
 			return new LockPool(config);
 		}
@@ -133,6 +134,13 @@ final class LockPools {
 	 */
 	static long connectionTimeout(Duration timeout) {
 		return Math.max(timeout.toMillis(), HIKARI_MIN_TIMEOUT);
+	}
+
+	/**
+	 * The time in which the pool opens a connection, in seconds as HikariCP rounds it.
+	 */
+	private static Duration loginTimeout(HikariConfig config) {
+		return Duration.ofSeconds(Math.max(1, Math.round(config.getConnectionTimeout() / 1000.0)));
 	}
 
 	/**

@@ -73,13 +73,9 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 	 * @param config the configuration of the pool
 	 */
 	static void promptly(HikariConfig config) {
-		String url = config.getJdbcUrl();
-		boolean plain = url != null && url.startsWith("jdbc:postgresql:") && !url.contains(SOCKET_FACTORY + "=")
-				&& !config.getDataSourceProperties().containsKey(SOCKET_FACTORY);
-		if (plain && ClassUtils.isPresent(PromptSocketFactory.class.getName(), PGConnection.class.getClassLoader())) {
-			// the properties belong to the pool of the application as well
-			config.setJdbcUrl(
-					url + (url.contains("?") ? "&" : "?") + SOCKET_FACTORY + "=" + PromptSocketFactory.class.getName());
+		String factory = PromptSocketFactory.class.getName();
+		if (ClassUtils.isPresent(factory, PGConnection.class.getClassLoader())) {
+			DriverOptions.add(config, "jdbc:postgresql:", SOCKET_FACTORY, factory);
 		}
 	}
 

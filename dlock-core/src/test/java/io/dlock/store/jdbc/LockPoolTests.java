@@ -2,6 +2,7 @@ package io.dlock.store.jdbc;
 
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -12,10 +13,14 @@ import javax.management.ObjectName;
 import javax.sql.DataSource;
 
 import ch.qos.logback.classic.Level;
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
+import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -81,6 +86,50 @@ class LockPoolTests {
 		pool.getConnection().close();
 		LockPools.close(pool);
 		return new WeakReference<>(pool);
+	}
+
+	@Test
+	void poolOfTheLocksLeavesTheLoginTimeoutOfTheJvm() {
+		int before = DriverManager.getLoginTimeout();
+		try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID())) {
+			DriverManager.setLoginTimeout(42);
+			new LockPools(application, JdbcLockStoreSettings.defaults()).open(1, (config) -> {
+			}).close();
+			assertThat(DriverManager.getLoginTimeout()).isEqualTo(42);
+		}
+		finally {
+			DriverManager.setLoginTimeout(before);
+		}
+	}
+
+	@Test
+	void poolOfTheLocksLeavesTheLoginTimeoutOfADataSource() {
+		JdbcDataSource database = new JdbcDataSource();
+		database.setURL("jdbc:h2:mem:" + UUID.randomUUID());
+		database.setLoginTimeout(42);
+		try (HikariDataSource application = new HikariDataSource()) {
+			application.setDataSource(database);
+			new LockPools(application, JdbcLockStoreSettings.defaults()).open(1, (config) -> {
+			}).close();
+			assertThat(database.getLoginTimeout()).isEqualTo(42);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			jdbc:postgresql://db/shop                  | jdbc:postgresql://db/shop?loginTimeout=1.5
+			jdbc:postgresql://db/shop?loginTimeout=9   | jdbc:postgresql://db/shop?loginTimeout=9
+			jdbc:mariadb://db/shop?useSsl=true         | jdbc:mariadb://db/shop?useSsl=true&connectTimeout=1500
+			jdbc:mysql://db/shop                       | jdbc:mysql://db/shop?connectTimeout=1500&socketTimeout=1500
+			jdbc:mysql://db/shop?socketTimeout=60000   | jdbc:mysql://db/shop?socketTimeout=60000&connectTimeout=1500
+			jdbc:h2:mem:shop                           | jdbc:h2:mem:shop
+			""")
+	void driversLimitTheLoginOfLockConnections(String url, String expected) {
+		HikariConfig config = new HikariConfig();
+		config.setJdbcUrl(url);
+		DriverOptions.limitLogin(config, Duration.ofMillis(1500));
+		assertThat(config.getJdbcUrl()).isEqualTo(expected);
+		assertThat(config.getDataSourceProperties()).isEmpty();
 	}
 
 	/**
