@@ -144,7 +144,8 @@ public final class MariaDbServer extends LocalServer {
 	}
 
 	private void connect() throws SQLException {
-		try (Connection connection = DriverManager.getConnection(mariaDbUrl(), USERNAME, PASSWORD)) {
+		String url = mariaDbUrl() + "?connectTimeout=5000&socketTimeout=5000";
+		try (Connection connection = DriverManager.getConnection(url, USERNAME, PASSWORD)) {
 			connection.createStatement().execute("select 1");
 		}
 	}

@@ -192,7 +192,8 @@ public final class PostgresServer extends LocalServer {
 	}
 
 	private void connect() throws SQLException {
-		try (Connection connection = DriverManager.getConnection(jdbcUrl(), USERNAME, PASSWORD)) {
+		String url = jdbcUrl() + (jdbcUrl().contains("?") ? "&" : "?") + "loginTimeout=5&socketTimeout=5";
+		try (Connection connection = DriverManager.getConnection(url, USERNAME, PASSWORD)) {
 			connection.createStatement().execute("select 1");
 		}
 	}

@@ -113,7 +113,8 @@ class OperationsIntegrationTests {
 		this.count.start();
 		Awaitility.await().until(() -> this.locks.find("stock:book"), Optional::isPresent);
 		assertThat(this.locks.tryAcquire(request("book"))).isEmpty();
-		this.waiting = this.locks.acquireAsync(LockRequest.of("stock:book"));
+		this.waiting = this.locks
+			.acquireAsync(LockRequest.builder("stock:book").waitTime(Duration.ofMinutes(2)).build());
 		Awaitility.await().until(() -> this.locks.counts().waiting() == 1);
 	}
 
