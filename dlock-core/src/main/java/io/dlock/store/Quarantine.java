@@ -11,7 +11,7 @@ import java.time.Duration;
  * @param longestLease the longest lease of any lock of any process, at least 10 ms and at
  * most an hour. The store refuses a longer one
  * @param maxLag how long a former primary may go on to answer after the new one has taken
- * over, at most an hour
+ * over, at most an hour; zero for PostgreSQL
  * @since 0.1
  */
 public record Quarantine(Duration longestLease, Duration maxLag) {

@@ -155,8 +155,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * same for all instances. Required for the quarantine; no limit by default. A method
 	 * with a longer lease fails the start
 	 * @param maxLag Time for which a former primary may go on to answer after a new one
-	 * has taken over: min-replicas-max-lag of Redis plus two seconds, or the time after
-	 * which a former primary of PostgreSQL is certain to be stopped
+	 * has taken over: min-replicas-max-lag of Redis plus two seconds. For PostgreSQL it
+	 * has to be zero: the former primary is stopped before the promotion
 	 */
 	public record Failover(@DefaultValue("off") QuarantineMode quarantine, @Nullable Duration longestLease,
 			@DefaultValue("12s") Duration maxLag) {

@@ -50,8 +50,6 @@ class PostgreSqlQuarantineIntegrationTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(4);
 
-	private static final Duration LAG = Duration.ofMillis(500);
-
 	private static final Duration LONG = Duration.ofMinutes(10);
 
 	private static final String NOTE = " WHERE lock_key = '!quarantine'";
@@ -87,7 +85,7 @@ class PostgreSqlQuarantineIntegrationTests {
 	private static JdbcLockStoreSettings settings(Duration longestLease) {
 		return JdbcLockStoreSettings.defaults()
 			.withCommandTimeout(Patience.COMMAND)
-			.withQuarantine(new Quarantine(longestLease, LAG));
+			.withQuarantine(new Quarantine(longestLease, Duration.ZERO));
 	}
 
 	private static JdbcLockStore store(DataSource dataSource, Duration longestLease) {
@@ -134,7 +132,7 @@ class PostgreSqlQuarantineIntegrationTests {
 		start(LEASE);
 		long begin = System.nanoTime();
 		Duration first = quarantined(this.store, "a", "a");
-		assertThat(first).isLessThanOrEqualTo(LEASE.plus(LAG));
+		assertThat(first).isLessThanOrEqualTo(LEASE);
 		assertThat(this.store.quarantine()).hasValueSatisfying((rest) -> assertThat(rest).isPositive());
 		grantedAtLast(this.store, "a", "a");
 		assertThat(System.nanoTime() - begin).isGreaterThan(first.toNanos() - TimeUnit.MILLISECONDS.toNanos(50));
@@ -144,15 +142,17 @@ class PostgreSqlQuarantineIntegrationTests {
 		Awaitility.await().untilAsserted(() -> assertThat(this.store.quarantine()).hasValue(Duration.ZERO));
 	}
 
+	/**
+	 * A holder renews its lock on the new primary, and its lease is over on the former
+	 * one, which would grant the lock.
+	 */
 	@Test
-	void quarantineLastsForTheLagToo() {
-		start(LEASE);
-		update("DELETE FROM dlock_lock");
-		try (JdbcLockStore careful = new JdbcLockStore(this.pool,
-				settings(LEASE).withQuarantine(new Quarantine(LEASE, LONG)))) {
-			assertThat(quarantined(careful, "a", "a")).isGreaterThan(LONG);
-			update("UPDATE dlock_lock SET token = 0, holder = 'another'" + NOTE);
-			assertThat(quarantined(careful, "a", "a")).isGreaterThan(LONG);
+	void formerPrimaryThatMayAnswerIsRefused() {
+		try (JdbcLockStore careless = new JdbcLockStore(this.pool,
+				settings(LEASE).withQuarantine(new Quarantine(LEASE, Duration.ofMillis(1))))) {
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(careless::verify)
+				.withMessageContaining("for another 1 ms")
+				.satisfies((ex) -> assertThat(ex.action()).contains("dlock.failover.max-lag=0s"));
 		}
 	}
 
@@ -374,7 +374,7 @@ class PostgreSqlQuarantineIntegrationTests {
 			update("UPDATE dlock_lock SET token = token + 2 * renewals" + NOTE);
 			assertThat(quarantined(this.store, "a", "b")).isGreaterThan(LONG.minusMinutes(1));
 			update("UPDATE dlock_lock SET holder = ''" + NOTE);
-			assertThat(quarantined(this.store, "a", "b")).as("in the next era").isLessThanOrEqualTo(LEASE.plus(LAG));
+			assertThat(quarantined(this.store, "a", "b")).as("in the next era").isLessThanOrEqualTo(LEASE);
 			assertThat(quarantined(longer, "a", "b")).isGreaterThan(LONG.minusMinutes(1));
 		}
 	}
@@ -386,7 +386,7 @@ class PostgreSqlQuarantineIntegrationTests {
 	void quarantineEndsAlthoughItsEndIsFarAway() {
 		start(LEASE);
 		update("UPDATE dlock_lock SET token = 9000000000000000" + NOTE);
-		assertThat(quarantined(this.store, "a", "b")).isLessThanOrEqualTo(LEASE.plus(LAG));
+		assertThat(quarantined(this.store, "a", "b")).isLessThanOrEqualTo(LEASE);
 	}
 
 	@Test

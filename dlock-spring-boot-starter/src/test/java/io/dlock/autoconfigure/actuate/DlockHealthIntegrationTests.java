@@ -130,7 +130,8 @@ class DlockHealthIntegrationTests {
 			.withPropertyValues("dlock.backend=jdbc", "spring.datasource.url=" + database.url(),
 					"spring.datasource.username=" + database.username(),
 					"spring.datasource.password=" + database.password(), "dlock.jdbc.initialize-schema=always",
-					"dlock.command-timeout=5s", "dlock.failover.quarantine=lease", "dlock.failover.longest-lease=10m")
+					"dlock.command-timeout=5s", "dlock.failover.quarantine=lease", "dlock.failover.longest-lease=10m",
+					"dlock.failover.max-lag=0s")
 			.run((context) -> {
 				Health health = health(context);
 				assertThat(health.getStatus()).as("%s", health).isEqualTo(Status.UP);

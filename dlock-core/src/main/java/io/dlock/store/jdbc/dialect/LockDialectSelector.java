@@ -46,6 +46,7 @@ public final class LockDialectSelector {
 		String product = metaData.getDatabaseProductName();
 		if (quarantine != null) {
 			refuseWithoutHistory(product);
+			refuseFormerPrimary(quarantine);
 		}
 		return switch (product) {
 			case "PostgreSQL" -> postgreSql(metaData.getConnection(), table, notifies, quarantine);
@@ -86,6 +87,20 @@ public final class LockDialectSelector {
 			throw new StoreMisconfiguredException(
 					"The quarantine of locks after a failover is on, but " + reason.formatted(product) + ".",
 					"Use PostgreSQL or Redis for the locks, or set dlock.failover.quarantine=off.", null);
+		}
+	}
+
+	/**
+	 * Refuse a former primary that goes on to answer: it could grant a lock whose holder
+	 * renews it on the new primary.
+	 */
+	private static void refuseFormerPrimary(Quarantine quarantine) {
+		if (!quarantine.maxLag().isZero()) {
+			throw new StoreMisconfiguredException(
+					"The quarantine of locks after a failover allows a former primary to answer for another %d ms, in which PostgreSQL would grant locks twice."
+						.formatted(quarantine.maxLag().toMillis()),
+					"Have the former primary stopped before its standby is promoted, and set dlock.failover.max-lag=0s.",
+					null);
 		}
 	}
 

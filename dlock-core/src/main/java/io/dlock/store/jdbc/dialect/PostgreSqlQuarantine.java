@@ -38,7 +38,7 @@ final class PostgreSqlQuarantine {
 	private static final String ERA = """
 			(SELECT CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' '
 			      || (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint END AS id,
-			    %4$s AS clock) era
+			    %3$s AS clock) era
 			""";
 
 	/**
@@ -46,7 +46,7 @@ final class PostgreSqlQuarantine {
 	 * or of a shorter lease, or if the clock was set back since its end was set.
 	 */
 	private static final String LOOK = """
-			SELECT CASE WHEN n.holder = era.id AND n.renewals >= %2$d AND n.token <= era.clock + n.renewals + %3$d
+			SELECT CASE WHEN n.holder = era.id AND n.renewals >= %2$d AND n.token <= era.clock + n.renewals
 			    THEN greatest(n.token - era.clock, 0) ELSE -1 END AS rest
 			  FROM""" + ERA + "  LEFT JOIN %1$s n ON n.lock_key = '!quarantine'";
 
@@ -55,17 +55,16 @@ final class PostgreSqlQuarantine {
 	 */
 	private static final String NOTE = """
 			INSERT INTO %1$s AS n (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
-			SELECT '!quarantine', '', clock + %2$d + %3$d, clock_timestamp(), '9999-01-01 00:00:00Z', %2$d, id, 'failover', ''
-			FROM"""
-			+ ERA + """
-					ON CONFLICT (lock_key) DO UPDATE SET
-					  token = CASE WHEN n.holder = EXCLUDED.holder AND n.token <= %4$s THEN n.token
-					    ELSE %4$s + greatest(CASE n.holder WHEN EXCLUDED.holder THEN n.renewals END, %2$d) + %3$d END,
-					  renewals = greatest(CASE n.holder WHEN EXCLUDED.holder THEN n.renewals END, %2$d),
-					  acquired_at = EXCLUDED.acquired_at,
-					  holder = EXCLUDED.holder
-					WHERE n.holder <> EXCLUDED.holder OR n.renewals < %2$d OR n.token > %4$s + n.renewals + %3$d
-					""";
+			SELECT '!quarantine', '', clock + %2$d, clock_timestamp(), '9999-01-01 00:00:00Z', %2$d, id, 'failover', ''
+			FROM""" + ERA + """
+			ON CONFLICT (lock_key) DO UPDATE SET
+			  token = CASE WHEN n.holder = EXCLUDED.holder AND n.token <= %3$s THEN n.token
+			    ELSE %3$s + greatest(CASE n.holder WHEN EXCLUDED.holder THEN n.renewals END, %2$d) END,
+			  renewals = greatest(CASE n.holder WHEN EXCLUDED.holder THEN n.renewals END, %2$d),
+			  acquired_at = EXCLUDED.acquired_at,
+			  holder = EXCLUDED.holder
+			WHERE n.holder <> EXCLUDED.holder OR n.renewals < %2$d OR n.token > %3$s + n.renewals
+			""";
 
 	private final String look;
 
@@ -83,9 +82,8 @@ final class PostgreSqlQuarantine {
 
 	PostgreSqlQuarantine(String table, boolean notifies, Quarantine quarantine) {
 		long longest = LockRecord.micros(quarantine.longestLease());
-		long lag = LockRecord.micros(quarantine.maxLag());
-		this.look = LOOK.formatted(table, longest, lag, PostgreSqlLockSql.NOW_MICROS);
-		this.note = NOTE.formatted(table, longest, lag, PostgreSqlLockSql.NOW_MICROS);
+		this.look = LOOK.formatted(table, longest, PostgreSqlLockSql.NOW_MICROS);
+		this.note = NOTE.formatted(table, longest, PostgreSqlLockSql.NOW_MICROS);
 		this.acquire = answering("token", ifOver("note", PostgreSqlLockSql.of(LockStatement.ACQUIRE, table, notifies)));
 		this.acquireMany = answering("token, lock_key",
 				PostgreSqlLockSql.acquireMany(table).replace(" ORDER BY", ", note WHERE rest = 0 ORDER BY"));
