@@ -108,12 +108,13 @@ class Acquisition {
 
 	/**
 	 * Call the store once. A try waits for releases in the background that began before
-	 * it, since its caller may have held the lock itself.
+	 * it, since its caller may have held the lock itself. A downgrade does not wait:
+	 * nothing that is released keeps it from the place of its own lease.
 	 * @param queued the request, the first of its queue
 	 * @return the lock, or {@code null} if it was not granted
 	 */
 	final @Nullable Hold attemptInStore(QueuedRequest queued) {
-		this.postponed = deadline().isImmediate() && awaitsReleases(queued);
+		this.postponed = queued.predecessor() == null && deadline().isImmediate() && awaitsReleases(queued);
 		if (this.postponed) {
 			return null;
 		}

@@ -3,6 +3,7 @@ package io.dlock.engine;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
@@ -203,6 +204,31 @@ class DowngradeTests extends AbstractMemberTests {
 		LockHandle writer = this.registry.acquire(exclusive("key").build());
 		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(writer::downgrade);
 		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	/**
+	 * A try would wait for the release, and this call cannot wait.
+	 */
+	@Test
+	void releaseOfAnotherLockInTheBackgroundIsNoLoss() {
+		CountDownLatch arrived = new CountDownLatch(1);
+		CountDownLatch answer = new CountDownLatch(1);
+		this.store.beforeReleaseIsAnswered = () -> {
+			arrived.countDown();
+			awaitQuietly(answer);
+		};
+		CompletableFuture<Void> released = this.registry.acquireAsync(shared("key").build()).join().releaseAsync();
+		awaitQuietly(arrived);
+		this.store.beforeReleaseIsAnswered = null;
+		LockHandle writer = this.registry.acquire(exclusive("key").build());
+		try (LockHandle reader = writer.downgrade()) {
+			assertThat(reader.isValid()).isTrue();
+			assertThat(released).isNotDone();
+		}
+		finally {
+			answer.countDown();
+		}
+		released.join();
 	}
 
 	@Test
