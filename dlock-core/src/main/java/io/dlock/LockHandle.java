@@ -110,7 +110,8 @@ public interface LockHandle extends AutoCloseable {
 	 * @throws IllegalStateException if this handle is released or shared, if the lock has
 	 * other (nested) handles, or if its {@code minHold} is not over; the lock is then
 	 * held as before
-	 * @throws LockLostException if the lease was over before
+	 * @throws LockLostException if the lease was over before, or the store had given the
+	 * lock away or lost it, even if it is free again
 	 * @throws LockStoreException if the store failed
 	 * @throws IllegalArgumentException if the store has no shared locks; the lock is then
 	 * held as before

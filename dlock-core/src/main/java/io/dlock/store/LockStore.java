@@ -47,8 +47,11 @@ import org.jspecify.annotations.Nullable;
  * <li>While an exclusive request is queued behind members, another member is granted the
  * key only if a place is reserved for its process.</li>
  * <li>If {@link AcquireCommand#releasing()} names the exclusive holder, the member takes
- * its place in the same step, ahead of every queued request. An exclusive request that
- * names a member releases that member first.</li>
+ * its place in the same step, ahead of every queued request. If it names an exclusive
+ * owner that does not hold the key any more, the member is refused, even if the key is
+ * free: another owner may have come and gone. A member that holds the key already is
+ * granted it in any case. An exclusive request that names a member releases that member
+ * first.</li>
  * <li>An exclusive request is refused until the last member has released the key or its
  * lease is over. {@link AcquireResult.Refused#remaining()} is then the rest of the
  * longest lease.</li>

@@ -32,6 +32,9 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 			LockRecord queued = queued(record);
 			return new Change<>(queued, refusal(record, queued.waiting().before(this.command.mailbox(), true)));
 		}
+		if (own == null && isPlaceGone(before)) {
+			return new Change<>(record, new AcquireResult.Refused(Duration.ZERO, null));
+		}
 		long end = this.now + LockRecord.micros(this.command.lease());
 		Member member = (own != null) ? own.atLeastUntil(end) : new Member(this.command.owner(), end,
 				Math.max(record.token() + 1, this.clock), this.now, this.command.holder(), this.command.reason());
@@ -58,6 +61,15 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 			return record.release(releasing, this.now).record();
 		}
 		return record.owner().equals(releasing) ? record.free(this.now) : record;
+	}
+
+	/**
+	 * Whether an exclusive owner whose place the member is to take does not hold the key
+	 * any more. Another one may have come and gone since then.
+	 */
+	private boolean isPlaceGone(LockRecord record) {
+		String releasing = this.command.releasing();
+		return releasing != null && !LockStore.isMember(releasing) && !record.owner().equals(releasing);
 	}
 
 	private int limit() {

@@ -143,6 +143,37 @@ class DowngradeTests extends AbstractMemberTests {
 	}
 
 	@Test
+	void lockThatAnotherWriterHadMeanwhileIsLost() {
+		LockHandle writer = this.registry.acquire(exclusive("key").build());
+		this.store.memory.forceRelease("key", writer.token() / Lease.TOKENS_PER_LEASE);
+		this.other.acquireAsync(exclusive("key").build()).join().release();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(writer::downgrade);
+		assertThat(writer.isValid()).isFalse();
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	@Test
+	void readersThatCameAfterALossKeepTheirLock() {
+		LockHandle writer = this.registry.acquire(exclusive("key").build());
+		this.store.memory.forceRelease("key", writer.token() / Lease.TOKENS_PER_LEASE);
+		LockHandle reader = hold(this.other, shared("key").build());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(writer::downgrade);
+		assertThat(reader.isValid()).isTrue();
+	}
+
+	/**
+	 * The request gives up a lease that the store has given away, and asks again.
+	 */
+	@Test
+	void readerBehindAWriterThatIsGoneFromTheStoreGetsTheLock() {
+		LockHandle writer = this.registry.acquire(exclusive("key").build());
+		CompletableFuture<LockHandle> reader = waiting(this.registry, shared("key").build());
+		this.store.memory.forceRelease("key", writer.token() / Lease.TOKENS_PER_LEASE);
+		writer.release();
+		reader.join().release();
+	}
+
+	@Test
 	void failureOfTheStoreEndsTheLock() {
 		LockHandle writer = this.registry.acquire(exclusive("key").build());
 		this.store.lostAcquireReplies.set(1);

@@ -24,9 +24,10 @@ final class RedisMemberScripts {
 	 * ARGV: owner, lease in ms, holder, reason, limit, and optionally mailbox or empty,
 	 * owner to release or empty, and 1 to join the queue. Answers {1, token, 1 if an
 	 * exclusive request waits}, or refuses like {@link RedisLockScripts#ACQUIRE}. A
-	 * member takes the place of the exclusive owner that it releases, before the queue. A
-	 * process whose place is gone, since the limit is smaller now, is the first of the
-	 * queue again.
+	 * member takes the place of the exclusive owner that it releases, before the queue,
+	 * and is refused if that owner is gone: another may have come and gone. A process
+	 * whose place is gone, since the limit is smaller now, is the first of the queue
+	 * again.
 	 */
 	static final RedisLockScript ACQUIRE = new RedisLockScript(2,
 			RedisLua.MINT + RedisLua.QUEUE + RedisLua.MEMBERS + RedisLua.REFUSAL + RedisLua.LENGTHEN_MEMBER + """
@@ -42,6 +43,7 @@ final class RedisMemberScripts {
 						lengthenMember(ARGV[1], own, ARGV[2], lock.now, lock.outlived)
 						return {1, (parts(own)), awaited()}
 					end
+					local isGone = lock.owner ~= releasing and string.find(releasing, '^[^+]')
 					if lock.owner == releasing then
 						redis.call('DEL', KEYS[1])
 						lock.owner = nil
@@ -64,10 +66,7 @@ final class RedisMemberScripts {
 					if isExcluded then
 						remaining, beyond, isOver = left(KEYS[1], lock.owner, lock.outlived)
 					end
-					if isOver then
-						redis.call('DEL', KEYS[1])
-						isExcluded = false
-					end
+					isExcluded = isExcluded and not isOver
 					local isFull = lock.count >= limit
 					if isExcluded or isFull or lock.count > 0 and awaited() == 1 and not hasPlace then
 						local waiting, ahead = with(lock.waiting, mailbox .. '+', ARGV[8])
@@ -93,6 +92,12 @@ final class RedisMemberScripts {
 							stop = math.min(stop, ends(member))
 						end
 						return refusal(math.ceil((stop - lock.now) / 1000), ahead, lock.now, lock.members)
+					end
+					if isGone then
+						return {0, 0, -1}
+					end
+					if isOver then
+						redis.call('DEL', KEYS[1])
 					end
 					if mailbox ~= '' then
 						lock.waiting = without(lock.waiting, mailbox .. '+')

@@ -107,8 +107,25 @@ abstract class MemberLimitContract extends MemberPart {
 		granted(acquire("x", LEASE));
 		refused(member("+a", UNLIMITED, null, "y"));
 		holds("x");
-		release("x");
 		granted(member("+a", UNLIMITED, null, "x"));
+	}
+
+	@Test
+	void memberTakesNoPlaceThatAnExclusiveOwnerHasLost() {
+		granted(acquire("x", LEASE));
+		release("x");
+		refused(member("+a", UNLIMITED, null, "x"));
+		granted(acquire("y", LEASE));
+		release("y");
+		assertThat(refused(member("+a", UNLIMITED, null, "x")).remaining()).isZero();
+		holdsNoMore("+a");
+		granted(share("+b"));
+		refused(member("+a", UNLIMITED, null, "x"));
+		long token = granted(share("+a"));
+		assertThat(granted(member("+a", UNLIMITED, null, "x"))).as("of one that holds the key").isEqualTo(token);
+		assertThat(release("+b")).isTrue();
+		assertThat(release("+a")).isTrue();
+		granted(acquire("y", LEASE));
 	}
 
 	@Test
