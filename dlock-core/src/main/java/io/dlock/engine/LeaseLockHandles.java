@@ -13,6 +13,7 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.engine.lease.LockEvents;
@@ -122,6 +123,17 @@ final class LeaseLockHandles {
 
 	private boolean isOpen(LockHandle handle) {
 		return isOwn(handle) && ((LeaseLockHandle) handle).isOpen();
+	}
+
+	/**
+	 * Whether a handle holds a lock of this registry, and not a permit.
+	 */
+	boolean isLock(LockHandle handle) {
+		if (!isOpen(handle)) {
+			return false;
+		}
+		LeaseTerms terms = ((LeaseLockHandle) handle).hold().context().terms();
+		return !terms.isMember() || terms.isShared();
 	}
 
 	boolean isOwn(LockHandle handle) {

@@ -116,10 +116,11 @@ final class LockSetAcquirer {
 
 	/**
 	 * A thread that holds a higher key already may wait for a caller that waits for that
-	 * key.
+	 * key. Locks of other registries have an order of their own, and permits are taken
+	 * before locks or after them.
 	 */
 	private void warnOfDisorder(List<LockRequest> requests) {
-		List<LockHandle> held = LockContext.all();
+		List<LockHandle> held = LockContext.all().stream().filter(this.handles::isLock).toList();
 		String lowest = held.isEmpty() ? null : lowestNotHeld(requests);
 		if (lowest == null) {
 			return;
@@ -136,9 +137,9 @@ final class LockSetAcquirer {
 		}
 	}
 
-	private static @Nullable String lowestNotHeld(List<LockRequest> requests) {
+	private @Nullable String lowestNotHeld(List<LockRequest> requests) {
 		return requests.stream()
-			.filter((request) -> LockContext.find(request.key()) == null)
+			.filter((request) -> this.handles.find(request.key()) == null)
 			.findFirst()
 			.map((request) -> StorageKey.of(request.key()))
 			.orElse(null);

@@ -27,6 +27,7 @@ import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.LeaseInternals;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.CapturedLog;
 import io.dlock.test.Patience;
 
@@ -376,6 +377,30 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 		this.registry.close();
 		assertThat(future).failsWithin(Patience.EVENTUALLY);
 		Awaitility.await().until(() -> isFreeInStore("a"));
+	}
+
+	@Test
+	void permitsAndLocksOfOtherRegistriesHaveNoPlaceInTheOrder() {
+		try (CapturedLog log = CapturedLog.of(LockSetAcquirer.class);
+				LeaseLockRegistry other = new LeaseLockRegistry(new MemoryLockStore(), this.settings);
+				LockHandle permit = this.registry.acquirePermit(this.immediate, 1);
+				LockHandle elsewhere = other.acquire("b")) {
+			this.registry.acquireAll(this.immediate, List.of("a", "c")).release();
+			assertThat(log.events()).isEmpty();
+			assertThat(permit.isValid() && elsewhere.isValid()).isTrue();
+		}
+	}
+
+	@Test
+	void lowerKeyThatIsHeldInAnotherRegistryWarns() {
+		try (CapturedLog log = CapturedLog.of(LockSetAcquirer.class);
+				LeaseLockRegistry other = new LeaseLockRegistry(new MemoryLockStore(), this.settings);
+				LockHandle elsewhere = other.acquire("a");
+				LockHandle outer = this.registry.acquire("b")) {
+			this.registry.acquireAll(this.immediate, List.of("a", "b")).release();
+			assertThat(log.events()).hasSize(1);
+			assertThat(outer.isValid() && elsewhere.isValid()).isTrue();
+		}
 	}
 
 	@Test
