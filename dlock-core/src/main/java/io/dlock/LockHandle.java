@@ -115,7 +115,9 @@ public interface LockHandle extends AutoCloseable {
 	 * @throws LockStoreException if the store failed
 	 * @throws IllegalArgumentException if the store has no shared locks; the lock is then
 	 * held as before
-	 * @throws UnsupportedOperationException if this handle has no lock of its own
+	 * @throws UnsupportedOperationException if this handle has no lock of its own, or its
+	 * lock is kept until the end of the transaction of the caller; the lock is then held
+	 * as before
 	 */
 	default LockHandle downgrade() {
 		throw new UnsupportedOperationException("This lock cannot be downgraded");

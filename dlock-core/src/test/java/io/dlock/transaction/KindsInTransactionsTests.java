@@ -136,6 +136,18 @@ class KindsInTransactionsTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void handleThatATransactionSharesCannotBeDowngraded() {
+		startWith(InsideTransaction.DEFER);
+		LockHandle handle = this.registry.acquire(KEY);
+		TransactionBoundHandle kept = new TransactionBoundHandle(handle, true, () -> {
+		});
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(kept::downgrade)
+			.withMessageContaining("Begin the transaction inside the lock");
+		assertThat(handle.isValid()).isTrue();
+		handle.release();
+	}
+
+	@Test
 	void permitIsGivenBackBeforeTheTransactionOfTheCallerEnds() {
 		startWith(InsideTransaction.DEFER);
 		inTransaction(() -> {
