@@ -317,11 +317,16 @@ class Acquisition {
 	}
 
 	/**
-	 * An outage is waited for, but no longer than one lease.
+	 * An outage is waited for, but no longer than one lease. A request that waited behind
+	 * others meanwhile does not begin anew.
 	 */
 	private boolean isFailingTooLong() {
-		return this.failingSince != null
-				&& this.clock.elapsedNanos(this.failingSince) > this.context.terms().lease().toNanos();
+		long patience = this.context.terms().lease().toNanos();
+		if (this.failingSince == null) {
+			return false;
+		}
+		return this.clock.elapsedNanos(this.failingSince) > patience
+				|| (this.store.silentNanos() > patience && deadline().elapsed().toNanos() > patience);
 	}
 
 	private String consequence() {

@@ -194,6 +194,11 @@ final class AsyncAcquisition {
 			}
 			return;
 		}
+		if (!current.isFirst()) {
+			// a member that was overtaken meanwhile has no answer of its own
+			waitInQueue(current);
+			return;
+		}
 		LockException reason = this.acquisition.giveUp();
 		if (reason != null) {
 			throw reason;

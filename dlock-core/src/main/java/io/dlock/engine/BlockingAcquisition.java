@@ -91,7 +91,8 @@ final class BlockingAcquisition {
 			return null;
 		}
 		Hold hold = this.acquisition.attempt(queued);
-		if (hold != null) {
+		if (hold != null || !queued.isFirst()) {
+			// a member that was overtaken meanwhile has no answer of its own
 			return hold;
 		}
 		LockException reason = this.acquisition.giveUp();

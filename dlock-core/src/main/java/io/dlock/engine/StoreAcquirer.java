@@ -149,7 +149,14 @@ final class StoreAcquirer {
 	 * @return whether it works
 	 */
 	boolean isStoreAnswering() {
-		return this.clock.nanoTime() - this.answered < this.answerNanos;
+		return silentNanos() < this.answerNanos;
+	}
+
+	/**
+	 * The time since the store has answered a request of this process, about.
+	 */
+	long silentNanos() {
+		return this.clock.nanoTime() - this.answered;
 	}
 
 	/**

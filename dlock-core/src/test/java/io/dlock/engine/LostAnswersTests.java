@@ -7,8 +7,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -25,6 +29,7 @@ import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.store.StoreException;
 import io.dlock.test.MachineWatch;
+import io.dlock.test.Patience;
 import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -357,6 +362,29 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 		this.store.down = true;
 		assertThatExceptionOfType(LockStoreException.class)
 			.isThrownBy(() -> this.registry.acquire(request("key", Duration.ofMillis(250), LockRequest.FOREVER)));
+	}
+
+	/**
+	 * Each that becomes the first of the queue has waited for the store as long.
+	 */
+	@Test
+	void outageIsWaitedForOnceByAllCallersOfAKey() {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore failing = new TroubledStore();
+		failing.down = true;
+		LeaseLockRegistry registry = new LeaseLockRegistry(failing, this.settings, clock);
+		ExecutorService threads = Executors.newFixedThreadPool(3);
+		List<Future<LockHandle>> callers = Stream
+			.generate(() -> threads.submit(() -> registry.acquire(request("key", LEASE, LockRequest.FOREVER))))
+			.limit(3)
+			.toList();
+		Awaitility.await().until(() -> registry.counts().waiting() == 3);
+		clock.pass(LEASE.plusSeconds(1));
+		assertThat(callers).allSatisfy((caller) -> assertThatExceptionOfType(ExecutionException.class)
+			.isThrownBy(() -> caller.get(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS))
+			.withCauseInstanceOf(LockStoreException.class));
+		threads.shutdownNow();
+		registry.close();
 	}
 
 	@Test

@@ -119,7 +119,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		List<DueLease> due = this.unanswered.values().stream().filter((lease) -> !isMember(lease)).toList();
 		int atOnce = dialect.renewalsAtOnce();
 		int from = 0;
-		while (from < due.size()) {
+		while (from < due.size() && !isOver()) {
 			List<DueLease> next = due.subList(from, Math.min(from + atOnce, due.size()));
 			try {
 				dialect.renew(connection, next, this::answer);

@@ -54,16 +54,8 @@ public final class LockMembers {
 	 * @throws SQLException if there is none
 	 */
 	public AcquireResult acquire(AcquireCommand command) throws SQLException {
-		try {
-			return change(StorageKey.of(command.key()), true,
-					(record, now) -> new MemberAcquire(fitting(command, record.waiting()), now, now).on(record));
-		}
-		catch (StoreCongestedException ex) {
-			if (command.releasing() != null || isMember(command)) {
-				throw ex;
-			}
-			return new AcquireResult.Refused(Duration.ZERO, null);
-		}
+		return change(StorageKey.of(command.key()), true,
+				(record, now) -> new MemberAcquire(fitting(command, record.waiting()), now, now).on(record));
 	}
 
 	/**
@@ -87,11 +79,6 @@ public final class LockMembers {
 					new AcquireResult.Refused(Duration.of(Math.max(0, record.until() - now), ChronoUnit.MICROS),
 							record.current(storageKey, now), next.waiting().before(mailbox, false)));
 		});
-	}
-
-	private boolean isMember(AcquireCommand command) throws SQLException {
-		StoredRecord stored = read(StorageKey.of(command.key()), false);
-		return stored.record().renew(command.owner(), 0, stored.now()).answer();
 	}
 
 	/**
