@@ -8,10 +8,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LossType;
-import io.dlock.engine.lease.AcquireContext.LeaseTerms;
-import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.Hold.Loss;
 
 /**
  * A lock that the store has granted to this process for a time. The lease belongs to one

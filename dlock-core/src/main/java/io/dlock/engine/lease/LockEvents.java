@@ -17,9 +17,9 @@ import io.dlock.LockEvent;
 import io.dlock.LockListener;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
-import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.store.RenewResult;
 
 /**

@@ -7,10 +7,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LossType;
-import io.dlock.engine.lease.AcquireContext.LeaseTerms;
-import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.Hold.Loss;
 
 /**
  * A shared lease, which many holds of this process have at once: its readers. Each reader
