@@ -46,7 +46,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 	@ExceptionHandler
 	ProblemDetail busy(LockBusyException ex) {
 		ProblemDetail problem = ProblemDetail.forStatusAndDetail(HttpStatus.LOCKED,
-				"Others are at work on this at the moment. Try again");
+				"This item is being changed by another request. Try again");
 		ex.holder().ifPresent((holder) -> problem.setProperty("lockedSince", holder.since()));
 		return problem;
 	}
