@@ -5,9 +5,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store has failed over or restarted, and grants no lock until those that it may have
- * forgotten are over. The lock may be held: {@link OnStoreFailure#PROCEED} does not run a
- * method without its lock. Try again after {@link #remaining()}, or allow more wait time.
+ * The store has failed over or restarted, and grants no lock until all leases that it may
+ * have forgotten have expired. The lock may be held: {@link OnStoreFailure#PROCEED} does
+ * not run a method without its lock. Try again after {@link #remaining()}, or allow more
+ * wait time.
  *
  * @since 0.1
  */

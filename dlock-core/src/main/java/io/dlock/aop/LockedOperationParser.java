@@ -126,12 +126,12 @@ final class LockedOperationParser {
 		}
 		if (annotation.fair()) {
 			throw new InvalidLockedMethodException(method,
-					"has mode = SHARED and fair = true, which shared locks do not know: they queue in the order of their processes",
+					"has mode = SHARED and fair = true, which shared locks do not support: they queue in the order of their processes",
 					"Leave out fair, or use mode = EXCLUSIVE", null);
 		}
 		if (minHold != null) {
 			throw new InvalidLockedMethodException(method,
-					"has mode = SHARED and a minHold, which keeps other holders out that a shared lock lets in",
+					"has mode = SHARED and a minHold, which would exclude holders that a shared lock admits",
 					"Leave out the minHold, or use mode = EXCLUSIVE", null);
 		}
 	}

@@ -88,7 +88,7 @@ final class SkippedResults {
 		}
 		if (type.isArray() || Map.class.isAssignableFrom(type)
 				|| (Iterable.class.isAssignableFrom(type) && !Path.class.isAssignableFrom(type))) {
-			return "%s, and null is no empty one".formatted(type.getTypeName());
+			return "%s, for which null is not an empty value".formatted(type.getTypeName());
 		}
 		return (value && Nullness.forMethodReturnType(method) == Nullness.NON_NULL)
 				? "%s, which is declared not to be null".formatted(type.getTypeName()) : null;

@@ -4,8 +4,8 @@ import java.time.Duration;
 
 /**
  * The store answers, but grants no lock for a while: it has failed over or restarted, and
- * may have forgotten locks that are still valid. Locks that it knows are renewed and
- * released as usual.
+ * may have forgotten locks that are still valid. Known locks are renewed and released as
+ * usual.
  *
  * @since 0.1
  * @see Quarantine
@@ -20,7 +20,7 @@ public final class StoreQuarantinedException extends StoreException {
 	 */
 	public StoreQuarantinedException(Duration remaining) {
 		super(Effect.NONE, false,
-				"The store has failed over or restarted, and grants no lock for another %d ms, until locks that it may have forgotten are over"
+				"The store has failed over or restarted, and grants no lock for another %d ms, until all leases that it may have forgotten have expired"
 					.formatted(remaining.toMillis()),
 				null);
 		this.remaining = remaining;

@@ -120,7 +120,7 @@ final class TransactionBoundHandle implements LockHandle {
 		}
 		catch (LockLostException ex) {
 			if (!nothingWritten && this.lossMatters) {
-				logger.warn("A transaction that began before its lock was lost while it committed", ex);
+				logger.warn("A lock was lost during the commit of the transaction that kept it", ex);
 			}
 		}
 	}

@@ -281,7 +281,7 @@ class WrongAttributesTests {
 			pay | maxHold=0s | more than zero
 			pay | maxHold=1x | no duration
 			# the result of a skipped call
-			list | onBusy=SKIP | returns java.util.List, and null is no empty one
+			list | onBusy=SKIP | returns java.util.List, for which null is not an empty value
 			array | onBusy=SKIP | java.lang.String[]
 			stream | onBusy=SKIP | java.util.stream.Stream
 			map | onBusy=SKIP | java.util.Map

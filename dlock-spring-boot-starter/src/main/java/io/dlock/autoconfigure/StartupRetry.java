@@ -46,7 +46,7 @@ public record StartupRetry(Duration timeout) {
 					throw new UnusableStoreException(failure, tried, ex);
 				}
 				if (first) {
-					logger.info("The lock store does not work yet and is tried again for up to %d ms: %s"
+					logger.info("The lock store is not usable yet; retrying for up to %d ms: %s"
 						.formatted(this.timeout.toMillis(), ex.getMessage()));
 				}
 			}

@@ -72,7 +72,7 @@ class StoreStartIntegrationTests extends AbstractStoreStartTests {
 			CompletableFuture<Void> started = CompletableFuture.runAsync(() -> store.at("127.0.0.1", proxy.port())
 				.withPropertyValues(LONG, "dlock.command-timeout=1s")
 				.run((context) -> assertThat(context).hasNotFailed()));
-			Awaitility.await().until(() -> output.getOut().contains("is tried again for") || started.isDone());
+			Awaitility.await().until(() -> output.getOut().contains("retrying for up to") || started.isDone());
 			assertThat(started).isNotDone();
 			proxy.heal();
 			started.get();

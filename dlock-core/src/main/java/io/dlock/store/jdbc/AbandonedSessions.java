@@ -25,10 +25,10 @@ import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
  * Ends the sessions of connections that were dropped without an answer: the database may
- * go on to work in them, for as long as a commit takes, even if their client has gone.
- * Each session keeps its place until the database confirms its end, so that a slow
- * database is not flooded with sessions. Drivers can cancel a statement, but do not
- * report whether the session still exists.
+ * continue to execute in them, for as long as a commit takes, even after the client has
+ * disconnected. Each session keeps its place until the database confirms its end, so that
+ * a slow database is not flooded with sessions. Drivers can cancel a statement, but do
+ * not report whether the session still exists.
  */
 final class AbandonedSessions implements Runnable, AutoCloseable {
 
@@ -41,7 +41,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	 */
 	private static final int SILENCE_GROWTH = 4;
 
-	/** The longest time after which the locks follow a database that is back. */
+	/** Upper bound on the delay before locks recover after the database is back. */
 	private static final Duration LONGEST_SILENCE = Duration.ofSeconds(30);
 
 	/** The server's name for the session of a connection; empty if it cannot tell. */

@@ -118,7 +118,7 @@ final class LockConnections implements AutoCloseable {
 	private void noteQuarantine(Duration remaining) {
 		if (this.quarantine.note(remaining)) {
 			logger.warn(
-					"The lock database (%s) has failed over or restarted: no lock is granted for %d ms, until locks that it may have forgotten are over. Locks that it knows are renewed"
+					"The lock database (%s) has failed over or restarted: no lock is granted for %d ms, until all leases that it may have forgotten have expired. Known locks are still renewed"
 						.formatted(description(), remaining.toMillis()));
 		}
 	}
@@ -138,7 +138,7 @@ final class LockConnections implements AutoCloseable {
 
 	/**
 	 * A server that became read-only keeps its connections, while its address may lead to
-	 * another server by now. If it does not, new connections are of no use: within a
+	 * another server by now. If it does not, new connections are useless: within a
 	 * command timeout at most as many are opened as there were before.
 	 */
 	private void leaveIfReadOnly(LockDatabase current, Connection connection, SQLException ex) {
@@ -189,7 +189,7 @@ final class LockConnections implements AutoCloseable {
 	 * The time left for the work of a call that has a place. Half of the time of a call
 	 * is for the connection, and the time spent on the connection is not available to the
 	 * work. At least a quarter is left, because a connection without time for the work is
-	 * of no use. A renewal has its whole time, because no caller waits for it.
+	 * useless. A renewal has its whole time, because no caller waits for it.
 	 */
 	private Duration timeLeft(boolean renewal, long begin) {
 		Duration timeout = this.settings.commandTimeout();

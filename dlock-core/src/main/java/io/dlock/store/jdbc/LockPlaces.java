@@ -17,9 +17,9 @@ import io.dlock.store.StoreException.Effect;
  * <p>
  * A free place goes to the thread that comes for it, until a thread has waited for a few
  * milliseconds. From then on places are given in the order of arrival: a thread that
- * takes one lock after the other would otherwise keep the other threads waiting. If they
- * always were, one thread more than there are places would make each thread sleep before
- * each call.
+ * takes one lock after the other would otherwise keep the other threads waiting. Strict
+ * ordering would make every thread park before each call once there is one thread too
+ * many.
  */
 final class LockPlaces {
 

@@ -281,7 +281,8 @@ public final class QuorumLockStore implements LockStore {
 		if (servers.size() < this.quorum.votes()) {
 			throw this.quorum.noMajority("the start-up check", round, Effect.NONE);
 		}
-		this.quorum.silent(round).forEach((node) -> logger.warn("A lock node does not vote until it answers: " + node));
+		this.quorum.silent(round)
+			.forEach((node) -> logger.warn("A lock node does not answer and cannot vote: " + node));
 	}
 
 	@Override

@@ -93,7 +93,7 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 		@Override
 		@SuppressWarnings("FutureReturnValueIgnored") // nothing is to be done after it
 		protected void readTimedOut(ChannelHandlerContext context) {
-			logger.info("The Redis subscription that tells of released locks heard nothing for "
+			logger.info("The Redis subscription for released locks received nothing for "
 					+ this.longestSilence.toMillis() + " ms: it is opened again");
 			context.close();
 		}

@@ -114,8 +114,8 @@ final class RedisLockScript {
 			.boxed()
 			.toList();
 		if (!unknown.isEmpty()) {
-			// by its text each time: in a cluster any of them may be the first on its
-			// node
+			// by its text each time: in a cluster any of them may be the first
+			// on its node
 			List<Object> repeated = runAll(connection, unknown.stream().map(runs::get).toList(), false,
 					acknowledgement);
 			for (int i = 0; i < unknown.size(); i++) {

@@ -57,7 +57,7 @@ final class RedisQuarantine {
 	}
 
 	/**
-	 * Check that the server tells its history.
+	 * Check that the server reports its history.
 	 * @param connections the connections to the server
 	 * @param prefix the beginning of the keys
 	 * @return the id of the server, which is another one after a restart
@@ -71,13 +71,13 @@ final class RedisQuarantine {
 			throw new StoreMisconfiguredException(
 					"A quarantine after a failover and a quorum need the ids of Redis, but it does not let the user of the locks ask for its state ("
 							+ detail + ").",
-					"Grant the user of the locks +info, or use neither of them.", null);
+					"Grant the user of the locks +info, or disable quarantine and quorum.", null);
 		}
 		if (RedisAnswers.number(answer.get(0)) == 2) {
 			throw new StoreMisconfiguredException(
-					"A quarantine after a failover and a quorum need the ids of Redis, but this server does not tell its "
+					"A quarantine after a failover and a quorum need the ids of Redis, but this server does not report its "
 							+ detail + " in INFO, so that a failover would not be noticed.",
-					"Use a Redis or Valkey server that does, or neither of them.", null);
+					"Use a Redis or Valkey server that reports it, or disable quarantine and quorum.", null);
 		}
 		return detail;
 	}
@@ -106,7 +106,7 @@ final class RedisQuarantine {
 	private void note(Duration remaining) {
 		if (this.end.note(remaining)) {
 			logger.warn(
-					"Redis (%s) is new, has failed over or restarted: it grants no lock for %d ms, until locks that it may have forgotten are over. Locks that it knows are renewed"
+					"Redis (%s) is new, has failed over or restarted: it grants no lock for %d ms, until all leases that it may have forgotten have expired. Known locks are still renewed"
 						.formatted(this.connections.description(), remaining.toMillis()));
 		}
 	}

@@ -80,7 +80,7 @@ record TableInitializer(String kind, String nameInScript, String table, Database
 			}
 		}
 		catch (SQLException ex) {
-			logger.info("The columns of the table '%s' are not checked".formatted(this.table), ex);
+			logger.info("Could not check the columns of table '%s'".formatted(this.table), ex);
 		}
 	}
 
