@@ -13,7 +13,8 @@ import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 
 /**
- * AspectJ leaves what was the body of a woven method in a method of its own, beside it.
+ * Detects weaving: AspectJ moves the body of a woven method into a separate static
+ * method.
  */
 final class AspectJMethodCheck implements MethodCheck {
 
@@ -46,8 +47,8 @@ final class AspectJMethodCheck implements MethodCheck {
 	}
 
 	/**
-	 * It is static and has the arguments of the method, after the object itself if there
-	 * is one.
+	 * The body has the arguments of the method, after the object itself unless the method
+	 * is static.
 	 */
 	private static boolean isBody(Method candidate, Method method) {
 		if (!Modifier.isStatic(candidate.getModifiers()) || !candidate.getName().startsWith(method.getName() + BODY)) {
@@ -61,7 +62,7 @@ final class AspectJMethodCheck implements MethodCheck {
 	}
 
 	/**
-	 * If a class was woven before it was loaded, its file names the aspects.
+	 * The file of a class that was woven before it was loaded names the aspects.
 	 */
 	private static boolean isCompiledForOthers(Class<?> type) {
 		try (InputStream file = type.getResourceAsStream(ClassUtils.getClassFileName(type))) {

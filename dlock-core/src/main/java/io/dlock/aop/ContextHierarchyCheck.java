@@ -21,8 +21,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.util.ClassUtils;
 
 /**
- * The contexts above and below one that has a post-processor. It sees none of their
- * beans: they need one each.
+ * Checks the contexts above and below a context that has a post-processor, which does not
+ * see their beans: each context needs a post-processor of its own.
  */
 final class ContextHierarchyCheck {
 
@@ -33,7 +33,7 @@ final class ContextHierarchyCheck {
 	private final Function<Class<?>, List<Method>> lockedMethods;
 
 	/**
-	 * Create it.
+	 * Create the check.
 	 * @param postProcessor the type of the post-processor
 	 * @param lockedMethods finds the locked methods of a class
 	 */

@@ -38,8 +38,8 @@ import io.dlock.transaction.TransactionIntegration;
 import io.dlock.transaction.TransactionIntegrationFactory;
 
 /**
- * Makes {@link io.dlock.DistributedLocked} work: checks the annotated methods of every
- * bean when it is created, and wraps the bean so that they run under their lock.
+ * Applies {@link io.dlock.DistributedLocked}: checks the annotated methods of every bean
+ * when it is created, and wraps the bean so that they run under their lock.
  * <p>
  * The lock has an order among the advisors of the bean, {@link #setAdviceOrder}: it is
  * inside of those with a lower order, security above all, and outside of those that have
@@ -135,8 +135,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	/**
 	 * Set whether a transaction whose thread has lost a lock is rolled back instead of
-	 * committed, which is so by default. It works for all
-	 * {@code PlatformTransactionManager} beans that accept listeners.
+	 * committed. Enabled by default. It works for all {@code PlatformTransactionManager}
+	 * beans that accept listeners.
 	 * @param commitCheck whether to check
 	 */
 	public void setCommitCheck(boolean commitCheck) {
@@ -144,7 +144,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * Set what else must hold before such a transaction commits. Nothing else by default.
+	 * Set an additional check before the commit. None by default.
 	 * @param commitGuard asked for when the application has started
 	 */
 	public void setCommitGuard(Supplier<? extends CommitGuard> commitGuard) {
@@ -152,7 +152,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * Set how calls of locked methods are observed. They are not by default.
+	 * Set how calls of locked methods are observed. Disabled by default.
 	 * @param observations asked for at the first call
 	 */
 	public void setObservations(Supplier<LockObservationSettings> observations) {

@@ -41,7 +41,7 @@ final class DistributedLockedInterceptor implements MethodInterceptor {
 	 * @param proxyClass the class of a JDK proxy
 	 * @param targetClass the class of its target, if that is advised by itself, or
 	 * {@code null}
-	 * @return the locked methods that are no business of the advice of the target
+	 * @return the locked methods that are not handled by the advice of the target
 	 * @throws InvalidLockedMethodException if one cannot be honoured
 	 */
 	List<Method> checkProxy(Class<?> proxyClass, @Nullable Class<?> targetClass) {

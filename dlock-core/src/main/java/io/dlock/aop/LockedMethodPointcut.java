@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 
 /**
- * The pointcut.
+ * Matches locked methods.
  */
 final class LockedMethodPointcut extends StaticMethodMatcherPointcut {
 

@@ -15,8 +15,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 
 /**
- * Tells of locked methods that their callers will run without a lock although a proxy
- * could intercept them.
+ * Warns about locked methods that callers can reach without the proxy.
  */
 final class ProxyWarnings {
 
@@ -25,8 +24,8 @@ final class ProxyWarnings {
 	private final Set<ProxiedClass> proxied = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * The bean has a proxy, but callers of some methods may not have it. Each class is
-	 * told once.
+	 * Check a bean that has a proxy, which may not intercept all callers. Warns once per
+	 * class.
 	 * @param bean the bean
 	 * @param beanName its name
 	 * @param locked its locked methods
@@ -58,7 +57,7 @@ final class ProxyWarnings {
 	}
 
 	/**
-	 * The bean has no proxy of ours.
+	 * Warn about a bean that was not proxied by dlock.
 	 * @param beanName its name
 	 * @param locked its locked methods
 	 */

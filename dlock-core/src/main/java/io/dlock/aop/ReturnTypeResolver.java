@@ -112,8 +112,8 @@ final class ReturnTypeResolver {
 	}
 
 	/**
-	 * The caller gets a publisher of ours, which is not a special one. And a
-	 * {@code Deferred} is under way before its value is asked for.
+	 * The caller receives a separate publisher, which has none of the special types. A
+	 * {@code Deferred} is not deferred: it runs before its value is asked for.
 	 */
 	private static boolean canBeOurs(ReactiveAdapter adapter, Class<?> type) {
 		return type.isAssignableFrom(adapter.getReactiveType()) && adapter.getDescriptor().isDeferred()

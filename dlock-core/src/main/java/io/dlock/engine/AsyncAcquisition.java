@@ -61,8 +61,7 @@ final class AsyncAcquisition {
 		this.commandTimeout = commandTimeout;
 	}
 
-	@SuppressWarnings("FutureReturnValueIgnored") // it is this future that a caller
-													// cancels
+	@SuppressWarnings("FutureReturnValueIgnored") // a caller cancels this future
 	CompletableFuture<LockHandle> start() {
 		this.queued = this.queues.join(this.acquisition.context(), this::signal);
 		this.phase.set(Phase.WAITING);

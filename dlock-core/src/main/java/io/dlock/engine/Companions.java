@@ -114,8 +114,8 @@ final class Companions implements AutoCloseable {
 	}
 
 	/**
-	 * Begin the locks that the store has granted, and give back those that are of no use.
-	 * A failure concerns the one lock only, which is revoked.
+	 * Begin the locks that the store has granted, and give back the unusable ones. A
+	 * failure concerns the one lock only, which is revoked.
 	 * @param holdsFirst whether the lock before these was granted
 	 */
 	void settle(boolean holdsFirst) {
@@ -145,7 +145,8 @@ final class Companions implements AutoCloseable {
 			hold = acquisition.accept(queued, Objects.requireNonNull(this.sent), result(index));
 		}
 		catch (Throwable ex) {
-			logger.debug("Lock '" + StorageKey.of(acquisition.context().key()) + "' was granted in vain", ex);
+			logger.debug("Lock '" + StorageKey.of(acquisition.context().key()) + "' was granted but could not be used",
+					ex);
 		}
 		finally {
 			if (hold == null) {

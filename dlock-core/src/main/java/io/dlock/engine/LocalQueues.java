@@ -29,7 +29,7 @@ import io.dlock.engine.lease.StoreReleaser;
  */
 final class LocalQueues {
 
-	/** By the messages of the store. */
+	/** Keyed by queue name, which messages of the store carry. */
 	private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
 
 	private final BackgroundReleases releases = new BackgroundReleases();
@@ -151,8 +151,8 @@ final class LocalQueues {
 			departure.successor = (departure.successor != null) ? departure.successor : queue.pollWatching();
 			departure.settle(queue, this.maxHandOffNanos);
 			if (departure.successor == null || departure.successor.isMember() != queued.isMember()) {
-				// a place for an exclusive request keeps shared ones waiting, also our
-				// own
+				// the place of an exclusive request keeps shared requests waiting,
+				// including those of this process
 				queued.leftStoreQueue(queue.queuedAt());
 				queue.queuedAt(null);
 			}

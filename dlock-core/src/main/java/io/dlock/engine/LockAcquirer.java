@@ -23,7 +23,8 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 
 /**
- * The entrance of requests: a nested handle for a holder, and otherwise an acquisition.
+ * Entry point for acquire requests: a holder gets a nested handle, any other caller
+ * starts an acquisition.
  */
 final class LockAcquirer {
 

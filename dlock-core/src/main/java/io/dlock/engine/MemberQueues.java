@@ -34,8 +34,8 @@ final class MemberQueues {
 	}
 
 	/**
-	 * Claim the hold to which a request was admitted. A request that was admitted in vain
-	 * goes back to its queue.
+	 * Claim the hold to which a request was admitted. A request that was admitted but
+	 * could not use the hold goes back to its queue.
 	 * @param queued the request, whose turn it is
 	 * @return the hold, or {@code null} if there is none or it came too late
 	 */

@@ -13,8 +13,8 @@ import io.dlock.store.StoredLock;
 /**
  * The pauses of a request between its calls to the store: until the lease of the holder
  * ends, but no longer than the back-off, since the holder may release the lock or die. A
- * process that the store signals to looks less often, and the less the more processes are
- * queued before it.
+ * process that gets signals from the store polls less often; the interval grows with its
+ * place in the queue.
  */
 final class PollPause {
 

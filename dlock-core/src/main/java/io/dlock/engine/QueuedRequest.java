@@ -176,7 +176,7 @@ final class QueuedRequest {
 	}
 
 	/**
-	 * Whether {@link #admit} is of use.
+	 * Whether this request can be {@linkplain #admit admitted}.
 	 */
 	boolean isAdmissible() {
 		return isMember() && isWaiting() && this.offer == null && !this.ended.get();
@@ -196,7 +196,8 @@ final class QueuedRequest {
 
 	/**
 	 * Set whether it is this request's turn.
-	 * @param turn {@code false} for a request that was admitted in vain
+	 * @param turn {@code false} for a request that was admitted but could not use the
+	 * hold
 	 */
 	void turn(boolean turn) {
 		this.first = turn;

@@ -158,8 +158,8 @@ final class StoreQueueMembership implements AutoCloseable {
 				logger.debug("Could not leave the queue of lock '" + storageKey + "', which is passed over in "
 						+ queuedAt.reservationTime().toMillis() + " ms", ex);
 			}
-			// a request that came meanwhile has lost its place, or was refused because of
-			// it
+			// a request that came meanwhile has lost its place, or was refused
+			// because of it
 			this.places.onLockAvailable(storageKey);
 		}, 0);
 	}

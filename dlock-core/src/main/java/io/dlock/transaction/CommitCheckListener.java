@@ -22,22 +22,22 @@ import io.dlock.LockLostException;
 import io.dlock.store.StorageKey;
 
 /**
- * Lets no transaction commit whose thread has lost a lock. A transaction manager calls
- * this after all synchronizations, right before the commit, and rolls back if it throws.
- * A manager has one for all contexts.
+ * Prevents the commit of a transaction whose thread has lost a lock. A transaction
+ * manager calls this after all synchronizations, right before the commit, and rolls back
+ * if it throws. A manager has one for all contexts.
  */
 final class CommitCheckListener implements TransactionExecutionListener {
 
 	private static final Log logger = LogFactory.getLog(CommitCheckListener.class);
 
-	/** Weak, because their release is not told. */
+	/** Weak, because this class is not notified of releases. */
 	private static final Set<LockHandle> EXEMPT = Collections
 		.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	private static final Comparator<LockHandle> STORAGE_ORDER = Comparator
 		.comparing((lock) -> StorageKey.of(lock.key()));
 
-	/** Of the contexts that share the transaction manager. */
+	/** Guards of all contexts that share the transaction manager. */
 	private final List<Supplier<? extends CommitGuard>> guards = new CopyOnWriteArrayList<>();
 
 	/**

@@ -12,8 +12,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /**
- * Tells of an {@code EntityManager} that is open before the lock is taken: the
- * transactions in the lock use it, and what it has read before is not read again.
+ * Warns about an {@code EntityManager} that is open before the lock is taken: the
+ * transactions in the lock use it, and entities that it has read are not read again.
  */
 final class OpenEntityManagerWarning {
 

@@ -65,7 +65,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	private final Set<Method> warned = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * Create it.
+	 * Create the integration.
 	 * @param inside the rule for a method that is called inside a transaction
 	 * @param commitCheck whether the locks are checked before a commit
 	 * @param guard an additional check before a commit, or {@code null}

@@ -1,7 +1,6 @@
 package io.dlock.autoconfigure;
 
 import java.util.List;
-
 import java.util.Locale;
 
 import org.apache.commons.logging.Log;
@@ -29,7 +28,7 @@ import io.dlock.observation.LockObservationSettings;
 import io.dlock.transaction.CommitGuard;
 
 /**
- * Annotated methods.
+ * Configuration of annotated methods.
  */
 @Configuration(proxyBeanMethods = false)
 class LockedMethodConfiguration {

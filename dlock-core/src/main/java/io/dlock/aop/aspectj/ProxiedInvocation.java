@@ -18,7 +18,7 @@ final class ProxiedInvocation implements ProxyMethodInvocation {
 	private final ProxyMethodInvocation call;
 
 	/**
-	 * Create it.
+	 * Create the invocation.
 	 * @param call the call that a proxy is about to lock
 	 */
 	ProxiedInvocation(ProxyMethodInvocation call) {
@@ -72,7 +72,7 @@ final class ProxiedInvocation implements ProxyMethodInvocation {
 	}
 
 	/**
-	 * It may be done more than once, and on any thread.
+	 * May be called more than once, and on any thread.
 	 */
 	@Override
 	public @Nullable Object proceed() throws Throwable {
@@ -92,7 +92,7 @@ final class ProxiedInvocation implements ProxyMethodInvocation {
 	}
 
 	/**
-	 * Each {@link #proceed()} is one of a clone.
+	 * Each {@link #proceed()} uses a clone already.
 	 */
 	@Override
 	public MethodInvocation invocableClone() {

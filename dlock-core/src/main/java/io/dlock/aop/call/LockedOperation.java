@@ -53,7 +53,7 @@ public record LockedOperation(LockKey key, LockRequest template, @Nullable Integ
 	/**
 	 * The keys of the handles of a call.
 	 * @param keys the keys of the call
-	 * @return the keys, which permits have to themselves
+	 * @return the keys; those of permits have a prefix
 	 */
 	List<String> held(List<String> keys) {
 		return (this.limit != null) ? List.of(PermitRegistry.PERMIT_PREFIX + keys.get(0)) : keys;
@@ -70,10 +70,10 @@ public record LockedOperation(LockKey key, LockRequest template, @Nullable Integ
 	}
 
 	/**
-	 * Look at a result whose type says nothing.
+	 * Inspect a result whose declared type does not tell whether the work is done.
 	 * @param result the result of the method, or the value that it has completed with
 	 * @param method the method
-	 * @return the failure to tell if its work is not done, or {@code null}
+	 * @return the failure to report if its work is not done, or {@code null}
 	 */
 	@Nullable IllegalStateException unfinished(@Nullable Object result, Method method) {
 		if (!this.returnType.open() || result == null) {

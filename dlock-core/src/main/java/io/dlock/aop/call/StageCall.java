@@ -18,9 +18,9 @@ import io.dlock.LockSet;
 import io.dlock.observation.CallObservation;
 
 /**
- * A call of a locked method that returns a stage. The caller gets a future of ours, which
- * completes after the lock is released; a caller that completes it, by cancelling it or
- * by a timeout, ends the call.
+ * A call of a locked method that returns a stage. The caller receives a separate future,
+ * which completes after the lock is released; a caller that completes it, by cancelling
+ * it or by a timeout, ends the call.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the future that is watched is kept
 final class StageCall {

@@ -28,8 +28,8 @@ import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.ast.VariableReference;
 
 /**
- * Finds at start-up what would fail at the first call: an expression that can never be
- * evaluated, and one whose declared types have no place in a key.
+ * Finds errors at start-up that would otherwise occur at the first call: an expression
+ * that can never be evaluated, and one whose declared types cannot be part of a key.
  */
 final class KeyExpressionCheck {
 
@@ -78,7 +78,7 @@ final class KeyExpressionCheck {
 	}
 
 	/**
-	 * Check what becomes text.
+	 * Check a part whose value becomes text.
 	 */
 	private void checkPart(SpelNode node) {
 		if (node instanceof KeyOperand) {

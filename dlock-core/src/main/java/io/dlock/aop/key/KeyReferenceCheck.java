@@ -13,7 +13,7 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 
 /**
- * Finds at start-up what an expression refers to and no call has.
+ * Finds unresolvable references in a key expression at start-up.
  *
  * @param expression the expression
  * @param scope the method

@@ -187,7 +187,7 @@ public final class Hold {
 
 	/**
 	 * Declare the lock lost, unless it is released or lost already. An offer that has not
-	 * been accepted is withdrawn without a word to the listener.
+	 * been accepted is withdrawn without notifying the listener.
 	 * @param loss the loss
 	 * @return whether this call changed the state
 	 */

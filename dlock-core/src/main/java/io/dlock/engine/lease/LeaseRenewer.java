@@ -17,12 +17,12 @@ import org.apache.commons.logging.LogFactory;
 
 import io.dlock.LockHandle;
 import io.dlock.LossType;
-import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.concurrent.SharedAlarm;
+import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.store.LockStore;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
@@ -68,12 +68,12 @@ public final class LeaseRenewer {
 
 	private final SharedAlarm clockAlarm;
 
-	/** Of the timer: the wall clock has not been set forward since then. */
+	/** The last moment at which both clocks agreed. Accessed by the timer only. */
 	private Moment steady;
 
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
-	/** Of the thread that renews. */
+	/** Accessed by the renewal thread only. */
 	private final RenewalBatchSize batchSize = new RenewalBatchSize();
 
 	public LeaseRenewer(LockStore store, MachineClock clock, EngineThreads threads, LockEvents events) {
