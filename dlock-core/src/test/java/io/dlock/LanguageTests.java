@@ -22,8 +22,16 @@ class LanguageTests {
 			"dlock-core/src/test/java/io/dlock/LanguageTests.java",
 			"dlock-core/src/test/java/io/dlock/test/PostgresServer.java");
 
-	private static final Pattern WORDS = Pattern.compile(
-			"(?i:\\bcan[ \\n*]+not\\b|\\bfor[ \\n*]+ever\\b|\\bat[ \\n*]+the[ \\n*]+most\\b)|[Nn]obody|[Ss]omebody");
+	/** In texts, in the names of mutants (for-ever) and in those of tests (ForEver). */
+	private static final Pattern WORDS = Pattern
+		.compile("(?i:\\bcan[ \\n*-]+not\\b|\\bfor[ \\n*-]+ever\\b|\\bat[ \\n*-]+the[ \\n*-]+most\\b)"
+				+ "|[Aa]nybody|[Nn]obody|[Ss]omebody|[Cc]anNot(?![a-z])|[Ff]orEver(?![a-z])|[Aa]tTheMost(?![a-z])");
+
+	/**
+	 * The name of a method whose subject is "who" or "what", after the code of a rule.
+	 */
+	private static final Pattern NAME = Pattern
+		.compile("\\b(?:void|fun) ((?:[a-z]\\d+)*[Ww](?:ho|hat)(?:ever)?[A-Z]\\w*|\\w*Who(?:ever)?[A-Z]\\w*)");
 
 	/** The beginning of a comment or of a sentence in it. */
 	private static final Pattern HEADLESS = Pattern
@@ -34,7 +42,7 @@ class LanguageTests {
 	@Test
 	void textsAreFreeOfTheWorstMistakes() {
 		List<String> mistakes = new ArrayList<>();
-		for (Path file : Repository.files(".java", ".kt", ".md")) {
+		for (Path file : Repository.files(".java", ".kt", ".md", ".txt", ".xml")) {
 			if (!QUOTES.contains(Repository.name(file))) {
 				mistakes.addAll(mistakes(file));
 			}
@@ -48,6 +56,9 @@ class LanguageTests {
 		WORDS.matcher(text)
 			.results()
 			.forEach((match) -> mistakes.add(mistake(file, text, match.start(), match.group())));
+		NAME.matcher(text)
+			.results()
+			.forEach((match) -> mistakes.add(mistake(file, text, match.start(1), match.group(1))));
 		if (!file.toString().endsWith(".md")) {
 			COMMENT.matcher(text)
 				.results()

@@ -274,7 +274,7 @@ class InvalidLockedMethodsTests {
 	}
 
 	@Test
-	void policyThatCanNotBeHonoured() {
+	void policyThatCannotBeHonoured() {
 		assertThat(refusal(SkipsSingle.class)).hasMessageContaining("cannot be empty");
 		assertThat(refusal(LockedFallback.class)).hasMessageContaining("locked itself");
 	}

@@ -35,7 +35,7 @@ class DlocksEndpointTests extends AbstractDlocksEndpointTests {
 	private AuditTrail audit;
 
 	@Test
-	void r55LocksAreShownWithWhoWhyAndUntilWhen() {
+	void r55LocksAreListedWithHolderReasonAndEnd() {
 		try (LockHandle handle = take("stock:book")) {
 			HttpResponse<String> response = call("GET", "");
 			assertThat(response.statusCode()).isEqualTo(200);
@@ -59,7 +59,7 @@ class DlocksEndpointTests extends AbstractDlocksEndpointTests {
 	}
 
 	@Test
-	void r55LocksAreFoundByWhatIsKnownOfThem() {
+	void r55LocksAreFoundByKeyPartNameAndReason() {
 		try (LockHandle pen = take("stock:pen"); LockHandle order = take("order:1")) {
 			assertThat(pen.isValid() && order.isValid()).isTrue();
 			for (String query : new String[] { "?keyPart=k:p", "?name=stock", "?keyPart=PEN&reason=test&limit=1" }) {

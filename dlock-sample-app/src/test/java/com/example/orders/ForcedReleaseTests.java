@@ -19,8 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The actuator endpoint {@code dlocks} with forced release, and keys that are not for
- * everybody.
+ * The actuator endpoint {@code dlocks} with forced release and hidden keys.
  */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
 		properties = { "spring.datasource.url=jdbc:h2:mem:forced", "orders.report-cron=-",
@@ -84,7 +83,7 @@ class ForcedReleaseTests extends AbstractDlocksEndpointTests {
 	}
 
 	@Test
-	void r55KeysAreHashedForWhoMustNotSeeThem() {
+	void r55KeysAreHashedForCallersThatMustNotSeeThem() {
 		try (LockHandle handle = take("customer:jane.doe@example.org")) {
 			HttpResponse<String> response = call("GET", "");
 			assertThat(response.body()).doesNotContain("jane").contains(Long.toString(handle.token()));

@@ -64,7 +64,7 @@ class MetricsTests {
 	}
 
 	@Test
-	void whatTheDashboardAsksForIsThere() throws Exception {
+	void metersOfTheDashboardExist() throws Exception {
 		JsonNode dashboard = JsonMapper.shared().readTree(Files.readString(DOCS.resolve("grafana-dashboard.json")));
 		Set<String> asked = new TreeSet<>();
 		dashboard.findValuesAsString("expr").forEach((query) -> asked.addAll(metersIn(query)));
@@ -77,7 +77,7 @@ class MetricsTests {
 	 * Prometheus answers a sum by a label that does not exist, but shows no label.
 	 */
 	@Test
-	void labelsOfTheDashboardAreThere() throws Exception {
+	void labelsOfTheDashboardExist() throws Exception {
 		List<String> queries = JsonMapper.shared()
 			.readTree(Files.readString(DOCS.resolve("grafana-dashboard.json")))
 			.findValuesAsString("expr");
@@ -90,7 +90,7 @@ class MetricsTests {
 	}
 
 	@Test
-	void eachPanelSaysWhatItShows() throws Exception {
+	void eachPanelHasADescription() throws Exception {
 		JsonNode dashboard = JsonMapper.shared().readTree(Files.readString(DOCS.resolve("grafana-dashboard.json")));
 		assertThat(dashboard.get("panels")).filteredOn((panel) -> !panel.get("type").asString().equals("row"))
 			.hasSizeGreaterThan(20)
@@ -101,7 +101,7 @@ class MetricsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "observability.md", "incidents.md" })
-	void whatThePageNamesIsThere(String page) throws Exception {
+	void metersOfThePageExist(String page) throws Exception {
 		Set<String> named = metersIn(Files.readString(DOCS.resolve(page)).replaceAll("(?m)^SELECT .*", ""));
 		assertThat(named).hasSizeGreaterThan(5);
 		assertThat(metersIn(scrape())).containsAll(named);

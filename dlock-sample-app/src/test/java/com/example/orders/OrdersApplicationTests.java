@@ -88,7 +88,7 @@ class OrdersApplicationTests {
 	}
 
 	@Test
-	void whatIsNotThereIsNotSold() {
+	void orderBeyondTheStockIsRefused() {
 		assertThat(order("{'product': 'book', 'quantity': 21}")).hasStatus(409)
 			.bodyJson()
 			.isLenientlyEqualTo(json("{'title': 'Conflict', 'detail': '21 of \\'book\\' ordered, 20 left'}"));

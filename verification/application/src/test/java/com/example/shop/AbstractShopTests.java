@@ -104,7 +104,7 @@ abstract class AbstractShopTests {
 	 * A caller that waits for the lock is told that it is busy.
 	 */
 	@Test
-	void c7CallerThatMayNotOrCanNotSellDoesNotWaitForTheLock() {
+	void c7UnauthorizedOrInvalidCallDoesNotWaitForTheLock() {
 		whileHeld("stock:book", () -> {
 			CompletableFuture<Integer> guest = CompletableFuture.supplyAsync(() -> sell("GUEST", 1));
 			CompletableFuture<Integer> nothing = CompletableFuture.supplyAsync(() -> sell("SELLER", 0));
@@ -133,7 +133,7 @@ abstract class AbstractShopTests {
 	}
 
 	@Test
-	void priceIsComputedOnceByAllWhoWaitForIt() {
+	void priceIsComputedOnceForAllWaitingCallers() {
 		String product = "book of " + getClass();
 		List<CompletableFuture<Integer>> prices = new ArrayList<>();
 		for (int i = 0; i < 4; i++) {

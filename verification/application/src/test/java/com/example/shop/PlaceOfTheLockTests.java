@@ -218,7 +218,7 @@ class PlaceOfTheLockTests {
 	// cache
 
 	@Test
-	void missIsComputedOnceByAllWhoWaitForTheLock() {
+	void missIsComputedOnceForAllWaitingCallers() {
 		this.runner.withUserConfiguration(Caching.class).withPropertyValues("dlock.wait-time=30s").run((context) -> {
 			LayeredMethods methods = methods(context);
 			List<CompletableFuture<Integer>> calls = new ArrayList<>();

@@ -301,7 +301,7 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 	}
 
 	@Test
-	fun whatCanNotBeHonouredIsRefused() {
+	fun functionThatCannotBeHonouredIsRefused() {
 		assertThat(catchThrowable { parser().parse(Refused::class.java) })
 			.hasMessageContaining("cannot be empty").hasMessageContaining("null")
 		for (type in listOf(RefusedDeferred::class, RefusedInside::class, RefusedSequence::class, RefusedFunction::class)) {

@@ -66,7 +66,7 @@ class ResultsTests {
 	}
 
 	@Test
-	void whatWasNotMeasuredIsNotMissed() {
+	void unmeasuredTargetIsNotMissed() {
 		assertThat(Targets.all().stream().map((target) -> target.outcome(this.results).verdict()))
 			.containsOnly("not measured");
 	}

@@ -25,7 +25,7 @@ class HostileKeysTests {
 	}
 
 	@Test
-	void keysHaveWhatIsSpecialToAnybody() {
+	void keysContainTheSpecialCharactersOfAllStores() {
 		List<String> keys = HostileKeys.of("a");
 		assertThat(String.join("", keys)).contains("{", "}", "'", "\"", "\n", "\r", "\0", "%41", "*", "?", "[", "\\",
 				"$", "\ud83d\ude00");

@@ -68,7 +68,7 @@ class NemesisTests {
 	}
 
 	@Test
-	void faultThatClientCanNotInflictOnItselfIsTold() throws Exception {
+	void faultThatClientCannotInflictOnItselfIsReported() throws Exception {
 		this.answer = "FAILED this contender has no application-exhausted";
 		try (Timeline timeline = new Timeline(this.directory.resolve("timeline.txt"))) {
 			Nemesis nemesis = new Nemesis(bed(), timeline);

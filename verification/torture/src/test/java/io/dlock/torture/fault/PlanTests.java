@@ -88,14 +88,14 @@ class PlanTests {
 	}
 
 	@Test
-	void whatAClientDoesToItselfOverlapsItsPausesButNotItsDeath() {
+	void selfInflictedFaultOverlapsPausesOfTheClientButNotItsDeath() {
 		assertThat(Scope.INSIDE.resources(1, SIZES)).doesNotContainAnyElementsOf(Scope.CLIENT.resources(1, SIZES))
 			.containsAnyElementsOf(Scope.LIFE.resources(1, SIZES));
 		assertThat(Scope.CLIENT.resources(1, SIZES)).containsAnyElementsOf(Scope.LIFE.resources(1, SIZES));
 	}
 
 	@Test
-	void whatAClientDoesToItselfAloneOverlapsNothingThatConcernsIt() {
+	void exclusiveSelfInflictedFaultOverlapsNoOtherFaultOfTheClient() {
 		List<String> alone = Scope.INSIDE_ALONE.resources(1, SIZES);
 		for (Scope scope : Scope.values()) {
 			assertThat(scope.resources(1, SIZES)).as(scope.name()).containsAnyElementsOf(alone);

@@ -30,7 +30,7 @@ class HistoryTests {
 	private Path directory;
 
 	@Test
-	void whatWasWrittenIsRead() {
+	void writtenRecordsAreRead() {
 		Path file = this.directory.resolve("history");
 		HistoryRecord granted = record(1).withToken(5).withRenewed(true);
 		HistoryRecord held = record(2).withValidUntil(20).withOther(3);

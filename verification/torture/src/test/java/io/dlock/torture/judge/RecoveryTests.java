@@ -137,7 +137,7 @@ class RecoveryTests {
 	}
 
 	@Test
-	void i8FaultThatDidNotKeepAnybodyFromLocksIsNoOutage() {
+	void i8FaultThatBlocksNoClientIsNoOutage() {
 		this.run.fault(1000, 2000, "F7", "store");
 		this.run.attempt(0, 0, 1500).granted(1950, 1).held(1951, 1960, 1, 2900).released(1961);
 		this.run.attempt(0, 0, 1970).granted(2010, 2).held(2011, 2020, 2, 2900).released(2021);
@@ -154,7 +154,7 @@ class RecoveryTests {
 	}
 
 	@Test
-	void i8StoreIsHealedAndTheOnlyLockThatIsWantedMayBeHeldByAClientThatCanNotGiveItBack() {
+	void i8StoreIsHealedAndTheOnlyWantedLockMayBeHeldByAClientThatCannotReleaseIt() {
 		this.run.fault(1000, 2000, "F5", "store");
 		this.run.attempt(0, 0, 950).then(1100, Event.UNKNOWN);
 		this.run.attempt(1, 0, 1500).waiting(3000).granted(2450, 2).held(2451, 2460, 2, 3400).released(2461);
