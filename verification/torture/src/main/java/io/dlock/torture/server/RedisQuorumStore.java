@@ -27,13 +27,11 @@ final class RedisQuorumStore extends RedisUnderTest {
 	}
 
 	/**
-	 * Each node has fences of its own, and a lock that is never released, whose age is
-	 * that of its data.
+	 * Each node has fences of its own.
 	 */
 	@Override
 	public Map<String, Long> figures() {
 		Map<String, Long> figures = super.figures();
-		figures.computeIfPresent("locks", (name, locks) -> Math.max(0, locks - NODES));
 		figures.computeIfPresent("fences", (name, fences) -> fences / NODES);
 		return figures;
 	}

@@ -49,6 +49,17 @@ class StoresIntegrationTests {
 	}
 
 	@Test
+	void lockThatIsLeftOnAllNodesOfAQuorumIsCounted() throws IOException {
+		try (RedisQuorumStore store = RedisQuorumStore.start(FORGETFUL)) {
+			assertThat(store.figures()).containsEntry("locks", 0L);
+			for (int node = 0; node < store.nodes().size(); node++) {
+				store.processes().admin(node).text("SET", "{a}:lock:key", "1");
+			}
+			assertThat(store.figures()).containsEntry("locks", 5L);
+		}
+	}
+
+	@Test
 	void pausedRedisDoesNotAnswer() throws IOException {
 		try (RedisUnderTest store = (RedisUnderTest) StoreUnderTest.start(StoreType.REDIS, DURABLE);
 				RedisAdmin impatient = new RedisAdmin("127.0.0.1", store.nodes().get(0).port(),
