@@ -3,11 +3,18 @@ package io.dlock.torture.judge;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.LongStream;
+
+import io.dlock.torture.Keys;
 
 /**
  * I1: an exact sweep over the valid holds of each key. An exclusive hold is valid alone;
- * of shared holds and permits no more are valid at a time than the highest number that
- * one of them asked for.
+ * of permits no more are valid at a time than the highest number that one of them asked
+ * for.
+ * <p>
+ * Each permit was granted at a moment at which fewer were held than its call asked for.
+ * It is not known when between the request and the return of the call that was: the holds
+ * that were valid at the quietest moment of that time count.
  * <p>
  * <strong>What a valid hold is.</strong> A handle is never valid again once it was not,
  * so it was valid at all times from the end of its first check that said so to the begin
@@ -34,6 +41,7 @@ final class Exclusion {
 				.filter((attempt) -> attempt.heldFrom() != 0)
 				.sorted(Comparator.comparingLong(Exclusion::begin))
 				.toList(), run.limits().notified(), findings);
+			judgeGrants(run, attempts.stream().filter(Exclusion::isPermit).toList(), findings);
 		}
 		run.attempts()
 			.stream()
@@ -63,6 +71,48 @@ final class Exclusion {
 			}
 			earlier.add(hold);
 		}
+	}
+
+	private static boolean isPermit(Attempt attempt) {
+		return attempt.isGranted() && Keys.isLimit(attempt.key());
+	}
+
+	private static void judgeGrants(Run run, List<Attempt> permits, Findings findings) {
+		List<Attempt> holds = permits.stream()
+			.filter((permit) -> permit.heldFrom() != 0 && permit.heldFrom() <= permit.heldUntil())
+			.sorted(Comparator.comparingLong(Attempt::heldFrom))
+			.toList();
+		List<Attempt> near = new ArrayList<>();
+		int begun = 0;
+		for (Attempt permit : permits.stream()
+			.sorted(Comparator.comparingLong((grant) -> Tokens.grantedSince(run, grant)))
+			.toList()) {
+			long since = Tokens.grantedSince(run, permit);
+			while (begun < holds.size() && holds.get(begun).heldFrom() <= permit.returned()) {
+				near.add(holds.get(begun++));
+			}
+			near.removeIf((hold) -> hold.heldUntil() < since);
+			List<Attempt> others = near.stream().filter((hold) -> hold != permit).toList();
+			long held = fewest(others, since, permit.returned());
+			if (held >= permit.places()) {
+				findings.violation(Invariant.I1, permit.returned(), "%s was granted for %d places beside %d others: %s"
+					.formatted(permit, permit.places(), held, others));
+			}
+		}
+	}
+
+	/**
+	 * The smallest number of holds that are valid at one moment of a time: that is its
+	 * begin, or follows the end of a hold.
+	 */
+	private static long fewest(List<Attempt> holds, long from, long to) {
+		return LongStream.concat(LongStream.of(from), holds.stream().mapToLong((hold) -> hold.heldUntil() + 1))
+			.filter((moment) -> moment >= from && moment <= to)
+			.map((moment) -> holds.stream()
+				.filter((hold) -> hold.heldFrom() <= moment && moment <= hold.heldUntil())
+				.count())
+			.min()
+			.orElse(0);
 	}
 
 	private static void judge(Attempt earlier, Attempt later, boolean notified, Findings findings) {

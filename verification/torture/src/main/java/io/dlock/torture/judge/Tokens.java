@@ -79,10 +79,11 @@ final class Tokens {
 	}
 
 	/**
-	 * The lease of a grant of the store counts from its request, unless it was renewed
-	 * before the process saw it, because the process did not run.
+	 * The earliest time at which the store can have given a grant. The lease of a grant
+	 * of the store counts from its request, unless it was renewed before the process saw
+	 * it, because the process did not run.
 	 */
-	private static long grantedSince(Run run, Attempt grant) {
+	static long grantedSince(Run run, Attempt grant) {
 		long since = grant.grantedSince();
 		boolean renewed = grant.isRenewed()
 				&& grant.client().pauses().intersects(since - grant.lease(), grant.returned());

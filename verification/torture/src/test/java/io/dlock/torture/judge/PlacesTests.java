@@ -68,12 +68,67 @@ class PlacesTests {
 	}
 
 	@Test
-	void i1LimitThatFell() {
+	void i1PermitOfALowLimitBesideAsManyOfAHighOne() {
 		permit(0, 3, 100, 200, 1);
 		permit(1, 3, 110, 210, 2);
 		permit(2, 2, 120, 300, 3);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
+	void i1PermitOfALowLimitIsNotFollowedByTooManyOfItsKind() {
+		permit(0, 2, 100, 200, 1);
+		permit(1, 3, 110, 210, 2);
+		permit(2, 3, 120, 300, 3);
 		assertBroken();
-		permit(3, 2, 130, 300, 4);
+	}
+
+	@Test
+	void i1PermitOfALowLimitWaitsForTheOthers() {
+		permit(0, 3, 100, 200, 1);
+		permit(1, 3, 110, 210, 2);
+		this.run.attempt(2, LIMIT, 120).places(2).granted(203, 3).held(204, 300, 3, 1203).released(301);
+		assertBroken();
+	}
+
+	@Test
+	void i1PermitOfALowLimitWaitedAndDidNotWaitForTheOthers() {
+		permit(0, 3, 100, 200, 1);
+		permit(1, 3, 110, 210, 2);
+		this.run.attempt(2, LIMIT, 50).places(2).granted(160, 3, 1155).held(161, 300, 3, 1155).released(301);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
+	void i1PermitOfALowLimitMayHaveBeenGrantedBeforeTheOthers() {
+		permit(0, 3, 100, 200, 1);
+		permit(1, 3, 110, 210, 2);
+		this.run.attempt(2, LIMIT, 50).places(2).granted(160, 3).held(161, 300, 3, 1155).released(301);
+		assertBroken();
+	}
+
+	@Test
+	void i1PermitOfALowLimitFollowsAHolderWhoseEndIsUncertain() {
+		permit(0, 3, 100, 200, 1);
+		this.run.attempt(1, LIMIT, 110).places(3).granted(111, 2).held(112, 150, 2, 1110).released(240);
+		this.run.attempt(2, LIMIT, 140).places(2).granted(151, 3).held(152, 300, 3, 1140).released(301);
+		assertBroken();
+	}
+
+	@Test
+	void i1PermitOfALowLimitIsGrantedBetweenTwoHolders() {
+		permit(0, 3, 100, 200, 1);
+		permit(1, 3, 100, 150, 2);
+		permit(3, 3, 153, 250, 3);
+		this.run.attempt(2, LIMIT, 130).places(2).granted(170, 4).held(171, 300, 4, 1130).released(301);
+		assertBroken();
+	}
+
+	@Test
+	void i1PermitThatIsGrantedAndNeverUsed() {
+		permit(0, 2, 100, 200, 1);
+		permit(1, 2, 110, 210, 2);
+		this.run.attempt(2, LIMIT, 120).places(2).granted(130, 3);
 		assertBroken(Invariant.I1);
 	}
 
