@@ -58,6 +58,15 @@ final class AttemptLog {
 	}
 
 	/**
+	 * The call turns the lock of another attempt into a shared one.
+	 * @param number the number of the other attempt
+	 */
+	void invokeDowngrade(long number) {
+		invoke();
+		write(Event.DOWNGRADE, 0, number, 0);
+	}
+
+	/**
 	 * The call returned with a lock. The end of the lease tells its beginning.
 	 * @param holding the lock
 	 */

@@ -246,6 +246,19 @@ public final class DlockContender implements Contender {
 		}
 
 		@Override
+		public Outcome downgrade() {
+			try {
+				return new Outcome.Granted(new Held(this.handle.downgrade()));
+			}
+			catch (LockLostException ex) {
+				return Outcome.NotGranted.of(Event.RELEASED_LOST, ex);
+			}
+			catch (RuntimeException ex) {
+				return failed(ex);
+			}
+		}
+
+		@Override
 		public Event release() {
 			try {
 				this.handle.release();

@@ -38,6 +38,14 @@ interface Holding {
 	}
 
 	/**
+	 * Turn an exclusive lock into a shared one. Afterwards this one is not held any more.
+	 * @return the shared lock, or {@link Event#RELEASED_LOST} if the lock was lost before
+	 */
+	default Outcome downgrade() {
+		throw new UnsupportedOperationException("There are no shared locks");
+	}
+
+	/**
 	 * Release the lock.
 	 * @return {@link Event#RELEASED}, {@link Event#RELEASED_LOST} or
 	 * {@link Event#RELEASE_FAILED}

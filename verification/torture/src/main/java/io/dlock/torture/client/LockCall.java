@@ -22,4 +22,11 @@ record LockCall(String key, Duration lease, Duration waitTime, boolean renew, bo
 		this(key, lease, waitTime, renew, async, 1, false);
 	}
 
+	/**
+	 * The call that turns this exclusive lock into a shared one.
+	 */
+	LockCall downgrade() {
+		return new LockCall(this.key, this.lease, Duration.ZERO, this.renew, false, SHARED, false);
+	}
+
 }

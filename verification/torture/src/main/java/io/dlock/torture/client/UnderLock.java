@@ -1,6 +1,9 @@
 package io.dlock.torture.client;
 
+import java.util.Optional;
+
 import io.dlock.torture.client.Outcome.Granted;
+import io.dlock.torture.client.Outcome.NotGranted;
 import io.dlock.torture.client.Workload.Cycle;
 import io.dlock.torture.history.Event;
 import io.dlock.torture.resource.ResourceClient;
@@ -17,19 +20,61 @@ record UnderLock(Contender contender, Cycle cycle, Holding holding, AttemptLog l
 
 	void run(ResourceClient resource) {
 		try {
-			this.log.check(this.holding);
-			this.holding.onLost(() -> this.log.now(Event.LOST));
-			if (this.cycle.nested() && !this.cycle.call().async() && this.contender.abilities().reentrant()) {
-				nest();
-			}
-			this.log.now(Event.BODY_START);
-			new Body(this.cycle, this.holding, this.log, resource, this.contender.abilities()).run();
-			this.log.now(Event.BODY_END);
+			work(resource);
 		}
 		finally {
-			this.log.now(Event.RELEASE_SENT);
-			this.log.now(this.holding.release());
+			release();
 		}
+	}
+
+	/**
+	 * Use the lock, and turn it into a shared one. For the judge that is the release of
+	 * this one and another attempt, which begins before it and is granted before it ends.
+	 * @param resource what to work on
+	 * @param shared the log of the other attempt
+	 * @return the use of the shared lock, unless it was not granted
+	 */
+	Optional<UnderLock> runAndDowngrade(ResourceClient resource, AttemptLog shared) {
+		try {
+			work(resource);
+		}
+		catch (RuntimeException ex) {
+			release();
+			throw ex;
+		}
+		shared.invokeDowngrade(this.log.origin().attempt());
+		this.log.now(Event.RELEASE_SENT);
+		Outcome outcome = this.holding.downgrade();
+		if (outcome instanceof Granted granted) {
+			shared.granted(granted.holding());
+			this.log.now(Event.RELEASED);
+			return Optional.of(new UnderLock(this.contender, this.cycle.shared(), granted.holding(), shared));
+		}
+		Event event = ((NotGranted) outcome).event();
+		boolean lost = event == Event.RELEASED_LOST;
+		this.log.now(lost ? event : Event.RELEASED);
+		shared.now(lost ? Event.REFUSED : event);
+		if (!lost) {
+			System.err.println("%s at %d, downgrade of attempt %d: %s".formatted(event, System.nanoTime(),
+					this.log.origin().attempt(), ((NotGranted) outcome).reason()));
+		}
+		return Optional.empty();
+	}
+
+	private void work(ResourceClient resource) {
+		this.log.check(this.holding);
+		this.holding.onLost(() -> this.log.now(Event.LOST));
+		if (this.cycle.nested() && !this.cycle.call().async() && this.contender.abilities().reentrant()) {
+			nest();
+		}
+		this.log.now(Event.BODY_START);
+		new Body(this.cycle, this.holding, this.log, resource, this.contender.abilities()).run();
+		this.log.now(Event.BODY_END);
+	}
+
+	private void release() {
+		this.log.now(Event.RELEASE_SENT);
+		this.log.now(this.holding.release());
 	}
 
 	private void nest() {

@@ -78,21 +78,32 @@ final class Worker implements Runnable {
 	}
 
 	private void run(Cycle cycle, ResourceClient resource) {
-		Origin origin = new Origin(this.options.client(), this.thread, this.attempts.incrementAndGet(), cycle.key());
-		AttemptLog log = new AttemptLog(this.history, origin, cycle.call());
+		AttemptLog log = log(cycle);
 		log.invoke();
 		Outcome outcome = this.contender.acquire(cycle.call());
 		if (outcome instanceof Granted granted) {
 			log.granted(granted.holding());
-			new UnderLock(this.contender, cycle, granted.holding(), log).run(resource);
+			UnderLock lock = new UnderLock(this.contender, cycle, granted.holding(), log);
+			if (cycle.downgraded()) {
+				lock.runAndDowngrade(resource, log(cycle.shared())).ifPresent((shared) -> shared.run(resource));
+			}
+			else {
+				lock.run(resource);
+			}
 		}
 		else if (outcome instanceof NotGranted failed) {
 			log.now(failed.event());
 			if (!QUIET.contains(failed.event())) {
 				System.err.println("%s at %d, attempt %d, %s: %s".formatted(failed.event(), System.nanoTime(),
-						origin.attempt(), cycle.call(), failed.reason()));
+						log.origin().attempt(), cycle.call(), failed.reason()));
 			}
 		}
+	}
+
+	private AttemptLog log(Cycle cycle) {
+		return new AttemptLog(this.history,
+				new Origin(this.options.client(), this.thread, this.attempts.incrementAndGet(), cycle.key()),
+				cycle.call());
 	}
 
 }

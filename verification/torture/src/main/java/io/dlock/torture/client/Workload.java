@@ -55,7 +55,7 @@ final class Workload {
 		LockCall call = new LockCall(Keys.name(key), lease, waitTime(key), renew, this.random.nextInt(10) == 0);
 		Duration body = late ? longerThan(lease) : body(lease);
 		return new Cycle(key, call, body, this.random.nextBoolean() || late, this.random.nextBoolean(),
-				this.random.nextInt(20) == 0, upTo(this.options.think()));
+				this.random.nextInt(20) == 0, false, upTo(this.options.think()));
 	}
 
 	/**
@@ -65,7 +65,7 @@ final class Workload {
 		int key = Keys.polledKey(this.random.nextInt(Keys.POLLED));
 		boolean renew = this.random.nextBoolean() && this.renewing;
 		LockCall call = new LockCall(Keys.name(key), this.options.lease(), Duration.ZERO, renew, false);
-		return new Cycle(key, call, upTo(SHORT), false, false, false, upTo(this.options.think()));
+		return new Cycle(key, call, upTo(SHORT), false, false, false, false, upTo(this.options.think()));
 	}
 
 	/**
@@ -78,7 +78,7 @@ final class Workload {
 		Duration waitTime = this.options.lease().dividedBy(4).plus(upTo(this.options.lease().dividedBy(2)));
 		boolean renew = this.random.nextBoolean() && this.renewing;
 		LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime, renew, true);
-		return new Cycle(key, call, upTo(SHORT), false, true, false, Duration.ZERO);
+		return new Cycle(key, call, upTo(SHORT), false, true, false, false, Duration.ZERO);
 	}
 
 	/**
@@ -96,24 +96,25 @@ final class Workload {
 		for (int i = 0; i < size; i++) {
 			int key = Keys.account(accounts.remove(this.random.nextInt(accounts.size())));
 			LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime, this.renewing, async);
-			cycles.add(new Cycle(key, call, body, false, false, false, think));
+			cycles.add(new Cycle(key, call, body, false, false, false, false, think));
 		}
 		return cycles;
 	}
 
 	/**
 	 * One of several places of a key: a shared lock or a permit, and sometimes the
-	 * exclusive lock that all shared ones are in the way of.
+	 * exclusive lock that all shared ones are in the way of, half of which become shared.
 	 */
 	Cycle nextPlace() {
 		int key = Keys.placeKey(this.random.nextInt(Keys.PLACES));
 		int places = Keys.isLimit(key) ? 2 + this.random.nextInt(2)
 				: (this.random.nextInt(5) == 0) ? 1 : LockCall.SHARED;
+		boolean downgraded = places == 1 && this.random.nextBoolean();
 		boolean renew = this.random.nextInt(10) < 7 && this.renewing;
 		LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime(key), renew,
 				this.random.nextInt(5) == 0, places, false);
 		return new Cycle(key, call, body(this.options.lease()), this.random.nextBoolean(), this.random.nextBoolean(),
-				false, upTo(this.options.think()));
+				false, downgraded, upTo(this.options.think()));
 	}
 
 	/**
@@ -122,7 +123,7 @@ final class Workload {
 	Cycle nextFair() {
 		LockCall call = new LockCall(Keys.name(Keys.FAIR), this.options.lease(), this.options.waitTime(), this.renewing,
 				false, 1, true);
-		return new Cycle(Keys.FAIR, call, upTo(FAIR_BODY), false, false, false, upTo(this.options.think()));
+		return new Cycle(Keys.FAIR, call, upTo(FAIR_BODY), false, false, false, false, upTo(this.options.think()));
 	}
 
 	/**
@@ -178,10 +179,19 @@ final class Workload {
 	 * @param silent whether not to ask for the lock when it may be lost: a question finds
 	 * a loss by itself, and would hide that the listener is not told
 	 * @param nested whether to acquire it again meanwhile
+	 * @param downgraded whether to turn it into a shared lock, and to work under that
 	 * @param think how long to pause afterwards
 	 */
 	record Cycle(int key, LockCall call, Duration body, boolean careless, boolean silent, boolean nested,
-			Duration think) {
+			boolean downgraded, Duration think) {
+
+		/**
+		 * The rest of the cycle, under the shared lock.
+		 */
+		Cycle shared() {
+			return new Cycle(this.key, this.call.downgrade(), this.body, this.careless, this.silent, false, false,
+					this.think);
+		}
 
 	}
 

@@ -123,7 +123,13 @@ public enum Event {
 	/**
 	 * It returned: the store grants no locks now, since it may have forgotten some.
 	 */
-	QUARANTINED;
+	QUARANTINED,
+
+	/**
+	 * The call that begins turns the lock of another attempt into a shared one.
+	 * {@code value} is its number.
+	 */
+	DOWNGRADE;
 
 	private static final Event[] VALUES = values();
 

@@ -30,6 +30,8 @@ final class Attempt {
 
 	private long places = 1;
 
+	private long downgraded;
+
 	private Event outcome = Event.NONE;
 
 	private long returned;
@@ -87,6 +89,7 @@ final class Attempt {
 			}
 			case ASYNC -> this.async = true;
 			case PLACES -> this.places = entry.value();
+			case DOWNGRADE -> this.downgraded = entry.value();
 			case SHARED_READ ->
 				this.changedUnder = (entry.value() != entry.other()) ? entry.nanos() : this.changedUnder;
 			case GRANTED -> {
@@ -137,6 +140,10 @@ final class Attempt {
 		return this.key;
 	}
 
+	long number() {
+		return this.number;
+	}
+
 	boolean isPrivate() {
 		return Keys.isPrivate(this.key);
 	}
@@ -171,6 +178,15 @@ final class Attempt {
 	 */
 	long places() {
 		return this.places;
+	}
+
+	/**
+	 * The attempt of the same client whose exclusive lock the call turned into a shared
+	 * one.
+	 * @return its number, 0 if the call did not do that
+	 */
+	long downgraded() {
+		return this.downgraded;
 	}
 
 	boolean isExclusive() {

@@ -3,6 +3,9 @@ package io.dlock.torture.judge;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.stream.LongStream;
 
 import io.dlock.torture.Keys;
@@ -15,6 +18,9 @@ import io.dlock.torture.Keys;
  * Each permit was granted at a moment at which fewer were held than its call asked for.
  * It is not known when between the request and the return of the call that was: the holds
  * that were valid at the quietest moment of that time count.
+ * <p>
+ * A downgrade is one step of the store: no exclusive lock is granted between the one that
+ * it ends and the shared one.
  * <p>
  * <strong>What a valid hold is.</strong> A handle is never valid again once it was not,
  * so it was valid at all times from the end of its first check that said so to the begin
@@ -43,6 +49,7 @@ final class Exclusion {
 				.toList(), run.limits().notified(), findings);
 			judgeGrants(run, attempts.stream().filter(Exclusion::isPermit).toList(), findings);
 		}
+		judgeDowngrades(run, findings);
 		run.attempts()
 			.stream()
 			.filter((attempt) -> attempt.changedUnder() != 0)
@@ -71,6 +78,32 @@ final class Exclusion {
 			}
 			earlier.add(hold);
 		}
+	}
+
+	/**
+	 * The exclusive lock with the highest token below that of the shared one is the last
+	 * before it.
+	 */
+	private static void judgeDowngrades(Run run, Findings findings) {
+		for (List<Attempt> attempts : run.byKey().values()) {
+			NavigableMap<Long, Attempt> exclusive = new TreeMap<>();
+			attempts.stream()
+				.filter((attempt) -> attempt.isGranted() && attempt.isExclusive())
+				.forEach((attempt) -> exclusive.put(attempt.token(), attempt));
+			for (Attempt shared : attempts) {
+				if (shared.isGranted() && shared.downgraded() != 0) {
+					Map.Entry<Long, Attempt> last = exclusive.lowerEntry(shared.token());
+					if (last != null && !isDowngrade(last.getValue(), shared)) {
+						findings.violation(Invariant.I1, shared.returned(),
+								"%s was granted before the downgrade to %s".formatted(last.getValue(), shared));
+					}
+				}
+			}
+		}
+	}
+
+	private static boolean isDowngrade(Attempt exclusive, Attempt shared) {
+		return exclusive.client().equals(shared.client()) && exclusive.number() == shared.downgraded();
 	}
 
 	private static boolean isPermit(Attempt attempt) {

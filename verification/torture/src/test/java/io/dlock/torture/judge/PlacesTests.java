@@ -4,6 +4,7 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
+import io.dlock.torture.judge.RunBuilder.AttemptBuilder;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -133,6 +134,77 @@ class PlacesTests {
 	}
 
 	@Test
+	void i1ReaderBesideADowngradedLock() {
+		downgraded();
+		shared(1, 155, 250, 3);
+		assertBroken();
+	}
+
+	@Test
+	void i1ReaderBeforeTheDowngrade() {
+		downgraded();
+		shared(1, 140, 250, 3);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
+	void i1ReaderMayBeValidDuringTheDowngrade() {
+		downgraded();
+		this.run.attempt(1, MODES, 120).places(SHARED).granted(152, 3).held(153, 250, 3, 1150).released(251);
+		assertBroken();
+	}
+
+	@Test
+	void i1WriterBesideADowngradedLock() {
+		downgraded();
+		this.run.attempt(1, MODES, 155).granted(170, 3).held(171, 190, 3, 1170).released(191);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
+	void i1WriterBeforeTheDowngrade() {
+		downgraded();
+		this.run.attempt(1, MODES, 120).granted(130, 3).held(131, 140, 3, 1130).released(141);
+		assertBroken(Invariant.I1, Invariant.I3, Invariant.I12);
+	}
+
+	@Test
+	void i1WriterDuringTheDowngrade() {
+		AttemptBuilder exclusive = this.run.attempt(0, MODES, 100).granted(110, 1).held(111, 149, 1, 1100);
+		exclusive.released(150);
+		this.run.attempt(1, MODES, 140).granted(152, 2).held(152, 153, 2, 1150).released(153);
+		assertBroken();
+		this.run.attempt(0, MODES, 150).downgrade(exclusive).granted(158, 3).held(159, 200, 3, 1156).released(201);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
+	void i10LockThatIsCalledLostByItsDowngrade() {
+		lostDowngrade();
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10LockThatIsLostInItsDowngradeAfterAFault() {
+		this.run.fault(120, 149, "F4", "store");
+		lostDowngrade();
+		assertBroken();
+	}
+
+	@Test
+	void i10DowngradeThatFails() {
+		failedDowngrade();
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10DowngradeThatFailsAfterAFault() {
+		this.run.fault(120, 149, "F4", "store");
+		failedDowngrade();
+		assertBroken();
+	}
+
+	@Test
 	void i1ValueThatAReaderHasReadChanges() {
 		shared(0, 100, 200, 1);
 		this.run.attempt(1, MODES, 300)
@@ -204,6 +276,32 @@ class PlacesTests {
 		permit(0, 2, 100, 200, 5);
 		permit(0, 2, 110, 200, 5);
 		assertBroken(Invariant.I4);
+	}
+
+	/**
+	 * A lock that is exclusive until its downgrade, from 150 to 154, and shared
+	 * afterwards.
+	 */
+	private void downgraded() {
+		AttemptBuilder exclusive = this.run.attempt(0, MODES, 100).granted(110, 1).held(111, 149, 1, 1100);
+		exclusive.then(150, Event.RELEASE_SENT).then(154, Event.RELEASED);
+		this.run.attempt(0, MODES, 150).downgrade(exclusive).granted(153, 2).held(154, 200, 2, 1150).released(201);
+	}
+
+	private void lostDowngrade() {
+		AttemptBuilder exclusive = this.run.attempt(0, MODES, 100)
+			.renewed()
+			.granted(110, 1)
+			.held(111, 149, 1, 1100)
+			.then(150, Event.RELEASE_SENT)
+			.then(152, Event.RELEASED_LOST);
+		this.run.attempt(0, MODES, 150).downgrade(exclusive).then(152, Event.REFUSED);
+	}
+
+	private void failedDowngrade() {
+		AttemptBuilder exclusive = this.run.attempt(0, MODES, 100).granted(110, 1).held(111, 149, 1, 1100);
+		exclusive.released(150);
+		this.run.attempt(0, MODES, 150).downgrade(exclusive).then(152, Event.UNKNOWN);
 	}
 
 	private void shared(int client, long from, long to, long token) {

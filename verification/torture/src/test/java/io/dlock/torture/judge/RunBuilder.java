@@ -224,6 +224,14 @@ final class RunBuilder {
 			return this;
 		}
 
+		/**
+		 * The call turns the lock of an earlier attempt into a shared one.
+		 */
+		AttemptBuilder downgrade(AttemptBuilder exclusive) {
+			this.records.add(record(0, Event.DOWNGRADE).withValue(exclusive.origin.attempt()));
+			return places(Integer.MAX_VALUE);
+		}
+
 		AttemptBuilder granted(long at, long token) {
 			this.records.add(record(at, Event.GRANTED).withToken(token));
 			return this;
