@@ -264,7 +264,7 @@ public final class Campaign implements AutoCloseable {
 	 * and futures, and those that are kept.
 	 */
 	private int keys() {
-		return this.options.keys() + Keys.POLLED + this.options.kept()
+		return this.options.keys() + Keys.SHARED + this.options.kept()
 				+ processes() * (Keys.WARM_UP + this.options.threads() + this.options.futures());
 	}
 

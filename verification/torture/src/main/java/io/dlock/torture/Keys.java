@@ -39,6 +39,9 @@ public final class Keys {
 	/** The number of the first account. */
 	static final int FIRST_ACCOUNT = 40_000;
 
+	/** The number of keys that all clients share besides those of the usual calls. */
+	static final int SHARED = POLLED + PLACES + ACCOUNTS + 1;
+
 	/** The number of the first private key. */
 	static final int FIRST_PRIVATE = 100_000;
 
