@@ -14,7 +14,7 @@ import io.dlock.store.StoredLock;
  * The pauses of a request between its calls to the store: until the lease of the holder
  * ends, but no longer than the back-off, since the holder may release the lock or die. A
  * process that gets signals from the store polls less often; the interval grows with its
- * place in the queue.
+ * place in the queue, unless the queue moves.
  */
 final class PollPause {
 
@@ -25,11 +25,24 @@ final class PollPause {
 
 	private final AcquireContext context;
 
+	/**
+	 * A queue may move quickly before a process knows that it does.
+	 */
+	private static final int FIRST_PART = 8;
+
 	private final Backoff backoff;
+
+	private final long shortest;
+
+	/** The place in the queue at the last call, and the time of the call. */
+	private int lastPlace;
+
+	private long lastCall;
 
 	PollPause(AcquireContext context, Duration maxPollInterval) {
 		this.context = context;
 		this.backoff = new Backoff(maxPollInterval);
+		this.shortest = TimeUnit.NANOSECONDS.convert(maxPollInterval);
 	}
 
 	/**
@@ -41,12 +54,41 @@ final class PollPause {
 	long nanos(AcquireResult.@Nullable Refused last, boolean signalled) {
 		long leaseEnd = (last != null)
 				? TimeUnit.NANOSECONDS.convert(last.remaining()) + TimeUnit.MILLISECONDS.toNanos(1) : Long.MAX_VALUE;
-		long pause = signalled ? this.backoff.signalledNanos((last != null) ? last.place() : 0, leaseEnd)
+		long pause = signalled ? signalledNanos((last != null) ? last.place() : 0, leaseEnd)
 				: Math.min(this.backoff.nextNanos(), leaseEnd);
 		if (isExclusiveBehindMembers(last)) {
 			pause = Math.min(pause, BEHIND_MEMBERS_NANOS);
 		}
 		return Math.max(0, Math.min(pause, this.context.deadline().remainingNanos()));
+	}
+
+	/**
+	 * The pause of a process that the store signals. A signal may be lost, and a process
+	 * that is signalled in vain tells no other, so that each one has to know when its
+	 * turn is near: after half of the time that the queue needs if it moves as it did
+	 * since the last call. In a queue that stands still the pauses double up to those of
+	 * the place.
+	 */
+	private long signalledNanos(int place, long leaseEnd) {
+		long longest = this.backoff.signalledNanos(place, leaseEnd);
+		if (place <= 0) {
+			return longest;
+		}
+		long now = this.context.deadline().elapsed().toNanos();
+		long passed = now - this.lastCall;
+		long pause;
+		if (this.lastPlace == 0) {
+			pause = longest / FIRST_PART;
+		}
+		else if (place < this.lastPlace) {
+			pause = passed / (this.lastPlace - place) * place / 2;
+		}
+		else {
+			pause = passed * 2;
+		}
+		this.lastPlace = place;
+		this.lastCall = now;
+		return Math.min(longest, Math.max(pause, this.shortest));
 	}
 
 	/**

@@ -139,7 +139,7 @@ final class StoreAcquirer {
 	 */
 	void storeAnswered(Moment sent) {
 		if (sent.nanos() - this.answered > this.answerNanos / 8) {
-			this.answered = sent.nanos();
+			this.answered = this.clock.nanoTime();
 		}
 	}
 

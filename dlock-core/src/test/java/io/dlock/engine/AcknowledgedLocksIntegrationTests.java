@@ -70,6 +70,7 @@ class AcknowledgedLocksIntegrationTests {
 
 	@AfterEach
 	void stop() {
+		TestContexts.dropHandles();
 		this.registry.close();
 		this.store.close();
 		this.factory.destroy();

@@ -9,6 +9,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -19,6 +20,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PollPauseTests {
 
 	private static final Duration LEASE = Duration.ofHours(1);
+
+	private final TurnedClock clock = new TurnedClock();
+
+	private final PollPause queued = new PollPause(new AcquireContext(LockRequest.of("key"),
+			Deadline.after(this.clock, LockRequest.FOREVER), LockSettings.defaults(), 0), Duration.ofMillis(100));
 
 	private static Duration pause(int limit, boolean byMember) {
 		AcquireContext context = new AcquireContext(LockRequest.of("key"),
@@ -40,6 +46,39 @@ class PollPauseTests {
 	void otherRequestsPauseLonger() {
 		assertThat(pause(0, false)).isGreaterThan(Duration.ofMinutes(2));
 		assertThat(pause(AcquireCommand.UNLIMITED, true)).isGreaterThan(Duration.ofMinutes(2));
+	}
+
+	/**
+	 * Signals that are lost, and processes that have died, would cost as many seconds as
+	 * processes were queued ten times.
+	 */
+	@Test
+	void requestKnowsWhenItsTurnIsNear() {
+		Duration interval = Duration.ofMillis(100);
+		assertThat(next(100)).as("before anything is known").isLessThan(Duration.ofMillis(1500));
+		this.clock.pass(Duration.ofSeconds(1));
+		assertThat(next(80)).as("half of four seconds").isEqualTo(Duration.ofSeconds(2));
+		this.clock.pass(Duration.ofSeconds(2));
+		assertThat(next(40)).as("half of two seconds").isEqualTo(Duration.ofSeconds(1));
+		this.clock.pass(Duration.ofSeconds(1));
+		assertThat(next(2)).isEqualTo(interval);
+		this.clock.pass(interval);
+		assertThat(next(2)).as("stands still").isBetween(Duration.ofMillis(150), Duration.ofMillis(200));
+	}
+
+	@Test
+	void requestInAQueueThatStandsStillAsksAsItsPlaceSays() {
+		next(100);
+		Duration pause = Duration.ofSeconds(1);
+		for (int i = 0; i < 4; i++) {
+			this.clock.pass(pause);
+			pause = next(100);
+		}
+		assertThat(pause).isBetween(Duration.ofSeconds(5), Duration.ofMillis(10_100));
+	}
+
+	private Duration next(int place) {
+		return Duration.ofNanos(this.queued.nanos(new Refused(Duration.ofSeconds(5), null, place), true));
 	}
 
 }

@@ -66,6 +66,7 @@ class QuarantineIntegrationTests {
 
 	@AfterEach
 	void stop() {
+		TestContexts.dropHandles();
 		this.registry.close();
 		this.store.close();
 		this.factory.destroy();
