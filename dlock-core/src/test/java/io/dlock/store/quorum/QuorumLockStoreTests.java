@@ -49,7 +49,7 @@ class QuorumLockStoreTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(10);
 
-	private static final QuorumSettings SETTINGS = new QuorumSettings(Duration.ofMillis(50), 0);
+	private static final QuorumSettings SETTINGS = new QuorumSettings(Duration.ofMillis(500), 0);
 
 	private final AtomicLong time = new AtomicLong();
 

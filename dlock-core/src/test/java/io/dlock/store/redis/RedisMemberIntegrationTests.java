@@ -72,8 +72,8 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 
 	@Test
 	void memberWhoseLeaseIsOverLeavesNoFieldBehind() {
-		granted("+a", Duration.ofMillis(50));
-		granted("+b", Duration.ofMillis(50));
+		granted("+a", Duration.ofSeconds(1));
+		granted("+b", Duration.ofSeconds(1));
 		granted("+c", LEASE);
 		Awaitility.await().until(() -> this.store.inspection().list(10).locks().size() == 1);
 		assertThat(record()).containsKeys("+a", "+b");
