@@ -275,8 +275,8 @@ public interface LockRegistry extends PermitRegistry {
 	 * A view of a key as a {@link ReadWriteLock}: its read lock is shared, its write lock
 	 * is exclusive. Both are views as {@link #lock(LockRequest)} returns them.
 	 * <p>
-	 * A reader that comes after a waiting writer waits behind it; the readers that have
-	 * waited for a writer get the lock together. A thread that holds the write lock may
+	 * A reader that comes after a waiting writer waits behind it; the readers that wait
+	 * for the same writer get the lock together. A thread that holds the write lock may
 	 * take the read lock. A thread that holds only the read lock gets an
 	 * {@link IllegalStateException} when it takes the write lock, since it would wait for
 	 * itself.

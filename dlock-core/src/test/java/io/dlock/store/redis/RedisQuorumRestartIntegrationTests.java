@@ -58,7 +58,7 @@ class RedisQuorumRestartIntegrationTests {
 
 	@Test
 	void oldSnapshotOfAMajorityMakesNoSecondHolder() {
-		Duration first = Duration.ofMillis(100);
+		Duration first = Duration.ofSeconds(1);
 		try (QuorumLockStore one = quorum(first)) {
 			this.servers
 				.forEach((server) -> assertThat(RedisClusterIntegrationTests.call(server, "SAVE")).contains("OK"));
