@@ -43,6 +43,9 @@ public final class Campaign implements AutoCloseable {
 
 	private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
+	/** For calls of a client without an answer, until the longest lease is over. */
+	private static final Duration AT_REST = Duration.ofSeconds(80);
+
 	/**
 	 * The calm end with fair calls, of which few may be judged before: a mailbox of
 	 * PostgreSQL may be deaf for its first twelve seconds.
@@ -232,7 +235,7 @@ public final class Campaign implements AutoCloseable {
 
 	private void inTime(ClientProcess client, Stop stop) {
 		try {
-			stop.await(this.options.lease().multipliedBy(10).plusSeconds(20));
+			stop.await(this.options.lease().multipliedBy(10).plusSeconds(20).plus(AT_REST));
 		}
 		catch (IllegalStateException ex) {
 			this.checks.check("I9", false, client.name() + " does not stop: " + ex.getMessage());

@@ -29,6 +29,16 @@ record LeakBaseline(int live, List<String> threads, Map<String, Integer> objects
 	private static final Pattern HISTOGRAM_LINE = Pattern
 		.compile("\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+(io\\.dlock\\.(?!torture)(?!\\S*Lambda)\\S+).*");
 
+	/**
+	 * What is left of calls without an answer, until the store has answered or the
+	 * longest lease is over.
+	 */
+	private static final List<String> UNSETTLED = List.of("io.dlock.engine.lease.Revoker$Revocation",
+			"io.dlock.store.jdbc.LockPlaces$Place");
+
+	/** Longer than the longest lease that is kept. */
+	static final Duration AT_REST = Duration.ofSeconds(75);
+
 	private static final Duration QUIET = Duration.ofMillis(500);
 
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -53,6 +63,20 @@ record LeakBaseline(int live, List<String> threads, Map<String, Integer> objects
 			last = next;
 		}
 		return take();
+	}
+
+	/**
+	 * Take the baseline when all calls without an answer are settled, or could be.
+	 */
+	static LeakBaseline takeAtRest() {
+		long begin = System.nanoTime();
+		LeakBaseline last = take();
+		while (last.objects.keySet().stream().anyMatch(UNSETTLED::contains)
+				&& System.nanoTime() - begin < AT_REST.toNanos()) {
+			pause(Duration.ofSeconds(1));
+			last = take();
+		}
+		return last;
 	}
 
 	/**

@@ -247,7 +247,7 @@ public final class TortureClient {
 
 	/**
 	 * Locks that were lost or unknown in the end have two of the longest leases to come
-	 * to rest.
+	 * to rest, and those that are kept their own.
 	 */
 	private void stop() throws InterruptedException {
 		this.stopped.set(true);
@@ -259,7 +259,7 @@ public final class TortureClient {
 		}
 		this.afflictions.awaitEnd();
 		LeakBaseline.pause(this.options.lease().multipliedBy(4));
-		this.baseline.put("idle", LeakBaseline.take());
+		this.baseline.put("idle", LeakBaseline.takeAtRest());
 	}
 
 	private void close() {
