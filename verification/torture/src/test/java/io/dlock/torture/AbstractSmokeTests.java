@@ -21,8 +21,8 @@ import static org.assertj.core.api.Assumptions.assumeThat;
  * class, so that they run beside each other.
  * <p>
  * The faults begin within 80 seconds, and each step of a campaign has a limit of its own
- * and a message: 150 seconds for a client to start, 180 for the last fault to end, 110 for
- * a client to stop. This limit is for a step that ignores its own.
+ * and a message: 150 seconds for a client to start, 180 for the last fault to end, 110
+ * for a client to stop. This limit is for a step that ignores its own.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 abstract class AbstractSmokeTests {
