@@ -30,8 +30,8 @@ record LeakBaseline(int live, List<String> threads, Map<String, Integer> objects
 		.compile("\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+(io\\.dlock\\.(?!torture)(?!\\S*Lambda)\\S+).*");
 
 	/**
-	 * What is left of calls without an answer, until the store has answered or the
-	 * longest lease is over.
+	 * Objects of calls without an answer, until the store has answered or the longest
+	 * lease is over.
 	 */
 	private static final List<String> UNSETTLED = List.of("io.dlock.engine.lease.Revoker$Revocation",
 			"io.dlock.store.jdbc.LockPlaces$Place");
