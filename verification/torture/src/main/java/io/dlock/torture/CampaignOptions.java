@@ -64,7 +64,7 @@ record CampaignOptions(StoreType store, String contender, Tier tier, Duration du
 		boolean more = contender.equals(US);
 		StoreType store = StoreType.of(arguments.text("store", "redis"));
 		boolean kinds = (more && store.has(Ability.KINDS)) || contender.equals(KINDS);
-		int part = (more && !store.isRedis() && !duration.isZero()) ? 2 : 1;
+		int part = (more && !store.isRedis()) ? 2 : 1;
 		boolean quarantine = Boolean
 			.parseBoolean(arguments.text("quarantine", Boolean.toString(more && store == StoreType.REDIS_QUORUM)));
 		if (quarantine && !(more && store.has(Ability.QUARANTINE))) {
