@@ -253,7 +253,8 @@ public interface LockRegistry extends PermitRegistry {
 	 * thread that does not hold the lock throws {@link IllegalMonitorStateException}.
 	 * {@code unlock()} throws {@link LockLostException} if the lease was over before.
 	 * Conditions are not supported. A thread that has lost the lock must still unlock it,
-	 * and learns of the loss from that call.
+	 * and learns of the loss from that call; until then, {@code lock()} and
+	 * {@code tryLock()} throw {@link LockLostException} in that thread.
 	 * @param key the key to lock
 	 * @return a view with the default lease; views of one key are interchangeable and
 	 * equal, but not the same object
@@ -264,7 +265,9 @@ public interface LockRegistry extends PermitRegistry {
 
 	/**
 	 * A view of a request as a {@link Lock}. The wait time of the request is not used:
-	 * the methods of {@link Lock} say how long they wait.
+	 * the methods of {@link Lock} say how long they wait. If the request is not
+	 * reentrant, {@code lock()} by a thread that holds the renewed lock of the key throws
+	 * {@link IllegalStateException}, since it would wait for itself without end.
 	 * @param request the key and how to hold it
 	 * @return the view; views of equal requests are equal
 	 * @see #lock(String)
@@ -277,9 +280,10 @@ public interface LockRegistry extends PermitRegistry {
 	 * <p>
 	 * A reader that comes after a waiting writer waits behind it; the readers that wait
 	 * for the same writer get the lock together. A thread that holds the write lock may
-	 * take the read lock. A thread that holds only the read lock gets an
-	 * {@link IllegalStateException} when it takes the write lock, since it would wait for
-	 * itself.
+	 * take the read lock. The lock stays exclusive until both are unlocked, in any order:
+	 * {@link LockHandle#downgrade()} lets other readers in. A thread that holds only the
+	 * read lock gets an {@link IllegalStateException} when it takes the write lock, since
+	 * it would wait for itself.
 	 * @param request the key and how to hold it; its mode is not used
 	 * @return the view
 	 */

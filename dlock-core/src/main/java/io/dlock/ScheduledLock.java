@@ -35,7 +35,7 @@ import org.springframework.core.annotation.AliasFor;
  *
  * @since 0.1
  */
-@Target(ElementType.METHOD)
+@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @DistributedLocked(waitTime = "0s", onBusy = OnBusy.SKIP, renew = false, onStoreFailure = OnStoreFailure.THROW)

@@ -112,13 +112,13 @@ final class LeaseLockHandles {
 	}
 
 	/**
-	 * The handle by which the calling thread holds a key in a mode.
+	 * The handle by which the calling thread holds a lock, and not a permit, in a mode.
 	 * @param request the key and the mode
 	 * @return the innermost handle, or {@code null} if there is none
 	 */
 	@Nullable LeaseLockHandle find(LockRequest request) {
 		return (LeaseLockHandle) LockContext.find(request.key(),
-				(handle) -> handle.mode() == request.mode() && isOpen(handle));
+				(handle) -> handle.mode() == request.mode() && isLock(handle));
 	}
 
 	private boolean isOpen(LockHandle handle) {
@@ -150,6 +150,22 @@ final class LeaseLockHandles {
 	@Nullable LeaseLockHandle nested(LockRequest request) {
 		LeaseLockHandle outer = request.reentrant() ? find(request.key()) : null;
 		return (outer != null) ? nested(outer, request.mode()) : null;
+	}
+
+	/**
+	 * Refuse a request that would wait without end for the lock of its own thread.
+	 * @param request the request, which waits without end
+	 * @throws IllegalStateException if the thread holds the lock, which is renewed
+	 */
+	void failIfWaitsForItself(LockRequest request) {
+		LeaseLockHandle own = (LeaseLockHandle) LockContext.find(request.key(),
+				(handle) -> isLock(handle) && handle.isValid());
+		if (own != null && own.hold().context().terms().renewed()
+				&& (request.mode() == LockMode.EXCLUSIVE || !own.hold().lease().isMember())) {
+			throw new IllegalStateException(
+					"Lock '%s' is held by the calling thread, which would wait for itself without end: the request is not reentrant. Release the lock first, set a wait time or make the request reentrant"
+						.formatted(StorageKey.of(request.key())));
+		}
 	}
 
 	/**

@@ -113,6 +113,9 @@ final class LockAcquirer {
 		validate(request);
 		LeaseLockHandle handle = this.handles.nested(request);
 		if (handle == null) {
+			if (deadline.isUnlimited() && !request.reentrant()) {
+				this.handles.failIfWaitsForItself(request);
+			}
 			handle = acquire(context(request, deadline), interruptible, companions);
 		}
 		return handle.bindToThread();

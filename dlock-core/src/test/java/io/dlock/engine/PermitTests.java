@@ -22,6 +22,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.Waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class PermitTests extends AbstractMemberTests {
@@ -60,6 +61,15 @@ class PermitTests extends AbstractMemberTests {
 			assertThat(LockHandle.current()).containsSame(two);
 			assertThat(this.registry.tryAcquirePermit("key", 2, Duration.ZERO)).isEmpty();
 			assertThat(this.registry.tryAcquirePermit("key", 3, Duration.ZERO)).hasValueSatisfying(LockHandle::release);
+		}
+	}
+
+	@Test
+	void viewOfALockDoesNotReleaseThePermitOfItsThread() {
+		try (LockHandle permit = this.registry.acquirePermit("key", 2)) {
+			assertThatExceptionOfType(IllegalMonitorStateException.class)
+				.isThrownBy(this.registry.lock(permit.key())::unlock);
+			assertThat(permit.isValid()).isTrue();
 		}
 	}
 

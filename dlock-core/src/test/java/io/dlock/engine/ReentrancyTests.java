@@ -1,16 +1,21 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.concurrent.locks.Lock;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Nested handles, and handles on other threads.
@@ -60,6 +65,40 @@ class ReentrancyTests extends AbstractLeaseLockRegistryTests {
 		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.registry
 			.acquire(LockRequest.builder("key").waitTime(Duration.ofMillis(20)).reentrant(false).build()));
 		outer.release();
+	}
+
+	@Test
+	@Timeout(60)
+	void nonReentrantRequestDoesNotWaitForItselfWithoutEnd() {
+		LockRequest alone = LockRequest.builder("key").reentrant(false).build();
+		LockHandle outer = this.registry.acquire("key");
+		assertThatIllegalStateException().isThrownBy(this.registry.lock(alone)::lock)
+			.withMessageContainingAll("'key'", "not reentrant");
+		assertThat(this.registry.lock(alone).tryLock()).isFalse();
+		assertThat(outer.isValid()).isTrue();
+		outer.release();
+		this.registry.lock(alone).lock();
+		this.registry.lock(alone).unlock();
+	}
+
+	@Test
+	void nonReentrantRequestWaitsForTheEndOfItsOwnLease() {
+		LockHandle outer = this.registry
+			.acquire(LockRequest.builder("key").lease(Duration.ofMillis(200)).renew(false).build());
+		Lock alone = this.registry.lock(LockRequest.builder("key").reentrant(false).build());
+		alone.lock();
+		alone.unlock();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
+	}
+
+	@Test
+	void nonReentrantReaderDoesNotWaitForItself() {
+		LockRequest alone = LockRequest.builder("key").mode(LockMode.SHARED).reentrant(false).build();
+		Lock reading = this.registry.lock(alone);
+		reading.lock();
+		reading.lock();
+		reading.unlock();
+		reading.unlock();
 	}
 
 	@Test
