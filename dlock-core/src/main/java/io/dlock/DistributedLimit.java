@@ -43,7 +43,7 @@ import org.springframework.core.annotation.AliasFor;
  * @since 0.1
  * @see LockRegistry#acquirePermit(LockRequest, int)
  */
-@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
+@Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @DistributedLocked(reentrant = false)

@@ -54,6 +54,8 @@ public interface LockRegistry extends PermitRegistry {
 	 * @throws LockInterruptedException if the thread is interrupted while it waits; its
 	 * interrupt flag stays set
 	 * @throws LockRegistryClosedException if the registry is shutting down
+	 * @throws IllegalStateException if the request is not reentrant and would wait
+	 * without end for the renewed lock of the calling thread
 	 */
 	LockHandle acquire(LockRequest request);
 

@@ -29,6 +29,8 @@ import org.springframework.core.annotation.AliasFor;
  * store it is unknown whether another instance runs the method. The method runs when it
  * is next due.
  * <p>
+ * An annotation that is annotated with this one declares the same for several jobs.
+ * <p>
  * <strong>A wrong value</strong> fails the start: a name that is blank, a duration
  * without a unit, no {@code atMost}, an {@code atLeast} longer than {@code atMost}, a
  * return type that cannot be skipped.

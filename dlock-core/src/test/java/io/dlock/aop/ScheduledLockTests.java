@@ -1,5 +1,7 @@
 package io.dlock.aop;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -100,6 +102,26 @@ class ScheduledLockTests {
 
 	}
 
+	@ScheduledLock(name = "nightly", atMost = "30m", atLeast = "1m")
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Nightly {
+
+	}
+
+	static class NightlyJobs extends Jobs {
+
+		NightlyJobs(Runnable run) {
+			super(run);
+		}
+
+		@Nightly
+		@Override
+		public void quick() {
+			super.quick();
+		}
+
+	}
+
 	@EnableScheduling
 	static class ScheduledJobs {
 
@@ -169,6 +191,22 @@ class ScheduledLockTests {
 		there.quick();
 		assertThat(this.runs).as("without atLeast it is free at once").hasValue(2);
 		assertThat(this.events).filteredOn(LockEvent.Busy.class::isInstance).hasSize(1);
+	}
+
+	@Test
+	void composedAnnotationDeclaresAJob() {
+		Jobs here = instance(NightlyJobs.class).jobs();
+		Jobs there = instance(NightlyJobs.class).jobs();
+		this.body = () -> {
+			assertThat(this.store.find("nightly")).isPresent();
+			assertThat(this.store.find("quick")).isEmpty();
+		};
+		here.quick();
+		there.quick();
+		assertThat(this.runs).as("until atLeast is over").hasValue(1);
+		pass(AT_LEAST.plusSeconds(1));
+		there.quick();
+		assertThat(this.runs).hasValue(2);
 	}
 
 	@Test
