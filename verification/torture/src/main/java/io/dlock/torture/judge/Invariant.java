@@ -109,8 +109,9 @@ public enum Invariant {
 	/**
 	 * The number of cases that a run has to judge, whatever the share of the others: of
 	 * fair calls, for which most faults are an excuse, those of the calm end, in which a
-	 * store of tier L may hold a lease of another time; of the others those of a brief
-	 * run, which is under some fault almost all the time.
+	 * store of tier L may hold a lease of another time; of the recoveries one, if the run
+	 * has all faults; of the others those of a brief run, which is under some fault
+	 * almost all the time.
 	 * @param options what the run was asked to do
 	 * @return a number
 	 */
@@ -119,7 +120,10 @@ public enum Invariant {
 			boolean asked = !"0".equals(options.getOrDefault("fair", "0")) && !"L".equals(options.get("tier"));
 			return asked ? FAIR_CASES : 0;
 		}
-		return Run.isBrief(options) ? leastJudgedInBriefRun() : 0;
+		if (Run.isBrief(options)) {
+			return leastJudgedInBriefRun();
+		}
+		return ((this == I8 || this == I15) && "all".equals(options.get("only"))) ? 1 : 0;
 	}
 
 	private int leastJudgedInBriefRun() {

@@ -1,5 +1,7 @@
 package io.dlock.torture.judge;
 
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 
 import io.dlock.torture.history.Event;
@@ -12,6 +14,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RecoveryTests {
 
 	private final RunBuilder run = new RunBuilder();
+
+	@Test
+	void i8CampaignWithAllFaultsAndWithoutARecoveryProvesNothing() {
+		assertThat(unproven("all")).contains("I8: 0 judged, at least 1 have to be",
+				"I15: 0 judged, at least 1 have to be");
+		assertThat(unproven("F3")).noneMatch((reason) -> reason.startsWith("I8") || reason.startsWith("I15"));
+	}
+
+	private static List<String> unproven(String faults) {
+		RunBuilder campaign = new RunBuilder().option("only", faults);
+		campaign.attempt(0, 0, 100).granted(110, 1).held(111, 190, 1, 1090).released(200);
+		return campaign.judge().unproven();
+	}
 
 	@Test
 	void i8LockOfDeadHolderIsNotRecovered() {
