@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
@@ -59,6 +60,8 @@ class RedisReshardingIntegrationTests extends AbstractRedisClusterTests {
 			LockHandle holder = registry.acquire(KEY);
 			CompletableFuture<LockHandle> waiting = waitingProcess.acquireAsync(LockRequest.of(KEY));
 			assertThat(other.tryAcquire(KEY, Duration.ofMillis(200))).isEmpty();
+			// a free lock cannot be acquired until the slot has moved
+			Awaitility.await().until(() -> queueOf(this.source).contains(" "));
 			setSlot(this.target, "IMPORTING", this.source);
 			setSlot(this.source, "MIGRATING", this.target);
 			staysHeld(holder, other, waiting);
@@ -103,6 +106,11 @@ class RedisReshardingIntegrationTests extends AbstractRedisClusterTests {
 	private void setSlot(RedisServer server, String state, RedisServer node) {
 		RedisClusterIntegrationTests.call(server, "CLUSTER", "SETSLOT", Integer.toString(SLOT), state,
 				RedisClusterIntegrationTests.call(node, "CLUSTER", "MYID"));
+	}
+
+	private static String queueOf(RedisServer server) {
+		return RedisClusterIntegrationTests.call(server, "HGET", new String(KEYS.lock(), StandardCharsets.US_ASCII),
+				"waiting");
 	}
 
 	private void migrate(byte[] key) {
