@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
@@ -102,10 +103,21 @@ class LateGrantTests extends AbstractLeaseLockRegistryTests {
 		answerLate();
 		this.late.acquire(request("key", LEASE, LONG)).release();
 		assertThat(isFreeInStore("key")).isTrue();
+		awaitEndOfRevocations();
 		this.store.memory.acquire(this.store.stuck.remove());
 		this.clock.pass(Duration.ofMillis(980));
 		Awaitility.await().atMost(LEASE.dividedBy(2)).until(() -> isFreeInStore("key"));
 		this.clock.pass(LEASE);
+	}
+
+	/**
+	 * The next revocation is planned after the answer of the last one.
+	 */
+	private void awaitEndOfRevocations() {
+		Awaitility.await().until(() -> this.store.releases.get() == 2);
+		CountDownLatch ended = new CountDownLatch(1);
+		this.late.threads().revocationLater(ended::countDown, 0);
+		awaitQuietly(ended);
 	}
 
 	@Test
