@@ -15,8 +15,8 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 /**
  * Dependencies point one way: aop → io.dlock ← engine → store ← redis, jdbc, memory; aop
- * → observation; engine → engine.lease → engine.concurrent; metrics → io.dlock; io.dlock
- * ← console ← engine; and io.dlock ← fencing → store.
+ * → observation; engine → engine.queue → engine.lease → engine.concurrent; metrics →
+ * io.dlock; io.dlock ← console ← engine; and io.dlock ← fencing → store.
  */
 class ArchitectureTests {
 

@@ -14,6 +14,9 @@ import io.dlock.engine.concurrent.AsyncLimit;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.QueueAnswer;
+import io.dlock.engine.queue.QueuedRequest;
 
 /**
  * Acquires a lock without a waiting thread: a worker calls the store, the timer resumes

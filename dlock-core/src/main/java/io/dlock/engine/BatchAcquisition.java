@@ -9,6 +9,8 @@ import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.AcquireResult;
 
 /**

@@ -11,6 +11,9 @@ import io.dlock.LockInterruptedException;
 import io.dlock.LockStoreException;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.QueueAnswer;
+import io.dlock.engine.queue.QueuedRequest;
 
 /**
  * Acquires a lock on the calling thread, which waits in the local queue and parks between

@@ -16,6 +16,8 @@ import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.StorageKey;
 

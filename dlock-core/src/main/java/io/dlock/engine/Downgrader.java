@@ -16,6 +16,8 @@ import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LockEvents;
 import io.dlock.engine.lease.StoreReleaser;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.QueuedRequest;
 
 /**
  * Turns exclusive locks into shared ones. A request for the shared lock takes the first

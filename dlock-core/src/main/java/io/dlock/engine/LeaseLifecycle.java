@@ -18,6 +18,8 @@ import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.engine.lease.LockEvents;
 import io.dlock.engine.lease.SharedLease;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.StorageKey;
 
 /**

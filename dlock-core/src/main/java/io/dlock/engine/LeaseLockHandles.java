@@ -17,6 +17,7 @@ import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.queue.LocalQueues;
 import io.dlock.store.StorageKey;
 
 /**

@@ -29,6 +29,10 @@ import io.dlock.engine.lease.MinHoldEnforcer;
 import io.dlock.engine.lease.Revoker;
 import io.dlock.engine.lease.StoreReleaser;
 import io.dlock.engine.lease.StoreSweeper;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.MemberQueues;
+import io.dlock.engine.queue.StoreQueueMembership;
+import io.dlock.engine.queue.StoreQueuePlaces;
 import io.dlock.store.LockStore;
 
 /**

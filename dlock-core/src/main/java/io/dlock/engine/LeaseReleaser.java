@@ -20,6 +20,8 @@ import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.engine.lease.LockEvents;
 import io.dlock.engine.lease.MinHoldEnforcer;
 import io.dlock.engine.lease.StoreReleaser;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.MemberQueues;
 
 /**
  * Releases locks: to the next request of this process, or else in the store.

@@ -19,6 +19,8 @@ import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LockEvents;
 import io.dlock.engine.lease.Revoker;
 import io.dlock.engine.lease.SharedLeases;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.MemberQueues;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 

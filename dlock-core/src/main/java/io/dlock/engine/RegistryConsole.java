@@ -32,6 +32,8 @@ import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.engine.lease.LockInfos;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;

@@ -9,6 +9,7 @@ import io.dlock.console.LockCounts;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LeaseRenewer;
+import io.dlock.engine.queue.LocalQueues;
 import io.dlock.store.LockStore;
 
 /**

@@ -15,6 +15,8 @@ import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.StoreQueueMembership;
 
 /**
  * The end of a registry: gives running holders the shutdown timeout, and takes the locks

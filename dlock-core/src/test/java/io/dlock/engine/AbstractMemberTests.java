@@ -12,6 +12,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
+import io.dlock.engine.queue.StoreQueuePlaces;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -21,6 +21,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockInfo;
 import io.dlock.LockRequest;
 import io.dlock.engine.lease.Lease;
+import io.dlock.engine.queue.StoreQueuePlaces;
 import io.dlock.store.LockStore.AcquireCommand;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -27,6 +27,7 @@ import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreQuarantinedException;
 

@@ -148,17 +148,6 @@ class BackgroundReleaseTests extends AbstractHandOffTests {
 		held.release();
 	}
 
-	@Test
-	void releasesOfAKeyAreOverWithTheLastOne() {
-		BackgroundReleases releases = new BackgroundReleases();
-		Runnable first = releases.begin("key");
-		Runnable second = releases.begin("key");
-		second.run();
-		assertThat(releases.find("key")).isNotDone();
-		first.run();
-		assertThat(releases.find("key")).isNull();
-	}
-
 	enum Kind {
 
 		FAIR, PERMIT, SHARED;

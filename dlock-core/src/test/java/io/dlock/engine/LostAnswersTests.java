@@ -27,6 +27,7 @@ import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.StoreException;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;

@@ -19,6 +19,7 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.queue.StoreQueueMembership;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.memory.Waiting;

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import io.dlock.LockHandle;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
+import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.Waiting;
 import io.dlock.test.Patience;

@@ -16,6 +16,8 @@ import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.lease.Lease;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.QueuedRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -37,7 +37,7 @@ public final class TestContexts {
 	/**
 	 * Create a releaser of leases that no store knows.
 	 */
-	static StoreReleaser releaser() {
+	public static StoreReleaser releaser() {
 		MemoryLockStore store = new MemoryLockStore();
 		EngineThreads threads = new EngineThreads();
 		return new StoreReleaser(store, new LeaseRenewer(store, MachineClock.SYSTEM, threads, new LockEvents(threads)),

@@ -35,9 +35,10 @@ final class Leaks {
 	private static final List<String> PHASES = List.of("ready", "idle", "closed");
 
 	private static final Set<String> OF_ONE_LOCK = Set.of("io.dlock.engine.lease.Hold", "io.dlock.engine.lease.Lease",
-			"io.dlock.engine.lease.RenewalSchedule", "io.dlock.engine.QueuedRequest", "io.dlock.engine.LeaseLockHandle",
-			"io.dlock.engine.BlockingAcquisition", "io.dlock.engine.AsyncAcquisition",
-			"io.dlock.engine.lease.UnansweredRequests", "io.dlock.LockContext$Binding", "io.dlock.LockRequest");
+			"io.dlock.engine.lease.RenewalSchedule", "io.dlock.engine.queue.QueuedRequest",
+			"io.dlock.engine.LeaseLockHandle", "io.dlock.engine.BlockingAcquisition",
+			"io.dlock.engine.AsyncAcquisition", "io.dlock.engine.lease.UnansweredRequests",
+			"io.dlock.LockContext$Binding", "io.dlock.LockRequest");
 
 	private final String client;
 

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.queue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +15,7 @@ import io.dlock.engine.lease.StoreReleaser;
  * leaves its queue at once, so that the next one asks the store. Requests that need not
  * ask are admitted: readers to a shared lease, others to a permit that is passed on.
  */
-final class MemberQueues {
+public final class MemberQueues {
 
 	private final LocalQueues queues;
 
@@ -26,7 +26,7 @@ final class MemberQueues {
 	/** How long after its grant a permit may be passed on, and a shared lease is new. */
 	private final long maxHandOffNanos;
 
-	MemberQueues(LocalQueues queues, StoreReleaser releaser, long maxHandOffNanos) {
+	public MemberQueues(LocalQueues queues, StoreReleaser releaser, long maxHandOffNanos) {
 		this.queues = queues;
 		this.places = new StoreQueuePlaces(queues);
 		this.releaser = releaser;
@@ -39,7 +39,7 @@ final class MemberQueues {
 	 * @param queued the request, whose turn it is
 	 * @return the hold, or {@code null} if there is none or it came too late
 	 */
-	@Nullable Hold claim(QueuedRequest queued) {
+	public @Nullable Hold claim(QueuedRequest queued) {
 		Hold admission = queued.takeAdmission();
 		if (admission == null || isUsable(admission)) {
 			return admission;
@@ -64,7 +64,7 @@ final class MemberQueues {
 	 * @param queued the request
 	 * @param lease the lease, which is renewed already
 	 */
-	void granted(QueuedRequest queued, Lease lease) {
+	public void granted(QueuedRequest queued, Lease lease) {
 		queued.granted();
 		List<QueuedRequest> admitted = new ArrayList<>();
 		if (lease instanceof SharedLease shared) {
@@ -81,7 +81,7 @@ final class MemberQueues {
 	/**
 	 * Remove a request. Only the first call counts.
 	 */
-	void leave(QueuedRequest queued) {
+	public void leave(QueuedRequest queued) {
 		this.queues.leave(queued);
 		Hold unused = queued.takeAdmission();
 		if (unused != null) {
@@ -94,7 +94,7 @@ final class MemberQueues {
 	 * @param hold the permit
 	 * @return {@code false} if no request waits for it
 	 */
-	boolean pass(Hold hold) {
+	public boolean pass(Hold hold) {
 		QueuedRequest[] next = new QueuedRequest[1];
 		this.queues.change(hold.context().storageKey(),
 				(queue) -> next[0] = queue.offer(hold.lease(), this.maxHandOffNanos));
@@ -109,7 +109,7 @@ final class MemberQueues {
 	 * @param unused the hold
 	 * @param inBackground whether the calling thread must not wait for the store
 	 */
-	void giveBack(Hold unused, boolean inBackground) {
+	public void giveBack(Hold unused, boolean inBackground) {
 		if (!unused.decline()) {
 			unused.beginRelease();
 		}
@@ -125,7 +125,7 @@ final class MemberQueues {
 	 * if the place may be for it.
 	 * @param hold a hold that has been released in the store
 	 */
-	void released(Hold hold) {
+	public void released(Hold hold) {
 		this.places.onReleased(hold.context().storageKey());
 	}
 

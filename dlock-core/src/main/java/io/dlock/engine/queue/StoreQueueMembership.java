@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.queue;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -27,7 +27,7 @@ import io.dlock.store.StorageKey;
  * intervals as long as its mailbox cannot be opened, so that it is not passed over by
  * processes that listen.
  */
-final class StoreQueueMembership implements AutoCloseable {
+public final class StoreQueueMembership implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(StoreQueueMembership.class);
 
@@ -62,7 +62,8 @@ final class StoreQueueMembership implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	StoreQueueMembership(LockStore store, EngineThreads threads, StoreQueuePlaces places, Duration maxPollInterval) {
+	public StoreQueueMembership(LockStore store, EngineThreads threads, StoreQueuePlaces places,
+			Duration maxPollInterval) {
 		this.store = store;
 		this.threads = threads;
 		this.places = places;
@@ -75,7 +76,7 @@ final class StoreQueueMembership implements AutoCloseable {
 	 * The address for the queues of the store.
 	 * @return the address, or {@code null} before the first wait
 	 */
-	@Nullable MailboxAddress address() {
+	public @Nullable MailboxAddress address() {
 		return this.address;
 	}
 
@@ -83,28 +84,28 @@ final class StoreQueueMembership implements AutoCloseable {
 	 * An address for one request. A request that comes before the mailbox is open polls.
 	 * @return the address, which is not used again soon
 	 */
-	MailboxAddress newAddress() {
+	public MailboxAddress newAddress() {
 		listen();
 		MailboxAddress polling = this.pollingAddress;
 		return ((isListening() || polling == null) ? this.listeningAddress : polling)
 			.ofRequest(this.requests.incrementAndGet());
 	}
 
-	boolean isListening() {
+	public boolean isListening() {
 		return this.mailbox != null;
 	}
 
 	/**
 	 * Whether the store signals to this process what it queues at an address.
 	 */
-	boolean isListening(@Nullable MailboxAddress queuedAt) {
+	public boolean isListening(@Nullable MailboxAddress queuedAt) {
 		return isListening() && queuedAt != null && queuedAt.mailbox().equals(this.listeningAddress);
 	}
 
 	/**
 	 * Open the mailbox in the background, once.
 	 */
-	void listen() {
+	public void listen() {
 		if (this.address == null && this.opening.compareAndSet(false, true)) {
 			this.threads.workLater(this::open, 0);
 		}
@@ -146,7 +147,7 @@ final class StoreQueueMembership implements AutoCloseable {
 	 * @param queuedAt the address that is queued
 	 * @param member whether the place is that of a member
 	 */
-	void leave(String storageKey, MailboxAddress queuedAt, boolean member) {
+	public void leave(String storageKey, MailboxAddress queuedAt, boolean member) {
 		this.threads.workLater(() -> {
 			if (queuedAt.equals(this.address) && this.places.keep(storageKey, queuedAt, member)) {
 				return;

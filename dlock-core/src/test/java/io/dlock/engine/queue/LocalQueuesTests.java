@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.queue;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -6,6 +6,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.engine.TestContexts;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.Lease;
@@ -162,6 +163,17 @@ class LocalQueuesTests {
 		join("other", "c");
 		this.queues.close();
 		assertThat(this.signals).containsExactlyInAnyOrder("a", "b", "c");
+	}
+
+	@Test
+	void releasesOfAKeyAreOverWithTheLastOne() {
+		BackgroundReleases releases = new BackgroundReleases();
+		Runnable first = releases.begin("key");
+		Runnable second = releases.begin("key");
+		second.run();
+		assertThat(releases.find("key")).isNotDone();
+		first.run();
+		assertThat(releases.find("key")).isNull();
 	}
 
 }

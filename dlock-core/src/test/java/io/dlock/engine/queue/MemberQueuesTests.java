@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.queue;
 
 import java.time.Duration;
 
@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.engine.TestContexts;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.AcquireContext;

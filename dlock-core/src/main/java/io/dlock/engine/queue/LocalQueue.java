@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.queue;
 
 import java.util.Iterator;
 import java.util.LinkedHashSet;

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.queue;
 
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * key: fair and shared locks, and permits.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the futures are kept
-final class BackgroundReleases {
+public final class BackgroundReleases {
 
 	/** All that are under way, by storage key. */
 	private final Map<String, CompletableFuture<?>> underWay = new ConcurrentHashMap<>();
@@ -35,7 +35,7 @@ final class BackgroundReleases {
 	 * @param storageKey the storage key
 	 * @return completes with the last of them, or {@code null} if there is none
 	 */
-	@Nullable CompletableFuture<?> find(String storageKey) {
+	public @Nullable CompletableFuture<?> find(String storageKey) {
 		return this.underWay.get(storageKey);
 	}
 

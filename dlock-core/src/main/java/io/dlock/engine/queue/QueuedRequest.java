@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.queue;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -15,7 +15,7 @@ import io.dlock.store.MailboxAddress;
  * its predecessor or calls the store, and keeps its place as long as it holds the lock.
  * {@link LocalQueues} moves requests; the methods here only change the request itself.
  */
-final class QueuedRequest {
+public final class QueuedRequest {
 
 	private final AcquireContext context;
 
@@ -53,11 +53,11 @@ final class QueuedRequest {
 		this.thread = (onSignal == null) ? Thread.currentThread() : null;
 	}
 
-	AcquireContext context() {
+	public AcquireContext context() {
 		return this.context;
 	}
 
-	String storageKey() {
+	public String storageKey() {
 		return this.context.storageKey();
 	}
 
@@ -65,7 +65,7 @@ final class QueuedRequest {
 		return this.context.queueName();
 	}
 
-	boolean isFirst() {
+	public boolean isFirst() {
 		return this.first;
 	}
 
@@ -85,11 +85,11 @@ final class QueuedRequest {
 	 * Whether the wait time is over.
 	 * @return {@code true} if the request must not wait any longer
 	 */
-	boolean isExpired() {
+	public boolean isExpired() {
 		return this.context.deadline().isOver();
 	}
 
-	boolean isAsynchronous() {
+	public boolean isAsynchronous() {
 		return this.thread == null;
 	}
 
@@ -162,7 +162,7 @@ final class QueuedRequest {
 		return offered;
 	}
 
-	boolean isMember() {
+	public boolean isMember() {
 		return this.context.terms().isMember();
 	}
 
@@ -207,11 +207,11 @@ final class QueuedRequest {
 	 * The lease that the next call to the store gives up.
 	 * @return the lease, or {@code null}
 	 */
-	@Nullable Lease predecessor() {
+	public @Nullable Lease predecessor() {
 		return this.predecessor;
 	}
 
-	void predecessorGone() {
+	public void predecessorGone() {
 		this.predecessor = null;
 	}
 
@@ -235,7 +235,7 @@ final class QueuedRequest {
 	 * The place in the queue of the store that has to be given up with this request.
 	 * @return the address, or {@code null}
 	 */
-	@Nullable MailboxAddress leftStoreQueue() {
+	public @Nullable MailboxAddress leftStoreQueue() {
 		return this.leftStoreQueue;
 	}
 
@@ -244,7 +244,7 @@ final class QueuedRequest {
 	 * the store. Called under the lock of the queue.
 	 * @param address the place, or {@code null} if there is none
 	 */
-	void leftStoreQueue(@Nullable MailboxAddress address) {
+	public void leftStoreQueue(@Nullable MailboxAddress address) {
 		this.leftStoreQueue = address;
 	}
 
@@ -261,14 +261,14 @@ final class QueuedRequest {
 	 * Whether the store has signalled an available lock since the last call to it.
 	 * @return whether a call is worthwhile now
 	 */
-	boolean isLockAvailable() {
+	public boolean isLockAvailable() {
 		return this.lockAvailable;
 	}
 
 	/**
 	 * Forget the signals and the last answer of the store, which is asked now.
 	 */
-	void clearLockAvailable() {
+	public void clearLockAvailable() {
 		this.lockAvailable = false;
 		this.preceded = false;
 	}
@@ -276,7 +276,7 @@ final class QueuedRequest {
 	/**
 	 * Note that the store has queued this request behind others and signals to it.
 	 */
-	void preceded() {
+	public void preceded() {
 		this.preceded = true;
 	}
 
@@ -284,11 +284,11 @@ final class QueuedRequest {
 	 * Whether another request is before this one in the queue of the store, which gets a
 	 * place that this process releases.
 	 */
-	boolean isPreceded() {
+	public boolean isPreceded() {
 		return this.preceded;
 	}
 
-	void signal() {
+	public void signal() {
 		if (this.onSignal != null) {
 			this.onSignal.run();
 		}
@@ -301,7 +301,7 @@ final class QueuedRequest {
 	 * Wait for a signal. May return without one, as {@link LockSupport#parkNanos} does.
 	 * @param nanos how long to wait
 	 */
-	void park(long nanos) {
+	public void park(long nanos) {
 		LockSupport.parkNanos(this, nanos);
 	}
 

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.queue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +27,7 @@ import io.dlock.engine.lease.StoreReleaser;
  * the store, which the next request has to make anyway. The next is a request that still
  * waits: one whose wait time is over is neither offered a lease nor waited for.
  */
-final class LocalQueues {
+public final class LocalQueues {
 
 	/** Keyed by queue name, which messages of the store carry. */
 	private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
@@ -41,7 +41,7 @@ final class LocalQueues {
 
 	private volatile boolean open = true;
 
-	LocalQueues(long maxHandOffNanos, StoreReleaser releaser) {
+	public LocalQueues(long maxHandOffNanos, StoreReleaser releaser) {
 		this.maxHandOffNanos = maxHandOffNanos;
 		this.releaser = releaser;
 	}
@@ -53,7 +53,7 @@ final class LocalQueues {
 	 * signals an available lock; {@code null} to wake the calling thread
 	 * @return the request, which may be the first already
 	 */
-	QueuedRequest join(AcquireContext context, @Nullable Runnable onSignal) {
+	public QueuedRequest join(AcquireContext context, @Nullable Runnable onSignal) {
 		QueuedRequest queued = new QueuedRequest(context, onSignal);
 		add(queued);
 		return queued;
@@ -65,7 +65,7 @@ final class LocalQueues {
 	 * @param context the call
 	 * @return the request, the first of its queue, or {@code null} if there is another
 	 */
-	@Nullable QueuedRequest joinAlone(AcquireContext context) {
+	public @Nullable QueuedRequest joinAlone(AcquireContext context) {
 		QueuedRequest queued = new QueuedRequest(context, () -> {
 		});
 		if (this.releases.find(context.storageKey()) != null) {
@@ -105,7 +105,7 @@ final class LocalQueues {
 	/**
 	 * Whether a request of this process holds the key in its queue or waits for it.
 	 */
-	boolean isQueued(String storageKey) {
+	public boolean isQueued(String storageKey) {
 		return this.queues.containsKey(storageKey);
 	}
 
@@ -113,7 +113,7 @@ final class LocalQueues {
 	 * Remove the request that holds a lock, which is lost or released. Only the first
 	 * call counts.
 	 */
-	void leave(Hold hold) {
+	public void leave(Hold hold) {
 		LocalQueue queue = this.queues.get(hold.context().queueName());
 		QueuedRequest holder = (queue != null) ? queue.holder(hold) : null;
 		if (holder != null) {
@@ -124,7 +124,7 @@ final class LocalQueues {
 	/**
 	 * Remove a request. Only the first call counts.
 	 */
-	void leave(QueuedRequest queued) {
+	public void leave(QueuedRequest queued) {
 		if (queued.end()) {
 			remove(queued);
 		}
@@ -168,7 +168,7 @@ final class LocalQueues {
 	 * Pass a lock whose release has begun on to the next request, if there is one.
 	 * @return {@code false} if no request waits; the holder keeps its place then
 	 */
-	boolean pass(Hold hold) {
+	public boolean pass(Hold hold) {
 		String name = hold.context().queueName();
 		LocalQueue current = this.queues.get(name);
 		if (current == null || !current.isAwaited()) {
@@ -197,7 +197,7 @@ final class LocalQueues {
 	 * @param hold the lock, whose release has begun
 	 * @return notes the end of the release
 	 */
-	Runnable releasing(Hold hold) {
+	public Runnable releasing(Hold hold) {
 		AcquireContext context = hold.context();
 		if (hold.lease().isMember() || context.address() != null) {
 			return this.releases.begin(context.storageKey());
@@ -211,7 +211,7 @@ final class LocalQueues {
 		};
 	}
 
-	BackgroundReleases releases() {
+	public BackgroundReleases releases() {
 		return this.releases;
 	}
 
@@ -221,7 +221,7 @@ final class LocalQueues {
 	 * @param context the call
 	 * @return the request, the first of its queue
 	 */
-	QueuedRequest replace(Hold hold, AcquireContext context) {
+	public QueuedRequest replace(Hold hold, AcquireContext context) {
 		QueuedRequest queued = new QueuedRequest(context, null);
 		change(context.queueName(), (queue) -> {
 			QueuedRequest holder = queue.holder(hold);
@@ -238,7 +238,7 @@ final class LocalQueues {
 	 * store gives up a lease that was offered too late.
 	 * @return the hold, or {@code null} if there is no offer or it came too late
 	 */
-	@Nullable Hold claim(QueuedRequest queued) {
+	public @Nullable Hold claim(QueuedRequest queued) {
 		boolean offered = queued.hasOffer();
 		Hold hold = queued.claim();
 		Lease tooLate = queued.predecessor();
@@ -253,7 +253,7 @@ final class LocalQueues {
 	 * Note that the first of a queue holds the lock. It keeps its place until the lock is
 	 * released.
 	 */
-	void granted(QueuedRequest queued, Hold hold) {
+	public void granted(QueuedRequest queued, Hold hold) {
 		queued.granted();
 		LocalQueue queue = queueOfFirst(queued);
 		if (queue != null) {
@@ -268,7 +268,7 @@ final class LocalQueues {
 	 * @param first the first of the queue
 	 * @param known the answer, or {@code null} if the former one is out of date
 	 */
-	void answer(QueuedRequest first, @Nullable QueueAnswer known) {
+	public void answer(QueuedRequest first, @Nullable QueueAnswer known) {
 		LocalQueue current = queueOfFirst(first);
 		if (current == null || !current.note(known)) {
 			return;
@@ -303,7 +303,7 @@ final class LocalQueues {
 	 * The latest answer that the first of the queue of a request has from the store.
 	 * @return the answer, or {@code null} as long as there is none
 	 */
-	@Nullable QueueAnswer latestAnswer(QueuedRequest queued) {
+	public @Nullable QueueAnswer latestAnswer(QueuedRequest queued) {
 		LocalQueue queue = this.queues.get(queued.queueName());
 		return (queue != null) ? queue.answerFor(queued) : null;
 	}
@@ -314,7 +314,7 @@ final class LocalQueues {
 	 * @return the answer, or {@code null} if the request is the first, or if the first
 	 * has no answer yet
 	 */
-	@Nullable QueueAnswer stopWaiting(QueuedRequest queued) {
+	public @Nullable QueueAnswer stopWaiting(QueuedRequest queued) {
 		if (queued.answer() == null) {
 			this.queues.computeIfPresent(queued.queueName(), (key, queue) -> {
 				queue.stopWaiting(queued);
@@ -328,16 +328,16 @@ final class LocalQueues {
 	 * Close the queues: waiting requests wake up and fail, and leases are not passed on
 	 * any more.
 	 */
-	void close() {
+	public void close() {
 		this.open = false;
 		requests().forEach(QueuedRequest::signal);
 	}
 
-	boolean isOpen() {
+	public boolean isOpen() {
 		return this.open;
 	}
 
-	void failIfClosed(String key) {
+	public void failIfClosed(String key) {
 		if (!this.open) {
 			throw new LockRegistryClosedException(key);
 		}
@@ -347,7 +347,7 @@ final class LocalQueues {
 	 * The requests that wait for a lock, key by key. Each queue is locked only as long as
 	 * it is copied.
 	 */
-	List<QueuedRequest> waiting() {
+	public List<QueuedRequest> waiting() {
 		return requests().stream().filter(QueuedRequest::isWaiting).toList();
 	}
 
@@ -365,14 +365,14 @@ final class LocalQueues {
 	/**
 	 * Wait until no request holds or waits any more, for a short time at shutdown.
 	 */
-	void awaitNone(Deadline limit) {
+	public void awaitNone(Deadline limit) {
 		long pause = TimeUnit.MILLISECONDS.toNanos(1);
 		for (long left = limit.remainingNanos(); left > 0 && !this.queues.isEmpty(); left -= pause) {
 			LockSupport.parkNanos(this, pause);
 		}
 	}
 
-	int size() {
+	public int size() {
 		return this.queues.size();
 	}
 

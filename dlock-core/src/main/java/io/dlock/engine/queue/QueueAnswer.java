@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.queue;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,17 +16,17 @@ import io.dlock.store.StoredLock;
  * @param elsewhere the lock of another process as the store described it, or {@code null}
  * @param failure the failure of the store, or {@code null} if the lock has a holder
  */
-record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @Nullable StoreException failure) {
+public record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @Nullable StoreException failure) {
 
 	static QueueAnswer heldHere(Hold hold) {
 		return new QueueAnswer(hold, null, null);
 	}
 
-	static QueueAnswer refused(@Nullable StoredLock lock) {
+	public static QueueAnswer refused(@Nullable StoredLock lock) {
 		return new QueueAnswer(null, lock, null);
 	}
 
-	static QueueAnswer failed(StoreException failure) {
+	public static QueueAnswer failed(StoreException failure) {
 		return new QueueAnswer(null, null, failure);
 	}
 
@@ -34,7 +34,7 @@ record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @Nullabl
 	 * The holder, for people.
 	 * @return the holder, or {@code null} if it is unknown
 	 */
-	@Nullable LockInfo holder() {
+	public @Nullable LockInfo holder() {
 		if (this.here != null) {
 			return LockInfos.of(this.here);
 		}

@@ -1,4 +1,4 @@
-package io.dlock.engine;
+package io.dlock.engine.queue;
 
 import org.jspecify.annotations.Nullable;
 
@@ -9,11 +9,11 @@ import io.dlock.store.MailboxAddress;
  * requests of a {@linkplain LocalQueues local queue} share one place, which the first of
  * them uses.
  */
-final class StoreQueuePlaces {
+public final class StoreQueuePlaces {
 
 	private final LocalQueues queues;
 
-	StoreQueuePlaces(LocalQueues queues) {
+	public StoreQueuePlaces(LocalQueues queues) {
 		this.queues = queues;
 	}
 
@@ -22,7 +22,7 @@ final class StoreQueuePlaces {
 	 * @param first the request, the first of its queue
 	 * @return the address, or {@code null} if the store has not queued this process
 	 */
-	@Nullable MailboxAddress of(QueuedRequest first) {
+	public @Nullable MailboxAddress of(QueuedRequest first) {
 		LocalQueue queue = this.queues.queueOfFirst(first);
 		return (queue != null) ? queue.queuedAt() : null;
 	}
@@ -33,7 +33,7 @@ final class StoreQueuePlaces {
 	 * @param address the address, or {@code null} if the store has not queued this
 	 * process
 	 */
-	void set(QueuedRequest first, @Nullable MailboxAddress address) {
+	public void set(QueuedRequest first, @Nullable MailboxAddress address) {
 		LocalQueue queue = this.queues.queueOfFirst(first);
 		if (queue != null) {
 			queue.queuedAt(address);
@@ -72,7 +72,7 @@ final class StoreQueuePlaces {
 	 * Wake the first of a queue because the store has signalled an available lock.
 	 * @return {@code false} if no request of this process waits for the key
 	 */
-	boolean onLockAvailable(String message) {
+	public boolean onLockAvailable(String message) {
 		QueuedRequest[] first = new QueuedRequest[1];
 		this.queues.change(message, (queue) -> first[0] = queue.first());
 		if (first[0] != null) {
