@@ -1,10 +1,16 @@
 package io.dlock;
 
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.test.ClassCycles;
 
@@ -12,6 +18,7 @@ import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Dependencies point one way: aop → io.dlock ← engine → store ← redis, jdbc, memory; aop
@@ -95,16 +102,36 @@ class ArchitectureTests {
 	}
 
 	/**
-	 * A package below the engine has public types for the engine alone: they are no API.
+	 * These packages have public types for the package above them alone: they are no API.
+	 * @param owner the package above
 	 */
-	@Test
-	void packagesBelowTheEngineAreKnownToItOnly() {
+	@ParameterizedTest
+	@ValueSource(strings = { "io.dlock.engine", "io.dlock.store.redis" })
+	void packagesBelowAreKnownToTheirOwnerOnly(String owner) {
 		noClasses().that()
-			.resideOutsideOfPackage("io.dlock.engine..")
+			.resideOutsideOfPackage(owner + "..")
 			.should()
 			.dependOnClassesThat()
-			.resideInAPackage("io.dlock.engine.*..")
+			.resideInAPackage(owner + ".*..")
 			.check(CLASSES);
+		noClasses().that()
+			.resideInAPackage(owner + ".*..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage(owner)
+			.check(CLASSES);
+	}
+
+	/**
+	 * The API is one package, because a user imports from it alone.
+	 */
+	@Test
+	void packagesHaveAtMostThirtyFiles() {
+		Map<String, Long> files = CLASSES.stream()
+			.filter(JavaClass::isTopLevelClass)
+			.collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+		files.remove("io.dlock");
+		assertThat(files).hasSizeGreaterThan(20).allSatisfy((name, size) -> assertThat(size).isLessThanOrEqualTo(30));
 	}
 
 	@Test

@@ -15,6 +15,11 @@ import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoredLock;
+import io.dlock.store.redis.connection.RedisAnswers;
+import io.dlock.store.redis.connection.RedisErrors;
+import io.dlock.store.redis.connection.RedisLockScript;
+import io.dlock.store.redis.connection.ScriptConnection;
+import io.dlock.store.redis.connection.ScriptRun;
 
 /**
  * The script of an acquire, and its answer.

@@ -30,6 +30,8 @@ import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
+import io.dlock.store.redis.connection.RedisAnswers;
+import io.dlock.store.redis.connection.RedisConnections;
 
 /**
  * The operations for operators, by scripts as well: they run with any client, and a

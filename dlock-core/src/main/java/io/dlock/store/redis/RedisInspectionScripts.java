@@ -1,5 +1,7 @@
 package io.dlock.store.redis;
 
+import io.dlock.store.redis.connection.RedisLockScript;
+
 /**
  * The Lua scripts for operators.
  */

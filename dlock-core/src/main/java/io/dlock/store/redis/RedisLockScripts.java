@@ -2,6 +2,7 @@ package io.dlock.store.redis;
 
 import io.dlock.store.LockStore;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.redis.connection.RedisLockScript;
 
 /**
  * The Lua scripts, one for each operation. Their text is constant, so that the server's

@@ -26,6 +26,14 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoredLock;
+import io.dlock.store.redis.connection.RedisAnswers;
+import io.dlock.store.redis.connection.RedisConnections;
+import io.dlock.store.redis.connection.RedisConnectionsFactory;
+import io.dlock.store.redis.connection.RedisErrors;
+import io.dlock.store.redis.connection.RedisLockScript;
+import io.dlock.store.redis.connection.RedisUnacknowledgedException;
+import io.dlock.store.redis.connection.ScriptRun;
+import io.dlock.store.redis.connection.WaitCommand;
 
 /**
  * Locks in Redis 6.2 or newer, or a server that speaks its protocol. One Lua script and
@@ -57,7 +65,7 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	private final @Nullable RedisQuarantine quarantine;
 
-	private final @Nullable RedisAcknowledgement acknowledgement;
+	private final @Nullable WaitCommand acknowledgement;
 
 	/**
 	 * Create a store.
@@ -70,10 +78,11 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 		this.prefix = settings.prefix();
 		this.quarantine = (settings.quarantine() != null)
 				? new RedisQuarantine(this.connections, this.prefix, settings.quarantine()) : null;
-		this.acknowledgement = settings.acknowledgement();
+		RedisAcknowledgement required = settings.acknowledgement();
+		this.acknowledgement = (required != null) ? required.command() : null;
 		this.mailboxes = new RedisMailboxes(this.connections, this.prefix, settings.commandTimeout());
 		this.inspection = new RedisInspection(this.connections, this.mailboxes, this.prefix, settings.commandTimeout(),
-				this.acknowledgement);
+				required);
 	}
 
 	@Override

@@ -26,6 +26,9 @@ import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.redis.connection.RedisAnswers;
+import io.dlock.store.redis.connection.RedisConnections;
+import io.dlock.store.redis.connection.RedisErrors;
 
 /**
  * Subscribes waiting processes to one channel each, {@code dlock:mail:<address>}. Publish

@@ -1,6 +1,7 @@
 package io.dlock.store.redis;
 
 import io.dlock.store.LockStore;
+import io.dlock.store.redis.connection.RedisLockScript;
 
 /**
  * The Lua scripts for {@linkplain LockStore#isMember members}, which hold a lock

@@ -15,6 +15,9 @@ import io.dlock.store.Quarantine;
 import io.dlock.store.QuarantineEnd;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoreQuarantinedException;
+import io.dlock.store.redis.connection.RedisAnswers;
+import io.dlock.store.redis.connection.RedisConnections;
+import io.dlock.store.redis.connection.RedisLockScript;
 
 /**
  * The quarantine of a Redis after a failover or a restart, as this process sees it.

@@ -1,6 +1,7 @@
 package io.dlock.store.redis;
 
 import io.dlock.store.Quarantine;
+import io.dlock.store.redis.connection.RedisLockScript;
 
 /**
  * The Lua scripts that grant locks, each with a look at the history of the server before

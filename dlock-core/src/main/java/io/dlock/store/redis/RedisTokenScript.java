@@ -1,5 +1,7 @@
 package io.dlock.store.redis;
 
+import io.dlock.store.redis.connection.RedisLockScript;
+
 /**
  * The script for {@link io.dlock.store.RaisedTokens}.
  */

@@ -16,6 +16,7 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.redis.connection.ScriptRun;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -9,6 +9,10 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.StorageKey;
+import io.dlock.store.redis.connection.RedisAnswers;
+import io.dlock.store.redis.connection.RedisLockScript;
+import io.dlock.store.redis.connection.ScriptConnection;
+import io.dlock.store.redis.connection.SpringScriptConnection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

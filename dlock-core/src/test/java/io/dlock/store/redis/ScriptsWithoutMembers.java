@@ -1,5 +1,7 @@
 package io.dlock.store.redis;
 
+import io.dlock.store.redis.connection.RedisLockScript;
+
 /**
  * The scripts of the version before members, as they were. They run beside those of today
  * during a rolling update.

@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -12,7 +12,7 @@ import io.dlock.store.StoreException.Effect;
 /**
  * Reads the answers of scripts, which the clients hand out as numbers, bytes or texts.
  */
-final class RedisAnswers {
+public final class RedisAnswers {
 
 	private RedisAnswers() {
 	}
@@ -31,15 +31,15 @@ final class RedisAnswers {
 		return answer;
 	}
 
-	static long number(Object value) {
+	public static long number(Object value) {
 		return (value instanceof Number number) ? number.longValue() : Long.parseLong(text(value));
 	}
 
-	static Instant instant(Object micros) {
+	public static Instant instant(Object micros) {
 		return Instant.EPOCH.plus(number(micros), ChronoUnit.MICROS);
 	}
 
-	static String text(Object value) {
+	public static String text(Object value) {
 		return (value instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(value);
 	}
 

@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.time.Duration;
 
@@ -11,7 +11,7 @@ import org.springframework.util.ClassUtils;
  * Opens connections like those of the application, but with the command timeout of the
  * lock.
  */
-final class RedisConnectionsFactory {
+public final class RedisConnectionsFactory {
 
 	private static final Log logger = LogFactory.getLog(RedisConnectionsFactory.class);
 
@@ -31,7 +31,7 @@ final class RedisConnectionsFactory {
 	 * @return connections of the store's own, or those of the application if its client
 	 * is not known
 	 */
-	static RedisConnections create(RedisConnectionFactory factory, Duration commandTimeout) {
+	public static RedisConnections create(RedisConnectionFactory factory, Duration commandTimeout) {
 		RedisConnections connections = null;
 		if (LETTUCE) {
 			connections = LettuceConnections.like(factory, commandTimeout);

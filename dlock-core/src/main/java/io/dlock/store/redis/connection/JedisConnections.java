@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.time.Duration;
 import java.util.Objects;
@@ -76,17 +76,17 @@ final class JedisConnections extends RedisConnections {
 	}
 
 	@Override
-	RedisConnectionFactory subscribers() {
+	public RedisConnectionFactory subscribers() {
 		return JedisSubscriber.of(this.factory);
 	}
 
 	@Override
-	boolean pipelines() {
+	public boolean pipelines() {
 		return true;
 	}
 
 	@Override
-	boolean isCluster() {
+	public boolean isCluster() {
 		return this.factory.isRedisClusterAware();
 	}
 

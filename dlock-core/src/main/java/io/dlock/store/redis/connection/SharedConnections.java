@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.time.Duration;
 
@@ -16,7 +16,7 @@ final class SharedConnections extends RedisConnections {
 	}
 
 	@Override
-	boolean isCluster() {
+	public boolean isCluster() {
 		try (RedisConnection connection = factory().getConnection()) {
 			return connection instanceof RedisClusterConnection;
 		}

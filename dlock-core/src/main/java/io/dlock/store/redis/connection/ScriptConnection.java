@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.util.List;
 import java.util.function.Consumer;
@@ -11,7 +11,7 @@ import io.dlock.store.StoreMisconfiguredException;
 /**
  * A connection to Redis that runs scripts.
  */
-interface ScriptConnection extends AutoCloseable {
+public interface ScriptConnection extends AutoCloseable {
 
 	/**
 	 * Run a script.
@@ -59,10 +59,10 @@ interface ScriptConnection extends AutoCloseable {
 	 * @param runs the scripts
 	 * @param cached whether the server knows them
 	 * @param acknowledgement the acknowledgement
-	 * @return the {@linkplain RedisAcknowledgement#confirmed confirmed} answer or the
+	 * @return the {@linkplain WaitCommand#confirmed confirmed} answer or the
 	 * {@code RuntimeException} of each, in the same order
 	 */
-	default List<Object> runAll(List<ScriptRun> runs, boolean cached, RedisAcknowledgement acknowledgement) {
+	default List<Object> runAll(List<ScriptRun> runs, boolean cached, WaitCommand acknowledgement) {
 		throw new StoreMisconfiguredException(
 				"Locks need an acknowledgement of Redis (dlock.redis.acknowledge), but use the application's own connections, of a client that is not known.",
 				"Use Lettuce or Jedis, or set dlock.redis.acknowledge=none.", null);

@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -17,7 +17,7 @@ import org.springframework.data.redis.connection.ReturnType;
  * A Lua script that is sent by its digest, and by its text when the server does not know
  * it (any more): after a restart, a failover or {@code SCRIPT FLUSH}.
  */
-final class RedisLockScript {
+public final class RedisLockScript {
 
 	private final int keys;
 
@@ -29,11 +29,11 @@ final class RedisLockScript {
 	 * Create a script with one key.
 	 * @param text its text
 	 */
-	RedisLockScript(String text) {
+	public RedisLockScript(String text) {
 		this(1, text);
 	}
 
-	RedisLockScript(int keys, String text) {
+	public RedisLockScript(int keys, String text) {
 		this.keys = keys;
 		this.text = text.getBytes(StandardCharsets.UTF_8);
 		this.digest = sha1(this.text).getBytes(StandardCharsets.US_ASCII);
@@ -44,7 +44,7 @@ final class RedisLockScript {
 	 * @param guard a script that runs before, and may answer instead
 	 * @return the script
 	 */
-	RedisLockScript behind(String guard) {
+	public RedisLockScript behind(String guard) {
 		return new RedisLockScript(this.keys + 1, guard + new String(this.text, StandardCharsets.UTF_8));
 	}
 
@@ -53,7 +53,7 @@ final class RedisLockScript {
 	 * @param keysAndArgs the keys and the arguments
 	 * @return the run
 	 */
-	ScriptRun number(byte[]... keysAndArgs) {
+	public ScriptRun number(byte[]... keysAndArgs) {
 		return new ScriptRun(this.digest, this.text, ReturnType.INTEGER, this.keys, keysAndArgs);
 	}
 
@@ -62,15 +62,15 @@ final class RedisLockScript {
 	 * @param keysAndArgs the keys and the arguments
 	 * @return the run
 	 */
-	ScriptRun list(byte[]... keysAndArgs) {
+	public ScriptRun list(byte[]... keysAndArgs) {
 		return new ScriptRun(this.digest, this.text, ReturnType.MULTI, this.keys, keysAndArgs);
 	}
 
-	List<?> list(ScriptConnection connection, byte[]... keysAndArgs) {
+	public List<?> list(ScriptConnection connection, byte[]... keysAndArgs) {
 		return RedisAnswers.required((List<?>) run(connection, ReturnType.MULTI, keysAndArgs));
 	}
 
-	long number(ScriptConnection connection, byte[]... keysAndArgs) {
+	public long number(ScriptConnection connection, byte[]... keysAndArgs) {
 		return RedisAnswers.required((Long) run(connection, ReturnType.INTEGER, keysAndArgs));
 	}
 
@@ -82,7 +82,7 @@ final class RedisLockScript {
 	 * @param keyAndArgs the key and the arguments
 	 * @return {@code false} if the connection cannot do that
 	 */
-	boolean send(ScriptConnection connection, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
+	public boolean send(ScriptConnection connection, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
 		return connection.send(this.digest, onFailure, keyAndArgs);
 	}
 
@@ -107,7 +107,7 @@ final class RedisLockScript {
 	 * failed
 	 */
 	static List<Object> answers(ScriptConnection connection, List<ScriptRun> runs,
-			@Nullable RedisAcknowledgement acknowledgement) {
+			@Nullable WaitCommand acknowledgement) {
 		List<Object> answers = new ArrayList<>(runAll(connection, runs, true, acknowledgement));
 		List<Integer> unknown = IntStream.range(0, runs.size())
 			.filter((i) -> isUnknown(answers.get(i)))
@@ -126,7 +126,7 @@ final class RedisLockScript {
 	}
 
 	private static List<Object> runAll(ScriptConnection connection, List<ScriptRun> runs, boolean cached,
-			@Nullable RedisAcknowledgement acknowledgement) {
+			@Nullable WaitCommand acknowledgement) {
 		return (acknowledgement != null) ? connection.runAll(runs, cached, acknowledgement)
 				: connection.runAll(runs, cached);
 	}
@@ -135,14 +135,14 @@ final class RedisLockScript {
 		return answer instanceof RuntimeException ex && "NOSCRIPT".equals(RedisErrors.serverCode(ex));
 	}
 
-	static byte[] bytes(String value) {
+	public static byte[] bytes(String value) {
 		return value.getBytes(StandardCharsets.UTF_8);
 	}
 
 	/**
 	 * Redis counts in milliseconds, and a lease must not be shorter than requested.
 	 */
-	static byte[] millis(Duration lease) {
+	public static byte[] millis(Duration lease) {
 		long millis = lease.toMillis();
 		return bytes(Long.toString((lease.compareTo(Duration.ofMillis(millis)) > 0) ? millis + 1 : millis));
 	}

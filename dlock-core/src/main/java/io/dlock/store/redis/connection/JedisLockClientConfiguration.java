@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.time.Duration;
 import java.util.Optional;

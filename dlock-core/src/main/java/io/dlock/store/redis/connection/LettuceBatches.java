@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +26,7 @@ final class LettuceBatches {
 
 	private final StatefulConnection<byte[], byte[]> connection;
 
-	private final RedisAcknowledgement acknowledgement;
+	private final WaitCommand acknowledgement;
 
 	private final long timeout;
 
@@ -34,8 +34,7 @@ final class LettuceBatches {
 
 	private final AtomicBoolean waiting = new AtomicBoolean();
 
-	LettuceBatches(StatefulConnection<byte[], byte[]> connection, RedisAcknowledgement acknowledgement,
-			long timeoutNanos) {
+	LettuceBatches(StatefulConnection<byte[], byte[]> connection, WaitCommand acknowledgement, long timeoutNanos) {
 		this.connection = connection;
 		this.acknowledgement = acknowledgement;
 		this.timeout = timeoutNanos;
@@ -92,7 +91,7 @@ final class LettuceBatches {
 	private AsyncCommand<byte[], byte[], List<Object>> command() {
 		CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE);
 		this.acknowledgement.arguments().forEach(args::add);
-		return new AsyncCommand<>(new Command<>(new Keyword(this.acknowledgement.command()),
+		return new AsyncCommand<>(new Command<>(new Keyword(this.acknowledgement.name()),
 				new NestedMultiOutput<>(ByteArrayCodec.INSTANCE), args));
 	}
 

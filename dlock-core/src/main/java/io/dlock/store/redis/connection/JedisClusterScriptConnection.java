@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -77,7 +77,7 @@ final class JedisClusterScriptConnection extends JedisScriptConnection {
 	 * acknowledgement is missing.
 	 */
 	@Override
-	public List<Object> runAll(List<ScriptRun> runs, boolean cached, RedisAcknowledgement acknowledgement) {
+	public List<Object> runAll(List<ScriptRun> runs, boolean cached, WaitCommand acknowledgement) {
 		List<Object> answers;
 		try (NodePipeline pipeline = new NodePipeline(connections())) {
 			answers = new ArrayList<>(

@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -128,7 +128,7 @@ final class LettuceScriptConnection implements ScriptConnection {
 	 * acknowledgement is missing.
 	 */
 	@Override
-	public List<Object> runAll(List<ScriptRun> runs, boolean cached, RedisAcknowledgement acknowledgement) {
+	public List<Object> runAll(List<ScriptRun> runs, boolean cached, WaitCommand acknowledgement) {
 		List<AsyncCommand<byte[], byte[], ?>> commands = commands(runs, cached);
 		long deadline = System.nanoTime() + this.timeout;
 		List<CompletableFuture<Object>> acknowledged = this.nodes.send(runs, commands, acknowledgement);

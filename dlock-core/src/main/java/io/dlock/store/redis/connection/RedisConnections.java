@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.time.Duration;
 import java.util.Collections;
@@ -20,12 +20,12 @@ import io.dlock.store.StoreException.Effect;
 /**
  * The connections of the store.
  */
-abstract class RedisConnections implements AutoCloseable {
+public abstract class RedisConnections implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(RedisConnections.class);
 
 	/** The number of beats that are due before a subscription counts as dead. */
-	static final int BEATS_IN_SILENCE = 3;
+	public static final int BEATS_IN_SILENCE = 3;
 
 	private final RedisConnectionFactory factory;
 
@@ -59,7 +59,7 @@ abstract class RedisConnections implements AutoCloseable {
 	 * @param commandTimeout the command timeout
 	 * @return the time, in which several beats are due
 	 */
-	static Duration longestSilence(Duration commandTimeout) {
+	public static Duration longestSilence(Duration commandTimeout) {
 		return commandTimeout.multipliedBy(2 * BEATS_IN_SILENCE);
 	}
 
@@ -70,7 +70,7 @@ abstract class RedisConnections implements AutoCloseable {
 	 * @param command the command
 	 * @return its answer
 	 */
-	final <T> T execute(String operation, Function<ScriptConnection, T> command) {
+	public final <T> T execute(String operation, Function<ScriptConnection, T> command) {
 		return run(operation, (connection) -> {
 			try {
 				T answer = command.apply(connection);
@@ -90,7 +90,7 @@ abstract class RedisConnections implements AutoCloseable {
 	 * @param runs the scripts
 	 * @return the answer or the exception of each, in the same order
 	 */
-	final List<Object> executeAll(String operation, List<ScriptRun> runs) {
+	public final List<Object> executeAll(String operation, List<ScriptRun> runs) {
 		return executeAll(operation, runs, null);
 	}
 
@@ -101,8 +101,8 @@ abstract class RedisConnections implements AutoCloseable {
 	 * @param acknowledgement the acknowledgement, or {@code null} if none is needed
 	 * @return the answer or the exception of each, in the same order
 	 */
-	final List<Object> executeAll(String operation, List<ScriptRun> runs,
-			@Nullable RedisAcknowledgement acknowledgement) {
+	public final List<Object> executeAll(String operation, List<ScriptRun> runs,
+			@Nullable WaitCommand acknowledgement) {
 		try {
 			return run(operation, (connection) -> {
 				try {
@@ -145,7 +145,7 @@ abstract class RedisConnections implements AutoCloseable {
 	 * @param command the command
 	 * @return its answer
 	 */
-	final <T> T run(String operation, Function<ScriptConnection, T> command) {
+	public final <T> T run(String operation, Function<ScriptConnection, T> command) {
 		try (ScriptConnection connection = open()) {
 			return command.apply(connection);
 		}
@@ -178,7 +178,7 @@ abstract class RedisConnections implements AutoCloseable {
 		this.answered = System.nanoTime();
 	}
 
-	final StoreException notConnected(RuntimeException ex) {
+	public final StoreException notConnected(RuntimeException ex) {
 		return RedisErrors.isPoolExhausted(ex) ? noConnectionIsFree(ex) : RedisErrors.notConnected(ex);
 	}
 
@@ -204,21 +204,21 @@ abstract class RedisConnections implements AutoCloseable {
 	void failed(RuntimeException failure) {
 	}
 
-	final RedisConnectionFactory factory() {
+	public final RedisConnectionFactory factory() {
 		return this.factory;
 	}
 
 	/**
 	 * The connections for subscriptions.
 	 */
-	RedisConnectionFactory subscribers() {
+	public RedisConnectionFactory subscribers() {
 		return this.factory;
 	}
 
 	/**
 	 * Whether several scripts take one round trip.
 	 */
-	boolean pipelines() {
+	public boolean pipelines() {
 		return false;
 	}
 
@@ -226,9 +226,9 @@ abstract class RedisConnections implements AutoCloseable {
 	 * Whether there are several nodes, each with some of the locks.
 	 * @return whether this is a cluster
 	 */
-	abstract boolean isCluster();
+	public abstract boolean isCluster();
 
-	final String description() {
+	public final String description() {
 		return this.description;
 	}
 

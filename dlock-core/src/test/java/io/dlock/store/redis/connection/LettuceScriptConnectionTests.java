@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -57,7 +57,7 @@ class LettuceScriptConnectionTests {
 	@Test
 	void d8BatchOfAnInterruptedThreadIsCancelled() {
 		Thread.currentThread().interrupt();
-		ScriptRun run = RedisLockScripts.RENEW.number(new byte[1]);
+		ScriptRun run = new RedisLockScript("return 1").number(new byte[1]);
 		List<Object> answers = this.connection.runAll(List.of(run, run, run), true);
 		assertThat(answers).hasSize(3).hasOnlyElementsOfType(RedisCommandInterruptedException.class);
 		assertThat(this.dispatched).hasSize(3).allMatch(AsyncCommand::isCancelled);

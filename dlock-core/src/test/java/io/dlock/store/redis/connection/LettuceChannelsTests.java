@@ -1,9 +1,9 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.util.ArrayList;
 import java.util.List;
 
-import io.dlock.store.redis.LettuceChannels.NoLateHandshake;
+import io.dlock.store.redis.connection.LettuceChannels.NoLateHandshake;
 import io.lettuce.core.protocol.ConnectionWatchdog;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;

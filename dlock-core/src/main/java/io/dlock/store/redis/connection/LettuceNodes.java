@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -41,7 +41,7 @@ final class LettuceNodes {
 	 * @return for each script the answer of the command that waits for it
 	 */
 	List<CompletableFuture<Object>> send(List<ScriptRun> runs, List<AsyncCommand<byte[], byte[], ?>> commands,
-			RedisAcknowledgement acknowledgement) {
+			WaitCommand acknowledgement) {
 		Map<RedisClusterNode, Part> parts = new HashMap<>();
 		List<CompletableFuture<Object>> acknowledged = new ArrayList<>();
 		for (int i = 0; i < runs.size(); i++) {
@@ -67,7 +67,7 @@ final class LettuceNodes {
 	}
 
 	@SuppressWarnings("FutureReturnValueIgnored") // its failure is that of the commands
-	private void send(RedisClusterNode node, Part part, RedisAcknowledgement acknowledgement) {
+	private void send(RedisClusterNode node, Part part, WaitCommand acknowledgement) {
 		if (!(this.shared instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster)) {
 			batches(this.shared, acknowledgement).send(part.commands(), part.acknowledged());
 			return;
@@ -87,8 +87,7 @@ final class LettuceNodes {
 		});
 	}
 
-	private LettuceBatches batches(StatefulConnection<byte[], byte[]> connection,
-			RedisAcknowledgement acknowledgement) {
+	private LettuceBatches batches(StatefulConnection<byte[], byte[]> connection, WaitCommand acknowledgement) {
 		LettuceBatches known = this.batches.get(connection);
 		if (known != null) {
 			return known;

@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import org.jspecify.annotations.Nullable;
 
@@ -7,7 +7,7 @@ import io.dlock.store.StoreException;
 /**
  * The server ran the script, but its acknowledgement is missing.
  */
-final class RedisUnacknowledgedException extends StoreException {
+public final class RedisUnacknowledgedException extends StoreException {
 
 	RedisUnacknowledgedException(String message) {
 		this(message, false, null);

@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;

@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -39,7 +39,7 @@ class JedisScriptConnection extends SpringScriptConnection {
 	}
 
 	@Override
-	public List<Object> runAll(List<ScriptRun> runs, boolean cached, RedisAcknowledgement acknowledgement) {
+	public List<Object> runAll(List<ScriptRun> runs, boolean cached, WaitCommand acknowledgement) {
 		try (AbstractPipeline pipeline = this.jedis.pipelined()) {
 			return runAll(pipeline, (run) -> "", runs, cached, acknowledgement);
 		}
@@ -49,7 +49,7 @@ class JedisScriptConnection extends SpringScriptConnection {
 	 * Run scripts on several nodes, with one command behind those of each node.
 	 */
 	final List<Object> runAll(AbstractPipeline pipeline, Function<ScriptRun, Object> node, List<ScriptRun> runs,
-			boolean cached, RedisAcknowledgement acknowledgement) {
+			boolean cached, WaitCommand acknowledgement) {
 		List<Supplier<Object>> answers = new ArrayList<>(runs.size());
 		for (ScriptRun run : runs) {
 			answers.add(append(pipeline, run, cached));
@@ -65,7 +65,7 @@ class JedisScriptConnection extends SpringScriptConnection {
 			.toList();
 	}
 
-	private static Supplier<Object> wait(AbstractPipeline pipeline, byte[] key, RedisAcknowledgement acknowledgement) {
+	private static Supplier<Object> wait(AbstractPipeline pipeline, byte[] key, WaitCommand acknowledgement) {
 		long millis = acknowledgement.timeout().toMillis();
 		try {
 			if (acknowledgement.isFsync()) {

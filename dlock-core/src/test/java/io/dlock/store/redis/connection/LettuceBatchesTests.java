@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -26,8 +26,8 @@ class LettuceBatchesTests {
 
 	private final List<List<AsyncCommand<byte[], byte[], ?>>> dispatched = new ArrayList<>();
 
-	private final LettuceBatches batches = new LettuceBatches(connection(),
-			RedisAcknowledgement.byReplicas(1, Duration.ofMillis(1)), Duration.ofMillis(50).toNanos());
+	private final LettuceBatches batches = new LettuceBatches(connection(), new WaitCommand(1, Duration.ofMillis(1)),
+			Duration.ofMillis(50).toNanos());
 
 	@SuppressWarnings("unchecked")
 	private StatefulConnection<byte[], byte[]> connection() {

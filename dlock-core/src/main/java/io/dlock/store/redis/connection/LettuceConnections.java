@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.time.Duration;
 import java.util.Objects;
@@ -204,12 +204,12 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	@Override
-	boolean pipelines() {
+	public boolean pipelines() {
 		return true;
 	}
 
 	@Override
-	boolean isCluster() {
+	public boolean isCluster() {
 		return this.factory.isClusterAware();
 	}
 

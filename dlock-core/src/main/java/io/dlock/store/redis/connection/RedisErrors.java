@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.net.ConnectException;
 import java.util.NoSuchElementException;
@@ -16,7 +16,7 @@ import io.dlock.store.StoreException.Effect;
  * server sent is a refusal: the scripts write only after all that can be refused. Any
  * other error (a timeout, a broken connection, a decoding error) leaves the effect open.
  */
-final class RedisErrors {
+public final class RedisErrors {
 
 	/** The server is up but cannot serve a write now; that passes or is repaired. */
 	private static final Set<String> PASSING = Set.of("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
@@ -42,7 +42,7 @@ final class RedisErrors {
 	 * @param ex the exception of the client
 	 * @return the code, or {@code null} if the server did not send an error
 	 */
-	static @Nullable String serverCode(Throwable ex) {
+	public static @Nullable String serverCode(Throwable ex) {
 		int depth = 0;
 		for (Throwable cause = ex; cause != null && depth < 10; cause = cause.getCause()) {
 			String message = cause.getMessage();
@@ -96,7 +96,7 @@ final class RedisErrors {
 		return "MOVED".equals(code) || "ASK".equals(code);
 	}
 
-	static StoreException translate(String operation, RuntimeException ex) {
+	public static StoreException translate(String operation, RuntimeException ex) {
 		String code = serverCode(ex);
 		if (code == null && isNeverSent(ex)) {
 			return notConnected(ex);
@@ -139,7 +139,7 @@ final class RedisErrors {
 	/**
 	 * Jedis suppresses the reason why it could not connect.
 	 */
-	static String rootMessage(Throwable ex) {
+	public static String rootMessage(Throwable ex) {
 		Throwable root = root(ex);
 		if (root.getSuppressed().length > 0) {
 			root = root.getSuppressed()[0];

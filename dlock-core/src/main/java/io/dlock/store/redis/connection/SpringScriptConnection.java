@@ -1,4 +1,4 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,13 +13,13 @@ import org.springframework.data.redis.connection.ReturnType;
 /**
  * Runs scripts with any client that Spring Data knows, one after the other.
  */
-class SpringScriptConnection implements ScriptConnection {
+public class SpringScriptConnection implements ScriptConnection {
 
 	private static final Log logger = LogFactory.getLog(SpringScriptConnection.class);
 
 	private final RedisConnection connection;
 
-	SpringScriptConnection(RedisConnection connection) {
+	public SpringScriptConnection(RedisConnection connection) {
 		this.connection = connection;
 	}
 

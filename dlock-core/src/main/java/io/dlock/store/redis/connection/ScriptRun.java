@@ -1,11 +1,11 @@
-package io.dlock.store.redis;
+package io.dlock.store.redis.connection;
 
 import org.springframework.data.redis.connection.ReturnType;
 
 /**
  * A script with its keys and arguments, to be run together with others.
  */
-final class ScriptRun {
+public final class ScriptRun {
 
 	private final byte[] digest;
 
@@ -30,22 +30,22 @@ final class ScriptRun {
 	 * @param cached whether the server knows it
 	 * @return its digest or its text
 	 */
-	byte[] script(boolean cached) {
+	public byte[] script(boolean cached) {
 		return cached ? this.digest : this.text;
 	}
 
-	ReturnType returnType() {
+	public ReturnType returnType() {
 		return this.returnType;
 	}
 
 	/**
 	 * The number of keys, which are in one slot.
 	 */
-	int keys() {
+	public int keys() {
 		return this.keys;
 	}
 
-	byte[][] keysAndArgs() {
+	public byte[][] keysAndArgs() {
 		return this.keysAndArgs;
 	}
 
