@@ -93,6 +93,35 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 		}
 	}
 
+	/**
+	 * Redis is there all the time, so that a try that is told of an outage is told
+	 * wrongly. A command that is under way when the connection breaks may fail.
+	 */
+	@Test
+	void acquireWaitsForAConnectionThatIsOpenedAgain() {
+		granted(acquire("warm-up", LEASE));
+		assertThat(store().release(key(), "warm-up")).isTrue();
+		for (int i = 0; i < 3; i++) {
+			String owner = "owner " + i;
+			proxy().delayReplies(Duration.ofMillis(100));
+			proxy().cutAll();
+			Awaitility.await().until(() -> isGrantedUnlessItWasSent(owner));
+			proxy().delayReplies(Duration.ZERO);
+			assertThat(store().release(key(), owner)).isTrue();
+		}
+	}
+
+	private boolean isGrantedUnlessItWasSent(String owner) {
+		try {
+			granted(acquire(owner, LEASE));
+			return true;
+		}
+		catch (StoreException ex) {
+			assertThat(ex.effect()).as(ex.getMessage()).isEqualTo(Effect.UNKNOWN);
+			return false;
+		}
+	}
+
 	private void interruptedAcquire(String key) {
 		CompletableFuture<StoreException> failure = new CompletableFuture<>();
 		AtomicBoolean flag = new AtomicBoolean();

@@ -9,6 +9,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.lettuce.core.RedisCommandInterruptedException;
@@ -37,7 +38,12 @@ final class LettuceConnections extends RedisConnections {
 
 	private static final int UNANSWERED_BEFORE_RESET = 3;
 
+	private static final long RECONNECT_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
 	private final AtomicInteger unanswered = new AtomicInteger();
+
+	/** A reconnect took too long. No call waits for it until the server answers again. */
+	private volatile boolean reconnectIsSlow;
 
 	private final DedicatedFactory factory;
 
@@ -168,7 +174,21 @@ final class LettuceConnections extends RedisConnections {
 		LettuceScriptConnection opened = new LettuceScriptConnection(this.factory.shared(),
 				this.commandTimeout.toNanos());
 		this.current = opened;
+		awaitReconnect(opened);
 		return opened;
+	}
+
+	/**
+	 * A connection that broke is usually back within milliseconds. A call that is made
+	 * meanwhile would look like an outage. That of a cluster tells nothing about those to
+	 * its nodes.
+	 */
+	private void awaitReconnect(LettuceScriptConnection connection) {
+		long begin = System.nanoTime();
+		while (!connection.isOpen() && this.factory.isRunning() && !this.reconnectIsSlow && !isCluster()) {
+			LockSupport.parkNanos(RECONNECT_POLL_NANOS);
+			this.reconnectIsSlow = System.nanoTime() - begin > this.commandTimeout.toNanos() / 4;
+		}
 	}
 
 	private static StoreException notAnswering(Exception cause) {
@@ -179,6 +199,9 @@ final class LettuceConnections extends RedisConnections {
 	void answered() {
 		if (this.unanswered.get() != 0) {
 			this.unanswered.set(0);
+		}
+		if (this.reconnectIsSlow) {
+			this.reconnectIsSlow = false;
 		}
 	}
 
