@@ -244,6 +244,9 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	@Override
 	public boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
+		if (!this.connections.sendsAtOnce()) {
+			return false;
+		}
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
 		return this.connections.run("release",
 				(connection) -> releaseScript(owner).send(connection,

@@ -111,6 +111,18 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 		}
 	}
 
+	@Test
+	void releaseIsNotSentAtOnceWhileTheConnectionIsOpenedAgain() {
+		granted(acquire("a", LEASE));
+		proxy().blackHole(true);
+		proxy().cutAll();
+		Awaitility.await().until(() -> !store().releaseAsync(key(), "a", (failure) -> {
+		}));
+		proxy().blackHole(false);
+		Awaitility.await().ignoreException(StoreException.class).until(() -> store().release(key(), "a"));
+		granted(acquire("b", LEASE));
+	}
+
 	private boolean isGrantedUnlessItWasSent(String owner) {
 		try {
 			granted(acquire(owner, LEASE));

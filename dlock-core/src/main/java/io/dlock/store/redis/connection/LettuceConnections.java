@@ -232,6 +232,12 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	@Override
+	public boolean sendsAtOnce() {
+		LettuceScriptConnection open = this.current;
+		return open != null && open.isOpen();
+	}
+
+	@Override
 	public boolean isCluster() {
 		return this.factory.isClusterAware();
 	}

@@ -223,6 +223,13 @@ public abstract class RedisConnections implements AutoCloseable {
 	}
 
 	/**
+	 * Whether a command can be sent now without a wait, for a connection or its answer.
+	 */
+	public boolean sendsAtOnce() {
+		return false;
+	}
+
+	/**
 	 * Whether there are several nodes, each with some of the locks.
 	 * @return whether this is a cluster
 	 */
