@@ -425,7 +425,7 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 
 	@Test
 	void lockedRowsKeepNoOtherMemberFromEveryRenewal() throws SQLException {
-		JdbcLockStore impatient = store(this.pool, Duration.ofSeconds(1));
+		JdbcLockStore impatient = Patience.connected(store(this.pool, Duration.ofSeconds(1)));
 		List<RenewCommand> renewals = Stream.of("a", "b", "c")
 			.map((each) -> new RenewCommand(each, "+" + each, LEASE))
 			.toList();

@@ -144,7 +144,6 @@ class CongestedConnectionsIntegrationTests {
 	void a5CallsAtADatabaseThatFellSilentAreFailedAndNotCongested() throws Exception {
 		Duration timeout = Duration.ofSeconds(1);
 		try (JdbcLockStore store = store(timeout)) {
-			store.verify();
 			this.proxy.blackHole(true);
 			Awaitility.await()
 				.until(() -> attempt(store, this.key), (failure) -> !(failure instanceof StoreCongestedException));
@@ -167,7 +166,7 @@ class CongestedConnectionsIntegrationTests {
 		this.application.setConnectionTimeout(500);
 		try (JdbcLockStore store = new JdbcLockStore(this.application,
 				JdbcLockStoreSettings.defaults().withCommandTimeout(TIMEOUT).withPoolSize(0))) {
-			store.verify();
+			Patience.connected(store);
 			try (Connection used = this.application.getConnection()) {
 				assertThat(used.isClosed()).isFalse();
 				assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> acquire(store, this.key));
@@ -177,8 +176,8 @@ class CongestedConnectionsIntegrationTests {
 	}
 
 	private JdbcLockStore store(Duration timeout) {
-		return new JdbcLockStore(this.application,
-				JdbcLockStoreSettings.defaults().withCommandTimeout(timeout).withPoolSize(2));
+		return Patience.connected(new JdbcLockStore(this.application,
+				JdbcLockStoreSettings.defaults().withCommandTimeout(timeout).withPoolSize(2)));
 	}
 
 	private Connection lockRow(JdbcLockStore store) throws SQLException {

@@ -16,6 +16,7 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.TcpProxy;
@@ -69,7 +70,7 @@ class DemotedDatabaseIntegrationTests {
 			}
 			application.setMaximumPoolSize(CONNECTIONS);
 			application.setMinimumIdle(CONNECTIONS);
-			store.verify();
+			Patience.connected(store);
 			Awaitility.await().until(() -> application.getHikariPoolMXBean().getTotalConnections() == CONNECTIONS);
 			demote(oldAdmin);
 			Awaitility.await().untilAsserted(() -> assertThat(renewTogether(store)).contains(RenewResult.UNKNOWN));
