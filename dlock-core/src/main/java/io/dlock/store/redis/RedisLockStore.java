@@ -244,14 +244,9 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	@Override
 	public boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
-		if (!this.connections.sendsAtOnce()) {
-			return false;
-		}
-		RedisKeys keys = RedisKeys.of(this.prefix, key);
-		return this.connections.run("release",
-				(connection) -> releaseScript(owner).send(connection,
-						(failure) -> onFailure.accept(RedisErrors.translate("release", failure)), keys.lock(),
-						RedisLockScripts.owner(owner)));
+		return this.connections.send(releaseScript(owner),
+				(failure) -> onFailure.accept(RedisErrors.translate("release", failure)),
+				RedisKeys.of(this.prefix, key).lock(), RedisLockScripts.owner(owner));
 	}
 
 	@Override

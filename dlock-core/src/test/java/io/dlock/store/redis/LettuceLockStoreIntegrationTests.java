@@ -7,11 +7,17 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +114,51 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 			Awaitility.await().until(() -> isGrantedUnlessItWasSent(owner));
 			proxy().delayReplies(Duration.ZERO);
 			assertThat(store().release(key(), owner)).isTrue();
+		}
+	}
+
+	/**
+	 * The socket of a connection is closed before the connection knows, which takes long
+	 * on a busy machine.
+	 */
+	@Test
+	void acquireIsSentAgainIfTheClientHasRejectedIt() throws Exception {
+		Semaphore closed = new Semaphore(0);
+		ClientResources resources = ClientResources.builder().nettyCustomizer(new NettyCustomizer() {
+
+			@Override
+			public void afterChannelInitialized(Channel channel) {
+				channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+
+					@Override
+					public void channelInactive(ChannelHandlerContext context) throws Exception {
+						closed.release();
+						LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+						super.channelInactive(context);
+					}
+
+				});
+			}
+
+		}).build();
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("127.0.0.1", proxy().port()),
+				LettuceClientConfiguration.builder().clientResources(resources).build());
+		factory.afterPropertiesSet();
+		factory.start();
+		try (RedisLockStore store = new RedisLockStore(factory, patient())) {
+			AcquireCommand command = new AcquireCommand(key(), "a", LEASE, "holder", "");
+			assertThat(store.acquire(command)).isInstanceOf(Granted.class);
+			proxy().cutAll();
+			closed.acquire();
+			assertThat(store.acquire(command)).isInstanceOf(Granted.class);
+			proxy().cutAll();
+			closed.acquire();
+			assertThat(store.acquireAll(List.of(command))).hasOnlyElementsOfType(Granted.class);
+		}
+		finally {
+			factory.destroy();
+			resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
 		}
 	}
 

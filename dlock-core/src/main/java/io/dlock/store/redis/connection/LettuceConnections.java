@@ -11,8 +11,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
-import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
@@ -191,6 +192,19 @@ final class LettuceConnections extends RedisConnections {
 		}
 	}
 
+	/**
+	 * The socket is closed some moments before the connection says so.
+	 */
+	@Override
+	boolean mayRepeat(RuntimeException failure, long nanos) {
+		boolean repeat = RedisErrors.isRejected(failure) && !this.reconnectIsSlow && !isCluster()
+				&& nanos < this.commandTimeout.toNanos() / 4;
+		if (repeat) {
+			LockSupport.parkNanos(RECONNECT_POLL_NANOS);
+		}
+		return repeat;
+	}
+
 	private static StoreException notAnswering(Exception cause) {
 		return new StoreException(Effect.NONE, false, "Redis does not answer: no connection could be opened", cause);
 	}
@@ -208,22 +222,23 @@ final class LettuceConnections extends RedisConnections {
 	/**
 	 * A half-open connection times out for a quarter of an hour, and a demoted master
 	 * refuses every command: a new connection may work. Any other refusal is an answer: a
-	 * new connection would meet it as well, and the old one carries renewals. A thread
-	 * that was interrupted has not waited for an answer.
+	 * new connection would meet it as well, and the old one carries renewals. A command
+	 * that failed because its connection broke says nothing about the next one.
 	 */
 	@Override
 	void failed(RuntimeException failure) {
-		if (failure instanceof RedisCommandInterruptedException) {
-			return;
-		}
 		String code = RedisErrors.serverCode(failure);
 		if (code != null) {
 			answered();
 		}
 		if ((code != null) ? RedisErrors.isOfAReplica(code)
-				: this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
+				: isSilence(failure) && this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
 			connectAgain(true);
 		}
+	}
+
+	private static boolean isSilence(RuntimeException failure) {
+		return failure instanceof RedisCommandTimeoutException || RedisErrors.isRejected(failure);
 	}
 
 	@Override
@@ -232,9 +247,13 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	@Override
-	public boolean sendsAtOnce() {
+	public boolean send(RedisLockScript script, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
 		LettuceScriptConnection open = this.current;
-		return open != null && open.isOpen();
+		if (open == null || !open.isOpen()) {
+			return false;
+		}
+		open.send(script.digest(), onFailure, keyAndArgs);
+		return true;
 	}
 
 	@Override

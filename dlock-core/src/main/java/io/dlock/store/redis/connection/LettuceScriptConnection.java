@@ -75,9 +75,8 @@ final class LettuceScriptConnection implements ScriptConnection {
 		return answer(command, deadline);
 	}
 
-	@Override
 	@SuppressWarnings("FutureReturnValueIgnored") // failures are told by the callback
-	public boolean send(byte[] digest, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
+	void send(byte[] digest, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
 		AsyncCommand<byte[], byte[], Long> command = command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), digest, true,
 				1, keyAndArgs);
 		command.whenComplete((answer, ex) -> {
@@ -85,8 +84,7 @@ final class LettuceScriptConnection implements ScriptConnection {
 				onFailure.accept((ex instanceof RuntimeException failure) ? failure : new RedisException(ex));
 			}
 		});
-		this.shared.dispatch(command);
-		return true;
+		dispatch(command);
 	}
 
 	@Override

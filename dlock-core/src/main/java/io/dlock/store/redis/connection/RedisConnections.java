@@ -3,7 +3,9 @@ package io.dlock.store.redis.connection;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -71,16 +73,10 @@ public abstract class RedisConnections implements AutoCloseable {
 	 * @return its answer
 	 */
 	public final <T> T execute(String operation, Function<ScriptConnection, T> command) {
-		return run(operation, (connection) -> {
-			try {
-				T answer = command.apply(connection);
-				answered();
-				return answer;
-			}
-			catch (RuntimeException ex) {
-				failed(ex);
-				throw ex;
-			}
+		return noted(operation, () -> {
+			T answer = apply(command);
+			answered();
+			return answer;
 		});
 	}
 
@@ -104,20 +100,24 @@ public abstract class RedisConnections implements AutoCloseable {
 	public final List<Object> executeAll(String operation, List<ScriptRun> runs,
 			@Nullable WaitCommand acknowledgement) {
 		try {
-			return run(operation, (connection) -> {
-				try {
-					return noted(RedisLockScript.answers(connection, runs, acknowledgement));
-				}
-				catch (RuntimeException ex) {
-					failed(ex);
-					throw ex;
-				}
-			});
+			return noted(operation, () -> noted(
+					apply((connection) -> sent(RedisLockScript.answers(connection, runs, acknowledgement)))));
 		}
 		catch (StoreException ex) {
 			logger.debug("Could not " + operation + " " + runs.size() + " locks", ex);
 			return Collections.nCopies(runs.size(), ex);
 		}
+	}
+
+	/**
+	 * Several scripts are rejected together.
+	 */
+	private static List<Object> sent(List<Object> answers) {
+		if (answers.stream()
+			.allMatch((answer) -> answer instanceof RuntimeException ex && RedisErrors.isRejected(ex))) {
+			throw (RuntimeException) answers.get(0);
+		}
+		return answers;
 	}
 
 	private List<Object> noted(List<Object> answers) {
@@ -146,8 +146,50 @@ public abstract class RedisConnections implements AutoCloseable {
 	 * @return its answer
 	 */
 	public final <T> T run(String operation, Function<ScriptConnection, T> command) {
-		try (ScriptConnection connection = open()) {
-			return command.apply(connection);
+		return translated(operation, () -> apply(command));
+	}
+
+	private <T> T apply(Function<ScriptConnection, T> command) {
+		long begin = System.nanoTime();
+		while (true) {
+			try (ScriptConnection connection = open()) {
+				return command.apply(connection);
+			}
+			catch (RuntimeException ex) {
+				if (!mayRepeat(ex, System.nanoTime() - begin)) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	/**
+	 * Whether a command that was not sent may be sent now, after a pause.
+	 * @param failure the exception of the client
+	 * @param nanos the time since the first attempt
+	 */
+	boolean mayRepeat(RuntimeException failure, long nanos) {
+		return false;
+	}
+
+	private <T> T noted(String operation, Supplier<T> call) {
+		return translated(operation, () -> {
+			try {
+				return call.get();
+			}
+			catch (StoreException ex) {
+				throw ex;
+			}
+			catch (RuntimeException ex) {
+				failed(ex);
+				throw ex;
+			}
+		});
+	}
+
+	private <T> T translated(String operation, Supplier<T> call) {
+		try {
+			return call.get();
 		}
 		catch (StoreException ex) {
 			throw ex;
@@ -223,9 +265,14 @@ public abstract class RedisConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Whether a command can be sent now without a wait, for a connection or its answer.
+	 * Send a script with one key without a wait, for a connection or for the answer.
+	 * @param script the script
+	 * @param onFailure takes the failure if there is no answer, or if the server does not
+	 * know the script; does not block
+	 * @param keyAndArgs the key and the arguments
+	 * @return {@code false} if that is not possible now, and nothing was sent
 	 */
-	public boolean sendsAtOnce() {
+	public boolean send(RedisLockScript script, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
 		return false;
 	}
 

@@ -124,8 +124,14 @@ public final class RedisErrors {
 	private static boolean isNeverSent(Throwable ex) {
 		Throwable root = root(ex);
 		String message = (root.getMessage() != null) ? root.getMessage() : "";
-		return root instanceof ConnectException || message.startsWith("Currently not connected")
-				|| message.startsWith("Failed to connect");
+		return root instanceof ConnectException || isRejected(root) || message.startsWith("Failed to connect");
+	}
+
+	/**
+	 * Whether Lettuce rejected a command while its connection was down.
+	 */
+	static boolean isRejected(Throwable ex) {
+		return String.valueOf(ex.getMessage()).startsWith("Currently not connected");
 	}
 
 	private static Throwable root(Throwable ex) {

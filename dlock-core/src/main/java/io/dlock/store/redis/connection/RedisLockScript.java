@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
@@ -74,16 +73,8 @@ public final class RedisLockScript {
 		return RedisAnswers.required((Long) run(connection, ReturnType.INTEGER, keysAndArgs));
 	}
 
-	/**
-	 * Run the script with one key and do not wait for the answer.
-	 * @param connection the connection
-	 * @param onFailure takes the failure if there is no answer, or if the server does not
-	 * know the script
-	 * @param keyAndArgs the key and the arguments
-	 * @return {@code false} if the connection cannot do that
-	 */
-	public boolean send(ScriptConnection connection, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
-		return connection.send(this.digest, onFailure, keyAndArgs);
+	byte[] digest() {
+		return this.digest;
 	}
 
 	private @Nullable Object run(ScriptConnection connection, ReturnType returnType, byte[]... keysAndArgs) {

@@ -1,7 +1,6 @@
 package io.dlock.store.redis.connection;
 
 import java.util.List;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ReturnType;
@@ -23,17 +22,6 @@ public interface ScriptConnection extends AutoCloseable {
 	 * @return the answer: numbers, bytes and lists of them
 	 */
 	@Nullable Object run(byte[] script, boolean cached, ReturnType returnType, int keys, byte[]... keysAndArgs);
-
-	/**
-	 * Run a script with one key and do not wait for the answer.
-	 * @param digest the digest of the script
-	 * @param onFailure takes the failure if there is no answer; does not block
-	 * @param keyAndArgs the key and the arguments
-	 * @return {@code false} if this connection cannot do that, and has done nothing
-	 */
-	default boolean send(byte[] digest, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
-		return false;
-	}
 
 	/**
 	 * Report when a script is on its way, if this connection keeps the order of its
