@@ -250,6 +250,9 @@ class Acquisition {
 	final void note(AcquireResult result, Moment sent) {
 		if (result instanceof AcquireResult.Failed failed) {
 			failed(failed.failure(), sent);
+			if (this.failingSince != null && !Thread.currentThread().isInterrupted()) {
+				this.store.storeFailed(this.failingSince);
+			}
 			return;
 		}
 		this.failure = null;
@@ -329,7 +332,7 @@ class Acquisition {
 			return false;
 		}
 		return this.clock.elapsedNanos(this.failingSince) > patience
-				|| (this.store.silentNanos() > patience && deadline().elapsed().toNanos() > patience);
+				|| (this.store.failingNanos() > patience && deadline().elapsed().toNanos() > patience);
 	}
 
 	private String consequence() {
@@ -366,7 +369,7 @@ class Acquisition {
 	/**
 	 * Have a possible grant of the store revoked in the background.
 	 */
-	private void abandon() {
+	final void abandon() {
 		if (this.unanswered != null) {
 			this.revoker.revoke(this.context.key(), owner(), this.unanswered, this.context.terms().lease());
 			this.unanswered = null;

@@ -57,11 +57,18 @@ final class MemberAcquisition extends Acquisition {
 		if (hold == null && queued.isFirst() && queued.predecessor() == null) {
 			hold = join(queued);
 		}
+		if (hold == null && queued.isFirst()) {
+			Hold granted = attemptInStore(queued);
+			if (granted != null) {
+				return granted;
+			}
+			// passed on during the call, in which a driver may consume the signal
+			hold = this.members.claim(queued);
+		}
 		if (hold != null) {
 			begin(queued, hold);
-			return hold;
 		}
-		return queued.isFirst() ? attemptInStore(queued) : null;
+		return hold;
 	}
 
 	/**
@@ -74,14 +81,19 @@ final class MemberAcquisition extends Acquisition {
 		if (lease == null || hold == null) {
 			return null;
 		}
-		if (!this.shared.isFresh(lease)) {
-			ask(lease);
+		boolean joined = false;
+		try {
+			if (!this.shared.isFresh(lease)) {
+				ask(lease);
+			}
+			joined = this.shared.admits(lease) && hold.isValid();
 		}
-		if (!this.shared.admits(lease) || !hold.isValid()) {
-			this.members.giveBack(hold, queued.isAsynchronous());
-			return null;
+		finally {
+			if (!joined) {
+				this.members.giveBack(hold, queued.isAsynchronous());
+			}
 		}
-		return hold;
+		return joined ? hold : null;
 	}
 
 	private void ask(SharedLease lease) {
@@ -98,16 +110,24 @@ final class MemberAcquisition extends Acquisition {
 				this.leases.lose(lease);
 			}
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			lease.answered(sent, false);
 			if (!(ex instanceof StoreException failed) || failed.effect() == Effect.UNKNOWN) {
 				lease.unanswered(sent);
 			}
+			if (ex instanceof Error error) {
+				throw error;
+			}
 		}
 	}
 
+	/**
+	 * Begin a hold that this process had already. A call to the store that had no answer
+	 * may have granted another.
+	 */
 	private void begin(QueuedRequest queued, Hold hold) {
 		try {
+			abandon();
 			this.leases.begin(hold);
 			this.members.granted(queued, hold.lease());
 			this.store.leaveStoreQueue(queued);

@@ -35,6 +35,9 @@ final class StoreAcquirer {
 
 	private volatile long answered;
 
+	/** The first call that failed since the last answer. */
+	private volatile @Nullable Moment failingSince;
+
 	StoreAcquirer(LockStore store, StoreQueuePlaces places, StoreQueueMembership membership, MachineClock clock,
 			long commandTimeoutNanos) {
 		this.store = store;
@@ -141,9 +144,31 @@ final class StoreAcquirer {
 	 * @param sent the time of a call that it answered
 	 */
 	void storeAnswered(Moment sent) {
+		if (this.failingSince != null) {
+			this.failingSince = null;
+		}
 		if (sent.nanos() - this.answered > this.answerNanos / 8) {
 			this.answered = this.clock.nanoTime();
 		}
+	}
+
+	/**
+	 * Note that the store does not work.
+	 * @param sent the time of a call that failed
+	 */
+	void storeFailed(Moment sent) {
+		if (this.failingSince == null) {
+			this.failingSince = sent;
+		}
+	}
+
+	/**
+	 * How long all requests of this process have failed.
+	 * @return the time since the first of them, or zero if the last one was answered
+	 */
+	long failingNanos() {
+		Moment since = this.failingSince;
+		return (since != null) ? this.clock.elapsedNanos(since) : 0;
 	}
 
 	/**
@@ -152,14 +177,7 @@ final class StoreAcquirer {
 	 * @return whether it works
 	 */
 	boolean isStoreAnswering() {
-		return silentNanos() < this.answerNanos;
-	}
-
-	/**
-	 * The time since the store has answered a request of this process, about.
-	 */
-	long silentNanos() {
-		return this.clock.nanoTime() - this.answered;
+		return this.clock.nanoTime() - this.answered < this.answerNanos;
 	}
 
 	/**

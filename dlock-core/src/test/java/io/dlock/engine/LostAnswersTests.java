@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
@@ -386,6 +387,40 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 			.withCauseInstanceOf(LockStoreException.class));
 		threads.shutdownNow();
 		registry.close();
+	}
+
+	/**
+	 * A store that is not asked does not fail.
+	 */
+	@Test
+	void failureAfterAQuietLeaseIsWaitedOut() throws Exception {
+		assertFailureAfterAQuietLeaseIsWaitedOut(0);
+	}
+
+	@Test
+	void failureLongAfterAnotherIsWaitedOut() throws Exception {
+		assertFailureAfterAQuietLeaseIsWaitedOut(1);
+	}
+
+	private void assertFailureAfterAQuietLeaseIsWaitedOut(int failuresBefore) throws Exception {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore quiet = new TroubledStore();
+		AtomicInteger failures = new AtomicInteger(failuresBefore);
+		quiet.beforeAcquire = () -> {
+			if (failures.getAndUpdate((n) -> Math.max(0, n - 1)) > 0) {
+				throw new StoreException(StoreException.Effect.NONE, false, "connection refused", null);
+			}
+		};
+		try (LeaseLockRegistry registry = new LeaseLockRegistry(quiet, this.settings, clock)) {
+			LockHandle held = registry.acquireAsync(request("key", LEASE.multipliedBy(10), LEASE)).join();
+			CompletableFuture<LockHandle> waiter = registry.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
+			Awaitility.await().until(() -> TestContexts.waiters(registry, "key") == 1);
+			clock.pass(LEASE.plusSeconds(1));
+			failures.set(1);
+			held.release();
+			waiter.get(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS).release();
+			assertThat(failures).hasValue(0);
+		}
 	}
 
 	@Test

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -65,6 +66,21 @@ class PermitClockTests extends AbstractHandOffTests {
 
 	private static void releaseLost(List<LockHandle> permits) {
 		permits.forEach((permit) -> assertThatExceptionOfType(LockLostException.class).isThrownBy(permit::release));
+	}
+
+	@Test
+	void permitThatIsPassedOnAtTheEndOfTheWaitIsNotBusy() {
+		Duration wait = Duration.ofMillis(100);
+		AtomicReference<LockHandle> held = new AtomicReference<>(
+				this.registry.acquirePermitAsync(LockRequest.of("key"), 1).join());
+		this.store.afterAcquire = () -> {
+			LockHandle handle = held.getAndSet(null);
+			if (handle != null) {
+				handle.release();
+				this.clock.pass(wait);
+			}
+		};
+		this.registry.acquirePermit(LockRequest.builder("key").waitTime(wait).build(), 1).release();
 	}
 
 	/** Counters lose permits with a crash in Redisson (issues 2045, 2213, 4462). */

@@ -7,11 +7,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockHandle;
 import io.dlock.LockMode;
@@ -120,6 +122,52 @@ class PermitTests extends AbstractMemberTests {
 		assertThat(this.store.releases).hasValue(0);
 		Awaitility.await().until(() -> Waiting.processes(this.store.memory, "limit:key") == 0);
 		passedOn.release();
+		patient.close();
+	}
+
+	/**
+	 * A driver parks the thread during its call, which consumes the signal.
+	 */
+	@Test
+	@Timeout(20)
+	void permitThatIsPassedOnDuringTheCallOfTheFirstIsTaken() {
+		Duration never = Duration.ofHours(1);
+		LockRequest request = LockRequest.builder("key").lease(never).waitTime(never).build();
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().maxPollInterval(never).handOffMaxDuration(never).build());
+		patient.membership().listen();
+		Awaitility.await().until(() -> patient.membership().isListening());
+		AtomicReference<LockHandle> held = new AtomicReference<>(patient.acquirePermitAsync(request, 1).join());
+		this.store.afterAcquire = () -> {
+			LockHandle handle = held.getAndSet(null);
+			if (handle != null) {
+				handle.release();
+				LockSupport.parkNanos(1);
+			}
+		};
+		patient.acquirePermit(request, 1).release();
+		assertThat(this.store.acquires).hasValue(2);
+		patient.close();
+	}
+
+	/**
+	 * The call may have granted a permit of its own.
+	 */
+	@Test
+	void callWithoutAnswerOfARequestThatIsPassedAPermitIsRevoked() {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().handOffMaxDuration(LEASE).build());
+		LockHandle held = patient.acquirePermitAsync(request("key"), 2).join();
+		this.store.lostAcquireReplies.set(1);
+		this.store.afterAcquire = () -> {
+			this.store.afterAcquire = () -> {
+			};
+			held.release();
+		};
+		LockHandle next = patient.acquirePermitAsync(request("key"), 2).join();
+		assertThat(next.token()).as("passed on").isEqualTo(held.token() + 1);
+		next.release();
+		Awaitility.await().until(() -> isFreeInStore("limit:key"));
 		patient.close();
 	}
 

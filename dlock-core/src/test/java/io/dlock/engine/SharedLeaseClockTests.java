@@ -77,6 +77,21 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 	}
 
 	@Test
+	void readerWhoseCallEndsWithAnErrorLeavesTheLease() {
+		LockHandle one = reader(shared().build());
+		this.clock.pass(Duration.ofMillis(20));
+		this.store.beforeAcquire = () -> {
+			throw new NoClassDefFoundError("a store with a bug");
+		};
+		assertThatExceptionOfType(NoClassDefFoundError.class)
+			.isThrownBy(() -> this.registry.tryAcquire(shared().build()));
+		this.store.beforeAcquire = () -> {
+		};
+		one.release();
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
 	void newLeaseIsJoinedAlthoughAWriterOfItsProcessWaits() {
 		LockHandle one = reader(shared().build());
 		CompletableFuture<LockHandle> writer = waitingWriter();
