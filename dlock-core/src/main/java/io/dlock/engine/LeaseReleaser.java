@@ -85,7 +85,7 @@ final class LeaseReleaser {
 	 * @throws LockLostException if a lock has been lost; further ones are suppressed
 	 */
 	void releaseAll(List<Supplier<@Nullable Hold>> handles) {
-		List<LockLostException> lost = new ArrayList<>();
+		List<Throwable> failures = new ArrayList<>();
 		List<LockEvent> told = new ArrayList<>();
 		List<Hold> left = new ArrayList<>();
 		for (int i = handles.size() - 1; i >= 0; i--) {
@@ -95,8 +95,8 @@ final class LeaseReleaser {
 					beginRelease(hold, told, left);
 				}
 			}
-			catch (LockLostException ex) {
-				lost.add(ex);
+			catch (RuntimeException | Error ex) {
+				failures.add(ex);
 			}
 		}
 		try {
@@ -105,10 +105,18 @@ final class LeaseReleaser {
 		finally {
 			told.forEach(this.events::tell);
 		}
-		if (!lost.isEmpty()) {
-			lost.subList(1, lost.size()).forEach(lost.get(0)::addSuppressed);
-			throw lost.get(0);
+		if (!failures.isEmpty()) {
+			throwAll(failures);
 		}
+	}
+
+	private static void throwAll(List<Throwable> failures) {
+		Throwable first = failures.get(0);
+		failures.subList(1, failures.size()).forEach(first::addSuppressed);
+		if (first instanceof Error error) {
+			throw error;
+		}
+		throw (RuntimeException) first;
 	}
 
 	private void beginRelease(Hold hold, List<LockEvent> told, List<Hold> left) {
@@ -238,13 +246,22 @@ final class LeaseReleaser {
 	}
 
 	private void keepForMinHold(Hold hold) {
+		this.store.ending(hold.lease());
 		this.renewer.remove(hold.lease());
 		try {
 			this.minHolds.keep(hold);
 		}
 		finally {
+			this.store.ended(hold.lease());
 			this.queues.leave(hold);
 		}
+	}
+
+	/**
+	 * Whether no lock is held or being released, and no request waits.
+	 */
+	boolean isIdle() {
+		return this.queues.isEmpty() && !this.store.isEnding();
 	}
 
 	/**

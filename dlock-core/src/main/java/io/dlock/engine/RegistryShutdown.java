@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -27,6 +28,8 @@ final class RegistryShutdown {
 	private static final Log logger = LogFactory.getLog(RegistryShutdown.class);
 
 	private static final Duration EVENTS_AT_STOP = Duration.ofSeconds(1);
+
+	private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
 	private final LockSettings settings;
 
@@ -123,13 +126,19 @@ final class RegistryShutdown {
 		}
 	}
 
+	private void awaitIdle(Deadline limit) {
+		for (long left = limit.remainingNanos(); left > 0 && !this.releaser.isIdle(); left -= POLL_NANOS) {
+			LockSupport.parkNanos(this, POLL_NANOS);
+		}
+	}
+
 	private void end() {
 		boolean interrupted = Thread.interrupted();
 		try {
 			Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
 			this.releaser.takeAway(this.renewer.leases(), limit);
 			// waiting requests leave, and give back the leases that were left to them
-			this.queues.awaitNone(limit);
+			awaitIdle(limit);
 			this.revoker.flush(limit);
 			this.threads.awaitEvents(EVENTS_AT_STOP);
 		}

@@ -21,6 +21,7 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.LockStoreException;
+import io.dlock.ReleaseMode;
 import io.dlock.engine.lease.LeaseInternals;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -120,6 +121,34 @@ class LockSetBatchTests extends LockSetTests {
 			.isThrownBy(() -> this.registry.acquireAll(this.immediate, List.of("a", "b", "c")));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
 		awaitFree("a", "b", "c");
+	}
+
+	@Test
+	void keyThatTheCallerHoldsMayBeInTheMiddle() throws Exception {
+		LockHandle outer = this.registry.acquire(request("b", LEASE, Duration.ZERO));
+		try (LockSet set = this.registry.acquireAll(this.immediate, List.of("a", "b", "c"))) {
+			assertThat(set.keys()).containsExactly("a", "b", "c");
+			assertThat(set.handle("b").token()).isEqualTo(outer.token());
+			assertThat(set.handle("c").token()).isNotEqualTo(set.handle("a").token());
+		}
+		assertThat(outer.isValid()).isTrue();
+		outer.release();
+		awaitFree("a", "b", "c");
+	}
+
+	@Test
+	void errorOfOneReleaseKeepsNoOtherLock() {
+		try (LeaseLockRegistry async = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().releaseMode(ReleaseMode.ASYNC).build())) {
+			LockSet set = async.acquireAll(this.immediate, List.of("a", "b", "c"));
+			this.store.releasesThrow = true;
+			assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(set::release)
+				.satisfies((ex) -> assertThat(ex.getSuppressed()).hasSize(2));
+			assertThat(async.renewer().size()).isZero();
+			assertThat(async.queues().size()).isZero();
+			this.store.releasesThrow = false;
+			this.store.memory.clear();
+		}
 	}
 
 	@Test

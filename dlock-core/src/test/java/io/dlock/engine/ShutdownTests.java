@@ -11,6 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
@@ -183,6 +185,67 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		assertThat(isFreeInStore("key")).isTrue();
 		assertThatExceptionOfType(Exception.class).isThrownBy(request::get)
 			.withCauseInstanceOf(LockRegistryClosedException.class);
+	}
+
+	/**
+	 * The request of a shared lock or a permit has left its queue.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void r51CloseWaitsForTheReleaseOfAMemberAndRepeatsIt(boolean permit) throws Exception {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder()
+					.commandTimeout(Duration.ofSeconds(5))
+					.shutdownTimeout(Duration.ofSeconds(30))
+					.build());
+		LockHandle held = (permit ? patient.acquirePermitAsync(LockRequest.of("key"), 1)
+				: patient.acquireAsync(LockRequest.of("key").withMode(LockMode.SHARED)))
+			.join();
+		CountDownLatch answer = new CountDownLatch(1);
+		CountDownLatch asked = new CountDownLatch(1);
+		this.store.beforeRelease = () -> {
+			this.store.beforeRelease = () -> {
+			};
+			asked.countDown();
+			awaitQuietly(answer);
+			throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
+		};
+		CompletableFuture<Void> released = held.releaseAsync();
+		asked.await();
+		Thread closing = new Thread(patient::close);
+		closing.start();
+		closing.join(1500);
+		assertThat(closing.isAlive()).isTrue();
+		answer.countDown();
+		closing.join();
+		assertThat(isFreeInStore(held.key())).isTrue();
+		released.join();
+	}
+
+	/**
+	 * Close would wait for hours.
+	 */
+	@Test
+	void closeWaitsForNoReleaseThatIsOver() {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(Duration.ofHours(1)).lease(Duration.ofHours(10)).build());
+		LockRequest shared = LockRequest.of("key").withMode(LockMode.SHARED);
+		patient.acquirePermit("key", 1).release();
+		patient.acquireAll(shared, List.of("a", "b")).release();
+		patient.acquireAsync(shared).join().releaseAsync().join();
+		patient.close();
+	}
+
+	@Test
+	void restartedRegistryHasItsShutdownTimeAgain() {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build(), clock);
+		patient.spendShutdownTime(clock::pass);
+		patient.stop();
+		patient.start();
+		patient.spendShutdownTime((limit) -> assertThat(limit).isEqualTo(Duration.ofMinutes(5)));
+		patient.close();
 	}
 
 	/**

@@ -1,6 +1,8 @@
 package io.dlock.engine.lease;
 
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -28,6 +30,9 @@ public final class StoreReleaser {
 
 	private final EngineThreads threads;
 
+	/** Shared locks and permits, whose requests have left their queues. */
+	private final Set<Lease> ending = ConcurrentHashMap.newKeySet();
+
 	public StoreReleaser(LockStore store, LeaseRenewer renewer, Revoker revoker, EngineThreads threads) {
 		this.store = store;
 		this.renewer = renewer;
@@ -42,12 +47,37 @@ public final class StoreReleaser {
 	 * request more than those: the lease itself may be what the first revocation finds.)
 	 */
 	public void end(Lease lease) {
+		ending(lease);
 		UnansweredRequests unanswered = lease.unanswered();
 		if (unanswered != null) {
 			this.revoker.revoke(lease.key(), lease.owner(),
 					new UnansweredRequests(unanswered.requests() + 1, unanswered.lastSent()), lease.length());
 		}
 		this.renewer.remove(lease);
+	}
+
+	/**
+	 * Note that a lease is about to be released, before its renewal stops. The request of
+	 * an exclusive lock keeps its place in the local queue as long.
+	 * @param lease the lease
+	 */
+	public void ending(Lease lease) {
+		if (lease.isMember()) {
+			this.ending.add(lease);
+		}
+	}
+
+	public void ended(Lease lease) {
+		if (lease.isMember()) {
+			this.ending.remove(lease);
+		}
+	}
+
+	/**
+	 * Whether the release of a shared lock or a permit is under way.
+	 */
+	public boolean isEnding() {
+		return !this.ending.isEmpty();
 	}
 
 	/**
@@ -66,6 +96,9 @@ public final class StoreReleaser {
 		}
 		catch (RuntimeException ex) {
 			failed(lease, ex);
+		}
+		finally {
+			ended(lease);
 		}
 	}
 
@@ -101,6 +134,9 @@ public final class StoreReleaser {
 		catch (RuntimeException ex) {
 			leases.forEach((lease) -> failed(lease, ex));
 		}
+		finally {
+			leases.forEach(this::ended);
+		}
 	}
 
 	private static void uninterruptibly(Runnable release, Runnable then) {
@@ -122,13 +158,17 @@ public final class StoreReleaser {
 	 * @return {@code false} if the store cannot do that
 	 */
 	public boolean send(Lease lease) {
+		boolean sent = true;
 		try {
-			return this.store.releaseAsync(lease.key(), lease.owner(), (ex) -> failed(lease, ex));
+			sent = this.store.releaseAsync(lease.key(), lease.owner(), (ex) -> failed(lease, ex));
 		}
 		catch (RuntimeException ex) {
 			failed(lease, ex);
-			return true;
 		}
+		if (sent) {
+			ended(lease);
+		}
+		return sent;
 	}
 
 	/**
@@ -143,6 +183,7 @@ public final class StoreReleaser {
 		}
 		else if (!this.threads.releaseSoon(() -> releaseUninterruptibly(lease, StoreReleaser::nothing, then))) {
 			revoke(lease);
+			ended(lease);
 			then.run();
 		}
 	}

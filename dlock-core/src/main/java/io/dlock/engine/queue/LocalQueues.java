@@ -4,14 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockRegistryClosedException;
-import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Lease;
@@ -363,13 +360,10 @@ public final class LocalQueues {
 	}
 
 	/**
-	 * Wait until no request holds or waits any more, for a short time at shutdown.
+	 * Whether no request holds an exclusive lock or waits.
 	 */
-	public void awaitNone(Deadline limit) {
-		long pause = TimeUnit.MILLISECONDS.toNanos(1);
-		for (long left = limit.remainingNanos(); left > 0 && !this.queues.isEmpty(); left -= pause) {
-			LockSupport.parkNanos(this, pause);
-		}
+	public boolean isEmpty() {
+		return this.queues.isEmpty();
 	}
 
 	public int size() {
