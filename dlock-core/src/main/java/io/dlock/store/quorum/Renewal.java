@@ -44,9 +44,9 @@ final class Renewal {
 			results.add(result);
 			if (result == RenewResult.RENEWED) {
 				this.ballots.get(i).renewed(begin + this.quorum.reliableNanos(this.leases.get(i).lease()));
-				fillUp(round, i);
 			}
 		}
+		round.whenAnswered((node, answers) -> fillUp(node, answers, results));
 		return results;
 	}
 
@@ -72,13 +72,17 @@ final class Renewal {
 		return (most < this.quorum.votes()) ? RenewResult.REFUSED : RenewResult.UNKNOWN;
 	}
 
-	private void fillUp(Round<List<RenewResult>> round, int index) {
-		Ballot ballot = this.ballots.get(index);
-		for (Round.Answer<List<RenewResult>> answer : round.answers()) {
-			if (answer.value() != null && answer.value().get(index) == RenewResult.REFUSED) {
+	/**
+	 * The slowest node answers when the majority is known already, each time.
+	 */
+	private void fillUp(int node, List<RenewResult> answers, List<RenewResult> results) {
+		for (int i = 0; i < answers.size(); i++) {
+			if (answers.get(i) == RenewResult.REFUSED && results.get(i) == RenewResult.RENEWED) {
+				Ballot ballot = this.ballots.get(i);
 				ballot.votes()
-					.get(answer.node())
-					.fillUp(ballot.nodeCommand(this.leases.get(index).lease(), null), ballot.token(), ballot::isHeld);
+					.get(node)
+					.fillUp(ballot.nodeCommand(this.leases.get(i).lease(), null), ballot.token(),
+							() -> ballot.isHeld() && !ballot.isOver(this.quorum.now()));
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -20,12 +21,15 @@ final class Round<T> {
 
 	private final int asked;
 
+	private final List<CompletableFuture<T>> futures;
+
 	private final BlockingQueue<Answer<T>> arrivals = new LinkedBlockingQueue<>();
 
 	private final List<Answer<T>> answers;
 
 	Round(List<CompletableFuture<T>> futures) {
 		this.asked = futures.size();
+		this.futures = futures;
 		this.answers = new ArrayList<>(this.asked);
 		for (int i = 0; i < this.asked; i++) {
 			int node = i;
@@ -60,6 +64,17 @@ final class Round<T> {
 			Thread.currentThread().interrupt();
 		}
 		return this;
+	}
+
+	/**
+	 * Receive the answers of the nodes, also those that come after the wait.
+	 * @param receiver takes the number of a node and its answer
+	 */
+	void whenAnswered(BiConsumer<Integer, T> receiver) {
+		for (int i = 0; i < this.asked; i++) {
+			int node = i;
+			var unused = this.futures.get(i).thenAccept((value) -> receiver.accept(node, value));
+		}
 	}
 
 	List<Answer<T>> answers() {

@@ -349,12 +349,38 @@ class QuorumLockStoreTests {
 
 	@Test
 	void renewalFillsUpANodeThatLacksTheLock() {
-		set(Mode.IS_DOWN, 0, 1);
+		assertThatRenewalFillsUp(new int[] { 0, 1 }, 3, 4);
+	}
+
+	/**
+	 * The majority is known before these nodes answer.
+	 */
+	@Test
+	void renewalFillsUpTheSlowestNode() {
+		assertThatRenewalFillsUp(new int[] { 3, 4 }, 0, 1);
+	}
+
+	private void assertThatRenewalFillsUp(int[] lacking, int... laterDown) {
+		set(Mode.IS_DOWN, lacking);
 		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
-		set(Mode.WORKS, 0, 1);
+		set(Mode.WORKS, lacking);
 		assertThat(renew(this.store, "a")).isEqualTo(RenewResult.RENEWED);
+		set(Mode.IS_DOWN, laterDown);
+		assertThat(renew(this.store, "a")).isEqualTo(RenewResult.RENEWED);
+	}
+
+	/**
+	 * The answers are lost, and the votes are there.
+	 */
+	@Test
+	void releaseWithoutAnAnswerIsRepeated() {
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+		set(Mode.IS_DOWN, 0, 1, 2);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.release("key", "a"));
+		set(Mode.WORKS, 0, 1, 2);
+		assertThat(this.store.release("key", "a")).isTrue();
 		set(Mode.IS_DOWN, 3, 4);
-		assertThat(renew(this.store, "a")).isEqualTo(RenewResult.RENEWED);
+		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Granted.class);
 	}
 
 	@Test
