@@ -11,6 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -226,6 +227,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	 * Close would wait for hours.
 	 */
 	@Test
+	@Timeout(20)
 	void closeWaitsForNoReleaseThatIsOver() {
 		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
 				this.settings.toBuilder().commandTimeout(Duration.ofHours(1)).lease(Duration.ofHours(10)).build());

@@ -1,14 +1,10 @@
 package io.dlock.transaction;
 
-import java.io.File;
-import java.net.MalformedURLException;
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.util.Arrays;
 import java.util.concurrent.Callable;
 
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.util.ClassUtils;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
@@ -17,9 +13,9 @@ import io.dlock.LockSettings;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.test.ReducedClassPath;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * An application with locks in memory or a store of its own may have neither spring-tx
@@ -40,9 +36,11 @@ class WithoutSpringTransactionsTests {
 
 		@Override
 		public Boolean call() {
+			ClassLoader loader = getClass().getClassLoader();
+			assertThat(ClassUtils.isPresent("org.springframework.transaction.TransactionExecution", loader)).isFalse();
 			try (LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
 					AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-				context.setClassLoader(getClass().getClassLoader());
+				context.setClassLoader(loader);
 				context.registerBean(DistributedLockedBeanPostProcessor.class, () -> {
 					DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(
 							() -> registry);
@@ -58,35 +56,9 @@ class WithoutSpringTransactionsTests {
 
 	}
 
-	private static URL url(String path) {
-		try {
-			return new File(path).toURI().toURL();
-		}
-		catch (MalformedURLException ex) {
-			throw new IllegalArgumentException(ex);
-		}
-	}
-
 	@Test
 	void methodIsLocked() throws Exception {
-		URL[] classPath = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-			.filter((path) -> !path.matches(".*/(spring-tx|spring-jdbc|spring-data)[^/]*\\.jar"))
-			.map(WithoutSpringTransactionsTests::url)
-			.toArray(URL[]::new);
-		try (URLClassLoader loader = new URLClassLoader(classPath, ClassLoader.getPlatformClassLoader())) {
-			assertThatExceptionOfType(ClassNotFoundException.class).isThrownBy(() -> loader
-				.loadClass("org.springframework.transaction.support.TransactionSynchronizationManager"));
-			Object application = loader.loadClass(Application.class.getName()).getConstructor().newInstance();
-			Thread thread = Thread.currentThread();
-			ClassLoader outer = thread.getContextClassLoader();
-			thread.setContextClassLoader(loader);
-			try {
-				assertThat(((Callable<?>) application).call()).isEqualTo(true);
-			}
-			finally {
-				thread.setContextClassLoader(outer);
-			}
-		}
+		assertThat(ReducedClassPath.call("spring-tx|spring-jdbc|spring-data", Application.class)).isEqualTo(true);
 	}
 
 }

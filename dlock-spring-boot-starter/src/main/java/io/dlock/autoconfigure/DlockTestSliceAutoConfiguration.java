@@ -1,8 +1,13 @@
 package io.dlock.autoconfigure;
 
+import java.util.List;
+
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.TransactionExecution;
 
 import io.dlock.LockRegistry;
 import io.dlock.store.LockStore;
@@ -33,11 +38,16 @@ public final class DlockTestSliceAutoConfiguration {
 	/**
 	 * Locks in memory have no rows to check before a commit.
 	 */
-	@Bean
-	@ConditionalOnMissingBean
-	CommitGuard dlockNoCommitGuard() {
-		return (transaction, lock) -> {
-		};
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(TransactionExecution.class)
+	static class NoCommitGuardConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		CommitGuard dlockNoCommitGuard() {
+			return new CommitGuards(List.of());
+		}
+
 	}
 
 }

@@ -75,8 +75,7 @@ class LockedMethodConfiguration {
 	 */
 	private static CommitGuard guard(ObjectProvider<CommitGuard> beans) {
 		List<CommitGuard> guards = beans.orderedStream().toList();
-		return (guards.size() == 1) ? guards.get(0)
-				: (transaction, lock) -> guards.forEach((guard) -> guard.check(transaction, lock));
+		return (guards.size() == 1) ? guards.get(0) : new CommitGuards(guards);
 	}
 
 	private static AdviceMode checked(AdviceMode mode) {

@@ -26,10 +26,18 @@ final class LockPool extends HikariDataSource {
 
 	private final HikariPool pool;
 
-	LockPool(HikariConfig config) {
+	private LockPool(HikariConfig config) {
 		config.validate();
 		config.copyStateTo(this);
 		this.pool = create();
+	}
+
+	/**
+	 * A caller that turns this class into its superclass itself cannot be linked without
+	 * HikariCP on the class path.
+	 */
+	static HikariDataSource create(HikariConfig config) {
+		return new LockPool(config);
 	}
 
 	/**

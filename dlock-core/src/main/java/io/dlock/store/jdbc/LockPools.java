@@ -107,7 +107,7 @@ final class LockPools {
 		adaptation.accept(config);
 		DriverOptions.limitLogin(config, loginTimeout(config));
 		try {
-			return new LockPool(config);
+			return LockPool.create(config);
 		}
 		catch (RuntimeException ex) {
 			// the application's credentials are asked for here, on the calling thread
