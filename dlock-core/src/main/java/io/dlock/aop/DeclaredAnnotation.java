@@ -3,6 +3,8 @@ package io.dlock.aop;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -14,49 +16,59 @@ import io.dlock.DistributedLocked;
 import io.dlock.ScheduledLock;
 
 /**
- * The annotation that is on a method, for messages: one that is composed has attributes
- * with other names than {@link DistributedLocked}.
+ * The annotation that is on a method or its class: one that is composed has rules of its
+ * own, and attributes with other names than {@link DistributedLocked}.
  *
- * @param type the annotation that is written there
+ * @param types the annotation that is written there, and those of which it is composed,
+ * down to {@link DistributedLocked}
  */
-record DeclaredAnnotation(Class<? extends Annotation> type) {
+record DeclaredAnnotation(List<Class<? extends Annotation>> types) {
 
 	/**
 	 * Find the annotation.
 	 * @param method the method
-	 * @return the annotation, which is {@link DistributedLocked} if it is on the class
+	 * @return the annotation, which is {@link DistributedLocked} if it is on a subclass
 	 */
 	static DeclaredAnnotation on(Method method) {
-		MergedAnnotation<DistributedLocked> merged = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY)
-			.get(DistributedLocked.class);
-		return new DeclaredAnnotation(merged.isPresent() ? merged.getRoot().getType() : DistributedLocked.class);
+		return Stream.of(method, method.getDeclaringClass())
+			.map((place) -> MergedAnnotations.from(place, SearchStrategy.TYPE_HIERARCHY).get(DistributedLocked.class))
+			.filter(MergedAnnotation::isPresent)
+			.map((merged) -> new DeclaredAnnotation(merged.getMetaTypes()))
+			.findFirst()
+			.orElseGet(() -> new DeclaredAnnotation(List.of(DistributedLocked.class)));
 	}
 
 	boolean isScheduled() {
-		return this.type == ScheduledLock.class;
+		return this.types.contains(ScheduledLock.class);
 	}
 
 	/**
 	 * The name under which an attribute is written.
 	 * @param attribute its name in {@link DistributedLocked}
-	 * @return its name in the annotation that is on the method
+	 * @return its name in the outermost annotation that has it
 	 */
 	String attribute(String attribute) {
-		return Arrays.stream(this.type.getDeclaredMethods())
-			.filter((candidate) -> isAliasFor(candidate, attribute))
-			.map(Method::getName)
-			.findFirst()
-			.orElse(attribute);
+		String name = attribute;
+		for (int i = this.types.size() - 2; i >= 0; i--) {
+			Class<? extends Annotation> aliased = this.types.get(i + 1);
+			String inner = name;
+			name = Arrays.stream(this.types.get(i).getDeclaredMethods())
+				.filter((candidate) -> isAliasFor(candidate, aliased, inner))
+				.map(Method::getName)
+				.findFirst()
+				.orElse(inner);
+		}
+		return name;
 	}
 
-	private static boolean isAliasFor(Method candidate, String attribute) {
+	private static boolean isAliasFor(Method candidate, Class<? extends Annotation> annotation, String attribute) {
 		AliasFor alias = AnnotationUtils.getAnnotation(candidate, AliasFor.class);
-		return alias != null && alias.annotation() == DistributedLocked.class && alias.attribute().equals(attribute);
+		return alias != null && alias.annotation() == annotation && alias.attribute().equals(attribute);
 	}
 
 	@Override
 	public String toString() {
-		return "@" + this.type.getSimpleName();
+		return "@" + this.types.get(0).getSimpleName();
 	}
 
 }

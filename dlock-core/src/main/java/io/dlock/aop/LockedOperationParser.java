@@ -11,6 +11,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -253,7 +254,7 @@ final class LockedOperationParser {
 						.formatted(annotation.fallback()),
 					"Name a method without @DistributedLocked", null);
 		}
-		if (!ClassUtils.isAssignable(method.getReturnType(), fallback.getReturnType())) {
+		if (!ClassUtils.isAssignable(returned(method, targetClass), returned(fallback, targetClass))) {
 			throw new InvalidLockedMethodException(method,
 					"names the fallback '%s', which returns %s instead of %s".formatted(annotation.fallback(),
 							fallback.getReturnType().getName(), method.getReturnType().getName()),
@@ -264,6 +265,10 @@ final class LockedOperationParser {
 		}
 		ReflectionUtils.makeAccessible(fallback);
 		return fallback;
+	}
+
+	private static Class<?> returned(Method method, Class<?> targetClass) {
+		return ResolvableType.forMethodReturnType(method, targetClass).resolve(method.getReturnType());
 	}
 
 	/**

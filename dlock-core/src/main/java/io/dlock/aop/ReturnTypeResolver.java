@@ -79,8 +79,8 @@ final class ReturnTypeResolver {
 			throw refusal(method, type.getName(),
 					PendingResults.instead(type, "Return a CompletableFuture or, with reactor-core, a Mono or Flux"));
 		}
-		return new LockedReturnType(ReturnKind.VALUE, SkippedResults.emptyValue(method.getReturnType()),
-				PendingResults.isOpen(returned), null);
+		return new LockedReturnType(ReturnKind.VALUE, SkippedResults.emptyValue(type), PendingResults.isOpen(returned),
+				null);
 	}
 
 	private static void checkInside(Method method, ResolvableType returned) {

@@ -78,8 +78,8 @@ final class SkippedResults {
 			return null;
 		}
 		boolean value = kind == ReturnKind.VALUE;
-		Class<?> type = value ? method.getReturnType()
-				: ResolvableType.forMethodReturnType(method, targetClass).getGeneric().resolve();
+		ResolvableType returned = ResolvableType.forMethodReturnType(method, targetClass);
+		Class<?> type = value ? returned.resolve(method.getReturnType()) : returned.getGeneric().resolve();
 		if (type == null || type == void.class || EMPTY_VALUES.containsKey(type)) {
 			return null;
 		}

@@ -14,6 +14,7 @@ import java.util.concurrent.FutureTask;
 import javax.tools.ToolProvider;
 
 import io.reactivex.rxjava3.core.Single;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -262,6 +263,24 @@ class InvalidLockedMethodsTests {
 		assertThat(refusal(type)).hasMessageContaining("released too early")
 			.hasMessageContaining("Return a CompletableFuture")
 			.hasMessageContaining("acquireAsync");
+	}
+
+	abstract static class Importer<T> {
+
+		@DistributedLocked(onBusy = OnBusy.SKIP)
+		public @Nullable T run() {
+			return null;
+		}
+
+	}
+
+	static class ListImporter extends Importer<List<String>> {
+
+	}
+
+	@Test
+	void collectionOfATypeVariableCannotBeSkipped() {
+		assertThat(refusal(ListImporter.class)).hasMessageContaining("for which null is not an empty value");
 	}
 
 	static class SkipsSingle {

@@ -1,5 +1,7 @@
 package io.dlock.aop;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -34,6 +36,20 @@ class InvalidScheduledLocksTests {
 	static class Job {
 
 		@ScheduledLock(name = "${job.name}", atMost = "${job.at-most}", atLeast = "${job.at-least}")
+		public void run() {
+		}
+
+	}
+
+	@ScheduledLock(name = "${job.name}", atMost = "${job.at-most}", atLeast = "${job.at-least}")
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Nightly {
+
+	}
+
+	static class ComposedJob {
+
+		@Nightly
 		public void run() {
 		}
 
@@ -74,6 +90,14 @@ class InvalidScheduledLocksTests {
 		assertThat(refusal(Job.class, Map.of("job.name", name, "job.at-most", atMost, "job.at-least", atLeast)))
 			.hasMessageContaining("@ScheduledLock on ")
 			.hasMessageContaining("Job.run")
+			.hasMessageContaining(message);
+	}
+
+	@ParameterizedTest
+	@MethodSource("values")
+	void wrongValueOfAComposedAnnotationFailsTheStart(String name, String atMost, String atLeast, String message) {
+		assertThat(refusal(ComposedJob.class, Map.of("job.name", name, "job.at-most", atMost, "job.at-least", atLeast)))
+			.hasMessageContaining("@Nightly on ")
 			.hasMessageContaining(message);
 	}
 

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -266,12 +268,12 @@ class ScheduledLockTests {
 		assertThat(this.runs).hasValue(1);
 	}
 
-	@Test
-	void limitOfAllOtherLocksDoesNotApply() {
-		Jobs here = instance(Jobs.class, this.store, LockSettings.builder().maxHold(Duration.ofMinutes(1)).build())
-			.jobs();
+	@ParameterizedTest
+	@ValueSource(classes = { Jobs.class, NightlyJobs.class })
+	void limitOfAllOtherLocksDoesNotApply(Class<? extends Jobs> type) {
+		Jobs here = instance(type, this.store, LockSettings.builder().maxHold(Duration.ofMinutes(1)).build()).jobs();
 		this.body = () -> {
-			StoredLock lock = this.store.find("quick").orElseThrow();
+			StoredLock lock = this.store.find((type == Jobs.class) ? "quick" : "nightly").orElseThrow();
 			assertThat(Duration.between(lock.since(), lock.until())).isBetween(AT_MOST.minusSeconds(20),
 					AT_MOST.plusSeconds(20));
 		};

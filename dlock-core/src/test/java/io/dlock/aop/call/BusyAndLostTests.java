@@ -102,6 +102,26 @@ public class BusyAndLostTests extends AbstractDistributedLockedTests {
 		assertThat(busy.getRuns()).isEqualTo(4);
 	}
 
+	abstract static class Importer<T> {
+
+		@DistributedLocked(key = "'busy'", onBusy = OnBusy.SKIP)
+		public @Nullable T run() {
+			throw new IllegalStateException("ran without its lock");
+		}
+
+	}
+
+	static class ReportImporter extends Importer<Optional<String>> {
+
+	}
+
+	@Test
+	void skippedMethodReturnsTheEmptyValueOfAnInheritedType() {
+		ReportImporter importer = bean(ReportImporter.class);
+		holdElsewhere("busy");
+		assertThat(importer.run()).isEqualTo(Optional.empty());
+	}
+
 	@Test
 	void busyLockInsideBodyIsNotMistakenForOwnLock() {
 		Busy busy = bean(Busy.class);
