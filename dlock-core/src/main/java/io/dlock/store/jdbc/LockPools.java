@@ -100,6 +100,7 @@ final class LockPools {
 		config.setInitializationFailTimeout(-1);
 		config.setLeakDetectionThreshold(0);
 		config.setRegisterMbeans(false);
+		withoutMeters(config);
 		config.setAutoCommit(true);
 		config.setReadOnly(false);
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
@@ -113,6 +114,20 @@ final class LockPools {
 			// the application's credentials are asked for here, on the calling thread
 			throw new StoreException(Effect.NONE, false, "Could not open a pool of lock connections (" + ex + ")", ex);
 		}
+	}
+
+	/**
+	 * Meters and health checks are registered by the name of a pool, which the pools of
+	 * the locks have in common. A setter is refused while the other has a value.
+	 */
+	private static void withoutMeters(HikariConfig config) {
+		if (config.getMetricRegistry() != null) {
+			config.setMetricRegistry(null);
+		}
+		else {
+			config.setMetricsTrackerFactory(null);
+		}
+		config.setHealthCheckRegistry(null);
 	}
 
 	/**

@@ -6,7 +6,9 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 import javax.management.ObjectName;
@@ -15,12 +17,15 @@ import javax.sql.DataSource;
 import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.metrics.IMetricsTracker;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -242,6 +247,42 @@ class LockPoolTests {
 					.containsExactly("com.zaxxer.hikari:type=Pool (shop)");
 			}
 			assertThat(log.messages()).isEmpty();
+		}
+	}
+
+	/**
+	 * Some registries refuse a name that is in use, and others count several pools of one
+	 * name as one.
+	 */
+	@Test
+	void metersAreOfTheApplicationOnly() throws SQLException {
+		Set<String> names = ConcurrentHashMap.newKeySet();
+		try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+				JdbcLockStore store = new JdbcLockStore(application,
+						JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
+			Pools.createLockTable(application, "h2");
+			application.setMetricsTrackerFactory((name, stats) -> {
+				assertThat(names.add(name)).as("name %s is new", name).isTrue();
+				return new IMetricsTracker() {
+				};
+			});
+			store.verify();
+			assertThat(names).containsExactly(application.getPoolName());
+		}
+	}
+
+	@Test
+	void registriesOfMetersAndHealthChecksAreNotCopied() {
+		try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID())) {
+			application.setMetricRegistry(new SimpleMeterRegistry());
+			// its setter needs Dropwizard
+			new DirectFieldAccessor(application).setPropertyValue("healthCheckRegistry", new Object());
+			try (HikariDataSource pool = new LockPools(application, JdbcLockStoreSettings.defaults()).open(1,
+					(config) -> {
+					})) {
+				assertThat(pool.getMetricRegistry()).isNull();
+				assertThat(pool.getHealthCheckRegistry()).isNull();
+			}
 		}
 	}
 
