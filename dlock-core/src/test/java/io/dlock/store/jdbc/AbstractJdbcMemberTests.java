@@ -2,6 +2,7 @@ package io.dlock.store.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -370,6 +371,17 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 		this.store.release(this.key, "x");
 		granted(acquire("+a"));
 		assertThat(acquire(this.store, "+b", 1)).isInstanceOf(Refused.class);
+	}
+
+	/**
+	 * On H2 the timeout of a statement is that of its connection.
+	 */
+	@Test
+	void checkForMissingColumnsLeavesTheTimeoutOfTheConnection() throws SQLException {
+		try (Connection connection = this.pool.getConnection(); Statement next = connection.createStatement()) {
+			LockTableUpgrade.addMissingColumns(connection, this.table);
+			assertThat(next.getQueryTimeout()).isZero();
+		}
 	}
 
 	@Test

@@ -60,8 +60,15 @@ public final class LockTableUpgrade {
 
 	private static void execute(Connection connection, String sql) throws SQLException {
 		try (Statement statement = connection.createStatement()) {
+			int before = statement.getQueryTimeout();
 			statement.setQueryTimeout(TIMEOUT_SECONDS);
-			statement.execute(sql);
+			try {
+				statement.execute(sql);
+			}
+			finally {
+				// on H2 it is that of the connection
+				statement.setQueryTimeout(before);
+			}
 		}
 	}
 
