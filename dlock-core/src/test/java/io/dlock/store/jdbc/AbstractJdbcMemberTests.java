@@ -28,6 +28,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
+import io.dlock.store.WaitingQueue;
 import io.dlock.store.jdbc.dialect.DueLease;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
 import io.dlock.store.jdbc.dialect.LockTableUpgrade;
@@ -98,7 +99,7 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 	void requestDoesNotJoinAQueueThatFillsItsColumn() {
 		String crowd = "0001abcdefghijkl ".repeat(236);
 		granted(acquire(this.store, "+a", 1));
-		update("UPDATE " + this.table + " SET waiting = '" + crowd + "'");
+		queue(crowd);
 		refused(this.store.acquire(command(this.key, "+b", 1, this.mailbox)));
 		refused(this.store.acquire(command(this.key, "x", 1, this.mailbox)));
 		assertThat(JdbcClient.create(this.pool).sql("SELECT waiting FROM " + this.table).query(String.class).single())
@@ -237,6 +238,29 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 		refused(this.store.acquire(command(this.key, "y", 1, this.mailbox)));
 		interruptedOnce(() -> this.store.release(this.key, "x")).leave(this.key, this.mailbox);
 		granted(acquire("z"));
+	}
+
+	/**
+	 * The request is queued behind a writer and a reader, and would keep other readers
+	 * from the key.
+	 */
+	@Test
+	void requestThatLeavesWhileTheMembersGoKeepsTheKeyFromNoMember() {
+		MailboxAddress writer = MailboxAddress.create(Duration.ofSeconds(9));
+		MailboxAddress reader = MailboxAddress.create(Duration.ofSeconds(9));
+		granted(acquire("+a"));
+		queue(WaitingQueue.entry(writer, false), WaitingQueue.entry(reader, true),
+				WaitingQueue.entry(this.mailbox, false));
+		interruptedOnce("(?s).*owner = (CASE |IF\\()waiting.*", () -> this.store.release(this.key, "+a"))
+			.leave(this.key, this.mailbox);
+		granted(this.store.acquire(command(this.key, "x", 1, writer)));
+		this.store.release(this.key, "x");
+		granted(this.store.acquire(command(this.key, "+b", AcquireCommand.UNLIMITED, reader)));
+		granted(acquire("+c"));
+	}
+
+	private void queue(String... entries) {
+		update("UPDATE " + this.table + " SET waiting = '" + String.join("", entries) + "'");
 	}
 
 	@ParameterizedTest

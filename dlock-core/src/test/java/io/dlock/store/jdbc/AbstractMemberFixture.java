@@ -114,13 +114,24 @@ abstract class AbstractMemberFixture {
 	}
 
 	final JdbcLockStore interruptedOnce(Runnable change) {
+		return interrupted(once(change), Patience.COMMAND);
+	}
+
+	/**
+	 * A store that meets another session before its first statement of a pattern.
+	 */
+	final JdbcLockStore interruptedOnce(String statement, Runnable change) {
+		return store(new RacingDataSource(this.pool, once(change), (sql) -> sql.matches(statement)), Patience.COMMAND);
+	}
+
+	private static Runnable once(Runnable change) {
 		boolean[] done = new boolean[1];
-		return interrupted(() -> {
+		return () -> {
 			if (!done[0]) {
 				done[0] = true;
 				change.run();
 			}
-		}, Patience.COMMAND);
+		};
 	}
 
 	static void granted(AcquireResult result) {

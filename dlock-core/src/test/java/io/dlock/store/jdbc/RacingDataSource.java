@@ -5,6 +5,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Locale;
+import java.util.function.Predicate;
 
 import javax.sql.DataSource;
 
@@ -17,9 +18,19 @@ final class RacingDataSource extends DelegatingDataSource {
 
 	private final Runnable change;
 
+	private final Predicate<String> moment;
+
 	RacingDataSource(DataSource target, Runnable change) {
+		this(target, change, RacingDataSource::isWrite);
+	}
+
+	/**
+	 * Let the session come before chosen statements.
+	 */
+	RacingDataSource(DataSource target, Runnable change, Predicate<String> moment) {
 		super(target);
 		this.change = change;
+		this.moment = moment;
 	}
 
 	@Override
@@ -27,7 +38,7 @@ final class RacingDataSource extends DelegatingDataSource {
 		Connection connection = super.getConnection();
 		return (Connection) Proxy.newProxyInstance(RacingDataSource.class.getClassLoader(),
 				new Class<?>[] { Connection.class }, (proxy, method, args) -> {
-					if (method.getName().equals("prepareStatement") && isWrite((String) args[0])) {
+					if (method.getName().equals("prepareStatement") && this.moment.test((String) args[0])) {
 						this.change.run();
 					}
 					try {

@@ -42,7 +42,8 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 	 * would otherwise reserve the key for a process that does not come.
 	 * @param storageKey the key
 	 * @param mailbox the address that is queued
-	 * @return {@code false} if members hold the key, and it has to be left as one of them
+	 * @return {@code false} if members hold the key or held it a moment ago, and it has
+	 * to be left as one of them
 	 * @throws SQLException if there is no answer
 	 */
 	public boolean leave(String storageKey, MailboxAddress mailbox) throws SQLException {
@@ -57,7 +58,7 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 			return true;
 		}
 		return !(this.dialect.holder(this.connection, storageKey) instanceof AcquireAttempt.Held held
-				&& held.owner().equals(LockRecord.MEMBERS));
+				&& (held.owner().equals(LockRecord.MEMBERS) || held.waiting().contains(mailbox.value())));
 	}
 
 	/**
