@@ -104,17 +104,20 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 
 	/**
 	 * The record after a refusal. A process whose reserved place is gone, because the
-	 * limit became smaller, is the first of the queue again.
+	 * limit became smaller, is the first of the queue again. A reservation that is over
+	 * is removed, so that a process that polls does not find it.
 	 */
 	private LockRecord queued(LockRecord record) {
 		MailboxAddress mailbox = this.command.mailbox();
 		if (mailbox == null || !this.command.queueing()) {
 			return record;
 		}
-		if (record.living(reservation(), this.now) == null) {
+		Member reserved = record.find((each) -> each.owner().equals(reservation()));
+		if (reserved == null) {
 			return record.withWaiting(record.waiting().with(mailbox, true));
 		}
-		return record.withMembers(others(record), record.token(), record.waiting().withFirst(mailbox, true));
+		return record.withMembers(others(record), record.token(), reserved.lasts(this.now)
+				? record.waiting().withFirst(mailbox, true) : record.waiting().with(mailbox, true));
 	}
 
 	private AcquireResult refusal(LockRecord record, int place) {

@@ -298,6 +298,32 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 	}
 
 	/**
+	 * A member that has missed its place waits behind a writer.
+	 */
+	@Test
+	void pollNoticesNoReservationThatIsOver() {
+		MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
+		MailboxAddress late = MailboxAddress.create(Duration.ofMillis(1));
+		Queue<String> turns = new ConcurrentLinkedQueue<>();
+		granted(acquire("x"));
+		queue(WaitingQueue.entry(first, true), WaitingQueue.entry(late, true), WaitingQueue.entry(this.mailbox, false));
+		this.store.release(this.key, "x");
+		granted(this.store.acquire(command(this.key, "+a", AcquireCommand.UNLIMITED, first)));
+		JdbcLockStore polling = Patience.connected(store(this.pool, Patience.COMMAND, WakeUp.POLL));
+		refused(this.store.acquire(command(this.key, "y", 1, this.mailbox)));
+		try (Mailbox opened = polling.openMailbox(late, turns::add)) {
+			assertThat(opened).isNotNull();
+			refused(polling.acquire(command(this.key, "+b", AcquireCommand.UNLIMITED, late)));
+			Awaitility.await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+			assertThat(turns).isEmpty();
+			this.store.release(this.key, "+a");
+			granted(this.store.acquire(command(this.key, "y", 1, this.mailbox)));
+			this.store.release(this.key, "y");
+			Awaitility.await().untilAsserted(() -> assertThat(turns).containsExactly(this.key));
+		}
+	}
+
+	/**
 	 * A statement that removes many rows locks them all until its end.
 	 */
 	@Test
