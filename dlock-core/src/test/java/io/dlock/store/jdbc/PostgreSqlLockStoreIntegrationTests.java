@@ -89,6 +89,25 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 				(refused) -> assertThat(refused.remaining()).isGreaterThan(Duration.ofSeconds(10)));
 	}
 
+	/**
+	 * The statement for many leases leaves a locked row to that for one.
+	 */
+	@Test
+	void r16RenewalThatWaitedForTheRowOfAnotherOwnerIsRefused() throws Exception {
+		granted(acquire("a", LEASE));
+		try (Connection blocker = application().getConnection(); Statement statement = blocker.createStatement()) {
+			blocker.setAutoCommit(false);
+			statement.execute("UPDATE dlock_lock SET owner = 'b' WHERE lock_key = '" + key() + "'");
+			CompletableFuture<RenewResult> renewed = CompletableFuture
+				.supplyAsync(() -> renew("a", LEASE.multipliedBy(2)));
+			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> renewed.get(300, TimeUnit.MILLISECONDS));
+			blocker.commit();
+			assertThat(renewed.get()).isEqualTo(RenewResult.REFUSED);
+		}
+		assertThat(acquire("c", LEASE)).isInstanceOfSatisfying(Refused.class,
+				(refused) -> assertThat(refused.remaining()).isLessThanOrEqualTo(LEASE));
+	}
+
 	@Test
 	void r34RowThatAnOperatorLocksBlocksForALimitedTime() throws Exception {
 		granted(acquire("before", LEASE));
