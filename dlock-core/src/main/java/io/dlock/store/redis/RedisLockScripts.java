@@ -38,12 +38,16 @@ final class RedisLockScripts {
 				return {1, redis.call('HGET', KEYS[1], 'token')}
 			end
 			if owner and owner == ARGV[6] then
-				owner, waiting, outlived = pass(waiting)
+				if waiting == '' then
+					owner = nil
+				else
+					owner, waiting, outlived = pass(waiting)
+				end
 			end
 			if owner and owner ~= '>' .. mailbox then
-				local now, members, asked, remaining, beyond, isOver
+				local now, members, asked, names, remaining, beyond, isOver
 				if owner == '+' then
-					now, members, asked = micros(), memberFields()
+					now, members, asked, names = micros(), memberFields()
 					remaining = math.ceil((lastEnd(members, now) - now) / 1000)
 					isOver = remaining == 0
 				else
@@ -66,17 +70,18 @@ final class RedisLockScripts {
 					return {0, remaining, place, micros(),
 						unpack(redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token'))}
 				end
-				redis.call('DEL', KEYS[1])
+				forget(names)
 				if mailbox ~= '' then
 					waiting = without(waiting, mailbox .. ' ')
 				end
-				if waiting ~= '' then
-					redis.call('HSET', KEYS[1], 'waiting', waiting)
-				end
+				redis.call('HSET', KEYS[1], 'waiting', waiting)
 			end
 			local now = micros()
 			local token = mint(now, ARGV[8])
 			local isAwaited = waiting ~= ''
+			if outlived and not isAwaited then
+				forget()
+			end
 			redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'token', token, 'holder', ARGV[3],
 				'reason', ARGV[4], 'since', now, unpack(isAwaited and {'outlived', ARGV[1]} or {}))
 			redis.call('PEXPIRE', KEYS[1], ARGV[2] + (isAwaited and 1000 or 0))

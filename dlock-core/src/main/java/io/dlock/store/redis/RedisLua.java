@@ -75,15 +75,32 @@ final class RedisLua {
 			""";
 
 	/**
-	 * Ends a hold: returns the new owner, the rest of the queue, and the owner that the
-	 * key outlives.
+	 * Removes the fields that the next owner does not write, and those of members. The
+	 * key stays: in a slot of a Cluster that migrates, a script ends with its next
+	 * command if a key is missing. A user without the right to {@code HDEL} passes
+	 * exclusive locks on all the same.
 	 */
-	static final String PASS = MICROS + NOTIFY + RESERVATION + """
-			local function pass(waiting)
-				redis.call('DEL', KEYS[1])
-				if not waiting or waiting == '' then
-					return false, ''
+	private static final String FORGET = """
+			local function forget(members)
+				local removed = redis.pcall('HDEL', KEYS[1], 'token', 'holder', 'reason', 'since', 'asked',
+					'outlived', unpack(members or {}))
+				if type(removed) == 'table' then
+					redis.call('DEL', KEYS[1])
 				end
+			end
+			""";
+
+	/**
+	 * Ends a hold: returns the new owner, the rest of the queue, and the owner that the
+	 * key outlives. Without a queue the key is deleted, and no command may follow.
+	 */
+	static final String PASS = MICROS + NOTIFY + RESERVATION + FORGET + """
+			local function pass(waiting, members)
+				if not waiting or waiting == '' then
+					redis.call('DEL', KEYS[1])
+					return
+				end
+				forget(members)
 				local first = string.sub(waiting, 1, 16)
 				local owner = '>' .. first
 				local others = string.sub(waiting, 18)
@@ -163,20 +180,22 @@ final class RedisLua {
 			""";
 
 	/**
-	 * The answer to a request that members refuse, with the one that ends last: {0,
-	 * remaining ms, place, time, holder, reason, beginning, token, end}.
+	 * The members, the time at which an exclusive request has asked, and the names of the
+	 * members. Then the answer to a request that members refuse, with the one that ends
+	 * last: {0, remaining ms, place, time, holder, reason, beginning, token, end}.
 	 */
 	static final String REFUSAL = """
 			local function memberFields()
-				local members, asked, fields = {}, 0, redis.call('HGETALL', KEYS[1])
+				local members, asked, names, fields = {}, 0, {}, redis.call('HGETALL', KEYS[1])
 				for i = 1, #fields, 2 do
 					if fields[i] == 'asked' then
 						asked = fields[i + 1]
 					elseif string.find(fields[i], '^[+>]') then
 						members[#members + 1] = fields[i + 1]
+						names[#names + 1] = fields[i]
 					end
 				end
-				return members, asked
+				return members, asked, names
 			end
 			local function refusal(remaining, place, now, members)
 				local last, longest = tonumber(now), nil
@@ -206,7 +225,8 @@ final class RedisLua {
 
 	/**
 	 * Reads the record with its members, writes it, and ends a membership. A member whose
-	 * lease is over is no member, and its field goes with the next write.
+	 * lease is over is no member, and its field goes with the next write. A member that
+	 * is replaced becomes the owner if it was the last one.
 	 */
 	static final String MEMBERS = PASS + MEMBER + """
 			local function read()
@@ -278,15 +298,20 @@ final class RedisLua {
 				end
 				lock.over[#lock.over + 1] = 'holder'
 			end
-			local function drop(name)
+			local function drop(name, isReplaced)
 				local lock, changes = read(), {}
 				local member = lock.members[name]
 				if not member then
 					return 0
 				end
 				remove(lock, name)
+				if lock.count == 0 and isReplaced and lock.waiting == '' then
+					forget(lock.over)
+					redis.call('HSET', KEYS[1], 'owner', name)
+					return 1
+				end
 				if lock.count == 0 then
-					pass(lock.waiting)
+					pass(lock.waiting, lock.over)
 					return 1
 				end
 				reserve(lock, changes, lock.count + #lock.over)

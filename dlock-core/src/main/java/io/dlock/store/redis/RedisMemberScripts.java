@@ -46,8 +46,11 @@ final class RedisMemberScripts {
 					end
 					local isGone = lock.owner ~= releasing and string.find(releasing, '^[^+]')
 					if lock.owner == releasing then
-						redis.call('DEL', KEYS[1])
 						lock.owner = nil
+					elseif lock.members[releasing] and lock.count == 1 and lock.waiting == '' then
+						remove(lock, releasing)
+						lock.over[#lock.over + 1] = 'asked'
+						lock.asked = nil
 					elseif lock.members[releasing] then
 						drop(releasing)
 						lock = read()
@@ -97,8 +100,8 @@ final class RedisMemberScripts {
 					if isGone then
 						return {0, 0, -1}
 					end
-					if isOver then
-						redis.call('DEL', KEYS[1])
+					for _, name in ipairs(lock.token and {'token', 'reason', 'since'} or {}) do
+						lock.over[#lock.over + 1] = name
 					end
 					if mailbox ~= '' then
 						lock.waiting = without(lock.waiting, mailbox .. '+')
@@ -139,7 +142,7 @@ final class RedisMemberScripts {
 	 */
 	static final RedisLockScript EXCHANGE = new RedisLockScript(2,
 			RedisLua.MINT + RedisLua.QUEUE + RedisLua.MEMBERS + RedisLua.REFUSAL + RedisLua.LENGTHEN + """
-					drop(ARGV[6])
+					drop(ARGV[6], true)
 					""" + RedisLockScripts.ACQUIRE_TEXT);
 
 	private RedisMemberScripts() {

@@ -204,6 +204,9 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 		assertThatLeaseIs(LEASE.multipliedBy(2), renewed);
 		assertThat(this.store.find(KEY)).hasValueSatisfying((lock) -> assertThat(lock.until())
 			.isBeforeOrEqualTo(lock.since().plus(lock.age()).plus(LEASE.multipliedBy(2))));
+		long repeated = System.nanoTime();
+		granted(ask("a", LEASE.multipliedBy(3), 1, null));
+		assertThatLeaseIs(LEASE.multipliedBy(3), repeated);
 		long kept = System.nanoTime();
 		assertThat(this.store.keep(KEY, "a", LEASE)).isTrue();
 		assertThat(expiry()).isGreaterThan(refused("c", this.second).remaining().toMillis());
@@ -214,6 +217,59 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 		granted(ask("c", LEASE, 1, this.second));
 		assertThat(expiry()).isLessThanOrEqualTo(LEASE.toMillis());
 		assertThat(record()).doesNotContainKey("outlived");
+	}
+
+	private long exchanged(String owner, String releasing) {
+		return granted(this.store
+			.acquire(new AcquireCommand(KEY, owner, LEASE, "holder", "", null, false, releasing, UNLIMITED)));
+	}
+
+	private void assertThatRecordHasOnly(String... fields) {
+		assertThat(record()).containsOnlyKeys(fields);
+	}
+
+	@Test
+	void recordHasNoFieldOfTheOwnerBefore() {
+		String[] exclusive = { "owner", "waiting", "token", "holder", "reason", "since" };
+		granted(ask("a", LEASE, 1, null));
+		refused("b", this.first);
+		this.store.release(KEY, "a");
+		assertThatRecordHasOnly("owner", "waiting");
+		granted(ask("b", LEASE, 1, this.first));
+		refused("c", this.second);
+		refused("d", this.third);
+		this.store.release(KEY, "b");
+		assertThatRecordHasOnly("owner", "waiting", "outlived");
+		this.store.leave(StorageKey.of(KEY), this.third);
+		granted(ask("c", LEASE, 1, this.second));
+		assertThatRecordHasOnly(exclusive);
+		exchanged("+d", "c");
+		assertThatRecordHasOnly("owner", "waiting", "holder", "+d");
+		refused("x", this.first);
+		this.store.leave(StorageKey.of(KEY), this.first);
+		assertThat(record()).containsKey("asked");
+		exchanged("+e", "+d");
+		assertThatRecordHasOnly("owner", "waiting", "holder", "+e");
+		refused("x", this.first);
+		this.store.leave(StorageKey.of(KEY), this.first);
+		exchanged("f", "+e");
+		assertThatRecordHasOnly(exclusive);
+		exchanged("+g", "f");
+		refused("x", this.first);
+		this.store.release(KEY, "+g");
+		assertThatRecordHasOnly("owner", "waiting");
+	}
+
+	@Test
+	void recordHasNoFieldOfAnOwnerWhoseLeaseIsOver() {
+		granted("+a", SOON);
+		refused("x", this.first);
+		Awaitility.await().until(() -> ask("x", LEASE, 1, this.first) instanceof Granted);
+		assertThatRecordHasOnly("owner", "waiting", "token", "holder", "reason", "since");
+		refused("y", this.first);
+		end();
+		granted(ask("+b", LEASE, 1, null));
+		assertThatRecordHasOnly("owner", "waiting", "outlived", "holder", "+b");
 	}
 
 	/**

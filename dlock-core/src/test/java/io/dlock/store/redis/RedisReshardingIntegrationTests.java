@@ -5,19 +5,30 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.AcquireResult;
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Clustered;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
 
@@ -43,6 +54,8 @@ class RedisReshardingIntegrationTests extends AbstractRedisClusterTests {
 	private static final RedisKeys KEYS = RedisKeys.of("dlock", KEY);
 
 	private static final int SLOT = ClusterSlotHashUtil.calculateSlot(KEYS.lock());
+
+	private final MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
 
 	private final RedisServer source = this.nodes.get(SLOT / SLOTS_PER_NODE);
 
@@ -80,6 +93,88 @@ class RedisReshardingIntegrationTests extends AbstractRedisClusterTests {
 			next.release();
 			other.acquire(KEY).release();
 		}
+	}
+
+	/**
+	 * Calls the store while the slot migrates: the keys are on the source, and a script
+	 * must not miss one there.
+	 */
+	private void migrating(BiConsumer<RedisLockStore, RedisConnection> calls) {
+		LettuceConnectionFactory direct = LettuceFactories.create(this.source.host(), this.source.port());
+		try (Clustered one = new Clustered(this.source, Client.LETTUCE, COMMAND_TIMEOUT);
+				RedisConnection connection = direct.getConnection()) {
+			granted(Patience.connected(one.store()), "a", null, null);
+			refused(one.store(), "b", this.mailbox);
+			setSlot(this.target, "IMPORTING", this.source);
+			setSlot(this.source, "MIGRATING", this.target);
+			calls.accept(one.store(), connection);
+		}
+		finally {
+			direct.destroy();
+		}
+	}
+
+	private static AcquireResult ask(RedisLockStore store, String owner, @Nullable MailboxAddress mailbox,
+			@Nullable String releasing) {
+		return store.acquire(new AcquireCommand(KEY, owner, Duration.ofMinutes(1), "holder", "reason", mailbox,
+				mailbox != null, releasing, 9));
+	}
+
+	private static void granted(RedisLockStore store, String owner, @Nullable MailboxAddress mailbox,
+			@Nullable String releasing) {
+		assertThat(ask(store, owner, mailbox, releasing)).as(owner).isInstanceOf(Granted.class);
+	}
+
+	private static void refused(RedisLockStore store, String owner, MailboxAddress mailbox) {
+		assertThat(ask(store, owner, mailbox, null)).as(owner).isInstanceOf(Refused.class);
+	}
+
+	/**
+	 * End the lease of an exclusive owner, whose key outlives it by a second.
+	 */
+	private static void end(RedisConnection connection) {
+		assertThat(connection.keyCommands().pExpire(KEYS.lock(), 999)).isTrue();
+	}
+
+	@Test
+	void lockIsPassedOnWhileItsSlotMigrates() {
+		migrating((store, connection) -> {
+			assertThat(store.release(KEY, "a")).isTrue();
+			granted(store, "b", this.mailbox, null);
+			granted(store, "c", null, "b");
+			refused(store, "+d", this.mailbox);
+			assertThat(ask(store, "e", null, "c")).isInstanceOf(Refused.class);
+			granted(store, "+d", this.mailbox, null);
+			refused(store, "f", this.mailbox);
+			assertThat(store.release(KEY, "+d")).isTrue();
+			granted(store, "f", this.mailbox, null);
+		});
+	}
+
+	@Test
+	void lockIsExchangedWhileItsSlotMigrates() {
+		migrating((store, connection) -> {
+			granted(store, "+c", null, "a");
+			granted(store, "b", this.mailbox, "+c");
+			granted(store, "+d", null, "b");
+			granted(store, "+e", null, "+d");
+			granted(store, "f", null, "+e");
+			assertThat(store.release(KEY, "f")).isTrue();
+		});
+	}
+
+	@Test
+	void lockThatIsOverIsGrantedWhileItsSlotMigrates() {
+		migrating((store, connection) -> {
+			end(connection);
+			granted(store, "b", this.mailbox, null);
+			refused(store, "c", this.mailbox);
+			end(connection);
+			granted(store, "+d", null, null);
+			byte[] over = "0 5 5 0 ".getBytes(StandardCharsets.US_ASCII);
+			connection.hashCommands().hSet(KEYS.lock(), "+d".getBytes(StandardCharsets.US_ASCII), over);
+			granted(store, "c", this.mailbox, null);
+		});
 	}
 
 	private static void staysHeld(LockHandle holder, LeaseLockRegistry other, CompletableFuture<LockHandle> waiting) {

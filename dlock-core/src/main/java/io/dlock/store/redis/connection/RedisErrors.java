@@ -34,6 +34,11 @@ public final class RedisErrors {
 	private static final Pattern CODE_IN_SCRIPT = Pattern.compile("^ERR Error running script.*: -([A-Z]{2,}) .*$",
 			Pattern.DOTALL);
 
+	/** A node of a cluster refuses a command of a script without a code of its own. */
+	private static final Pattern CLUSTER_IN_SCRIPT = Pattern.compile(
+			"^ERR .*script.* (non local key|slot not served|cluster is down|rehashing of the slot).*$",
+			Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
+
 	private RedisErrors() {
 	}
 
@@ -72,6 +77,9 @@ public final class RedisErrors {
 		Matcher inScript = CODE_IN_SCRIPT.matcher(message);
 		if (inScript.matches()) {
 			return inScript.group(1);
+		}
+		if (CLUSTER_IN_SCRIPT.matcher(message).matches()) {
+			return "TRYAGAIN";
 		}
 		Matcher matcher = SERVER_CODE.matcher(message);
 		return matcher.matches() ? matcher.group(1) : null;

@@ -7,6 +7,8 @@ import javax.net.ssl.SSLException;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -39,6 +41,33 @@ class RedisErrorsTests {
 				"ERR Error running script (call to f_12): @user_script:13: @user_script: 13: -OOM command not allowed"));
 		assertThat(ex.effect()).isEqualTo(Effect.NONE);
 		assertThat(ex.isLasting()).isFalse();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK", "BUSY",
+			"NOREPLICAS", "OOM", "MISCONF", "NOSCRIPT", "UNBLOCKED" })
+	void r30RefusalOfAServerThatCannotServeNowPasses(String code) {
+		StoreException ex = translate(new RedisCommandExecutionException(code + " not now"));
+		assertThat(ex.effect()).isEqualTo(Effect.NONE);
+		assertThat(ex.isLasting()).isFalse();
+	}
+
+	/**
+	 * The forms of Redis 6.2, 7.0 and 7.4. The scripts lose no key on the way: the
+	 * refusal comes first. An error of the script itself lasts.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = {
+			"ERR Error running script (call to f_1): @user_script:1: @user_script: 1: Lua script attempted to access a non local key in a cluster node",
+			"ERR Script attempted to access a non local key in a cluster node script: f1, on @user_script:1.",
+			"ERR Script attempted to access a slot not served script: f1, on @user_script:1.",
+			"ERR Unable to execute command 'hset' in script because undeclared keys were accessed during rehashing of the slot script: f1, on @user_script:1.",
+			"ERR Script attempted to execute a command while the cluster is down script: f1, on @user_script:1.",
+			"ERR Script attempted to execute a write command while the cluster is down and readonly script: f1, on @user_script:1." })
+	void r30RefusalOfAClusterInsideAScriptPasses(String message) {
+		assertThat(translate(new JedisDataException(message)).isLasting()).isFalse();
+		assertThat(translate(new JedisDataException("ERR Script attempted to access nonexistent global variable 'x'"))
+			.isLasting()).isTrue();
 	}
 
 	@Test
