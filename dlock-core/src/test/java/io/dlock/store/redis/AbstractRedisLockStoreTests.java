@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.dlock.store.AcquireResult.Granted;
@@ -27,6 +29,7 @@ import io.dlock.store.StoreException.Effect;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
+import io.dlock.test.TcpProxy;
 import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -324,6 +327,40 @@ abstract class AbstractRedisLockStoreTests extends AbstractRedisMailboxTests {
 					.withMessageContaining(code)
 					.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE))
 					.satisfies((ex) -> assertThat(ex.isLasting()).isEqualTo(code.equals("NOAUTH")));
+			}
+			finally {
+				destroy(factory);
+			}
+		}
+	}
+
+	/**
+	 * As after a failover: the address leads to the new master, but the connection is
+	 * that to the old one, which is a replica now. A pool that checks its idle
+	 * connections, every 30 seconds, may meanwhile open another one.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "yes", "no" })
+	void f17ConnectionToADemotedMasterIsReplaced(String servesStaleData) {
+		try (RedisServer master = RedisServer.start();
+				RedisServer demoted = RedisServer.start("--replica-serve-stale-data", servesStaleData);
+				TcpProxy address = TcpProxy.to(demoted.host(), demoted.port())) {
+			RedisConnectionFactory factory = createConnectionFactory("127.0.0.1", address.port());
+			try (RedisLockStore store = new RedisLockStore(factory, patient())) {
+				AcquireCommand command = new AcquireCommand(key(), "a", LEASE, "holder", "");
+				assertThat(store.acquire(command)).isInstanceOf(Granted.class);
+				RedisConnectionFactory administrator = createConnectionFactory(demoted.host(), demoted.port());
+				try (RedisConnection connection = administrator.getConnection()) {
+					connection.serverCommands().replicaOf("127.0.0.1", 1);
+				}
+				finally {
+					destroy(administrator);
+				}
+				address.redirect(master.host(), master.port());
+				Awaitility.await()
+					.atMost(Duration.ofSeconds(20))
+					.ignoreException(StoreException.class)
+					.untilAsserted(() -> assertThat(store.acquire(command)).isInstanceOf(Granted.class));
 			}
 			finally {
 				destroy(factory);

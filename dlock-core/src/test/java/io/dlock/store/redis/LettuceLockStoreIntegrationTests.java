@@ -20,10 +20,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -37,8 +34,6 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
-import io.dlock.test.RedisServer;
-import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -260,38 +255,6 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 			.filter((client) -> "dlock".equals(client.getName()))
 			.forEach((client) -> ids.add(client.get("id"))));
 		return ids;
-	}
-
-	/**
-	 * As after a failover: the address leads to the new master, but the connection is
-	 * that to the old one, which is a replica now.
-	 */
-	@ParameterizedTest
-	@ValueSource(strings = { "yes", "no" })
-	void f17ConnectionToADemotedMasterIsReplaced(String servesStaleData) {
-		try (RedisServer master = RedisServer.start();
-				RedisServer demoted = RedisServer.start("--replica-serve-stale-data", servesStaleData);
-				TcpProxy address = TcpProxy.to(demoted.host(), demoted.port())) {
-			RedisConnectionFactory factory = createConnectionFactory("127.0.0.1", address.port());
-			try (RedisLockStore store = new RedisLockStore(factory, patient())) {
-				AcquireCommand command = new AcquireCommand(key(), "a", LEASE, "holder", "");
-				assertThat(store.acquire(command)).isInstanceOf(Granted.class);
-				RedisConnectionFactory administrator = createConnectionFactory(demoted.host(), demoted.port());
-				try (RedisConnection connection = administrator.getConnection()) {
-					connection.serverCommands().replicaOf("127.0.0.1", 1);
-				}
-				finally {
-					destroy(administrator);
-				}
-				address.redirect(master.host(), master.port());
-				Awaitility.await()
-					.ignoreException(StoreException.class)
-					.untilAsserted(() -> assertThat(store.acquire(command)).isInstanceOf(Granted.class));
-			}
-			finally {
-				destroy(factory);
-			}
-		}
 	}
 
 	@Test

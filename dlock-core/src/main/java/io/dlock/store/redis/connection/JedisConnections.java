@@ -14,6 +14,7 @@ import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -72,6 +73,23 @@ final class JedisConnections extends RedisConnections {
 		}
 		catch (RuntimeException ex) {
 			throw notConnected(ex);
+		}
+	}
+
+	/**
+	 * The pool hands out the connection that was returned last, and a replica answers its
+	 * checks: a connection to a demoted master would stay. The clients of a cluster and
+	 * of sentinels learn of a new master by themselves.
+	 */
+	@Override
+	void failed(RuntimeException failure) {
+		String code = RedisErrors.serverCode(failure);
+		if (code != null && RedisErrors.isOfAReplica(code)) {
+			try (RedisConnection connection = this.factory.getConnection()) {
+				if (connection.getNativeConnection() instanceof RedisClient client) {
+					client.getPool().clear();
+				}
+			}
 		}
 	}
 
