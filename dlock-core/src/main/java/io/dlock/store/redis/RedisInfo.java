@@ -49,6 +49,15 @@ final class RedisInfo {
 	}
 
 	/**
+	 * Whether scripts of a server write although too few replicas follow it. Valkey says
+	 * that it is Redis 7.2.
+	 * @param version the version of Redis
+	 */
+	static boolean grantsWithoutReplicas(String version) {
+		return version.matches("6\\.2\\.[0-6]");
+	}
+
+	/**
 	 * The facts.
 	 * @param acknowledgement the acknowledgement that locks need, or {@code null}
 	 */
@@ -83,6 +92,11 @@ final class RedisInfo {
 		if (replicas > 0 && !this.values.containsKey("min_slaves_good_slaves")) {
 			warnings.add("min-replicas-to-write is 0 with " + replicas
 					+ " replicas: a master that was cut off goes on to grant locks");
+		}
+		String version = this.values.getOrDefault("redis_version", "");
+		if (replicas > 0 && grantsWithoutReplicas(version)) {
+			warnings.add("Redis " + version + " does not apply min-replicas-to-write to scripts: "
+					+ "a master that was cut off goes on to grant locks. It has to be 6.2.7 or newer");
 		}
 		if (replicas < acknowledging && "master".equals(role())) {
 			warnings.add(replicas + " replicas are connected, but " + acknowledging

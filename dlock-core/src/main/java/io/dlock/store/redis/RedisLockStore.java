@@ -239,7 +239,7 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	@Override
 	public String serverId() {
-		return RedisQuarantine.verify(this.connections, this.prefix);
+		return RedisQuarantine.serverId(this.connections, this.prefix);
 	}
 
 	@Override
@@ -264,7 +264,7 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 		String key = "dlock/start-up-check";
 		String owner = UUID.randomUUID().toString();
 		if (this.quarantine != null) {
-			RedisQuarantine.verify(this.connections, this.prefix);
+			this.quarantine.verify();
 		}
 		try {
 			acquire(new AcquireCommand(key, owner, Duration.ofMillis(10), "start-up check", ""));

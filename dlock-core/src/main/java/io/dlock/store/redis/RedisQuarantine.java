@@ -60,12 +60,30 @@ final class RedisQuarantine {
 	}
 
 	/**
+	 * Check that the server reports its history, and that a former master can be kept
+	 * from granting locks.
+	 */
+	void verify() {
+		String version = RedisAnswers.text(server(this.connections, this.prefix).get(2));
+		if (!this.quarantine.maxLag().isZero() && RedisInfo.grantsWithoutReplicas(version)) {
+			throw new StoreMisconfiguredException(
+					"A quarantine with a maximum lag of %d ms needs min-replicas-to-write, but Redis %s does not apply it to scripts, so that a former master goes on to grant locks."
+						.formatted(this.quarantine.maxLag().toMillis(), version),
+					"Use Redis 6.2.7 or newer, or set dlock.failover.max-lag=0s if the server has no replicas.", null);
+		}
+	}
+
+	/**
 	 * Check that the server reports its history.
 	 * @param connections the connections to the server
 	 * @param prefix the beginning of the keys
 	 * @return the id of the server, which is another one after a restart
 	 */
-	static String verify(RedisConnections connections, String prefix) {
+	static String serverId(RedisConnections connections, String prefix) {
+		return RedisAnswers.text(server(connections, prefix).get(1));
+	}
+
+	private static List<?> server(RedisConnections connections, String prefix) {
 		byte[] node = RedisKeys.era(prefix, 0);
 		List<?> answer = connections.execute("check",
 				(connection) -> RedisQuarantineScripts.CHECK.list(connection, node));
@@ -82,7 +100,7 @@ final class RedisQuarantine {
 							+ detail + " in INFO, so that a failover would not be noticed.",
 					"Use a Redis or Valkey server that reports it, or disable quarantine and quorum.", null);
 		}
-		return detail;
+		return answer;
 	}
 
 	/**

@@ -63,11 +63,11 @@ final class RedisQuarantineScripts {
 			""";
 
 	/**
-	 * KEYS[1] selects the node of a cluster. Answers {0, the id of the run}, {1, an error
-	 * as a text} or {2, the name of the id that the server does not tell}.
+	 * KEYS[1] selects the node of a cluster. Answers {0, the id of the run, the version},
+	 * {1, an error as a text} or {2, the name of the id that the server does not tell}.
 	 */
 	static final RedisLockScript CHECK = new RedisLockScript("""
-			local ids = {}
+			local ids, version = {}, ''
 			for section, name in pairs({server = 'run_id', replication = 'master_replid'}) do
 				local info = redis.pcall('INFO', section)
 				if type(info) == 'table' then
@@ -77,8 +77,9 @@ final class RedisQuarantineScripts {
 				if not ids[section] then
 					return {2, name}
 				end
+				version = string.match(info, 'redis_version:([%w.]+)') or version
 			end
-			return {0, ids.server}
+			return {0, ids.server, version}
 			""");
 
 	private final RedisLockScript visit;

@@ -32,6 +32,24 @@ class RedisInfoTests {
 		assertThat(new RedisInfo("aof_enabled:1\r\naof_last_write_status:err\r\n").facts(null).warnings()).hasSize(1);
 	}
 
+	private static List<String> warningsOfAMaster(String version) {
+		return new RedisInfo(version + "\r\nrole:master\r\nconnected_slaves:1\r\nmin_slaves_good_slaves:1\r\n")
+			.facts(null)
+			.warnings();
+	}
+
+	@Test
+	void r19ServerWhoseScriptsNeedNoReplicasIsWarnedOf() {
+		assertThat(warningsOfAMaster("redis_version:6.2.0")).hasSize(1);
+		assertThat(warningsOfAMaster("redis_version:6.2.6")).singleElement().asString().contains("6.2.7");
+		for (String version : List.of("6.2.7", "6.2.11", "6.2.60", "7.0.0", "7.2.4\r\nvalkey_version:8.1.0")) {
+			assertThat(warningsOfAMaster("redis_version:" + version)).as(version).isEmpty();
+		}
+		assertThat(new RedisInfo("redis_version:6.2.6\r\nrole:master\r\nconnected_slaves:0\r\n").facts(null).warnings())
+			.as("without a replica")
+			.isEmpty();
+	}
+
 	@Test
 	void warningsOfAClusterNameTheNode() {
 		Map<String, StoreFacts> nodes = new LinkedHashMap<>();

@@ -1,0 +1,68 @@
+package io.dlock.store.redis;
+
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisScriptingCommands;
+
+import io.dlock.store.Quarantine;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.redis.connection.RedisConnections;
+import io.dlock.store.redis.connection.RedisConnectionsFactory;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The check at the start, on servers of any version.
+ */
+class RedisQuarantineTests {
+
+	private static void verify(String version, Duration maxLag) {
+		List<?> ids = List.of(0L, bytes("a run"), bytes(version));
+		RedisScriptingCommands scripts = answering(RedisScriptingCommands.class, Map.of("evalSha", ids));
+		RedisConnection connection = answering(RedisConnection.class, Map.of("scriptingCommands", scripts));
+		RedisConnectionFactory factory = answering(RedisConnectionFactory.class, Map.of("getConnection", connection));
+		try (RedisConnections connections = RedisConnectionsFactory.create(factory, Duration.ofSeconds(1))) {
+			new RedisQuarantine(connections, "dlock", new Quarantine(Duration.ofSeconds(30), maxLag)).verify();
+		}
+	}
+
+	private static byte[] bytes(String value) {
+		return value.getBytes(StandardCharsets.UTF_8);
+	}
+
+	private static <T> T answering(Class<T> type, Map<String, ?> answers) {
+		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+				(proxy, method, arguments) -> answers.get(method.getName())));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "6.2.0", "6.2.6" })
+	void lagIsRefusedOnAServerWhoseScriptsNeedNoReplicas(String version) {
+		assertThatExceptionOfType(StoreMisconfiguredException.class)
+			.isThrownBy(() -> verify(version, Duration.ofSeconds(12)))
+			.withMessageContaining("Redis " + version)
+			.withMessageContaining("6.2.7");
+	}
+
+	@Test
+	void lagIsTakenFromRedis627On() {
+		verify("6.2.7", Duration.ofSeconds(12));
+		verify("6.2.16", Duration.ofSeconds(12));
+		verify("7.0.0", Duration.ofSeconds(12));
+	}
+
+	@Test
+	void serverWithoutLagMayBeOlder() {
+		verify("6.2.6", Duration.ZERO);
+	}
+
+}
