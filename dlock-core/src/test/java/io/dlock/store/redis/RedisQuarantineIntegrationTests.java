@@ -309,6 +309,20 @@ class RedisQuarantineIntegrationTests {
 	}
 
 	/**
+	 * Redis gives its history another id when a replica asks for it the first time.
+	 */
+	@Test
+	void firstReplicaBeginsAQuarantine() {
+		start(LEASE);
+		grantedAtLast(this.store, "a", "a");
+		assertThat(this.store.release("a", "a")).isTrue();
+		try (RedisServer replica = RedisServer.start()) {
+			replicate(replica, this.server);
+			quarantined(this.store, "a", "b");
+		}
+	}
+
+	/**
 	 * The clock of the server was set back.
 	 */
 	@Test
