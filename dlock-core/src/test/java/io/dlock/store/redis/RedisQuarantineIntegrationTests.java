@@ -308,6 +308,20 @@ class RedisQuarantineIntegrationTests {
 		}
 	}
 
+	@Test
+	void longerLeaseExtendsAQuarantineThatHasBegun() {
+		start(LEASE);
+		quarantined(this.store, "a", "a");
+		LettuceConnectionFactory other = LettuceFactories.create(this.server.host(), this.server.port());
+		try (RedisLockStore longer = store(other, LONG)) {
+			assertThat(quarantined(longer, "a", "b")).isBetween(LONG.minusMinutes(1), LONG.plus(LAG).plusMillis(3));
+			assertThat(quarantined(this.store, "a", "a")).isGreaterThan(LONG.minusMinutes(1));
+		}
+		finally {
+			other.destroy();
+		}
+	}
+
 	/**
 	 * Redis gives its history another id when a replica asks for it the first time.
 	 */

@@ -273,11 +273,11 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 	}
 
 	/**
-	 * Tokens of a server that has lost its data are such times.
+	 * The token of an acquire in a microsecond that does not pass.
 	 */
-	@Test
-	void r12MicrosecondsHaveSixDigits() {
-		ScriptRun acquire = new RedisAcquire("dlock", new AcquireCommand(KEY, "a", LEASE, "", ""), 0, null).scriptRun();
+	private String tokenOf(String owner) {
+		ScriptRun acquire = new RedisAcquire("dlock", new AcquireCommand(KEY, owner, LEASE, "", ""), 0, null)
+			.scriptRun();
 		String script = """
 				local server = redis
 				local redis = {pcall = redis.pcall, call = function(name, ...)
@@ -286,7 +286,22 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 				""" + text(acquire.script(false));
 		List<?> answer = onServer((connection) -> connection.scriptingCommands()
 			.eval(bytes(script), acquire.returnType(), acquire.keys(), acquire.keysAndArgs()));
-		assertThat(text((byte[]) answer.get(1))).isEqualTo("1700000000000042");
+		return text((byte[]) answer.get(1));
+	}
+
+	/**
+	 * Tokens of a server that has lost its data are such times.
+	 */
+	@Test
+	void r12MicrosecondsHaveSixDigits() {
+		assertThat(tokenOf("a")).isEqualTo("1700000000000042");
+	}
+
+	@Test
+	void r11TokensOfTheSameMicrosecondDiffer() {
+		assertThat(tokenOf("a")).isEqualTo("1700000000000042");
+		assertThat(this.store.release(KEY, "a")).isTrue();
+		assertThat(tokenOf("b")).isEqualTo("1700000000000043");
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.List;
 
 import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.protocol.AsyncCommand;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +28,8 @@ class LettuceScriptConnectionTests {
 	private final LettuceScriptConnection connection = new LettuceScriptConnection(neverAnswering(),
 			Duration.ofSeconds(30).toNanos());
 
+	private final LettuceScriptConnection impatient = this.connection.withTimeout(Duration.ofMillis(50).toNanos());
+
 	@SuppressWarnings("unchecked")
 	private StatefulConnection<byte[], byte[]> neverAnswering() {
 		return (StatefulConnection<byte[], byte[]>) Proxy.newProxyInstance(getClass().getClassLoader(),
@@ -43,6 +46,10 @@ class LettuceScriptConnectionTests {
 
 	@AfterEach
 	void clearFlag() {
+		Thread.interrupted();
+	}
+
+	private static void assertThatFlagIsKept() {
 		assertThat(Thread.interrupted()).as("the flag is kept").isTrue();
 	}
 
@@ -52,6 +59,7 @@ class LettuceScriptConnectionTests {
 		assertThatExceptionOfType(RedisCommandInterruptedException.class)
 			.isThrownBy(() -> this.connection.run(new byte[1], false, ReturnType.INTEGER, 1, new byte[1]));
 		assertThat(this.dispatched).singleElement().satisfies((command) -> assertThat(command.isCancelled()).isTrue());
+		assertThatFlagIsKept();
 	}
 
 	@Test
@@ -60,6 +68,22 @@ class LettuceScriptConnectionTests {
 		ScriptRun run = new RedisLockScript("return 1").number(new byte[1]);
 		List<Object> answers = this.connection.runAll(List.of(run, run, run), true);
 		assertThat(answers).hasSize(3).hasOnlyElementsOfType(RedisCommandInterruptedException.class);
+		assertThat(this.dispatched).hasSize(3).allMatch(AsyncCommand::isCancelled);
+		assertThatFlagIsKept();
+	}
+
+	@Test
+	void commandWithoutAnAnswerInTimeIsCancelled() {
+		assertThatExceptionOfType(RedisCommandTimeoutException.class)
+			.isThrownBy(() -> this.impatient.run(new byte[1], false, ReturnType.INTEGER, 1, new byte[1]));
+		assertThat(this.dispatched).singleElement().satisfies((command) -> assertThat(command.isCancelled()).isTrue());
+	}
+
+	@Test
+	void batchWithoutAnAnswerInTimeIsCancelled() {
+		ScriptRun run = new RedisLockScript("return 1").number(new byte[1]);
+		List<Object> answers = this.impatient.runAll(List.of(run, run, run), true);
+		assertThat(answers).hasSize(3).hasOnlyElementsOfType(RedisCommandTimeoutException.class);
 		assertThat(this.dispatched).hasSize(3).allMatch(AsyncCommand::isCancelled);
 	}
 
