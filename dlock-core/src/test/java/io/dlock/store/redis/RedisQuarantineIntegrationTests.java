@@ -22,6 +22,9 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoreQuarantinedException;
+import io.dlock.store.redis.connection.RedisAnswers;
+import io.dlock.store.redis.connection.RedisConnections;
+import io.dlock.store.redis.connection.RedisConnectionsFactory;
 import io.dlock.test.CapturedLog;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
@@ -56,6 +59,8 @@ class RedisQuarantineIntegrationTests {
 	void stop() {
 		if (this.store != null) {
 			this.store.close();
+		}
+		if (this.factory != null) {
 			this.factory.destroy();
 		}
 		if (this.server != null) {
@@ -366,6 +371,18 @@ class RedisQuarantineIntegrationTests {
 			assertThat(log.messages()).singleElement()
 				.asString()
 				.contains("has failed over or restarted: it grants no lock for");
+		}
+	}
+
+	@Test
+	void versionOfTheServerIsAskedFor() {
+		this.server = RedisServer.start();
+		this.factory = LettuceFactories.create(this.server.host(), this.server.port());
+		try (RedisConnections connections = RedisConnectionsFactory.create(this.factory, Patience.COMMAND)) {
+			List<?> answer = connections.run("check",
+					(connection) -> RedisQuarantineScripts.CHECK.list(connection, new byte[1]));
+			assertThat(RedisClusterIntegrationTests.call(this.server, "INFO", "server"))
+				.contains("redis_version:" + RedisAnswers.text(answer.get(2)) + "\r\n");
 		}
 	}
 
