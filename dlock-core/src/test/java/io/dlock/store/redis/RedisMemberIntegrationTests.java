@@ -176,6 +176,7 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 		granted("+a", LEASE);
 		granted("+b", LEASE);
 		assertThat(this.store.release(KEY, "+b")).isTrue();
+		assertThat(record()).containsEntry("holder", "holder +a");
 		assertThat(ask("x", LEASE, 1, null)).isInstanceOfSatisfying(Refused.class,
 				(refused) -> assertThat(refused.lock()).extracting(StoredLock::holder).isEqualTo("holder +a"));
 		assertThat(ask("+c", LEASE, 1, this.first)).isInstanceOf(Refused.class);
