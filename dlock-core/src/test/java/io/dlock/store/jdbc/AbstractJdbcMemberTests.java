@@ -259,6 +259,18 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 		granted(acquire("+c"));
 	}
 
+	/**
+	 * The reservation comes after it was to be given up.
+	 */
+	@Test
+	void requestThatLeavesWhenTheMembersHaveGoneKeepsTheKeyFromNoOther() {
+		granted(acquire("+a"));
+		queue(WaitingQueue.entry(this.mailbox, false));
+		interruptedOnce("(?s).*remaining_micros.*", () -> this.store.release(this.key, "+a")).leave(this.key,
+				this.mailbox);
+		granted(acquire("z"));
+	}
+
 	private void queue(String... entries) {
 		update("UPDATE " + this.table + " SET waiting = '" + String.join("", entries) + "'");
 	}

@@ -54,11 +54,16 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 			statement.setString(3, storageKey);
 			left = statement.executeUpdate() == 1;
 		}
-		if (this.dialect.release(this.connection, storageKey, mailbox.reservationOwner()) || left) {
+		String reservation = mailbox.reservationOwner();
+		if (this.dialect.release(this.connection, storageKey, reservation) || left
+				|| !(this.dialect.holder(this.connection, storageKey) instanceof AcquireAttempt.Held held)) {
 			return true;
 		}
-		return !(this.dialect.holder(this.connection, storageKey) instanceof AcquireAttempt.Held held
-				&& (held.owner().equals(LockRecord.MEMBERS) || held.waiting().contains(mailbox.value())));
+		if (held.owner().equals(reservation)) {
+			this.dialect.release(this.connection, storageKey, reservation);
+			return true;
+		}
+		return !held.owner().equals(LockRecord.MEMBERS) && !held.waiting().contains(mailbox.value());
 	}
 
 	/**
