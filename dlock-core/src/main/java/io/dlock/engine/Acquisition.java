@@ -251,7 +251,7 @@ class Acquisition {
 		if (result instanceof AcquireResult.Failed failed) {
 			failed(failed.failure(), sent);
 			if (this.failingSince != null && !Thread.currentThread().isInterrupted()) {
-				this.store.storeFailed(this.failingSince);
+				this.store.storeFailed(sent);
 			}
 			return;
 		}

@@ -112,7 +112,7 @@ final class LeaseReleaser {
 
 	private static void throwAll(List<Throwable> failures) {
 		Throwable first = failures.get(0);
-		failures.subList(1, failures.size()).forEach(first::addSuppressed);
+		failures.stream().filter((each) -> each != first).forEach(first::addSuppressed);
 		if (first instanceof Error error) {
 			throw error;
 		}
@@ -258,10 +258,10 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Whether no lock is held or being released, and no request waits.
+	 * Whether no exclusive lock is held, no lock is being released, and no request waits.
 	 */
 	boolean isIdle() {
-		return this.queues.isEmpty() && !this.store.isEnding();
+		return this.queues.isEmpty() && !this.store.isEnding() && this.queues.releases().isEmpty();
 	}
 
 	/**

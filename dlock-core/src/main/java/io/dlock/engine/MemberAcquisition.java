@@ -100,7 +100,7 @@ final class MemberAcquisition extends Acquisition {
 		Moment sent = this.clock.now();
 		lease.renewing(sent);
 		try {
-			AcquireResult result = this.store.ask(context(), lease);
+			AcquireResult result = this.store.ask(context(), lease, sent);
 			if (result instanceof AcquireResult.Granted granted
 					&& granted.token() * Lease.TOKENS_PER_LEASE == lease.firstToken()) {
 				lease.answered(sent, granted.awaited());

@@ -107,11 +107,14 @@ final class StoreAcquirer {
 	 * the key already.
 	 * @param context the call
 	 * @param lease the shared lease
+	 * @param sent the time of the call
 	 * @return granted, with the token of the lease, unless the lease is lost
 	 */
-	AcquireResult ask(AcquireContext context, SharedLease lease) {
-		return this.store.acquire(new AcquireCommand(context.key(), lease.owner(), lease.length(), context.holder(),
-				context.reason(), null, false, null, AcquireCommand.UNLIMITED));
+	AcquireResult ask(AcquireContext context, SharedLease lease, Moment sent) {
+		AcquireResult result = this.store.acquire(new AcquireCommand(context.key(), lease.owner(), lease.length(),
+				context.holder(), context.reason(), null, false, null, AcquireCommand.UNLIMITED));
+		storeAnswered(sent);
+		return result;
 	}
 
 	boolean supportsBatches() {

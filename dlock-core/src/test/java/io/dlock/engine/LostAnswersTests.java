@@ -3,6 +3,7 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -420,6 +421,35 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 			held.release();
 			waiter.get(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS).release();
 			assertThat(failures).hasValue(0);
+		}
+	}
+
+	/**
+	 * The key of one request is on a node that is down, and other nodes answer.
+	 */
+	@Test
+	void failureOfOneKeyIsNoOutageOfTheOthers() throws Exception {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore store = new TroubledStore();
+		AtomicInteger failures = new AtomicInteger();
+		store.beforeAcquire = () -> {
+			if (Objects.requireNonNull(store.asked).key().equals("down")
+					|| failures.getAndUpdate((n) -> Math.max(0, n - 1)) > 0) {
+				throw new StoreException(StoreException.Effect.NONE, false, "connection refused", null);
+			}
+		};
+		try (LeaseLockRegistry registry = new LeaseLockRegistry(store, this.settings, clock)) {
+			LockHandle held = registry.acquireAsync(request("key", LEASE.multipliedBy(10), LEASE)).join();
+			CompletableFuture<LockHandle> waiter = registry.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
+			registry.acquireAsync(request("down", LEASE.multipliedBy(10), LockRequest.FOREVER));
+			Awaitility.await().until(() -> store.acquires.get() > 2 && TestContexts.waiters(registry, "key") == 1);
+			clock.pass(LEASE.plusSeconds(1));
+			registry.acquireAsync(noWait("other")).join().release();
+			int before = store.acquires.get();
+			Awaitility.await().until(() -> store.acquires.get() > before + 1);
+			failures.set(1);
+			held.release();
+			waiter.get(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS).release();
 		}
 	}
 

@@ -224,6 +224,24 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
+	 * Its thread has not begun yet.
+	 */
+	@Test
+	void r51CloseWaitsForAReleaseInTheBackground() throws Exception {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(Duration.ofSeconds(5)).build());
+		LeaseLockHandle held = (LeaseLockHandle) patient.acquirePermitAsync(LockRequest.of("key"), 1).join();
+		Runnable end = patient.queues().releasing(held.hold());
+		held.release();
+		Thread closing = new Thread(patient::close);
+		closing.start();
+		closing.join(1500);
+		assertThat(closing.isAlive()).isTrue();
+		end.run();
+		closing.join();
+	}
+
+	/**
 	 * Close would wait for hours.
 	 */
 	@Test

@@ -39,4 +39,8 @@ public final class BackgroundReleases {
 		return this.underWay.get(storageKey);
 	}
 
+	public boolean isEmpty() {
+		return this.underWay.isEmpty();
+	}
+
 }
