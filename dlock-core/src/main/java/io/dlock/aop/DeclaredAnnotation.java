@@ -53,7 +53,8 @@ record DeclaredAnnotation(List<Class<? extends Annotation>> types) {
 			Class<? extends Annotation> aliased = this.types.get(i + 1);
 			String inner = name;
 			name = Arrays.stream(this.types.get(i).getDeclaredMethods())
-				.filter((candidate) -> isAliasFor(candidate, aliased, inner))
+				.filter((candidate) -> isAliasFor(candidate, aliased, inner)
+						|| isAliasFor(candidate, DistributedLocked.class, attribute))
 				.map(Method::getName)
 				.findFirst()
 				.orElse(inner);

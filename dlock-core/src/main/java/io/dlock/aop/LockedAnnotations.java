@@ -157,7 +157,7 @@ final class LockedAnnotations {
 		places(method, type).stream()
 			.flatMap((place) -> MergedAnnotations.from(place, SearchStrategy.TYPE_HIERARCHY)
 				.stream(DistributedLocked.class))
-			.forEach((found) -> kinds.put(found.getMetaTypes().contains(DistributedLimit.class), found));
+			.forEach((found) -> kinds.put(found.getRoot().getType() == DistributedLimit.class, found));
 		if (kinds.size() > 1) {
 			throw new InvalidLockedMethodException(specific(method, type), "has both a limit and a lock, %s".formatted(
 					kinds.values().stream().map(LockedAnnotations::name).sorted().collect(Collectors.joining(" and "))),

@@ -257,7 +257,7 @@ final class LockedOperationParser {
 		if (!ClassUtils.isAssignable(returned(method, targetClass), returned(fallback, targetClass))) {
 			throw new InvalidLockedMethodException(method,
 					"names the fallback '%s', which returns %s instead of %s".formatted(annotation.fallback(),
-							fallback.getReturnType().getName(), method.getReturnType().getName()),
+							returned(fallback, targetClass).getName(), returned(method, targetClass).getName()),
 					"Change the return type of the fallback", null);
 		}
 		if (returnType.kind() == ReturnKind.VALUE) {

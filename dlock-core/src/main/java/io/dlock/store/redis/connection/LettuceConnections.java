@@ -198,7 +198,7 @@ final class LettuceConnections extends RedisConnections {
 	@Override
 	boolean mayRepeat(RuntimeException failure, long nanos) {
 		boolean repeat = RedisErrors.isRejected(failure) && !this.reconnectIsSlow && !isCluster()
-				&& nanos < this.commandTimeout.toNanos() / 4;
+				&& nanos < this.commandTimeout.toNanos() / 4 && !Thread.currentThread().isInterrupted();
 		if (repeat) {
 			LockSupport.parkNanos(RECONNECT_POLL_NANOS);
 		}

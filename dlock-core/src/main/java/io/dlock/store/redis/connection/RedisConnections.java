@@ -113,7 +113,7 @@ public abstract class RedisConnections implements AutoCloseable {
 	 * Several scripts are rejected together.
 	 */
 	private static List<Object> sent(List<Object> answers) {
-		if (answers.stream()
+		if (!answers.isEmpty() && answers.stream()
 			.allMatch((answer) -> answer instanceof RuntimeException ex && RedisErrors.isRejected(ex))) {
 			throw (RuntimeException) answers.get(0);
 		}
