@@ -26,7 +26,7 @@ final class LockPool extends HikariDataSource {
 
 	private final HikariPool pool;
 
-	private LockPool(HikariConfig config) {
+	LockPool(HikariConfig config) {
 		config.validate();
 		config.copyStateTo(this);
 		this.pool = create();
