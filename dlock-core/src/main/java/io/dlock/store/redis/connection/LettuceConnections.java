@@ -2,6 +2,7 @@ package io.dlock.store.redis.connection;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -13,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
-import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
@@ -38,6 +39,9 @@ final class LettuceConnections extends RedisConnections {
 	private static final Log logger = LogFactory.getLog(LettuceConnections.class);
 
 	private static final int UNANSWERED_BEFORE_RESET = 3;
+
+	/** Of commands that were under way. */
+	private static final Set<String> BROKEN = Set.of("Connection disconnected", "Connection closed");
 
 	private static final long RECONNECT_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -223,7 +227,8 @@ final class LettuceConnections extends RedisConnections {
 	 * A half-open connection times out for a quarter of an hour, and a demoted master
 	 * refuses every command: a new connection may work. Any other refusal is an answer: a
 	 * new connection would meet it as well, and the old one carries renewals. A command
-	 * that failed because its connection broke says nothing about the next one.
+	 * that failed because its connection broke, or its thread was interrupted, says
+	 * nothing about the next one.
 	 */
 	@Override
 	void failed(RuntimeException failure) {
@@ -232,13 +237,14 @@ final class LettuceConnections extends RedisConnections {
 			answered();
 		}
 		if ((code != null) ? RedisErrors.isOfAReplica(code)
-				: isSilence(failure) && this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
+				: !isOver(failure) && this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
 			connectAgain(true);
 		}
 	}
 
-	private static boolean isSilence(RuntimeException failure) {
-		return failure instanceof RedisCommandTimeoutException || RedisErrors.isRejected(failure);
+	private static boolean isOver(RuntimeException failure) {
+		return failure instanceof RedisCommandInterruptedException
+				|| BROKEN.contains(String.valueOf(failure.getMessage()));
 	}
 
 	@Override
