@@ -240,11 +240,14 @@ class SuccessorTests extends AbstractHandOffTests {
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(second::get)
 			.withMessageContaining("no such table");
 		this.store.misconfigured = false;
+		long begin = this.clock.nanoTime();
 		Awaitility.await().until(() -> {
 			// the pause after a release that failed, too
 			this.clock.pass(Duration.ofMillis(10));
 			return this.store.memory.find("key").isEmpty();
 		});
+		assertThat(Duration.ofNanos(this.clock.nanoTime() - begin)).as("before its lease ends")
+			.isLessThan(LEASE.minusSeconds(1));
 	}
 
 }

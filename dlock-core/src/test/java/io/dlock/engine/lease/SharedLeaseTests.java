@@ -1,0 +1,43 @@
+package io.dlock.engine.lease;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.LossType;
+import io.dlock.engine.TestContexts;
+import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.Hold.Loss;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A lease that is on its way out, and that a call has found before.
+ */
+class SharedLeaseTests {
+
+	private final TurnedClock clock = new TurnedClock();
+
+	private final AcquireContext context = TestContexts.of("key", new LeaseTerms(Duration.ofSeconds(10), true));
+
+	private final SharedLease lease = new SharedLease(
+			new Lease.Grant(this.context, "+owner", 1000, this.clock.now(), null), this.clock, (hold, loss) -> {
+			});
+
+	@Test
+	void leaseIsNotJoinedAfterItsLastReader() {
+		Hold second = this.lease.join(this.context);
+		assertThat(second).isNotNull();
+		assertThat(this.lease.leave(this.lease.holder())).isFalse();
+		assertThat(this.lease.leave(second)).isTrue();
+		assertThat(this.lease.join(this.context)).isNull();
+	}
+
+	@Test
+	void leaseIsNotJoinedAfterItsLoss() {
+		this.lease.lose(new Loss(LossType.SHUTDOWN, "the application shut down"));
+		assertThat(this.lease.join(this.context)).isNull();
+	}
+
+}
