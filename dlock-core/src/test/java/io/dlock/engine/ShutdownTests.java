@@ -166,6 +166,15 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		Awaitility.await().until(() -> isFreeInStore("key"));
 	}
 
+	private static void assertThatCloseWaits(LeaseLockRegistry registry, Runnable end) throws InterruptedException {
+		Thread closing = new Thread(registry::close);
+		closing.start();
+		closing.join(1500);
+		assertThat(closing.isAlive()).isTrue();
+		end.run();
+		closing.join();
+	}
+
 	/**
 	 * The process may end as soon as the registry is closed.
 	 */
@@ -177,12 +186,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		CountDownLatch asked = this.store.holdAcquires(answer);
 		CompletableFuture<LockHandle> request = inOtherThread(() -> patient.acquire(noWait("key")));
 		asked.await();
-		Thread closing = new Thread(patient::close);
-		closing.start();
-		closing.join(1500);
-		assertThat(closing.isAlive()).isTrue();
-		answer.countDown();
-		closing.join();
+		assertThatCloseWaits(patient, answer::countDown);
 		assertThat(isFreeInStore("key")).isTrue();
 		assertThatExceptionOfType(Exception.class).isThrownBy(request::get)
 			.withCauseInstanceOf(LockRegistryClosedException.class);
@@ -213,12 +217,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		};
 		CompletableFuture<Void> released = held.releaseAsync();
 		asked.await();
-		Thread closing = new Thread(patient::close);
-		closing.start();
-		closing.join(1500);
-		assertThat(closing.isAlive()).isTrue();
-		answer.countDown();
-		closing.join();
+		assertThatCloseWaits(patient, answer::countDown);
 		assertThat(isFreeInStore(held.key())).isTrue();
 		released.join();
 	}
@@ -233,12 +232,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		LeaseLockHandle held = (LeaseLockHandle) patient.acquirePermitAsync(LockRequest.of("key"), 1).join();
 		Runnable end = patient.queues().releasing(held.hold());
 		held.release();
-		Thread closing = new Thread(patient::close);
-		closing.start();
-		closing.join(1500);
-		assertThat(closing.isAlive()).isTrue();
-		end.run();
-		closing.join();
+		assertThatCloseWaits(patient, end);
 	}
 
 	/**
@@ -256,11 +250,15 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		patient.close();
 	}
 
+	private LeaseLockRegistry patient(TurnedClock clock) {
+		return new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build(), clock);
+	}
+
 	@Test
 	void restartedRegistryHasItsShutdownTimeAgain() {
 		TurnedClock clock = new TurnedClock();
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build(), clock);
+		LeaseLockRegistry patient = patient(clock);
 		patient.spendShutdownTime(clock::pass);
 		patient.stop();
 		patient.start();
@@ -314,8 +312,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void c6SpentShutdownTimeShortensTheNextWait() {
 		TurnedClock clock = new TurnedClock();
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build(), clock);
+		LeaseLockRegistry patient = patient(clock);
 		patient.spendShutdownTime((limit) -> clock.pass(limit.minusMinutes(2)));
 		patient.spendShutdownTime((limit) -> assertThat(limit).isBetween(Duration.ofMinutes(1), Duration.ofMinutes(2)));
 		patient.close();
@@ -324,8 +321,7 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void c6ShutdownTimeoutCoversStopAndClose() throws Exception {
 		TurnedClock clock = new TurnedClock();
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build(), clock);
+		LeaseLockRegistry patient = patient(clock);
 		LockHandle held = patient.acquireAsync(request("key", Duration.ofMinutes(20), Duration.ZERO)).get();
 		CountDownLatch stopped = new CountDownLatch(1);
 		Thread stopping = new Thread(() -> {
