@@ -22,8 +22,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Dependencies point one way: aop → io.dlock ← engine → store ← redis, jdbc, memory; aop
- * → observation; engine → engine.queue → engine.lease → engine.concurrent; metrics →
- * io.dlock; io.dlock ← console ← engine; and io.dlock ← fencing → store.
+ * → observation; aop → transaction ← engine; engine → engine.queue → engine.lease →
+ * engine.concurrent; metrics → io.dlock; io.dlock ← console ← engine; and io.dlock ←
+ * fencing → store.
  */
 class ArchitectureTests {
 

@@ -19,11 +19,12 @@ import io.dlock.engine.lease.HoldHandle;
 import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.transaction.KeepableHandle;
 
 /**
  * A handle on a {@link Hold}, the first or a nested one.
  */
-final class LeaseLockHandle implements HoldHandle {
+final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 
 	private final Hold hold;
 
@@ -40,6 +41,8 @@ final class LeaseLockHandle implements HoldHandle {
 	private volatile LockContext.@Nullable Binding binding;
 
 	private volatile boolean listening;
+
+	private volatile boolean kept;
 
 	/** Set if a later loss of the lock concerns the other handles only. */
 	private volatile boolean releasedInTime;
@@ -204,9 +207,19 @@ final class LeaseLockHandle implements HoldHandle {
 	}
 
 	@Override
+	public void keep() {
+		this.kept = true;
+	}
+
+	@Override
 	public LockHandle downgrade() {
 		if (this.closed.get()) {
 			throw new IllegalStateException("The handle of lock '" + key() + "' has been released");
+		}
+		if (this.kept) {
+			throw new UnsupportedOperationException(
+					"Lock '%s' cannot be downgraded: it is kept until the transaction of the caller has ended. Begin the transaction inside the lock, or acquire the lock shared"
+						.formatted(key()));
 		}
 		boolean bound = this.binding != null;
 		LeaseLockHandle downgraded = this.downgrade.apply(this);

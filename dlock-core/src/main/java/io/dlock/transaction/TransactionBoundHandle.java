@@ -160,16 +160,6 @@ final class TransactionBoundHandle implements LockHandle {
 		this.handle.renewNow();
 	}
 
-	/**
-	 * The transaction needs the lock as it is.
-	 */
-	@Override
-	public LockHandle downgrade() {
-		throw new UnsupportedOperationException(
-				"Lock '%s' cannot be downgraded: it is kept until the transaction of the caller has ended. Begin the transaction inside the lock, or acquire the lock shared"
-					.formatted(key()));
-	}
-
 	@Override
 	public void onLost(Consumer<? super LockHandle> listener) {
 		this.handle.onLost(listener);

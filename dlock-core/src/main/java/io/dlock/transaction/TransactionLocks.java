@@ -69,6 +69,9 @@ final class TransactionLocks {
 		synchronized (this) {
 			if (!this.done) {
 				this.kept.add(bound);
+				if (bound.handle() instanceof KeepableHandle handle) {
+					handle.keep();
+				}
 				if (sharedIn != null) {
 					this.shared.putIfAbsent(new KeyOf(sharedIn, bound.key()), bound.handle());
 				}

@@ -43,6 +43,12 @@ class KindsInTransactionsTests extends AbstractTransactionTests {
 		public void write() {
 		}
 
+		@DistributedLocked("'counter'")
+		public CompletableFuture<Void> changeLater(Runnable body) {
+			body.run();
+			return CompletableFuture.completedFuture(null);
+		}
+
 		@DistributedLimit(name = "counter", limit = "1")
 		public void limited() {
 		}
@@ -136,15 +142,30 @@ class KindsInTransactionsTests extends AbstractTransactionTests {
 	}
 
 	@Test
-	void handleThatATransactionSharesCannotBeDowngraded() {
+	void lockThatATransactionKeepsCannotBeDowngraded() {
 		startWith(InsideTransaction.DEFER);
-		LockHandle handle = this.registry.acquire(KEY);
-		TransactionBoundHandle kept = new TransactionBoundHandle(handle, true, () -> {
+		Work work = this.context.getBean(Work.class);
+		inTransaction(() -> {
+			work.run(this::isNotDowngraded);
+			isNotDowngraded();
 		});
-		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(kept::downgrade)
+		nothingIsLeft();
+		inTransaction(() -> this.kinds.changeLater(this::isNotDowngraded).join());
+		nothingIsLeft();
+		work.run(() -> inTransaction(() -> {
+			try (LockHandle reading = LockHandle.current().orElseThrow().downgrade()) {
+				assertThat(reading.isValid()).isTrue();
+			}
+		}));
+		nothingIsLeft();
+	}
+
+	private void isNotDowngraded() {
+		LockHandle handle = LockHandle.current().orElseThrow();
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(handle::downgrade)
 			.withMessageContaining("Begin the transaction inside the lock");
 		assertThat(handle.isValid()).isTrue();
-		handle.release();
+		assertThat(isOpenTo(LockMode.SHARED)).isFalse();
 	}
 
 	@Test
