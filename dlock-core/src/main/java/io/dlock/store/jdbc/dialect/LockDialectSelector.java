@@ -5,6 +5,8 @@ import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,8 @@ import io.dlock.store.StoreMisconfiguredException;
 public final class LockDialectSelector {
 
 	private static final String OTHER_DATABASE = "Use PostgreSQL, MySQL, MariaDB or H2 for the locks, or Redis.";
+
+	private static final Pattern MAJOR_AND_MINOR = Pattern.compile("(\\d+)\\.(\\d+)");
 
 	private LockDialectSelector() {
 	}
@@ -50,7 +54,7 @@ public final class LockDialectSelector {
 		}
 		return switch (product) {
 			case "PostgreSQL" -> postgreSql(metaData.getConnection(), table, notifies, quarantine);
-			case "MySQL", "MariaDB" -> mySql(metaData.getDatabaseProductVersion(), table);
+			case "MySQL", "MariaDB" -> mySql(metaData.getConnection(), table);
 			case "H2" -> new H2LockDialect(table);
 			default -> throw new StoreMisconfiguredException("dlock does not know the database '" + product + "'.",
 					OTHER_DATABASE, null);
@@ -67,9 +71,34 @@ public final class LockDialectSelector {
 		}
 	}
 
+	private static LockDialect mySql(Connection connection, String table) throws SQLException {
+		// the version that the driver knows may be that of a proxy
+		try (Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery("SELECT VERSION()")) {
+			row.next();
+			return mySql(row.getString(1), table);
+		}
+	}
+
 	static LockDialect mySql(String version, String table) {
 		refuseManyClocks(version, "TiDB");
+		refuseTooOld(version);
 		return new MySqlLockDialect(table);
+	}
+
+	/**
+	 * Refuse a server without {@code JSON_TABLE} and {@code SKIP LOCKED}: it would grant
+	 * locks and renew none.
+	 */
+	private static void refuseTooOld(String version) {
+		Matcher number = MAJOR_AND_MINOR.matcher(version);
+		int oldest = version.contains("MariaDB") ? 1006 : 800;
+		if (number.lookingAt()
+				&& Integer.parseInt(number.group(1)) * 100 + Integer.parseInt(number.group(2)) < oldest) {
+			throw new StoreMisconfiguredException(
+					"The lock database is too old (%s): it cannot renew locks.".formatted(version),
+					"Use MySQL 8.0, MariaDB 10.6 or a newer version for the locks.", null);
+		}
 	}
 
 	/**
