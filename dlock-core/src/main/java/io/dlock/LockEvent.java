@@ -93,7 +93,9 @@ public sealed interface LockEvent {
 	}
 
 	/**
-	 * A lock was not acquired, because the store failed.
+	 * A lock was not acquired, because the store did not decide: it failed, was in
+	 * quarantine, or this process was congested, see
+	 * {@link LockStoreException#isOutage()}.
 	 *
 	 * @param key the key
 	 * @param name the name of the request, or {@code null}

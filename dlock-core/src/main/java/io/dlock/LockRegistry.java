@@ -23,13 +23,14 @@ import java.util.concurrent.locks.ReadWriteLock;
  * writes must be acquired before that transaction begins and released after it has ended.
  * A transaction whose thread holds a lost lock is rolled back instead of committed.
  * <p>
- * All exceptions are unchecked. {@link LockBusyException}: another caller holds the lock.
- * {@link LockStoreException}: the store failed, so that the state of the lock is unknown.
- * {@link LockLostException}: the lease was over before the release.
- * {@link LockInterruptedException}: the waiting thread was interrupted.
- * {@link LockRegistryClosedException}: the application is shutting down.
- * {@link IllegalArgumentException}: the request cannot be honoured, see
- * {@link #validate}.
+ * All exceptions are unchecked, and the last two do not extend {@link LockException}.
+ * {@link LockBusyException}: another caller holds the lock. {@link LockStoreException}:
+ * the store failed, so that the state of the lock is unknown. {@link LockLostException}:
+ * the lease was over before the release. {@link LockInterruptedException}: the waiting
+ * thread was interrupted. {@link LockRegistryClosedException}: the application is
+ * shutting down. {@link IllegalArgumentException}: the request cannot be honoured, see
+ * {@link #validate}. {@link IllegalStateException}: the thread would wait for itself, or
+ * the handle has been released.
  *
  * @since 0.1
  */
@@ -98,12 +99,15 @@ public interface LockRegistry extends PermitRegistry {
 	 * grants later is released again.
 	 * <p>
 	 * Cancelling the future gives up the request; a lock that is granted at that moment
-	 * is released again. Dependent stages run on a thread of the library unless they have
-	 * an executor. They may block: while 256 of them block at once, other futures
-	 * complete late, also those whose wait time is over.
+	 * is released again. Dependent stages run on a thread of the library, or on the
+	 * calling thread if the future is complete already. Give a stage that blocks an
+	 * executor: it may block the caller, and while 256 of them block threads of the
+	 * library, other futures complete late, also those whose wait time is over.
 	 * @param request the key and how to hold it
 	 * @return a future that completes with the handle, or exceptionally with the
 	 * exception that {@link #acquire(LockRequest)} would have thrown
+	 * @throws IllegalArgumentException if the request cannot be honoured, see
+	 * {@link #validate}; it is thrown by the call and not by the future
 	 */
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request);
 
@@ -200,6 +204,9 @@ public interface LockRegistry extends PermitRegistry {
 	 * @return a future that completes with the locks, or exceptionally with the exception
 	 * that {@link #acquireAll(LockRequest, Collection)} would have thrown. Cancelling it
 	 * gives up the request, and releases the locks that were granted up to then
+	 * @throws IllegalArgumentException if there is no key or too many, one is null or
+	 * blank, or the request cannot be honoured; it is thrown by the call and not by the
+	 * future
 	 */
 	CompletableFuture<LockSet> acquireAllAsync(LockRequest template, Collection<String> keys);
 
@@ -340,8 +347,9 @@ public interface LockRegistry extends PermitRegistry {
 	/**
 	 * Check that a request can be honoured by this registry: a lease that is renewed is
 	 * at least four command timeouts of the store, so that a renewal has time to fail and
-	 * be repeated, a lease is at most its {@code maxHold}, and the store has shared locks
-	 * if the request is shared.
+	 * be repeated, a lease is at most its {@code maxHold} and the longest lease of the
+	 * registry, and the store has shared locks if the request is shared, and fair locks
+	 * if it is fair.
 	 * @param request the request to check
 	 * @throws IllegalArgumentException if it cannot; the message names the value to
 	 * change

@@ -25,10 +25,10 @@ public enum OnStoreFailure {
 	 * Run the method <strong>without its lock</strong>, possibly at the same time as
 	 * others: for methods for which a second run is better than none. The call first
 	 * waits for the store, for the wait time. A {@link LockCongestedException} or a
-	 * {@link LockQuarantinedException} is thrown nevertheless: this process was too busy
-	 * to ask the store, and others may hold the lock. {@link LockHandle#current()} does
-	 * not contain this lock in the method. A warning names the method, at most once a
-	 * minute, and listeners see {@link LockEvent.StoreFailed#failOpen()} for each call.
+	 * {@link LockQuarantinedException} is thrown nevertheless: the store works, so that
+	 * others may hold the lock. {@link LockHandle#current()} does not contain this lock
+	 * in the method. A warning names the method, at most once a minute, and listeners see
+	 * {@link LockEvent.StoreFailed#failOpen()} for each call.
 	 */
 	PROCEED,
 

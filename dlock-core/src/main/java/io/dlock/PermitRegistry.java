@@ -120,6 +120,8 @@ public interface PermitRegistry {
 	 * @param limit how many permits of the key may be held at once
 	 * @return a future that completes with the handle, or exceptionally with the
 	 * exception that {@link #acquirePermit(LockRequest, int)} would have thrown
+	 * @throws IllegalArgumentException if the limit is out of range or the request cannot
+	 * be honoured; it is thrown by the call and not by the future
 	 */
 	default CompletableFuture<LockHandle> acquirePermitAsync(LockRequest request, int limit) {
 		throw new UnsupportedOperationException("This registry has no permits");

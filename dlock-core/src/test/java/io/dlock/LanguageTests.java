@@ -37,6 +37,11 @@ class LanguageTests {
 	private static final Pattern HEADLESS = Pattern
 		.compile("(?:/\\*\\*|[.!?:]|<li>|<p>|@return|@param \\S+|@throws \\S+)[\\s*]+((?:Who|What)(?:ever)?)\\b");
 
+	/** The beginning of a sentence of a page that is neither a question nor a heading. */
+	private static final Pattern HEADLESS_ON_A_PAGE = Pattern
+		.compile("(?m)(?:^|[.!?:] +|\\| +|[-*>] +|\\d\\. +|\\*\\*)((?:Who|What)(?:ever)?)\\b"
+				+ "(?!(?:[^.!?|\\n]|[.!?](?![ \\n]))*\\?)");
+
 	private static final Pattern COMMENT = Pattern.compile("/\\*\\*.*?\\*/", Pattern.DOTALL);
 
 	@Test
@@ -59,7 +64,12 @@ class LanguageTests {
 		NAME.matcher(text)
 			.results()
 			.forEach((match) -> mistakes.add(mistake(file, text, match.start(1), match.group(1))));
-		if (!file.toString().endsWith(".md")) {
+		if (file.toString().endsWith(".md")) {
+			HEADLESS_ON_A_PAGE.matcher(text)
+				.results()
+				.forEach((match) -> mistakes.add(mistake(file, text, match.start(1), match.group(1))));
+		}
+		else {
 			COMMENT.matcher(text)
 				.results()
 				.forEach((comment) -> HEADLESS.matcher(comment.group())

@@ -174,7 +174,7 @@ public final class FencingGuard {
 			throw new IllegalStateException(
 					"The fence table '%s' cannot be used (%s). Create it with the script schema-<database>.sql of dlock-core "
 						.formatted(this.table, ex.getMostSpecificCause().getMessage())
-							+ "(package io.dlock.fencing.jdbc), or set dlock.jdbc.initialize-schema=always",
+							+ "(package io.dlock.fencing.jdbc); for the guard of the starter, dlock.jdbc.initialize-schema=always does so",
 					ex);
 		}
 	}

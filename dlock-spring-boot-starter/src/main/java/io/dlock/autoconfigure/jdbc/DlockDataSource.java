@@ -11,7 +11,8 @@ import org.springframework.beans.factory.annotation.Qualifier;
 /**
  * Marks the {@code DataSource} of the locks, which is used as it is: dlock opens no pool
  * of its own beside it. It should have at least two connections, with short timeouts, in
- * auto-commit mode and READ COMMITTED.
+ * auto-commit mode and READ COMMITTED. Without {@code defaultCandidate = false}, Spring
+ * Boot creates no {@code DataSource} for the application.
  *
  * <pre class="code">
  * &#64;Bean(defaultCandidate = false)
