@@ -13,6 +13,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.LockInfo;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
@@ -39,6 +41,7 @@ import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoreQuarantinedException;
@@ -50,7 +53,9 @@ import io.dlock.store.StoredLocks;
  */
 final class RegistryConsole implements LockConsole {
 
-	/** One for all instances: a refusal proves as much as a grant. */
+	/**
+	 * One for all instances: the refusal of a healthy store proves as much as a grant.
+	 */
 	static final String CHECKED_KEY = "dlock/health-check";
 
 	private static final int MAX_LIMIT = 10_000;
@@ -66,6 +71,9 @@ final class RegistryConsole implements LockConsole {
 	private final LeaseRenewer renewer;
 
 	private final Semaphore listing = new Semaphore(1);
+
+	/** The failure of the latest check, or {@code null}. */
+	private volatile @Nullable String failure;
 
 	RegistryConsole(LockStore store, LockSettings settings, MachineClock clock, LocalQueues queues,
 			LeaseRenewer renewer) {
@@ -269,7 +277,7 @@ final class RegistryConsole implements LockConsole {
 		String failure = null;
 		long begin = this.clock.nanoTime();
 		try {
-			takeAndRelease();
+			failure = takeAndRelease() ? null : this.failure;
 		}
 		catch (StoreQuarantinedException ex) {
 			warnings = Stream.concat(warnings.stream(), Stream.of(String.valueOf(ex.getMessage()))).toList();
@@ -284,17 +292,43 @@ final class RegistryConsole implements LockConsole {
 
 	/**
 	 * A refusal, because another instance checks the store, is as good as a grant: the
-	 * store has decided. A quarantine is over soon, and ends for all instances at once: a
-	 * load balancer must not take all of them out of service.
+	 * store has decided. It does not end a failure: the lock of the other instance may
+	 * lack its acknowledgement. A quarantine is over soon, and ends for all instances at
+	 * once: a load balancer must not take all of them out of service.
+	 * @return whether the lock was granted
+		this.failure = failure;
 	 */
-	private void takeAndRelease() {
+	private boolean takeAndRelease() {
 		String owner = Lease.newOwner();
 		Duration lease = this.settings.commandTimeout().multipliedBy(4);
-		AcquireResult result = this.store.acquire(new AcquireCommand(CHECKED_KEY, owner, lease,
-				this.settings.instance() + " [health check]", "health check"));
-		if (result instanceof AcquireResult.Granted) {
+		AcquireCommand command = new AcquireCommand(CHECKED_KEY, owner, lease,
+				this.settings.instance() + " [health check]", "health check");
+		boolean granted = acquire(command) instanceof AcquireResult.Granted;
+		if (granted) {
 			this.store.release(CHECKED_KEY, owner);
 		}
 	}
 
 }
+		return granted;
+	}
+
+	/**
+	 * A lock without an answer is released: the next check would be refused because of
+	 * it.
+	 */
+	private AcquireResult acquire(AcquireCommand command) {
+		try {
+			return this.store.acquire(command);
+		}
+		catch (StoreException ex) {
+			if (ex.effect() == Effect.UNKNOWN) {
+				try {
+					this.store.release(command.key(), command.owner());
+				}
+				catch (StoreException again) {
+					ex.addSuppressed(again);
+				}
+			}
+			throw ex;
+		}

@@ -15,6 +15,7 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
+import io.dlock.console.LockConsole;
 import io.dlock.store.redis.RedisAcknowledgement;
 import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
@@ -110,6 +111,16 @@ class AcknowledgedLocksIntegrationTests {
 		long begin = System.nanoTime();
 		Awaitility.await().until(() -> !kept.isValid());
 		assertThat(System.nanoTime() - begin).isLessThan(LEASE.toNanos());
+	}
+
+	@Test
+	void r19CheckFailsWhileNoLockIsAcknowledged() {
+		LockConsole console = this.registry.console();
+		assertThat(console.check().failure()).isNull();
+		this.replica.pause();
+		for (int i = 0; i < 3; i++) {
+			assertThat(console.check().failure()).contains("0 of 1 replicas");
+		}
 	}
 
 }

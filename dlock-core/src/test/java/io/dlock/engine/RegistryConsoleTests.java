@@ -369,6 +369,27 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		assertThat(this.console.check().failure()).contains("a store with a bug");
 	}
 
+	@Test
+	void r19LockOfAFailedCheckMakesNoLaterCheckSucceed() {
+		this.store.lostAcquireReplies.set(2);
+		assertThat(this.console.check().failure()).contains("the reply was lost");
+		assertThat(this.store.memory.find(RegistryConsole.CHECKED_KEY)).isEmpty();
+		assertThat(this.console.check().failure()).contains("the reply was lost");
+		assertThat(this.console.check().failure()).isNull();
+	}
+
+	@Test
+	void r19RefusalDoesNotEndAFailure() {
+		assertThat(failureWhen(() -> this.store.lostAcquireReplies.set(1))).isNotNull();
+		this.store.memory.acquire(new AcquireCommand(RegistryConsole.CHECKED_KEY, "elsewhere", LEASE, "elsewhere", ""));
+		assertThat(this.console.check().failure()).contains("the reply was lost");
+		this.store.memory.release(RegistryConsole.CHECKED_KEY, "elsewhere");
+		assertThat(this.console.check().failure()).isNull();
+		this.store.memory.acquire(new AcquireCommand(RegistryConsole.CHECKED_KEY, "elsewhere", LEASE, "elsewhere", ""));
+		assertThat(this.console.check().failure()).isNull();
+		this.store.memory.release(RegistryConsole.CHECKED_KEY, "elsewhere");
+	}
+
 	private @Nullable String failureWhen(Runnable trouble) {
 		this.store.memory.clear();
 		trouble.run();
