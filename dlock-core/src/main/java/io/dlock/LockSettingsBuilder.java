@@ -1,6 +1,7 @@
 package io.dlock;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1
  */
 public final class LockSettingsBuilder {
+
+	/** A container that is restarted has the process id of the one before. */
+	private static final String PROCESS = "pid-" + ProcessHandle.current().pid() + "-" + Long.toString(
+			ProcessHandle.current().info().startInstant().orElseGet(Instant::now).toEpochMilli(), Character.MAX_RADIX);
 
 	Duration lease = Duration.ofSeconds(30);
 
@@ -25,7 +30,7 @@ public final class LockSettingsBuilder {
 
 	ReleaseMode releaseMode = ReleaseMode.SYNC;
 
-	String instance = "pid-" + ProcessHandle.current().pid();
+	String instance = PROCESS;
 
 	@Nullable Duration maxHold;
 
@@ -113,7 +118,9 @@ public final class LockSettingsBuilder {
 	}
 
 	/**
-	 * Set the name of this process that operators see.
+	 * Set the name of this process that operators see. It is not that of another process,
+	 * nor of one before a restart: its locks are taken away by that name. By default the
+	 * process id and the start of the process.
 	 * @param instance the name, not blank and without {@code " ["}, which ends it in the
 	 * name of a holder
 	 * @return this builder

@@ -23,6 +23,13 @@ class LockSettingsTests {
 	}
 
 	@Test
+	void restartedProcessHasAnotherName() {
+		ProcessHandle process = ProcessHandle.current();
+		assertThat(LockSettings.defaults().instance()).isEqualTo("pid-" + process.pid() + "-"
+				+ Long.toString(process.info().startInstant().orElseThrow().toEpochMilli(), 36));
+	}
+
+	@Test
 	void r4LeaseMustOutlastFourCommandTimeouts() {
 		LockSettings settings = LockSettings.builder().lease(Duration.ofSeconds(4)).build();
 		assertThatIllegalArgumentException()

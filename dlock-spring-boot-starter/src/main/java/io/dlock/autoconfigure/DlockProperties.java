@@ -35,8 +35,9 @@ import io.dlock.transaction.InsideTransaction;
  * busy lock. Processes behind it poll more slowly
  * @param shutdownTimeout Time that running holders have to finish when the application
  * stops, before their locks are taken away
- * @param instance Name of this instance, shown as the holder of its locks. The
- * application name, host and process id by default
+ * @param instance Name of this instance, shown as the holder of its locks, and different
+ * from that of any other instance and of the process before a restart. The application
+ * name, host, process id and start of the process by default
  * @param startupCheck Whether to fail the start if the store cannot be used
  * @param startTimeout Time that the start waits for a store that is down or slow. A
  * permanent failure, such as a rejected password, fails the start at once

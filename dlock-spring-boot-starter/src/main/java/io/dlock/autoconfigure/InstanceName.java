@@ -2,21 +2,26 @@ package io.dlock.autoconfigure;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.time.Instant;
 
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * The default name of an instance: application, host and process.
+ * The default name of an instance: application, host, process and start of the process. A
+ * container that is restarted has the host and the process id of the one before.
  */
 final class InstanceName {
+
+	private static final String START = Long.toString(
+			ProcessHandle.current().info().startInstant().orElseGet(Instant::now).toEpochMilli(), Character.MAX_RADIX);
 
 	private InstanceName() {
 	}
 
 	static String of(Environment environment) {
 		return environment.getProperty("spring.application.name", "application") + "@" + host() + ":"
-				+ ProcessHandle.current().pid();
+				+ ProcessHandle.current().pid() + "-" + START;
 	}
 
 	private static String host() {

@@ -130,12 +130,14 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 	}
 
 	@Test
-	void instanceIsNamedByApplicationHostAndProcess() {
+	void instanceIsNamedByApplicationHostProcessAndItsStart() {
+		ProcessHandle process = ProcessHandle.current();
+		String start = Long.toString(process.info().startInstant().orElseThrow().toEpochMilli(), 36);
 		this.runner.withPropertyValues("dlock.backend=memory", "spring.application.name=orders").run((context) -> {
 			LockRegistry registry = context.getBean(LockRegistry.class);
 			try (LockHandle handle = registry.acquire("key")) {
 				assertThat(registry.find("key").orElseThrow().holder()).startsWith("orders@")
-					.contains(":" + ProcessHandle.current().pid() + " [");
+					.contains(":" + process.pid() + "-" + start + " [");
 			}
 		});
 	}
