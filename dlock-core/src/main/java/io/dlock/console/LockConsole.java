@@ -1,5 +1,6 @@
 package io.dlock.console;
 
+import java.util.List;
 import java.util.Optional;
 
 import io.dlock.LockInfo;
@@ -43,6 +44,17 @@ public interface LockConsole {
 	 * @throws LockStoreException if the store failed
 	 */
 	Optional<LockInfo> find(String key);
+
+	/**
+	 * Look up all holders of a key: a shared lock and the permits of a limit may have
+	 * several.
+	 * @param key the key as it is shown
+	 * @return the current holders according to the store, none if the key is free
+	 * @throws LockStoreException if the store failed
+	 */
+	default List<LockInfo> findAll(String key) {
+		return find(key).stream().toList();
+	}
 
 	/**
 	 * Take a lock away from its holder. The next request that waits gets it. A holder in

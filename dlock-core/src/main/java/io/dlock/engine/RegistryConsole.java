@@ -182,7 +182,16 @@ final class RegistryConsole implements LockConsole {
 		if (inspection == null) {
 			return findKey(key);
 		}
-		return find(key, () -> inspection.findStored(StorageKey.ofShown(key)));
+		return find(key, () -> inspection.findStored(StorageKey.ofShown(key)).stream()).findFirst();
+	}
+
+	@Override
+	public List<LockInfo> findAll(String key) {
+		StoreInspection inspection = this.store.inspection();
+		if (inspection == null) {
+			return findKey(key).stream().toList();
+		}
+		return find(key, () -> inspection.findAll(StorageKey.ofShown(key)).stream()).toList();
 	}
 
 	/**
@@ -191,10 +200,10 @@ final class RegistryConsole implements LockConsole {
 	 * @return the lock, or empty if it is not held
 	 */
 	Optional<LockInfo> findKey(String key) {
-		return find(key, () -> this.store.find(key));
+		return find(key, () -> this.store.find(key).stream()).findFirst();
 	}
 
-	private static Optional<LockInfo> find(String key, Supplier<Optional<StoredLock>> lookup) {
+	private static Stream<LockInfo> find(String key, Supplier<Stream<StoredLock>> lookup) {
 		LockRequest.of(key);
 		try {
 			return lookup.get().map(LockInfos::of);
@@ -285,6 +294,7 @@ final class RegistryConsole implements LockConsole {
 		catch (RuntimeException ex) {
 			failure = String.valueOf(ex.getMessage());
 		}
+		this.failure = failure;
 		Duration took = Duration.ofNanos(this.clock.nanoTime() - begin);
 		return new StoreReport(this.store.describe(), failure, took, (facts != null) ? facts.server() : null,
 				(facts != null) ? facts.role() : null, warnings);
@@ -296,7 +306,6 @@ final class RegistryConsole implements LockConsole {
 	 * lack its acknowledgement. A quarantine is over soon, and ends for all instances at
 	 * once: a load balancer must not take all of them out of service.
 	 * @return whether the lock was granted
-		this.failure = failure;
 	 */
 	private boolean takeAndRelease() {
 		String owner = Lease.newOwner();
@@ -307,9 +316,6 @@ final class RegistryConsole implements LockConsole {
 		if (granted) {
 			this.store.release(CHECKED_KEY, owner);
 		}
-	}
-
-}
 		return granted;
 	}
 
@@ -332,3 +338,6 @@ final class RegistryConsole implements LockConsole {
 			}
 			throw ex;
 		}
+	}
+
+}

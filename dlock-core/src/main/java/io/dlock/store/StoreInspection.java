@@ -1,5 +1,6 @@
 package io.dlock.store;
 
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -29,6 +30,16 @@ public interface StoreInspection {
 	 * @throws StoreException if there is no answer
 	 */
 	Optional<StoredLock> findStored(String storageKey);
+
+	/**
+	 * Look up all holders of a key.
+	 * @param storageKey the {@linkplain StorageKey storage key}
+	 * @return the lock, or the locks of all members; empty if the key is free
+	 * @throws StoreException if there is no answer
+	 */
+	default List<StoredLock> findAll(String storageKey) {
+		return findStored(storageKey).stream().toList();
+	}
 
 	/**
 	 * Release the lock of a key if it has this token, whatever its owner, as a

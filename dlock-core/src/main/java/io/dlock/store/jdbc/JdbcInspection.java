@@ -1,6 +1,7 @@
 package io.dlock.store.jdbc;
 
 import java.sql.Connection;
+import java.util.List;
 import java.util.Optional;
 
 import io.dlock.store.StoreFacts;
@@ -29,6 +30,11 @@ final class JdbcInspection implements StoreInspection {
 
 	@Override
 	public Optional<StoredLock> findStored(String storageKey) {
+		return findAll(storageKey).stream().reduce((first, last) -> last);
+	}
+
+	@Override
+	public List<StoredLock> findAll(String storageKey) {
 		return this.connections.execute("find", (dialect, connection) -> queries(dialect, connection).find(storageKey));
 	}
 

@@ -228,6 +228,11 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Raised
 		return stored(storageKey).reduce((first, last) -> last);
 	}
 
+	@Override
+	public List<StoredLock> findAll(String storageKey) {
+		return stored(storageKey).toList();
+	}
+
 	private Stream<StoredLock> stored(String storageKey) {
 		long now = now();
 		return this.records.getOrDefault(storageKey, LockRecord.NONE).stored(storageKey, now).stream();

@@ -120,10 +120,15 @@ final class RedisInspection implements StoreInspection {
 
 	@Override
 	public Optional<StoredLock> findStored(String storageKey) {
+		return findAll(storageKey).stream().max(Comparator.comparingLong(StoredLock::token));
+	}
+
+	@Override
+	public List<StoredLock> findAll(String storageKey) {
 		byte[] lock = RedisKeys.ofStorageKey(this.prefix, storageKey).lock();
 		List<?> answer = this.connections.run("find",
 				(connection) -> RedisInspectionScripts.FIND.list(connection, lock));
-		return locks(answer).stream().max(Comparator.comparingLong(StoredLock::token));
+		return locks(answer);
 	}
 
 	/**

@@ -147,7 +147,7 @@ public final class DlocksEndpoint {
 
 	private LockList find(String key) {
 		try {
-			return new LockList(this.console.find(key).stream().toList(), true, null);
+			return new LockList(this.console.findAll(key), true, null);
 		}
 		catch (LockException ex) {
 			return new LockList(List.of(), false, String.valueOf(ex.getMessage()));

@@ -26,6 +26,9 @@ final class ForcedReleases {
 
 	private static final int NOT_IMPLEMENTED = 501;
 
+	/** The tokens of one lease of the store, which threads of a process pass on. */
+	private static final long TOKENS_OF_A_LEASE = 1024;
+
 	private static final String CONSEQUENCE = "learns of it at its next renewal, and may keep writing "
 			+ "until then, and longer if it does not check its lock: only a fence stops it";
 
@@ -59,16 +62,25 @@ final class ForcedReleases {
 	WebEndpointResponse<ForcedReleaseDescriptor> releaseOne(SecurityContext caller, String key, long token,
 			boolean shown) {
 		Answer refusal = refusal(caller);
-		LockInfo before = (refusal == null) ? holder(key) : null;
+		LockInfo before = (refusal == null) ? holder(key, token) : null;
 		Answer answer = (refusal != null) ? refusal : releaseOne(key, token, shown);
 		this.audit.add(name(caller), StorageKey.ofShown(key), token, (before != null) ? before.holder() : null,
 				answer.body.outcome());
 		return answer.response();
 	}
 
-	private @Nullable LockInfo holder(String key) {
+	/**
+	 * The holder of an exclusive lock, whatever its token, or that of several which has
+	 * the token.
+	 */
+	private @Nullable LockInfo holder(String key, long token) {
 		try {
-			return this.console.find(key).orElse(null);
+			return this.console.findAll(key)
+				.stream()
+				.filter((lock) -> !lock.shared()
+						|| Math.floorDiv(lock.token(), TOKENS_OF_A_LEASE) == Math.floorDiv(token, TOKENS_OF_A_LEASE))
+				.findFirst()
+				.orElse(null);
 		}
 		catch (LockException | IllegalArgumentException ex) {
 			return null;

@@ -2,6 +2,7 @@ package io.dlock.autoconfigure.actuate;
 
 import java.security.Principal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -12,9 +13,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.context.ApplicationEventPublisher;
 
 import io.dlock.LockHandle;
 import io.dlock.LockMode;
@@ -50,10 +53,14 @@ class DlocksEndpointTests {
 	}
 
 	private DlocksEndpoint endpoint(Show forcedRelease, Show showKeys) {
+		return endpoint(forcedRelease, showKeys, (event) -> {
+		});
+	}
+
+	private DlocksEndpoint endpoint(Show forcedRelease, Show showKeys, ApplicationEventPublisher publisher) {
 		return new DlocksEndpoint(this.registry,
 				new DlocksEndpointProperties(forcedRelease, Set.of("LOCKSMITH"), 100, showKeys, Set.of("READER")),
-				new HiddenKeys(), new ForcedReleaseAudit((event) -> {
-				}));
+				new HiddenKeys(), new ForcedReleaseAudit(publisher));
 	}
 
 	/**
@@ -267,6 +274,30 @@ class DlocksEndpointTests {
 		assertThat(locks.store().locks()).extracting(LocksDescriptor.Stored::kind)
 			.containsExactlyInAnyOrder("exclusive", "permit", "shared");
 		handles.forEach(LockHandle::release);
+	}
+
+	@Test
+	void r55EachHolderOfAKeyIsShownAndAuditedByItsToken() {
+		List<Object> audited = new ArrayList<>();
+		try (LeaseLockRegistry other = new LeaseLockRegistry(this.registry.store(),
+				LockSettings.builder().instance("other").shutdownTimeout(Duration.ZERO).build())) {
+			LockHandle older = other.acquirePermitAsync(LockRequest.of("export"), 3).join();
+			LockHandle newer = this.registry.acquirePermitAsync(LockRequest.of("export"), 3).join();
+			DlocksEndpoint endpoint = endpoint(Show.ALWAYS, Show.ALWAYS, audited::add);
+			User user = new User("LOCKSMITH");
+			LocksDescriptor found = (LocksDescriptor) endpoint.locks(user, "limit:export", null, null, null, null)
+				.getBody();
+			assertThat(found.store().locks()).extracting(LocksDescriptor.Stored::token)
+				.containsExactlyInAnyOrder(Long.toString(older.token()), Long.toString(newer.token()));
+			endpoint.forceRelease(user, "limit:export", Long.toString(older.token()), null);
+			endpoint.forceRelease(user, "limit:export", "1", null);
+			assertThat(audited).extracting((event) -> ((AuditApplicationEvent) event).getAuditEvent().getData())
+				.satisfiesExactly(
+						(data) -> assertThat(data).hasEntrySatisfying("holder",
+								(holder) -> assertThat(holder).asString().startsWith("other [")),
+						(data) -> assertThat(data).doesNotContainKey("holder"));
+			newer.release();
+		}
 	}
 
 	private static List<String> shown(DlocksEndpoint endpoint) {

@@ -252,6 +252,7 @@ abstract class MemberContract extends MemberPart {
 			assertThat(lock.member()).isTrue();
 			assertThat(lock.age()).isBetween(Duration.ZERO, LEASE);
 		});
+		assertThat(inspection().findAll(key())).extracting(StoredLock::token).containsExactlyInAnyOrder(first, second);
 		assertThat(inspection().findStored(key())).get()
 			.extracting(StoredLock::token)
 			.isIn(listed.stream().map(StoredLock::token).toList());

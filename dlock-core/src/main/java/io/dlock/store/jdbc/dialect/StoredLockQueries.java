@@ -7,7 +7,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 import io.dlock.store.LockRecord;
 import io.dlock.store.StoredLock;
@@ -41,16 +40,16 @@ public record StoredLockQueries(LockDialect dialect, Connection connection, Dura
 	}
 
 	/**
-	 * Find a lock.
+	 * Find a lock, or all members that hold it.
 	 * @param storageKey the key
-	 * @return the lock, if it is taken
+	 * @return the locks; none if it is free
 	 * @throws SQLException if there is no answer
 	 */
-	public Optional<StoredLock> find(String storageKey) throws SQLException {
+	public List<StoredLock> find(String storageKey) throws SQLException {
 		try (PreparedStatement statement = this.dialect.prepare(this.connection, LockStatement.FIND)) {
 			statement.setString(1, storageKey);
 			try (ResultSet row = statement.executeQuery()) {
-				return row.next() ? locks(row).stream().reduce((first, last) -> last) : Optional.empty();
+				return row.next() ? locks(row) : List.of();
 			}
 		}
 	}

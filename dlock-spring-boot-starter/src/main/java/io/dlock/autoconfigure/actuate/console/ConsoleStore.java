@@ -1,7 +1,7 @@
 package io.dlock.autoconfigure.actuate.console;
 
 import java.time.Duration;
-import java.util.Optional;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -71,12 +71,12 @@ final class ConsoleStore {
 		}
 	}
 
-	Optional<LockInfo> find(String key) {
+	List<LockInfo> find(String key) {
 		try {
-			return this.console.find(key);
+			return this.console.findAll(key);
 		}
 		catch (LockException | IllegalArgumentException ex) {
-			return Optional.empty();
+			return List.of();
 		}
 	}
 

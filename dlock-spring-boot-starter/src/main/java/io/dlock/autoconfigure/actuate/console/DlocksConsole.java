@@ -20,6 +20,7 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.util.MimeType;
 
 import io.dlock.autoconfigure.HiddenKeys;
+import io.dlock.LockInfo;
 import io.dlock.autoconfigure.actuate.DlocksEndpoint;
 import io.dlock.autoconfigure.actuate.DlocksEndpointProperties;
 import io.dlock.autoconfigure.actuate.console.ConsoleDescriptor.Event;
@@ -126,9 +127,13 @@ public final class DlocksConsole {
 	 * Among more locks than are listed, a whole key is found all the same.
 	 */
 	private void addExactMatch(ConsoleLocks locks, ConsoleQuery query, ConsoleStore.Listed listed) {
-		this.store.find(query.text())
-			.filter((lock) -> listed.locks().locks().stream().noneMatch((other) -> other.key().equals(lock.key())))
-			.ifPresent((lock) -> locks.add(List.of(lock), Duration.ZERO));
+		List<LockInfo> found = this.store.find(query.text());
+		if (listed.locks()
+			.locks()
+			.stream()
+			.noneMatch((lock) -> found.stream().anyMatch((other) -> other.key().equals(lock.key())))) {
+			locks.add(found, Duration.ZERO);
+		}
 	}
 
 	private String right(SecurityContext caller) {
