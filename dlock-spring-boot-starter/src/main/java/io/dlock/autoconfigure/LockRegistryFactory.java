@@ -2,6 +2,7 @@ package io.dlock.autoconfigure;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 
 import io.dlock.LockSettings;
@@ -70,9 +71,9 @@ final class LockRegistryFactory {
 	/**
 	 * The text decides, because the classes of other stores may not be loadable.
 	 */
-	private static DlockBackend backend(String store) {
-		return store.startsWith("redis") ? DlockBackend.REDIS
-				: store.startsWith("quorum") ? DlockBackend.QUORUM : DlockBackend.JDBC;
+	private static @Nullable DlockBackend backend(String store) {
+		return store.startsWith("redis") ? DlockBackend.REDIS : store.startsWith("quorum") ? DlockBackend.QUORUM
+				: store.startsWith("jdbc") ? DlockBackend.JDBC : null;
 	}
 
 }

@@ -164,15 +164,19 @@ public enum StartupFailure {
 
 	/**
 	 * The remedy.
-	 * @param backend the kind of the store
+	 * @param backend the kind of the store, or {@code null} for one of the application
 	 * @return a sentence that names the properties of the credentials, the database, TLS
 	 * and the address
 	 */
-	String action(DlockBackend backend) {
+	String action(@Nullable DlockBackend backend) {
+		if (backend == null) {
+			String own = "the configuration of the store";
+			return this.action.formatted(own, own, own, own);
+		}
 		String nodes = "dlock.quorum.nodes";
 		return switch (backend) {
 			case REDIS -> this.action.formatted("spring.data.redis.username and spring.data.redis.password",
-					"spring.data.redis.database", "spring.data.redis.ssl", "spring.data.redis.host");
+					"spring.data.redis.database", "spring.data.redis.ssl", "spring.data.redis.*");
 			case QUORUM -> this.action.formatted(nodes, nodes, nodes, nodes);
 			default -> this.action.formatted("spring.datasource.username and spring.datasource.password",
 					"spring.datasource.url", "spring.datasource.url", "spring.datasource.url");

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 
 import io.dlock.store.StoreMisconfiguredException;
@@ -93,10 +94,11 @@ public record StartupRetry(Duration timeout) {
 		/**
 		 * The failure with its remedy.
 		 * @param problem the failure in words, without a full stop
-		 * @param backend the kind of the store
+		 * @param backend the kind of the store, or {@code null} for one of the
+		 * application
 		 * @return the exception to throw
 		 */
-		public FailureAnalyzedException analyzed(String problem, DlockBackend backend) {
+		public FailureAnalyzedException analyzed(String problem, @Nullable DlockBackend backend) {
 			String action = this.failure.action(backend);
 			if (!this.failure.isTransient()) {
 				return new FailureAnalyzedException(problem + ".", action + WITHOUT, this.last);

@@ -9,9 +9,15 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.dlock.LockRegistry;
 import io.dlock.LockStoreException;
+import io.dlock.store.LockStore;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.willThrow;
+import static org.mockito.Mockito.mock;
 
 /**
  * Starts without a store that works.
@@ -58,6 +64,17 @@ class UnavailableStoreTests extends AbstractAutoConfigurationTests {
 			.contains("dlock cannot create its lock table 'dlock_lock'")
 			.contains("NO_TABLE"));
 		broken.withPropertyValues("dlock.jdbc.continue-on-error=true").run(AbstractAutoConfigurationTests::works);
+	}
+
+	@Test
+	void adviceForAStoreOfTheApplicationNamesNoPropertyOfAnother() {
+		LockStore store = mock();
+		given(store.describe()).willReturn("etcd (localhost)");
+		willThrow(new StoreException(Effect.NONE, false, "no answer", null)).given(store).verify();
+		this.runner.withBean(LockStore.class, () -> store)
+			.withPropertyValues("dlock.start-timeout=0s")
+			.run((context) -> assertThat(failure(context).analysis().getAction())
+				.startsWith("Start the store, or correct its address in the configuration of the store."));
 	}
 
 	@Test
