@@ -110,6 +110,20 @@ class ConsoleBrowserTests extends AbstractConsoleBrowserTests {
 	}
 
 	@Test
+	void readersThatLoseTheirLockTogetherAreNamed() {
+		LockRequest read = LockRequest.builder("read:1").mode(LockMode.SHARED).build();
+		hold(this.here, "exec-1", read);
+		hold(this.here, "exec-2", read);
+		signIn("ops", "?filter=read");
+		openReleaseOf("read:1");
+		this.browser.awaitText("#r-holder", "[exec-1]");
+		this.browser.awaitText("#r-holder", "[exec-2]");
+		this.browser.awaitText("#r-readers", "all of them lose it");
+		this.browser.click("#r-cancel");
+		assertNothingStrange();
+	}
+
+	@Test
 	void tokenThatIsOutOfDateTakesNothingAway() {
 		LockHandle first = hold(this.here, "exec-1", request("late:1", "pay"));
 		String token = Long.toString(first.token());

@@ -532,9 +532,11 @@
 		const lock = data.locks.items.find((l) => l.key === asked.key);
 		const { pages, complete, problem } = data.locks;
 		const known = !problem && (lock ? lock.holders.length === lock.holderCount : pages <= 1 && complete && wish.only === 'all');
-		const holder = lock && lock.holders.find((h) => h.token === asked.token);
-		if (holder) {
-			text($('r-age'), span(holder.heldSeconds + since));
+		const holders = lock ? lock.holders.filter((h) => h.token === asked.token) : [];
+		$('r-readers').hidden = !lock || lock.kind !== 'shared';
+		if (holders.length > 0) {
+			text($('r-holder'), holders.map((h) => h.holder).join(', '));
+			text($('r-age'), span(holders[0].heldSeconds + since));
 			if (!asked.done && !asked.gone) {
 				text($('r-answer'), '');
 			}
