@@ -1,5 +1,6 @@
 package io.dlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -9,6 +10,7 @@ import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -31,7 +33,12 @@ import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
 import io.dlock.aop.InvalidLockedMethodException;
+import io.dlock.autoconfigure.actuate.DlocksEndpointAutoConfiguration;
+import io.dlock.autoconfigure.actuate.console.ConsoleDescriptor;
+import io.dlock.autoconfigure.actuate.console.DlocksConsole;
+import io.dlock.autoconfigure.actuate.console.DlocksConsoleAutoConfiguration;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -266,6 +273,38 @@ class ChildContextTests {
 			parents.run();
 			assertThat(OwnListener.EVENTS).containsOnlyOnce("Acquired");
 		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ DlockAutoConfiguration.class, DlocksEndpointAutoConfiguration.class,
+			DlocksConsoleAutoConfiguration.class })
+	static class WithConsole {
+
+	}
+
+	@Test
+	void consoleOfAClosedChildCountsNothing() {
+		try (ConfigurableApplicationContext child = parent(WithDlock.class).child(WithConsole.class)
+			.web(WebApplicationType.NONE)
+			.run("--dlock.console.enabled=true", "--management.endpoints.web.exposure.include=dlocks")) {
+			LockRegistry registry = child.getBean(LockRegistry.class);
+			DlocksConsole console = child.getBean(DlocksConsole.class);
+			LockHandle handle = registry.acquireAsync(LockRequest.of("key")).join();
+			LockRequest request = LockRequest.builder("key").waitTime(Duration.ZERO).build();
+			assertThat(registry.tryAcquire(request)).isEmpty();
+			assertThat(busy(console)).isEqualTo(1);
+			child.close();
+			assertThat(registry.tryAcquire(request)).isEmpty();
+			assertThat(busy(console)).isEqualTo(1);
+			handle.release();
+		}
+	}
+
+	private static long busy(DlocksConsole console) {
+		ConsoleDescriptor state = (ConsoleDescriptor) console
+			.console(SecurityContext.NONE, "console.json", null, null, null, null)
+			.getBody();
+		return state.events().busy();
 	}
 
 	@Configuration(proxyBeanMethods = false)

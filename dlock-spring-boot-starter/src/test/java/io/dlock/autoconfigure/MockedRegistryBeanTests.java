@@ -21,6 +21,8 @@ import io.dlock.LockRequest;
 import io.dlock.autoconfigure.actuate.DlockHealthAutoConfiguration;
 import io.dlock.autoconfigure.actuate.DlocksEndpoint;
 import io.dlock.autoconfigure.actuate.DlocksEndpointAutoConfiguration;
+import io.dlock.autoconfigure.actuate.console.DlocksConsole;
+import io.dlock.autoconfigure.actuate.console.DlocksConsoleAutoConfiguration;
 import io.dlock.autoconfigure.metrics.DlockMetricsAutoConfiguration;
 import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 
@@ -36,14 +38,14 @@ import static org.mockito.Mockito.mock;
  * An application whose test has a mock in the place of the registry: without a store, and
  * with all of the Actuator.
  */
-@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.NONE,
-		properties = { "management.endpoints.web.exposure.include=*", "dlock.backend=redis" })
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.NONE, properties = {
+		"management.endpoints.web.exposure.include=*", "dlock.backend=redis", "dlock.console.enabled=true" })
 class MockedRegistryBeanTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DlockAutoConfiguration.class, DlockRedisAutoConfiguration.class,
 			DlockMetricsAutoConfiguration.class, DlockHealthAutoConfiguration.class,
-			DlocksEndpointAutoConfiguration.class })
+			DlocksEndpointAutoConfiguration.class, DlocksConsoleAutoConfiguration.class })
 	@Import({ Orders.class, SimpleMeterRegistry.class })
 	static class Application {
 
@@ -98,6 +100,9 @@ class MockedRegistryBeanTests {
 		DlocksEndpoint endpoint = this.context.getBean(DlocksEndpoint.class);
 		assertThat(endpoint.locks(SecurityContext.NONE, null, null, null, null, null).getBody()).asString()
 			.contains("not one of dlock");
+		assertThat(this.context.getBean(DlocksConsole.class)
+			.console(SecurityContext.NONE, "console.json", null, null, null, null)
+			.getBody()).asString().contains("not one of dlock");
 	}
 
 }

@@ -12,9 +12,10 @@ import io.dlock.console.LockList;
 import io.dlock.console.StoreReport;
 
 /**
- * The empty console of a registry that is not one of dlock, such as a mock in a test.
+ * The empty console of a registry that is not one of dlock, such as a mock in a test. For
+ * the auto-configurations of dlock only.
  */
-final class NoConsole implements LockConsole {
+public final class NoConsole implements LockConsole {
 
 	private static final String PROBLEM = "The LockRegistry of the application is not one of dlock, and shows no locks";
 

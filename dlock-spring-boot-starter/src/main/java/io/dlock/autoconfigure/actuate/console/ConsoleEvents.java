@@ -1,11 +1,9 @@
 package io.dlock.autoconfigure.actuate.console;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.Iterator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -22,22 +20,14 @@ import io.dlock.store.StorageKey;
  */
 final class ConsoleEvents implements LockListener {
 
-	static final int MAX_EVENTS = 1000;
-
-	/** Of texts, with an estimate for what is around them. */
-	static final int MAX_BYTES = 512 * 1024;
-
-	private static final int BYTES_OF_AN_EVENT = 160;
-
 	private static final int LONGEST_TEXT = 255;
 
 	private final ReentrantLock access = new ReentrantLock();
 
-	/** The newest first. Guarded by {@code access}. */
-	private final Deque<Incident> incidents = new ArrayDeque<>();
-
-	/** Guarded by {@code access}. */
-	private long bytes;
+	/**
+	 * By type: many of one type do not displace another one. Guarded by {@code access}.
+	 */
+	private final Map<String, IncidentList> incidents = new HashMap<>();
 
 	private final AtomicLong renewed = new AtomicLong();
 
@@ -86,11 +76,7 @@ final class ConsoleEvents implements LockListener {
 	private void add(Incident incident) {
 		this.access.lock();
 		try {
-			this.incidents.addFirst(incident);
-			this.bytes += incident.bytes();
-			while (this.incidents.size() > MAX_EVENTS || this.bytes > MAX_BYTES) {
-				this.bytes -= this.incidents.removeLast().bytes();
-			}
+			this.incidents.computeIfAbsent(incident.type(), (type) -> new IncidentList()).add(incident);
 		}
 		finally {
 			this.access.unlock();
@@ -98,28 +84,40 @@ final class ConsoleEvents implements LockListener {
 	}
 
 	/**
-	 * The incidents since some time ago.
+	 * The incidents since some time ago that are kept.
 	 * @param age the age of the oldest one
 	 * @return the incidents, the newest first
 	 */
 	List<Incident> since(Duration age) {
 		long oldest = System.nanoTime() - age.toNanos();
-		List<Incident> found = new ArrayList<>();
 		this.access.lock();
 		try {
-			Iterator<Incident> newest = this.incidents.iterator();
-			while (newest.hasNext()) {
-				Incident incident = newest.next();
-				if (incident.nanos() - oldest < 0) {
-					break;
-				}
-				found.add(incident);
-			}
+			return this.incidents.values()
+				.stream()
+				.flatMap(IncidentList::stream)
+				.filter((incident) -> incident.nanos() - oldest >= 0)
+				.sorted((one, other) -> Long.signum(other.nanos() - one.nanos()))
+				.toList();
 		}
 		finally {
 			this.access.unlock();
 		}
-		return found;
+	}
+
+	/**
+	 * The number of incidents of the last 15 minutes, also of those that are not kept.
+	 * @param type their type
+	 * @return the number
+	 */
+	long count(String type) {
+		this.access.lock();
+		try {
+			IncidentList list = this.incidents.get(type);
+			return (list != null) ? list.count(System.nanoTime()) : 0;
+		}
+		finally {
+			this.access.unlock();
+		}
 	}
 
 	long renewed() {
@@ -128,32 +126,6 @@ final class ConsoleEvents implements LockListener {
 
 	long renewalsFailed() {
 		return this.renewalsFailed.get();
-	}
-
-	/**
-	 * An incident.
-	 *
-	 * @param nanos its time
-	 * @param type its type
-	 * @param key the key as it is stored
-	 * @param name the name of the request, or {@code null}
-	 * @param reason the reason of the request, or {@code null}
-	 * @param token the fencing token, or {@code null}
-	 * @param text a text for people, without the key
-	 * @param detail more text, which may contain the key, or {@code null}
-	 */
-	record Incident(long nanos, String type, String key, @Nullable String name, @Nullable String reason,
-			@Nullable Long token, String text, @Nullable String detail) {
-
-		private int bytes() {
-			return BYTES_OF_AN_EVENT + 2 * (this.key.length() + length(this.name) + length(this.reason)
-					+ this.text.length() + length(this.detail));
-		}
-
-		private static int length(@Nullable String text) {
-			return (text != null) ? text.length() : 0;
-		}
-
 	}
 
 }

@@ -57,7 +57,7 @@ final class ConsoleLocks {
 		for (LocalLocks.Held lock : local.held()) {
 			Row row = row(lock.key());
 			row.kind = text(lock.kind());
-			row.local.add(Math.floorDiv(lock.token(), TOKENS_OF_A_LEASE));
+			row.local.add(lease(lock.token()));
 			row.holders.add(new Holder(this.instance + " [" + lock.thread() + "]", true, HELD, lock.name(),
 					lock.reason(), Long.toString(lock.token()), seconds(lock.age()),
 					seconds(Duration.between(now, lock.until()))));
@@ -79,16 +79,20 @@ final class ConsoleLocks {
 	void add(List<LockInfo> locks, Duration listAge) {
 		for (LockInfo lock : locks) {
 			Row row = row(lock.key());
-			if (row.local.contains(Math.floorDiv(lock.token(), TOKENS_OF_A_LEASE))) {
+			LockKind kind = LockKind.of(lock);
+			if (row.knows(lease(lock.token()), kind)) {
 				continue;
 			}
-			row.kind = text(LockKind.of(lock));
+			row.kind = text(kind);
 			Duration age = lock.age();
-			row.holders
-				.add(new Holder(lock.holder(), lock.instance().equals(this.instance), lock.kept() ? "kept" : HELD, null,
-						lock.reason(), Long.toString(lock.token()), seconds(age.plus(listAge)),
-						seconds(Duration.between(lock.since().plus(age), lock.until()).minus(listAge))));
+			row.holders.add(new Holder(lock.holder(), false, lock.kept() ? "kept" : HELD, null, lock.reason(),
+					Long.toString(lock.token()), seconds(age.plus(listAge)),
+					seconds(Duration.between(lock.since().plus(age), lock.until()).minus(listAge))));
 		}
+	}
+
+	private static long lease(long token) {
+		return Math.floorDiv(token, TOKENS_OF_A_LEASE);
 	}
 
 	private Row row(String key) {
@@ -146,6 +150,15 @@ final class ConsoleLocks {
 		private final Set<Long> local = new HashSet<>();
 
 		private @Nullable String kind;
+
+		/**
+		 * Whether a lease is one of this process, or was over before this process took
+		 * the lock.
+		 */
+		boolean knows(long lease, LockKind kind) {
+			boolean exclusive = kind == LockKind.EXCLUSIVE || text(LockKind.EXCLUSIVE).equals(this.kind);
+			return this.local.contains(lease) || (exclusive && this.local.stream().anyMatch((own) -> own > lease));
+		}
 
 		Lock lock(String key) {
 			this.holders.sort(Comparator.comparingDouble(Holder::heldSeconds).reversed());

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -19,13 +20,14 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.util.MimeType;
 
-import io.dlock.autoconfigure.HiddenKeys;
 import io.dlock.LockInfo;
+import io.dlock.autoconfigure.HiddenKeys;
 import io.dlock.autoconfigure.actuate.DlocksEndpoint;
 import io.dlock.autoconfigure.actuate.DlocksEndpointProperties;
+import io.dlock.autoconfigure.actuate.NoConsole;
 import io.dlock.autoconfigure.actuate.console.ConsoleDescriptor.Event;
-import io.dlock.autoconfigure.actuate.console.ConsoleEvents.Incident;
 import io.dlock.console.LocalLocks;
+import io.dlock.engine.LeaseLockRegistry;
 
 /**
  * The console of the endpoint {@code dlocks}: {@code GET /actuator/dlocks/console} is a
@@ -36,7 +38,7 @@ import io.dlock.console.LocalLocks;
  * @since 0.1
  */
 @EndpointWebExtension(endpoint = DlocksEndpoint.class)
-public final class DlocksConsole {
+public final class DlocksConsole implements DisposableBean {
 
 	private static final int VERSION = 1;
 
@@ -49,6 +51,8 @@ public final class DlocksConsole {
 	private static final Map<String, String> TYPES = Map.of("console", "text/html", "console.css", "text/css",
 			"console.js", "text/javascript");
 
+	private final @Nullable LeaseLockRegistry registry;
+
 	private final ConsoleStore store;
 
 	private final String instance;
@@ -59,13 +63,24 @@ public final class DlocksConsole {
 
 	private final HiddenKeys hidden;
 
-	DlocksConsole(ConsoleStore store, String instance, ConsoleEvents events, DlocksEndpointProperties properties,
+	DlocksConsole(@Nullable LeaseLockRegistry registry, ConsoleEvents events, DlocksEndpointProperties properties,
 			HiddenKeys hidden) {
-		this.store = store;
-		this.instance = instance;
+		this.registry = registry;
+		this.store = new ConsoleStore((registry != null) ? registry.console() : new NoConsole());
+		this.instance = (registry != null) ? registry.settings().instance() : "unknown";
 		this.events = events;
 		this.properties = properties;
 		this.hidden = hidden;
+	}
+
+	/**
+	 * The registry may be that of a parent context, which goes on.
+	 */
+	@Override
+	public void destroy() {
+		if (this.registry != null) {
+			this.registry.removeListener(this.events);
+		}
 	}
 
 	/**
@@ -166,19 +181,15 @@ public final class DlocksConsole {
 	}
 
 	private ConsoleDescriptor.Events events(ConsoleQuery query, boolean keysShown, UnaryOperator<String> shown) {
-		List<Incident> incidents = this.events.since(EVENTS_AGE);
 		long now = System.nanoTime();
-		List<Event> items = incidents.stream()
+		List<Event> items = this.events.since(EVENTS_AGE)
+			.stream()
 			.map((incident) -> event(incident, now, keysShown, shown))
 			.filter(query::matches)
 			.limit(EVENTS)
 			.toList();
-		return new ConsoleDescriptor.Events(count(incidents, "lost"), count(incidents, "busy"),
-				count(incidents, "renewal-failed"), count(incidents, "store-failed"), items);
-	}
-
-	private static long count(List<Incident> incidents, String type) {
-		return incidents.stream().filter((incident) -> incident.type().equals(type)).count();
+		return new ConsoleDescriptor.Events(this.events.count("lost"), this.events.count("busy"),
+				this.events.count("renewal-failed"), this.events.count("store-failed"), items);
 	}
 
 	/**

@@ -39,23 +39,22 @@ import io.dlock.engine.LeaseLockRegistry;
 @ConditionalOnBean(DlocksEndpoint.class)
 public final class DlocksConsoleAutoConfiguration {
 
-	/**
-	 * A registry that a test has replaced with a mock has no console.
-	 */
 	@Bean
 	@ConditionalOnMissingBean
-	@ConditionalOnBean(LeaseLockRegistry.class)
-	DlocksConsole dlocksConsole(LeaseLockRegistry registry, DlocksEndpointProperties properties,
+	DlocksConsole dlocksConsole(ObjectProvider<LeaseLockRegistry> registries, DlocksEndpointProperties properties,
 			ObjectProvider<HiddenKeys> hidden, ObjectProvider<EndpointAccessResolver> accessResolvers) {
+		LeaseLockRegistry registry = registries.getIfUnique();
 		ConsoleEvents events = new ConsoleEvents();
-		registry.addListener(events);
-		return new DlocksConsole(new ConsoleStore(registry.console()), registry.settings().instance(), events,
-				permitted(properties, accessResolvers.getIfAvailable()), hidden.getIfAvailable(HiddenKeys::new));
+		if (registry != null) {
+			registry.addListener(events);
+		}
+		return new DlocksConsole(registry, events, permitted(properties, accessResolvers.getIfAvailable()),
+				hidden.getIfAvailable(HiddenKeys::new));
 	}
 
 	@Bean
 	@Primary
-	@ConditionalOnBean({ LeaseLockRegistry.class, WebEndpointDiscoverer.class })
+	@ConditionalOnBean(WebEndpointDiscoverer.class)
 	WebEndpointsSupplier dlocksConsoleLink(WebEndpointDiscoverer endpoints) {
 		return new ConsoleLink(endpoints);
 	}

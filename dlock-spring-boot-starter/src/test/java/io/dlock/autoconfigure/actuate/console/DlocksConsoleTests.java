@@ -3,9 +3,11 @@ package io.dlock.autoconfigure.actuate.console;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
 
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +22,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
+import io.dlock.LockInfo;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
@@ -68,9 +71,8 @@ class DlocksConsoleTests {
 			@Nullable String... query) {
 		DlocksEndpointProperties properties = new DlocksEndpointProperties(forcedRelease, Set.of("LOCKSMITH"), 100,
 				showKeys, Set.of("READER"));
-		return new DlocksConsole(new ConsoleStore(this.registry.console()), "here", this.events, properties,
-				new HiddenKeys())
-			.console(new User(role), file, at(query, 0), at(query, 1), at(query, 2), at(query, 3));
+		return new DlocksConsole(this.registry, this.events, properties, new HiddenKeys()).console(new User(role), file,
+				at(query, 0), at(query, 1), at(query, 2), at(query, 3));
 	}
 
 	private static @Nullable String at(@Nullable String[] query, int index) {
@@ -239,17 +241,84 @@ class DlocksConsoleTests {
 			this.events.onEvent(
 					new LockEvent.Lost(i + text, null, (i < 1500) ? "" : text, i, Duration.ZERO, "", LossType.EXPIRED));
 			if (i == 1499) {
-				assertThat(this.events.since(Duration.ofHours(1))).hasSizeBetween(300, ConsoleEvents.MAX_EVENTS);
+				assertThat(this.events.since(Duration.ofHours(1))).hasSizeBetween(75, IncidentList.MAX_EVENTS);
 			}
 		}
-		List<ConsoleEvents.Incident> kept = this.events.since(Duration.ofHours(1));
+		List<Incident> kept = this.events.since(Duration.ofHours(1));
 		assertThat(kept.get(0).token()).isEqualTo(2999);
 		assertThat(kept.size() * (2 * 512 + 2 * 255)).as("bytes of keys and reasons")
-			.isLessThan(ConsoleEvents.MAX_BYTES);
+			.isLessThan(IncidentList.MAX_BYTES);
 		for (int i = 0; i < 3000; i++) {
 			this.events.onEvent(new LockEvent.Lost("k", null, null, i, Duration.ZERO, "", LossType.EXPIRED));
 		}
-		assertThat(this.events.since(Duration.ofHours(1))).hasSize(ConsoleEvents.MAX_EVENTS);
+		assertThat(this.events.since(Duration.ofHours(1))).hasSize(IncidentList.MAX_EVENTS);
+	}
+
+	private void lose(int token) {
+		this.events.onEvent(new LockEvent.Lost("k", null, null, token, Duration.ZERO, "", LossType.EXPIRED));
+	}
+
+	@Test
+	void lossIsRememberedBesideManyOtherIncidents() {
+		lose(1);
+		for (int i = 0; i < 1500; i++) {
+			this.events.onEvent(new LockEvent.Busy("k", null, null, Duration.ZERO, null));
+		}
+		ConsoleDescriptor.Events state = state("lost").events();
+		assertThat(state.lost()).isEqualTo(1);
+		assertThat(state.busy()).isEqualTo(1500);
+		assertThat(this.events.since(Duration.ofHours(1))).last()
+			.satisfies((incident) -> assertThat(incident.type()).isEqualTo("lost"));
+	}
+
+	@Test
+	void numbersAreThoseOfTheLastMinutes() {
+		IncidentList list = new IncidentList();
+		long minute = Duration.ofMinutes(1).toNanos();
+		for (int i = -20; i <= 20; i++) {
+			list.add(new Incident(i * minute, "busy", "k", null, null, null, "", null));
+		}
+		assertThat(list.count(20 * minute)).isEqualTo(16);
+		assertThat(list.count(21 * minute - 1)).isEqualTo(16);
+		assertThat(list.count(21 * minute)).isEqualTo(15);
+		assertThat(list.count(35 * minute)).isEqualTo(1);
+		assertThat(list.count(36 * minute)).isZero();
+	}
+
+	private ConsoleDescriptor.Lock merged(List<LockInfo> listed) {
+		ConsoleLocks locks = new ConsoleLocks("here", UnaryOperator.identity());
+		locks.add(this.registry.console().local(), Instant.now());
+		locks.add(listed, Duration.ZERO);
+		return locks.page(ConsoleQuery.of(null, null, null, null), true, null).items().get(0);
+	}
+
+	@Test
+	void exclusiveLockHasNoSecondHolderFromAnOlderList() {
+		for (LockMode mode : LockMode.values()) {
+			LockHandle other = hold(this.elsewhere, LockRequest.builder("key").mode(mode).build());
+			List<LockInfo> listed = this.registry.console().list(10).locks();
+			assertThat(merged(listed).holders()).singleElement()
+				.satisfies((holder) -> assertThat(holder.here()).isFalse());
+			other.release();
+			LockHandle own = hold(this.registry, LockRequest.of("key"));
+			assertThat(merged(listed).holders()).singleElement()
+				.satisfies((holder) -> assertThat(holder.here()).isTrue());
+			own.release();
+		}
+	}
+
+	/**
+	 * As a container that is restarted with a name of its own configuration.
+	 */
+	@Test
+	void lockOfAnotherProcessWithTheSameNameIsNotHere() {
+		try (LeaseLockRegistry before = registry("here")) {
+			hold(before, LockRequest.of("key"));
+			assertThat(state().locks().items()).singleElement()
+				.satisfies((lock) -> assertThat(lock.holders()).singleElement()
+					.satisfies((holder) -> assertThat(holder.here()).isFalse()));
+			assertThat(keys(null, "here")).isEmpty();
+		}
 	}
 
 	private record User(@Nullable String role) implements SecurityContext {
