@@ -52,6 +52,14 @@ public final class Campaign implements AutoCloseable {
 	 */
 	private static final Duration FAIR_END = Duration.ofSeconds(35);
 
+	/**
+	 * The calm end of a brief run, in which a slow machine has calls to judge as well.
+	 */
+	private static final Duration BRIEF_END = Duration.ofSeconds(8);
+
+	/** HikariCP waits no shorter for a connection. */
+	private static final Duration POOL_TIMEOUT = Duration.ofMillis(250);
+
 	private final CampaignOptions options;
 
 	private final Path directory;
@@ -123,7 +131,8 @@ public final class Campaign implements AutoCloseable {
 				quarantine.map((terms) -> terms.longestLease().plus(terms.maxLag())).orElse(Duration.ZERO));
 		List<PlannedFault> plan = plan(bed);
 		int keys = keys() + torture(bed, clients, plan);
-		Duration end = (this.options.fair() > 0) ? FAIR_END : this.options.lease().multipliedBy(2);
+		Duration end = (this.options.fair() > 0) ? FAIR_END
+				: this.options.isSmoke() ? BRIEF_END : this.options.lease().multipliedBy(2);
 		this.timeline.phase("QUIESCE", end.toString());
 		LockSupport.parkNanos(end.toNanos());
 		clients.forEach((client) -> client.tell("STOP"));
@@ -177,7 +186,8 @@ public final class Campaign implements AutoCloseable {
 					store.clientOptions((i < links.size()) ? links.get(i).port() : store.nodes().get(0).port()));
 			arguments.addAll(List.of("--seed=" + this.options.seed(), "--lease=" + this.options.lease().toMillis(),
 					"--threads=" + this.options.threads(), "--keys=" + this.options.keys(), "--resource=" + port,
-					"--contender=" + this.options.contender(), "--wrong-clocks=" + this.options.wrongClocks()));
+					"--contender=" + this.options.contender(), "--wrong-clocks=" + this.options.wrongClocks(),
+					"--long-leases=" + (!this.options.isSmoke() && !this.options.quarantine())));
 			this.options.terms()
 				.ifPresent((terms) -> arguments.addAll(List.of("--longest-lease=" + terms.longestLease().toMillis(),
 						"--max-lag=" + terms.maxLag().toMillis())));
@@ -203,12 +213,22 @@ public final class Campaign implements AutoCloseable {
 			.stream()
 			.filter((type) -> this.options.isWanted(type.id()))
 			.toList();
-		Plan.Pace pace = this.options.isSmoke() ? Plan.Pace.smoke(this.options.lease())
+		Plan.Pace pace = this.options.isSmoke() ? Plan.Pace.smoke(this.options.lease(), afterFault())
 				: Plan.Pace.campaign(this.options.duration(), this.options.lease());
 		List<PlannedFault> plan = Plan.make(types, bed.sizes(), pace, this.options.seed());
 		Files.write(this.directory.resolve("plan.txt"),
 				Stream.concat(Stream.of(this.options.toString()), plan.stream().map(PlannedFault::toString)).toList());
 		return plan;
+	}
+
+	/**
+	 * As long as a fault of the store is a reason for the judge: three command timeouts,
+	 * of which those of a database are longer, and a poll.
+	 */
+	private Duration afterFault() {
+		Duration command = this.options.lease().dividedBy(10);
+		boolean pooled = !this.options.store().isRedis() && command.compareTo(POOL_TIMEOUT) < 0;
+		return (pooled ? POOL_TIMEOUT : command).multipliedBy(3).plus(command);
 	}
 
 	/**

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
  * A short campaign: every kind of fault that has to be survived, once. Each store has a
  * class, so that they run beside each other.
  * <p>
- * The faults begin within 80 seconds, and each step of a campaign has a limit of its own
+ * The faults begin within 100 seconds, and each step of a campaign has a limit of its own
  * and a message: 150 seconds for a client to start, 180 for the last fault to end, 110
  * for a client to stop. This limit is for a step that ignores its own.
  */
@@ -38,7 +38,7 @@ abstract class AbstractSmokeTests {
 
 	/** Hold at any speed. The others have limits of time, or need a process that runs. */
 	private static final Set<Invariant> SAFETY = EnumSet.of(Invariant.I1, Invariant.I2, Invariant.I3, Invariant.I4,
-			Invariant.I5, Invariant.I12, Invariant.I17);
+			Invariant.I5, Invariant.I11, Invariant.I12, Invariant.I17, Invariant.I19);
 
 	static Set<String> survive(String... args) throws Exception {
 		Campaign.Run run = Campaign.run(CampaignOptions.parse(args));
@@ -54,7 +54,7 @@ abstract class AbstractSmokeTests {
 			.isTrue();
 		assertThat(verdict.unproven()).as(report).allMatch(AbstractSmokeTests::isTooLittle);
 		assumeThat(verdict.unproven()).as("enough that was judged").isEmpty();
-		assertThat(verdict.vacuous()).as(report).isEmpty();
+		assumeThat(verdict.vacuous()).as("enough that was survived").isEmpty();
 		Set<String> faults = new TreeSet<>();
 		run.plan().forEach((fault) -> faults.add(fault.type().id()));
 		return faults;

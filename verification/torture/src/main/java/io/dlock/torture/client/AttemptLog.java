@@ -12,14 +12,23 @@ final class AttemptLog {
 
 	private static final long BEFORE_DEADLINE = 20_000_000;
 
-	/** More than the judge gives the machine to tell the listener. */
-	private static final long LISTENERS_TURN = 250_000_000;
+	/**
+	 * More than the judge gives the machine to tell the listener, also in the brief run
+	 * of a build, and less than the lease.
+	 */
+	private static final long LISTENERS_TURN = 600_000_000;
+
+	private static final int LISTENERS_FIFTHS = 3;
 
 	private final HistoryWriter history;
 
 	private final Origin origin;
 
 	private final LockCall call;
+
+	private long token;
+
+	private boolean tokenChanged;
 
 	private long heldPosition = -1;
 
@@ -71,8 +80,9 @@ final class AttemptLog {
 	 * @param holding the lock
 	 */
 	void granted(Holding holding) {
+		this.token = holding.token();
 		this.history.append(HistoryRecord.of(System.nanoTime(), this.origin, Event.GRANTED)
-			.withToken(holding.token())
+			.withToken(this.token)
 			.withValidUntil(deadline(System.nanoTime(), holding.remainingNanos()))
 			.withRenewed(this.call.renew()));
 	}
@@ -96,7 +106,11 @@ final class AttemptLog {
 	 */
 	boolean isListenersTurn() {
 		long over = System.nanoTime() - this.deadline;
-		return this.deadline != 0 && over > -BEFORE_DEADLINE && over < LISTENERS_TURN;
+		return this.deadline != 0 && over > -BEFORE_DEADLINE && over < listenersTurn();
+	}
+
+	private long listenersTurn() {
+		return Math.min(LISTENERS_TURN, this.call.lease().toNanos() / 5 * LISTENERS_FIFTHS);
 	}
 
 	/**
@@ -104,7 +118,7 @@ final class AttemptLog {
 	 * would have moved it to a later time than now, and no question was asked in between.
 	 */
 	private boolean isOverSinceDeadline(long now) {
-		return this.deadline != 0 && now - this.deadline >= LISTENERS_TURN
+		return this.deadline != 0 && now - this.deadline >= listenersTurn()
 				&& now - this.asked < this.call.lease().toNanos() / 5 * 4;
 	}
 
@@ -119,6 +133,14 @@ final class AttemptLog {
 		long remaining = holding.remainingNanos();
 		boolean valid = holding.isValid();
 		long end = System.nanoTime();
+		if (holding.isContradicted(valid)) {
+			now(Event.CONTRADICTED);
+		}
+		long token = holding.token();
+		if (token != this.token && !this.tokenChanged) {
+			this.tokenChanged = true;
+			write(Event.NESTED, token, 0, 0);
+		}
 		if (!valid) {
 			this.history.append(HistoryRecord.of(end, this.origin, Event.FOUND_LOST)
 				.withValidUntil(isOverSinceDeadline(end) ? this.deadline : 0)
@@ -133,7 +155,7 @@ final class AttemptLog {
 			this.heldSince = end;
 		}
 		HistoryRecord held = HistoryRecord.of(this.heldSince, this.origin, Event.HELD)
-			.withToken(holding.token())
+			.withToken(token)
 			.withValidUntil(this.deadline)
 			.withOther(begin)
 			.withRenewed(this.call.renew());

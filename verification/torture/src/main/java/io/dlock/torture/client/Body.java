@@ -13,7 +13,8 @@ import io.dlock.torture.resource.ResourceClient;
  * asks all the time whether the lock is held, and writes the answers down. Silent work
  * does not ask while the lock may be lost, because the question would tell the listener
  * as well. Careful work stops when the lock is not held; careless work writes all the
- * same, as most programs do. The holder of one of several places only reads.
+ * same, as most programs do, with the token that the lock shows then. The holder of one
+ * of several places only reads.
  */
 final class Body {
 
@@ -58,11 +59,10 @@ final class Body {
 	}
 
 	private void use() {
-		long token = this.holding.token();
-		Reply read = this.abilities.fenced() ? this.resource.readFenced(this.log.origin(), token) : null;
+		Reply read = this.abilities.fenced() ? this.resource.readFenced(this.log.origin(), this.holding.token()) : null;
 		Reply unfenced = this.resource.readUnfenced(this.log.origin());
 		if (read != null) {
-			answered(Event.FENCED_READ, token, read);
+			answered(Event.FENCED_READ, read);
 		}
 		work();
 		awaitListener();
@@ -71,9 +71,10 @@ final class Body {
 			return;
 		}
 		if (read != null && read.accepted()) {
-			answered(Event.FENCED_WRITE, token, this.resource.writeFenced(this.log.origin(), token, read.value() + 1));
+			answered(Event.FENCED_WRITE,
+					this.resource.writeFenced(this.log.origin(), this.holding.token(), read.value() + 1));
 		}
-		answered(Event.UNFENCED_WRITE, token, this.resource.writeUnfenced(this.log.origin(), unfenced.value() + 1));
+		answered(Event.UNFENCED_WRITE, this.resource.writeUnfenced(this.log.origin(), unfenced.value() + 1));
 		check();
 	}
 
@@ -81,17 +82,16 @@ final class Body {
 	 * A value does not change as long as its reader is valid.
 	 */
 	private void read() {
-		long token = this.holding.token();
-		Reply before = this.resource.readShared(this.log.origin(), token);
+		Reply before = this.resource.readShared(this.log.origin(), this.holding.token());
 		work();
 		awaitListener();
 		check();
 		if (gaveUp()) {
 			return;
 		}
-		Reply after = this.resource.readShared(this.log.origin(), token);
+		Reply after = this.resource.readShared(this.log.origin(), this.holding.token());
 		if (before.accepted() && after.accepted() && this.log.check(this.holding)) {
-			this.log.write(Event.SHARED_READ, token, before.value(), after.value());
+			this.log.write(Event.SHARED_READ, this.holding.token(), before.value(), after.value());
 		}
 	}
 
@@ -138,8 +138,9 @@ final class Body {
 		return this.lost && !this.cycle.careless();
 	}
 
-	private void answered(Event event, long token, Reply reply) {
-		this.log.write(reply.accepted() ? event : Event.FENCED_REJECTED, token, reply.value(), reply.highest());
+	private void answered(Event event, Reply reply) {
+		this.log.write(reply.accepted() ? event : Event.FENCED_REJECTED, this.holding.token(), reply.value(),
+				reply.highest());
 	}
 
 }

@@ -29,7 +29,7 @@ import io.dlock.torture.Arguments;
  */
 record ClientOptions(int client, int incarnation, long seed, Duration lease, Duration waitTime, int threads, int keys,
 		Duration think, Duration interruptEvery, Path history, int futures, int pollers, int transfers, int places,
-		int fair, int kept, int resourcePort, String contender, StoreAddress store) {
+		int fair, int kept, boolean longLeases, int resourcePort, String contender, StoreAddress store) {
 
 	static ClientOptions parse(String... args) {
 		Arguments arguments = Arguments.parse(args);
@@ -41,6 +41,7 @@ record ClientOptions(int client, int incarnation, long seed, Duration lease, Dur
 				Duration.ofMillis(arguments.number("interrupt-every", 500)), Path.of(arguments.text("history")),
 				arguments.number("futures", 0), arguments.number("pollers", 0), arguments.number("transfers", 0),
 				arguments.number("places", 0), arguments.number("fair", 0), arguments.number("kept", 0),
+				Boolean.parseBoolean(arguments.text("long-leases", "false")),
 				Integer.parseInt(arguments.text("resource")), arguments.text("contender", "dlock"),
 				StoreAddress.of(arguments));
 	}

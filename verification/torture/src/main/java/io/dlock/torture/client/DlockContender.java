@@ -1,11 +1,15 @@
 package io.dlock.torture.client;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -147,13 +151,34 @@ public final class DlockContender implements Contender {
 		try {
 			LockSet set = calls.get(0).async() ? this.registry.acquireAllAsync(template, keys).join()
 					: this.registry.acquireAll(template, keys);
-			return new Outcome.AllGranted(keys.stream().<Holding>map((key) -> new Held(set.handle(key))).toList());
+			return new Outcome.AllGranted(keys.stream().<Holding>map((key) -> new Held(set.handle(key))).toList(),
+					() -> release(set, keys));
 		}
 		catch (CompletionException ex) {
 			return failed((ex.getCause() != null) ? ex.getCause() : ex);
 		}
 		catch (RuntimeException ex) {
 			return failed(ex);
+		}
+	}
+
+	/**
+	 * The exception has those of the other locks that were lost.
+	 */
+	private static List<Event> release(LockSet set, List<String> keys) {
+		try {
+			set.release();
+			return keys.stream().map((key) -> Event.RELEASED).toList();
+		}
+		catch (LockLostException ex) {
+			Set<String> lost = Stream.concat(Stream.of(ex), Arrays.stream(ex.getSuppressed()))
+				.filter(LockLostException.class::isInstance)
+				.map((each) -> ((LockLostException) each).key())
+				.collect(Collectors.toSet());
+			return keys.stream().map((key) -> lost.contains(key) ? Event.RELEASED_LOST : Event.RELEASED).toList();
+		}
+		catch (RuntimeException ex) {
+			return keys.stream().map((key) -> Event.RELEASE_FAILED).toList();
 		}
 	}
 
@@ -233,6 +258,17 @@ public final class DlockContender implements Contender {
 		@Override
 		public boolean isValid() {
 			return this.handle.isValid();
+		}
+
+		@Override
+		public boolean isContradicted(boolean valid) {
+			try {
+				this.handle.assertHeld();
+				return !valid;
+			}
+			catch (LockLostException ex) {
+				return this.handle.isValid();
+			}
 		}
 
 		@Override

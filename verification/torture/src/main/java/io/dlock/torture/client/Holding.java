@@ -23,6 +23,17 @@ interface Holding {
 	boolean isValid();
 
 	/**
+	 * Whether the assertion that the lock is held says something else than the question
+	 * did just before.
+	 * @param valid the answer to the question
+	 * @return whether both cannot be true; a lock may be lost in between, and is not held
+	 * again
+	 */
+	default boolean isContradicted(boolean valid) {
+		return false;
+	}
+
+	/**
 	 * How long it is held for certain.
 	 * @return the time, 0 if the contender does not say
 	 */

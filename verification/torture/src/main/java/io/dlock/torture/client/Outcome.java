@@ -1,6 +1,7 @@
 package io.dlock.torture.client;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.dlock.torture.history.Event;
 
@@ -22,8 +23,13 @@ sealed interface Outcome {
 	 * All locks are held.
 	 *
 	 * @param holdings the locks, in the order of their calls
+	 * @param together releases all of them at once, and answers what came of each
 	 */
-	record AllGranted(List<Holding> holdings) implements Outcome {
+	record AllGranted(List<Holding> holdings, Supplier<List<Event>> together) implements Outcome {
+
+		AllGranted(List<Holding> holdings) {
+			this(holdings, () -> holdings.stream().map(Holding::release).toList());
+		}
 
 	}
 

@@ -44,12 +44,12 @@ final class StallWatch implements Runnable {
 			LockSupport.parkNanos(EVERY_NANOS);
 			long now = System.nanoTime();
 			if (now - last > STALL_NANOS) {
-				stalled(last, now);
+				stalled(last, now, now - last);
 			}
 			if (round % OTHERS_EVERY == 0) {
 				long waited = this.starvation.longestSince(this.process);
 				if (waited > STALL_NANOS) {
-					stalled(looked - waited, now);
+					stalled(looked - waited, now, waited);
 				}
 				looked = now;
 			}
@@ -57,8 +57,8 @@ final class StallWatch implements Runnable {
 		}
 	}
 
-	private void stalled(long from, long to) {
-		this.history.append(HistoryRecord.of(to, this.origin, Event.STALL).withOther(from));
+	private void stalled(long from, long to, long waited) {
+		this.history.append(HistoryRecord.of(to, this.origin, Event.STALL).withOther(from).withValue(waited));
 	}
 
 }

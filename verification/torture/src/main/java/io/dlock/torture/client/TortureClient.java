@@ -44,6 +44,9 @@ public final class TortureClient {
 
 	private static final int WARM_UP_WAITS = 10;
 
+	/** No two calls of a client have the same number, also if it is started again. */
+	private static final long ATTEMPTS_PER_LIFE = 1_000_000_000;
+
 	private static final int FIRST_POLLER = 200;
 
 	private static final int FIRST_TRANSFER = 300;
@@ -200,7 +203,7 @@ public final class TortureClient {
 	}
 
 	private void start() {
-		AtomicLong attempts = new AtomicLong();
+		AtomicLong attempts = new AtomicLong(this.options.incarnation() * ATTEMPTS_PER_LIFE);
 		daemon(new StallWatch(this.history, this.options.client()), "stall-watch");
 		if (this.options.kept() > 0) {
 			this.others.add(new Thread(new Keeper(this.options, this.contender, this.history, attempts, this.stopped),

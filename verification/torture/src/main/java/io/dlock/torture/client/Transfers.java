@@ -54,7 +54,7 @@ final class Transfers implements Runnable {
 		try (ResourceClient resource = new ResourceClient(this.options.resourcePort())) {
 			while (!this.stopped.get()) {
 				List<Cycle> accounts = workload.nextTransfer();
-				transfer(accounts, workload.nextAmount(), resource);
+				transfer(accounts, workload.nextAmount(), workload.isTogether(), resource);
 				LockSupport.parkNanos(accounts.get(0).think().toNanos());
 			}
 		}
@@ -63,7 +63,7 @@ final class Transfers implements Runnable {
 		}
 	}
 
-	private void transfer(List<Cycle> accounts, long amount, ResourceClient resource) {
+	private void transfer(List<Cycle> accounts, long amount, boolean together, ResourceClient resource) {
 		List<AttemptLog> logs = accounts.stream().map(this::log).toList();
 		logs.forEach(AttemptLog::invoke);
 		Outcome outcome = this.contender.acquireAll(accounts.stream().map(Cycle::call).toList());
@@ -75,10 +75,24 @@ final class Transfers implements Runnable {
 			}
 			locks.forEach(Held::begin);
 			move(locks, accounts.get(0), amount, resource);
-			locks.forEach(Held::end);
+			if (together) {
+				end(locks, granted);
+			}
+			else {
+				locks.forEach(Held::end);
+			}
 		}
 		else if (outcome instanceof NotGranted failed) {
 			logs.forEach((log) -> log.now(failed.event()));
+		}
+	}
+
+	private static void end(List<Held> locks, AllGranted granted) {
+		locks.forEach((lock) -> lock.log().now(Event.BODY_END));
+		locks.forEach((lock) -> lock.log().now(Event.RELEASE_SENT));
+		List<Event> released = granted.together().get();
+		for (int i = 0; i < locks.size(); i++) {
+			locks.get(i).log().now(released.get(i));
 		}
 	}
 

@@ -78,9 +78,15 @@ record UnderLock(Contender contender, Cycle cycle, Holding holding, AttemptLog l
 	}
 
 	private void nest() {
-		if (this.contender.acquire(this.cycle.call()) instanceof Granted granted) {
-			this.log.write(Event.NESTED, granted.holding().token(), 0, 0);
+		long begin = System.nanoTime();
+		Outcome outcome = this.contender.acquire(this.cycle.call());
+		long took = System.nanoTime() - begin;
+		if (outcome instanceof Granted granted) {
+			this.log.write(Event.NESTED, granted.holding().token(), took, 0);
 			granted.holding().release();
+		}
+		else if (((NotGranted) outcome).event() != Event.INTERRUPTED && this.log.check(this.holding)) {
+			this.log.write(Event.NESTED_REFUSED, 0, took, 0);
 		}
 	}
 

@@ -24,6 +24,10 @@ final class Workload {
 	 */
 	private static final int LATE = 50;
 
+	private static final int LONG = 10;
+
+	private static final int LONG_LEASE = 10;
+
 	private final ClientOptions options;
 
 	private final int thread;
@@ -49,11 +53,12 @@ final class Workload {
 	Cycle next() {
 		int key = (this.random.nextInt(5) == 0) ? Keys.privateKey(this.options.client(), this.thread)
 				: this.random.nextInt(this.options.keys());
-		Duration lease = (this.random.nextInt(8) == 0) ? this.options.lease().multipliedBy(2) : this.options.lease();
+		Duration lease = Keys.isPrivate(key) ? privateLease()
+				: (this.random.nextInt(8) == 0) ? this.options.lease().multipliedBy(2) : this.options.lease();
 		boolean late = !Keys.isPrivate(key) && ++this.sharedCalls % LATE == 0;
 		boolean renew = this.random.nextInt(10) < 7 && this.renewing && !late;
 		LockCall call = new LockCall(Keys.name(key), lease, waitTime(key), renew, this.random.nextInt(10) == 0);
-		Duration body = late ? longerThan(lease) : body(lease);
+		Duration body = late ? longerThan(lease) : body(this.options.lease());
 		return new Cycle(key, call, body, this.random.nextBoolean() || late, this.random.nextBoolean(),
 				this.random.nextInt(20) == 0, false, upTo(this.options.think()));
 	}
@@ -77,7 +82,8 @@ final class Workload {
 		int key = own ? Keys.privateKey(this.options.client(), slot) : this.random.nextInt(this.options.keys());
 		Duration waitTime = this.options.lease().dividedBy(4).plus(upTo(this.options.lease().dividedBy(2)));
 		boolean renew = this.random.nextBoolean() && this.renewing;
-		LockCall call = new LockCall(Keys.name(key), this.options.lease(), waitTime, renew, true);
+		LockCall call = new LockCall(Keys.name(key), own ? privateLease() : this.options.lease(), waitTime, renew,
+				true);
 		return new Cycle(key, call, upTo(SHORT), false, true, false, false, Duration.ZERO);
 	}
 
@@ -131,6 +137,22 @@ final class Workload {
 	 */
 	long nextAmount() {
 		return this.random.nextLong(1, 100);
+	}
+
+	/**
+	 * Some leases of a key of its own are so long that a lock which was granted
+	 * unnoticed, and is not given back, is seen.
+	 */
+	private Duration privateLease() {
+		return (this.options.longLeases() && this.random.nextInt(LONG) == 0)
+				? this.options.lease().multipliedBy(LONG_LEASE) : this.options.lease();
+	}
+
+	/**
+	 * Whether to release several locks at once.
+	 */
+	boolean isTogether() {
+		return this.random.nextBoolean();
 	}
 
 	private Duration waitTime(int key) {

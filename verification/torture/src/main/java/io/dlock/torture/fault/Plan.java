@@ -125,10 +125,13 @@ public final class Plan {
 		 * The pace of a smoke test: every kind once, as fast as possible. Long faults are
 		 * begun, not awaited.
 		 * @param lease the lease of the locks
+		 * @param recovery the time after a fault in which it is still a reason for
+		 * trouble
 		 * @return the pace
 		 */
-		public static Pace smoke(Duration lease) {
-			return new Pace(Duration.ZERO, Range.of(600, 1200), 300, lease.dividedBy(2), lease.multipliedBy(5));
+		public static Pace smoke(Duration lease, Duration recovery) {
+			return new Pace(Duration.ZERO, Range.of(600, 1200), 300, recovery.plus(lease.dividedBy(2)),
+					lease.multipliedBy(5));
 		}
 
 		int faultsPerWindow(long length) {

@@ -39,8 +39,9 @@ public enum Event {
 	HELD,
 
 	/**
-	 * The lock was acquired again by its holder. {@code token} is that of the nested
-	 * handle.
+	 * The lock was acquired again by its holder, or shows another token than at its
+	 * grant. {@code token} is that of the nested handle, or the one that it shows,
+	 * {@code value} the time that the call took.
 	 */
 	NESTED,
 
@@ -92,7 +93,8 @@ public enum Event {
 
 	/**
 	 * The client did not run: a thread that does nothing but look at the clock was not
-	 * scheduled from {@code other} to {@code nanos}.
+	 * scheduled from {@code other} to {@code nanos}, or another one for {@code value} at
+	 * some time in between.
 	 */
 	STALL,
 
@@ -129,7 +131,16 @@ public enum Event {
 	 * The call that begins turns the lock of another attempt into a shared one.
 	 * {@code value} is its number.
 	 */
-	DOWNGRADE;
+	DOWNGRADE,
+
+	/**
+	 * The holder was not granted the lock again, and was still valid afterwards.
+	 * {@code value} is the time that the call took.
+	 */
+	NESTED_REFUSED,
+
+	/** The assertion that the lock is held did not say the same as the question. */
+	CONTRADICTED;
 
 	private static final Event[] VALUES = values();
 

@@ -42,6 +42,14 @@ final class Attempt {
 
 	private boolean tokenChanged;
 
+	private long nested;
+
+	private long nestedTook;
+
+	private long nestedRefused;
+
+	private long contradicted;
+
 	private long heldFrom;
 
 	private long heldUntil;
@@ -63,6 +71,8 @@ final class Attempt {
 	private long releaseSent;
 
 	private boolean interruptSent;
+
+	private long interrupted;
 
 	private Event release = Event.NONE;
 
@@ -104,13 +114,25 @@ final class Attempt {
 				this.validUntil = entry.validUntil();
 				this.tokenChanged |= entry.token() != this.token;
 			}
-			case NESTED -> this.tokenChanged |= entry.token() != this.token;
+			case NESTED -> {
+				this.tokenChanged |= entry.token() != this.token;
+				nested(entry);
+			}
+			case NESTED_REFUSED -> {
+				this.nestedRefused = entry.nanos();
+				nested(entry);
+			}
+			case CONTRADICTED -> this.contradicted = first(this.contradicted, entry.nanos());
 			case LOST -> this.lost = entry.nanos();
 			case FOUND_LOST -> {
 				this.foundLost = first(this.foundLost, entry.nanos());
 				this.overSince = first(this.overSince, entry.validUntil());
 			}
-			case INTERRUPT -> this.interruptSent = true;
+			case INTERRUPT -> {
+				this.interruptSent = true;
+				this.interrupted = (entry.nanos() > this.invoked) ? first(this.interrupted, entry.nanos())
+						: this.interrupted;
+			}
 			case FENCED_WRITE -> this.fencedWrites += 1;
 			case FENCED_REJECTED -> this.rejected = first(this.rejected, entry.nanos());
 			case RELEASE_SENT -> this.releaseSent = entry.nanos();
@@ -126,6 +148,11 @@ final class Attempt {
 	private void returned(HistoryRecord entry) {
 		this.outcome = entry.event();
 		this.returned = entry.nanos();
+	}
+
+	private void nested(HistoryRecord entry) {
+		this.nested = entry.nanos();
+		this.nestedTook = entry.value();
 	}
 
 	private static long first(long one, long other) {
@@ -223,6 +250,14 @@ final class Attempt {
 	}
 
 	/**
+	 * The deadline that it published when the call returned.
+	 * @return the time, 0 if it was not valid then
+	 */
+	long grantedUntil() {
+		return this.grantedUntil;
+	}
+
+	/**
 	 * The earliest time at which the store can have granted it: a lease that the store
 	 * grants counts from the request.
 	 * @return the time
@@ -237,6 +272,34 @@ final class Attempt {
 	 */
 	boolean isTokenChanged() {
 		return this.tokenChanged;
+	}
+
+	/**
+	 * The end of the call by which the holder acquired the lock again.
+	 * @return the time, 0 if there was none
+	 */
+	long nested() {
+		return this.nested;
+	}
+
+	long nestedTook() {
+		return this.nestedTook;
+	}
+
+	/**
+	 * When the holder, which was valid afterwards, was not granted the lock again.
+	 * @return the time, 0 if that did not happen
+	 */
+	long nestedRefused() {
+		return this.nestedRefused;
+	}
+
+	/**
+	 * When the assertion that the lock is held did not say the same as the question.
+	 * @return the time, 0 if that did not happen
+	 */
+	long contradicted() {
+		return this.contradicted;
 	}
 
 	/**
@@ -297,6 +360,14 @@ final class Attempt {
 	}
 
 	/**
+	 * When the client interrupted the thread for the first time during the call.
+	 * @return the time, 0 if it did not
+	 */
+	long interrupted() {
+		return this.interrupted;
+	}
+
+	/**
 	 * When the client had learned that the resource rejects its token.
 	 * @return the time
 	 */
@@ -333,11 +404,21 @@ final class Attempt {
 	}
 
 	/**
+	 * Whether the holder had learned that it had lost the lock before it began to release
+	 * it.
+	 * @return whether the release has to say so, too
+	 */
+	boolean isLostBeforeRelease() {
+		return (this.foundLost != 0 && this.foundLost <= this.releaseSent)
+				|| (this.lost != 0 && this.lost < this.releaseSent);
+	}
+
+	/**
 	 * When the holder learned it at the latest.
 	 * @return the time
 	 */
 	long lossKnown() {
-		long known = (this.released != 0) ? this.released : Long.MAX_VALUE;
+		long known = (this.release == Event.RELEASED_LOST) ? this.released : Long.MAX_VALUE;
 		known = (this.lost != 0) ? Math.min(known, this.lost) : known;
 		return (this.foundLost != 0) ? Math.min(known, this.foundLost) : known;
 	}

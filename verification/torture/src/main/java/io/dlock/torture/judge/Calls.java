@@ -1,5 +1,6 @@
 package io.dlock.torture.judge;
 
+import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
 import io.dlock.torture.judge.Run.Limits;
 
@@ -25,14 +26,24 @@ final class Calls {
 			judgeAcquire(run, attempt, findings);
 			judgeOutcome(run, quarantines, attempt, findings);
 			judgeRelease(run, attempt, findings);
+			judgeInterrupt(run, attempt, findings);
 			if (attempt.released() != 0) {
-				long took = attempt.client().running(attempt.releaseSent(), attempt.released());
-				long limit = 2 * run.limits().commandTimeout() + run.limits().slack();
-				if (isJudged(attempt.released() - attempt.releaseSent(), took, limit, findings) && took > limit) {
-					findings.violation(Invariant.I9, attempt.releaseSent(),
-							"%s was released in %.0f ms".formatted(attempt, took / 1e6));
-				}
+				long locks = Keys.isAccount(attempt.key()) ? Deadlines.MOST_ACCOUNTS : 1;
+				judgeTime(attempt, attempt.releaseSent(), attempt.released(),
+						2 * locks * run.limits().commandTimeout() + run.limits().slack(), "released", findings);
 			}
+			if (attempt.nested() != 0 && run.limits().notified()) {
+				// the store is not asked
+				judgeTime(attempt, attempt.nested() - attempt.nestedTook(), attempt.nested(), run.limits().slack(),
+						"acquired again", findings);
+			}
+		}
+	}
+
+	private static void judgeTime(Attempt attempt, long from, long to, long limit, String what, Findings findings) {
+		long took = attempt.client().running(from, to);
+		if (isJudged(to - from, took, limit, findings) && took > limit) {
+			findings.violation(Invariant.I9, from, "%s was %s in %.0f ms".formatted(attempt, what, took / 1e6));
 		}
 	}
 
@@ -65,8 +76,6 @@ final class Calls {
 	private static void judgeOutcome(Run run, Intervals quarantines, Attempt attempt, Findings findings) {
 		Limits limits = run.limits();
 		switch (attempt.outcome()) {
-			case FAILED -> failed(attempt, "failed in an undocumented way", findings);
-			case CLOSED -> failed(attempt, "was refused by a shutdown without a request for it", findings);
 			case INTERRUPTED -> {
 				findings.judged(Invariant.I10);
 				if (!attempt.isInterruptSent()) {
@@ -95,16 +104,32 @@ final class Calls {
 		}
 	}
 
+	/**
+	 * An interrupted call ends, at the latest when the store has answered.
+	 */
+	private static void judgeInterrupt(Run run, Attempt attempt, Findings findings) {
+		if (attempt.interrupted() == 0 || attempt.returned() == 0 || !run.limits().notified()) {
+			return;
+		}
+		long took = attempt.client().running(attempt.interrupted(), attempt.returned());
+		boolean excused = attempt.client().storeFaults().intersects(attempt.interrupted(), attempt.returned());
+		if (findings.isJudged(Invariant.I9, excused) && took > run.limits().call() + run.limits().slack()) {
+			findings.violation(Invariant.I9, attempt.returned(),
+					"%s %s %.0f ms after its thread was interrupted".formatted(attempt, attempt.outcome(), took / 1e6));
+		}
+	}
+
 	private static void failed(Attempt attempt, String how, Findings findings) {
 		findings.violation(Invariant.I10, attempt.returned(), attempt + " " + how);
 	}
 
 	/**
-	 * A release of ours never fails; of others it may if there is a fault.
+	 * A release of ours never fails ({@link Answers}); of others it may if there is a
+	 * fault.
 	 */
 	private static void judgeRelease(Run run, Attempt attempt, Findings findings) {
-		if (attempt.release() == Event.RELEASE_FAILED && (run.limits().notified()
-				|| !attempt.client().disturbed(attempt.releaseSent(), attempt.released()))) {
+		if (attempt.release() == Event.RELEASE_FAILED && !run.limits().notified()
+				&& !attempt.client().disturbed(attempt.releaseSent(), attempt.released())) {
 			findings.violation(Invariant.I10, attempt.released(), attempt + " could not be released");
 		}
 	}

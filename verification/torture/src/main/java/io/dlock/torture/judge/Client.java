@@ -10,11 +10,14 @@ import io.dlock.torture.history.HistoryHeader;
  * @param killed when it was killed at the latest, 0 if it ended in good order
  * @param pauses when it did not run: it was stopped, or noticed that it stalled, or the
  * whole machine was slow
+ * @param waits as much of the pauses as it stood still at some time of them
  * @param faults when it suffered from any fault that may cost it a lock, and for a while
  * after
  * @param storeFaults when the store or its way to it was not well, and for a while after
+ * @param turned when its clock was wrong
  */
-record Client(HistoryHeader header, long last, long killed, Intervals pauses, Intervals faults, Intervals storeFaults) {
+record Client(HistoryHeader header, long last, long killed, Intervals pauses, Intervals waits, Intervals faults,
+		Intervals storeFaults, Intervals turned) {
 
 	/** A process may stand still for that part of a lease, and renews it all the same. */
 	private static final int HARMLESS_PAUSE_DIVISOR = 4;

@@ -15,7 +15,7 @@ final class Deadlines {
 
 	private static final long ONE_CALL = Duration.ofSeconds(1).toNanos();
 
-	private static final int MOST_ACCOUNTS = 4;
+	static final int MOST_ACCOUNTS = 4;
 
 	private Deadlines() {
 	}

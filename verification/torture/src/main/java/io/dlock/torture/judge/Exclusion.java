@@ -76,8 +76,18 @@ final class Exclusion {
 				findings.violation(Invariant.I1, hold.heldFrom(), "%s is valid beside %d others for %d places: %s"
 					.formatted(hold, beside.size(), places, beside));
 			}
+			if (Keys.isLimit(hold.key()) && beside.size() + 1 == places) {
+				findings.permitsSeen();
+			}
+			else if (!hold.isExclusive() && beside.stream().anyMatch((other) -> isReaderOfOther(other, hold))) {
+				findings.readersSeen();
+			}
 			earlier.add(hold);
 		}
+	}
+
+	private static boolean isReaderOfOther(Attempt other, Attempt hold) {
+		return !other.isExclusive() && !Keys.isLimit(hold.key()) && !other.client().equals(hold.client());
 	}
 
 	/**

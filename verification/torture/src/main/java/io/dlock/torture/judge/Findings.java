@@ -20,6 +20,10 @@ final class Findings {
 
 	private long lostToMachine;
 
+	private boolean readersSeen;
+
+	private boolean permitsSeen;
+
 	void violation(Invariant invariant, long nanos, String text) {
 		if (this.counts.merge(invariant, 1, Integer::sum) <= DESCRIBED) {
 			this.violations.add(new Violation(invariant, nanos, text));
@@ -55,6 +59,28 @@ final class Findings {
 
 	long lostToMachineCount() {
 		return this.lostToMachine;
+	}
+
+	/**
+	 * Two processes had a shared lock at a time.
+	 */
+	void readersSeen() {
+		this.readersSeen = true;
+	}
+
+	boolean areReadersSeen() {
+		return this.readersSeen;
+	}
+
+	/**
+	 * As many permits were held at a time as their limit.
+	 */
+	void permitsSeen() {
+		this.permitsSeen = true;
+	}
+
+	boolean arePermitsSeen() {
+		return this.permitsSeen;
 	}
 
 	Coverage coverage(Invariant invariant) {

@@ -21,12 +21,18 @@ final class Interrupts {
 
 	private final Map<Integer, HistoryRecord> last = new HashMap<>();
 
+	private final Map<Integer, Attempt> underWay = new HashMap<>();
+
 	void add(HistoryRecord interrupt) {
 		this.last.put(interrupt.thread(), interrupt);
+		Attempt attempt = this.underWay.get(interrupt.thread());
+		if (attempt != null) {
+			attempt.add(interrupt);
+		}
 	}
 
 	/**
-	 * Tell a call that returned whether it was interrupted.
+	 * Tell a call that returned whether it was interrupted, and note which is under way.
 	 * @param entry the next record
 	 * @param attempt the call that it is about
 	 */
@@ -36,10 +42,14 @@ final class Interrupts {
 		if (entry.event() == Event.INVOKE) {
 			Long previous = this.begun.put(thread, entry.nanos());
 			this.before.put(thread, (previous != null) ? previous : 0);
+			this.underWay.put(thread, attempt);
 		}
 		else if (entry.event() == Event.INTERRUPTED && interrupt != null
 				&& interrupt.nanos() >= this.before.getOrDefault(thread, 0L) - LATE) {
 			attempt.add(interrupt);
+		}
+		if (attempt.returned() != 0) {
+			this.underWay.remove(thread);
 		}
 	}
 

@@ -70,11 +70,20 @@ public enum Invariant {
 	I17("money made or lost", true, true),
 
 	/** A fair lock is given in the order of the calls. */
-	I18("order inverted", true, true);
+	I18("order inverted", true, true),
 
-	private static final int BRIEF_CASES = 500;
+	/** Answers that need no speed to be right. */
+	I19("wrong answer", true, true);
+
+	static final int BRIEF_CASES = 500;
+
+	private static final int FEW_BRIEF_CASES = 100;
 
 	private static final int FAIR_CASES = 30;
+
+	private static final int TRANSFERS = 100;
+
+	private static final int BRIEF_TRANSFERS = 20;
 
 	private final String title;
 
@@ -98,7 +107,7 @@ public enum Invariant {
 	 */
 	public double mostExcused() {
 		return switch (this) {
-			case I1, I2, I4, I5, I12, I17 -> 0;
+			case I1, I2, I4, I5, I12, I17, I19 -> 0;
 			case I3 -> 0.05;
 			case I6, I9 -> 0.1;
 			case I7, I8, I10, I14 -> 0.75;
@@ -110,15 +119,17 @@ public enum Invariant {
 	 * The number of cases that a run has to judge, whatever the share of the others: of
 	 * fair calls, for which most faults are an excuse, those of the calm end, in which a
 	 * store of tier L may hold a lease of another time; of the recoveries one, if the run
-	 * has all faults; of the others those of a brief run, which is under some fault
-	 * almost all the time.
+	 * has all faults; some transfers; of the others those of a brief run, which is under
+	 * some fault almost all the time.
 	 * @param options what the run was asked to do
 	 * @return a number
 	 */
 	public int leastJudged(Map<String, String> options) {
 		if (this == I18) {
-			boolean asked = !"0".equals(options.getOrDefault("fair", "0")) && !"L".equals(options.get("tier"));
-			return asked ? FAIR_CASES : 0;
+			return (Run.isAsked(options, "fair") && !"L".equals(options.get("tier"))) ? FAIR_CASES : 0;
+		}
+		if (this == I17 && Run.isAsked(options, "transfers")) {
+			return Run.isBrief(options) ? BRIEF_TRANSFERS : TRANSFERS;
 		}
 		if (Run.isBrief(options)) {
 			return leastJudgedInBriefRun();
@@ -128,7 +139,7 @@ public enum Invariant {
 
 	private int leastJudgedInBriefRun() {
 		return switch (this) {
-			case I7 -> BRIEF_CASES;
+			case I6, I7, I14 -> FEW_BRIEF_CASES;
 			case I11 -> 1;
 			default -> isAlwaysJudged() ? BRIEF_CASES : 0;
 		};

@@ -35,8 +35,10 @@ public final class Judge {
 		Exclusion.judge(run, findings);
 		Resource.judge(run, findings);
 		Tokens.judge(run, findings);
+		HandOffs.judge(run, findings);
 		Losses.judge(run, findings);
 		Calls.judge(run, findings);
+		Answers.judge(run, findings);
 		Availability.judge(run, findings);
 		Recovery.judge(run, findings);
 		Order.judge(run, findings);
@@ -56,7 +58,7 @@ public final class Judge {
 		}
 		Figures figures = Figures.of(run);
 		return new Verdict(run.timeline().isLossy(), counts, coverage, findings.violations(),
-				Proof.vacuous(run, figures), Proof.unproven(run, figures, findings), figures, run.leftovers(),
+				Proof.vacuous(run, figures, findings), Proof.unproven(run, figures, findings), figures, run.leftovers(),
 				run.options());
 	}
 

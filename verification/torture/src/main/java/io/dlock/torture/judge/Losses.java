@@ -1,5 +1,10 @@
 package io.dlock.torture.judge;
 
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
 import io.dlock.torture.judge.Run.Limits;
 
 /**
@@ -21,18 +26,72 @@ final class Losses {
 	 */
 	private static final long CLOCK_TICK = 1_000_000;
 
+	/**
+	 * A process may be stopped after the last look at a grant and before its caller has
+	 * it, which takes microseconds.
+	 */
+	private static final int FEW_STOPPED = 2;
+
+	private static final int STOPS_PER_STOPPED = 10;
+
 	private Losses() {
 	}
 
 	static void judge(Run run, Findings findings) {
+		Map<Integer, List<Deed>> steps = new HashMap<>();
+		long stopped = FEW_STOPPED + run.timeline().stops() / STOPS_PER_STOPPED;
 		for (Attempt attempt : run.attempts()) {
+			if (run.limits().notified() && isNeverValid(attempt)) {
+				stopped -= isStopped(attempt) ? 1 : 0;
+				if (findings.isJudged(Invariant.I10, isStopped(attempt) && stopped >= 0)) {
+					findings.violation(Invariant.I10, attempt.returned(),
+							attempt + " was granted but has never been valid");
+				}
+			}
 			if (attempt.isGranted() && attempt.heldFrom() != 0) {
 				if (run.limits().notified()) {
 					judgeKnown(run, attempt, findings);
+					judgeTurned(run, attempt,
+							steps.computeIfAbsent(attempt.client().header().client(), run.timeline()::clockSteps),
+							findings);
 				}
 				judgeReason(run.limits(), attempt, findings);
 			}
 		}
+	}
+
+	/**
+	 * A wall clock that is set forward by more than a lease ends those that have begun: a
+	 * machine that was suspended looks like that.
+	 */
+	private static void judgeTurned(Run run, Attempt attempt, List<Deed> steps, Findings findings) {
+		for (Deed step : steps) {
+			boolean held = attempt.heldFrom() < step.nanos()
+					&& attempt.client().running(step.nanos(), attempt.end()) > run.limits().slack();
+			if (held && TimeUnit.MILLISECONDS.toNanos(step.amount()) > attempt.lease()) {
+				findings.judged(Invariant.I6);
+				if (attempt.client().running(step.nanos(), attempt.heldUntil()) > run.limits().slack()) {
+					findings.violation(Invariant.I6, step.nanos(),
+							"%s is valid though the clock of its process was set forward by %d ms".formatted(attempt,
+									step.amount()));
+				}
+			}
+		}
+	}
+
+	/**
+	 * A grant for which nothing is left is not given to a caller. That of a future takes
+	 * a moment to reach another thread.
+	 */
+	private static boolean isNeverValid(Attempt attempt) {
+		return attempt.isGranted() && !attempt.isAsync() && attempt.heldFrom() == 0 && attempt.foundLost() != 0
+				&& attempt.grantedUntil() == 0;
+	}
+
+	private static boolean isStopped(Attempt attempt) {
+		Client client = attempt.client();
+		return client.pauses().intersects(attempt.invoked(), attempt.foundLost())
+				|| client.disturbed(attempt.invoked(), attempt.foundLost());
 	}
 
 	private static void judgeKnown(Run run, Attempt attempt, Findings findings) {
@@ -45,6 +104,10 @@ final class Losses {
 		long known = (attempt.isRenewed() || unasked) ? listener(attempt) : attempt.lossKnown();
 		long heldOn = (attempt.releaseSent() != 0) ? attempt.releaseSent() : attempt.client().last();
 		long end = Math.min(known, heldOn);
+		if (end <= over) {
+			// it was released before its deadline
+			return;
+		}
 		boolean late = attempt.client().running(over, end) > run.limits().slack();
 		if (findings.isJudged(Invariant.I6, !late && end - over > run.limits().slack()) && late) {
 			findings.violation(Invariant.I6, over,

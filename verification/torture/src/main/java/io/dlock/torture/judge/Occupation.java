@@ -26,6 +26,15 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	 */
 	private static final long ON_ITS_WAY = 25_000_000;
 
+	/** A long lease is at least as many usual ones. */
+	private static final int LONG = 5;
+
+	/**
+	 * The part of a long lease in which it is given back: at most ten requests a second
+	 * are given back again.
+	 */
+	private static final double REVOKED = 0.6;
+
 	/**
 	 * The times that an attempt may occupy a key. Requests that were on their way when a
 	 * fault began may arrive when it ends.
@@ -39,7 +48,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 		if (attempt.returned() == 0 || (attempt.isGranted() && attempt.released() == 0)) {
 			long since = attempt.isGranted() ? attempt.returned() : attempt.invoked();
 			long end = (client.killed() != 0) ? client.killed() : client.last();
-			occupations.add(lasting(Cause.KILLED, attempt, since, arrived(client, end)));
+			occupations.add(lasting(Cause.KILLED, attempt, since, arrived(client, end), limits));
 		}
 		else if (attempt.isGranted()) {
 			occupations.add(held(attempt, limits));
@@ -49,7 +58,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 			// which
 			// was slow then, has come to it
 			long arrived = client.pauses().lastEnd(attempt.returned(), attempt.returned(), attempt.returned());
-			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.invoked(), arrived));
+			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.invoked(), arrived, limits));
 		}
 		else if (attempt.waitLimit() > 0) {
 			// its turn may have been kept for it when it left
@@ -67,7 +76,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 			// a pause is on record a moment before it begins, when a call still gets out,
 			// and a moment after its end, when the call has returned
 			occupations.add(lasting(Cause.UNKNOWN, attempt, attempt.invoked(),
-					Math.min(waitingUntil, attempt.invoked() + limits.commandTimeout())));
+					Math.min(waitingUntil, attempt.invoked() + limits.commandTimeout()), limits));
 		}
 		return occupations;
 	}
@@ -80,13 +89,13 @@ record Occupation(Cause cause, long begun, long since, long until) {
 			return new Occupation(Cause.RELEASED, attempt.invoked(), attempt.returned(), attempt.released());
 		}
 		if (!attempt.isLost()) {
-			return lasting(Cause.UNKNOWN, attempt, attempt.returned(), attempt.released());
+			return lasting(Cause.UNKNOWN, attempt, attempt.returned(), attempt.released(), limits);
 		}
 		// no renewal was sent while the process did not run
 		long known = attempt.lossKnown();
 		long held = Math.max(attempt.returned(), attempt.heldUntil());
 		long paused = attempt.client().pauses().covered(held, known);
-		return lasting(Cause.LOST, attempt, attempt.returned(), known - paused);
+		return lasting(Cause.LOST, attempt, attempt.returned(), known - paused, limits);
 	}
 
 	/**
@@ -95,10 +104,11 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	 */
 	private static Occupation during(Interval pause, Attempt attempt, Run.Limits limits) {
 		long given = pause.to() + limits.commandTimeout();
-		if (pause.to() - pause.from() < limits.commandTimeout() / 2 && !faulty(attempt, pause.from(), given)) {
+		long waited = attempt.client().waits().covered(pause.from(), pause.to());
+		if (waited < limits.commandTimeout() / 2 && !faulty(attempt, pause.from(), given)) {
 			return new Occupation(Cause.UNKNOWN, attempt.invoked(), pause.from(), given);
 		}
-		return lasting(Cause.UNKNOWN, attempt, pause.from(), pause.from());
+		return lasting(Cause.UNKNOWN, attempt, pause.from(), pause.from(), limits);
 	}
 
 	/**
@@ -111,11 +121,34 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	}
 
 	/**
-	 * It occupies the key for a lease after the last that it can have sent.
+	 * It occupies the key for a lease after the last that it can have sent. Of a long
+	 * lease without a holder no more than a part is left, once its client is well.
 	 */
-	private static Occupation lasting(Cause cause, Attempt attempt, long since, long lastSent) {
+	private static Occupation lasting(Cause cause, Attempt attempt, long since, long lastSent, Run.Limits limits) {
 		long arrived = attempt.client().storeFaults().lastEnd(lastSent - attempt.lease(), lastSent, lastSent);
-		return new Occupation(cause, attempt.invoked(), since, arrived + attempt.lease());
+		boolean revoked = cause == Cause.UNKNOWN && limits.notified() && attempt.lease() >= LONG * limits.lease();
+		return new Occupation(cause, attempt.invoked(), since,
+				revoked ? revoked(attempt, arrived) : arrived + attempt.lease());
+	}
+
+	/**
+	 * A client gives back what it may have been granted without an answer, again and
+	 * again in case the request is late, until the lease is over by its clocks.
+	 */
+	private static long revoked(Attempt attempt, long arrived) {
+		Client client = attempt.client();
+		long end = arrived + attempt.lease();
+		long time = (long) (REVOKED * attempt.lease());
+		long well = arrived;
+		long ill = client.storeFaults().lastEnd(well, well + time, well);
+		while (ill > well && well < end) {
+			well = ill;
+			ill = client.storeFaults().lastEnd(well, well + time, well);
+		}
+		long revoked = well + time + client.pauses().covered(well, end);
+		boolean given = (client.killed() == 0 || client.killed() > revoked)
+				&& !client.turned().intersects(attempt.invoked(), revoked);
+		return given ? Math.min(end, revoked) : end;
 	}
 
 	private static boolean faulty(Attempt attempt, long from, long to) {

@@ -42,8 +42,8 @@ final class Proof {
 	/**
 	 * The events that had to be survived and did not happen.
 	 */
-	static List<String> vacuous(Run run, Figures figures) {
-		Proof proof = new Proof(run, figures, new Findings());
+	static List<String> vacuous(Run run, Figures figures, Findings findings) {
+		Proof proof = new Proof(run, figures, findings);
 		proof.require(figures.lost() > 0 || !run.limits().notified(), "no lock was lost");
 		proof.require(figures.takeOvers() > 0, "no lock was taken over");
 		proof.require(figures.outcomes().containsKey(Event.UNKNOWN.name()), "no outcome was unknown");
@@ -51,6 +51,13 @@ final class Proof {
 				"no call was told of a quarantine");
 		proof.require(figures.rejectedWrites() > 0 || !run.limits().fenced(), "no write was rejected");
 		proof.require(figures.cyclesUnderFault() > 0, "no fault touched a lock");
+		if (run.limits().notified()) {
+			proof.require(figures.outcomes().containsKey(Event.INTERRUPTED.name()) || !run.isAsked("threads"),
+					"no call was interrupted");
+			proof.require(findings.areReadersSeen() || !run.isAsked("places"),
+					"no lock was shared by two processes at a time");
+			proof.require(findings.arePermitsSeen() || !run.isAsked("places"), "no permits reached their limit");
+		}
 		return proof.reasons;
 	}
 
@@ -66,6 +73,9 @@ final class Proof {
 				proof.coverage(invariant);
 			}
 		}
+		Coverage freed = findings.coverage(Invariant.I7).plus(findings.coverage(Invariant.I14));
+		proof.require(!run.isBrief() || run.timeline().isLossy() || freed.judged() >= Invariant.BRIEF_CASES,
+				"I7: %d judged with I14, at least %d have to be".formatted(freed.judged(), Invariant.BRIEF_CASES));
 		return proof.reasons;
 	}
 
@@ -92,7 +102,7 @@ final class Proof {
 
 	private boolean isPromised(Invariant invariant) {
 		return switch (invariant) {
-			case I2, I3, I4, I5, I12 -> this.run.limits().fenced();
+			case I2, I3, I4, I5, I12, I17 -> this.run.limits().fenced();
 			case I6 -> this.run.limits().notified();
 			default -> true;
 		};

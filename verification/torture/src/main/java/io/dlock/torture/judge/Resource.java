@@ -11,6 +11,8 @@ import io.dlock.torture.history.HistoryRecord;
  */
 final class Resource {
 
+	private static final long CALLS_PER_CLIENT = 1_000_000_000_000L;
+
 	private Resource() {
 	}
 
@@ -44,6 +46,7 @@ final class Resource {
 			}
 		}
 		judgeAcknowledged(run, counters, findings);
+		judgeOwners(run, findings);
 		if (run.limits().fenced()) {
 			judgeTransfers(run, findings);
 		}
@@ -71,6 +74,30 @@ final class Resource {
 			findings.violation(Invariant.I2, entry.nanos(), "Client %d used token %d of key %d after %d"
 				.formatted(entry.client(), entry.token(), entry.key(), highest));
 		}
+	}
+
+	/**
+	 * A holder uses the token that it was granted, also when the lock is lost and the
+	 * client has it again.
+	 */
+	private static void judgeOwners(Run run, Findings findings) {
+		Map<Long, Attempt> owners = new HashMap<>();
+		run.attempts()
+			.stream()
+			.filter(Attempt::isGranted)
+			.forEach((grant) -> owners.put(call(grant.client().header().client(), grant.number()), grant));
+		for (HistoryRecord entry : run.resource()) {
+			Attempt grant = owners.get(call(entry.client(), entry.attempt()));
+			if (grant != null && grant.returned() <= entry.nanos() && grant.key() == entry.key() && entry.token() != 0
+					&& grant.token() != entry.token()) {
+				findings.violation(Invariant.I4, entry.nanos(),
+						"%s used token %d at the resource".formatted(grant, entry.token()));
+			}
+		}
+	}
+
+	private static long call(int client, long attempt) {
+		return client * CALLS_PER_CLIENT + attempt;
 	}
 
 	/**

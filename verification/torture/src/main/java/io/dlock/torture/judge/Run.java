@@ -68,6 +68,19 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	}
 
 	/**
+	 * Whether the campaign was to have some of a thing.
+	 * @param option the name of the option
+	 * @return whether a number of it was asked for
+	 */
+	boolean isAsked(String option) {
+		return isAsked(this.options, option);
+	}
+
+	static boolean isAsked(Map<String, String> options, String option) {
+		return !"0".equals(options.getOrDefault(option, "0"));
+	}
+
+	/**
 	 * Whether each fault was inflicted once, as fast as possible.
 	 */
 	boolean isBrief() {

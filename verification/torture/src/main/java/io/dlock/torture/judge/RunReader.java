@@ -91,6 +91,7 @@ final class RunReader {
 	private void readHistory(Path file) {
 		HistoryHeader header = HistoryReader.header(file);
 		List<Interval> stalls = new ArrayList<>();
+		List<Interval> waits = new ArrayList<>();
 		long[] last = new long[1];
 		boolean[] ended = new boolean[1];
 		HistoryReader.forEach(file, (entry) -> {
@@ -98,9 +99,11 @@ final class RunReader {
 			ended[0] |= entry.event() == Event.END;
 			if (entry.event() == Event.STALL) {
 				stalls.add(new Interval(entry.other(), entry.nanos()));
+				long waited = (entry.value() != 0) ? entry.value() : entry.nanos() - entry.other();
+				waits.add(new Interval(entry.nanos() - waited, entry.nanos()));
 			}
 		});
-		Client client = client(header, last[0], ended[0], Intervals.of(stalls));
+		Client client = client(header, last[0], ended[0], Intervals.of(stalls), Intervals.of(waits));
 		this.clients.add(client);
 		Map<Long, Attempt> open = new HashMap<>();
 		Interrupts interrupts = new Interrupts();
@@ -121,12 +124,14 @@ final class RunReader {
 	 * The store may need three commands to be well again after a fault, and who waits a
 	 * poll to notice.
 	 */
-	private Client client(HistoryHeader header, long last, boolean ended, Intervals stalls) {
+	private Client client(HistoryHeader header, long last, boolean ended, Intervals stalls, Intervals waits) {
 		long after = 3 * header.commandTimeoutNanos() + header.pollNanos();
 		int number = header.client();
 		return new Client(header, last, ended ? 0 : killed(number, last),
 				this.timeline.pauses(number).and(stalls).and(this.machine),
-				this.timeline.harmfulFaults(number).extended(after), this.timeline.storeFaults(number).extended(after));
+				this.timeline.pauses(number).and(waits).and(this.machine),
+				this.timeline.harmfulFaults(number).extended(after), this.timeline.storeFaults(number).extended(after),
+				this.timeline.clocks(number));
 	}
 
 	/**

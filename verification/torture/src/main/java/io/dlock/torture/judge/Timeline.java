@@ -24,6 +24,9 @@ import io.dlock.torture.judge.Intervals.Interval;
  */
 record Timeline(List<Deed> events) {
 
+	/** A process does not run. */
+	private static final Set<String> STOPS = Set.of("F1", "F2");
+
 	/**
 	 * Faults of client processes: the store and the way to it are well. Messages that do
 	 * not arrive cost time and nothing else.
@@ -48,6 +51,10 @@ record Timeline(List<Deed> events) {
 	private static final String BUSY_MACHINE = "F28";
 
 	private static final String STORE_CLOCK = "F18";
+
+	private static final String CLIENT_CLOCK = "F20";
+
+	private static final String CLOCK_STEP = "clock-step ";
 
 	/**
 	 * Read a timeline.
@@ -76,7 +83,36 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals pauses(int client) {
-		return windows((deed) -> deed.isOf("client-", client) && Set.of("F1", "F2").contains(deed.fault()));
+		return windows((deed) -> deed.isOf("client-", client) && STOPS.contains(deed.fault()));
+	}
+
+	/**
+	 * When the clock of a process was turned.
+	 * @param client the number of the client
+	 * @return the times
+	 */
+	Intervals clocks(int client) {
+		return windows((deed) -> deed.fault().equals(CLIENT_CLOCK) && deed.concerns(client));
+	}
+
+	/**
+	 * The steps forward of the clock of a process, each shortly after its time. Not those
+	 * that end a step back: it is not known how long before its time they were.
+	 * @param client the number of the client
+	 * @return the beginnings of the steps
+	 */
+	List<Deed> clockSteps(int client) {
+		return this.events.stream()
+			.filter((deed) -> deed.kind() == Kind.START && deed.fault().equals(CLIENT_CLOCK) && deed.concerns(client)
+					&& deed.text().startsWith(CLOCK_STEP) && deed.amount() > 0)
+			.toList();
+	}
+
+	/**
+	 * How often a process was stopped.
+	 */
+	long stops() {
+		return this.events.stream().filter((deed) -> deed.kind() == Kind.START && STOPS.contains(deed.fault())).count();
 	}
 
 	/**

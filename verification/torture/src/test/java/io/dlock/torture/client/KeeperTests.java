@@ -113,7 +113,7 @@ class KeeperTests {
 
 	private static ClientOptions options(@Nullable Quarantine quarantine) {
 		return new ClientOptions(3, 0, 1, LEASE, LEASE, 1, 4, Duration.ZERO, Duration.ZERO, Path.of("none"), 0, 0, 0, 0,
-				0, KEPT, 0, "fake",
+				0, KEPT, false, 0, "fake",
 				new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), "", quarantine, 0));
 	}
 

@@ -30,7 +30,7 @@ class KeyFloodTests {
 	private static final Duration LEASE = Duration.ofSeconds(1);
 
 	private final ClientOptions options = new ClientOptions(0, 0, 1, LEASE, LEASE, 1, 1, Duration.ZERO, Duration.ZERO,
-			Path.of("none"), 0, 0, 0, 0, 0, 0, 0, "fake",
+			Path.of("none"), 0, 0, 0, 0, 0, 0, false, 0, "fake",
 			new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), "", null, 0));
 
 	private final Locks locks = new Locks();

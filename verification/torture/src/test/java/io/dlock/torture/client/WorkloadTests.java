@@ -39,7 +39,7 @@ class WorkloadTests {
 
 	private static ClientOptions options(int seed) {
 		return new ClientOptions(0, 0, seed, LEASE, LEASE, 1, 4, Duration.ZERO, Duration.ZERO, Path.of("none"), 0, 0, 0,
-				0, 0, 0, 0, "fake",
+				0, 0, 0, false, 0, "fake",
 				new StoreAddress(StoreType.REDIS, List.of(), "", new AtomicReference<>(""), "", null, 0));
 	}
 

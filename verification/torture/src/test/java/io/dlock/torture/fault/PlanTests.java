@@ -35,15 +35,15 @@ class PlanTests {
 
 	@Test
 	void smokeHasEveryKindOnce() {
-		List<PlannedFault> plan = Plan.make(this.types, SIZES, Plan.Pace.smoke(LEASE), 1);
+		List<PlannedFault> plan = Plan.make(this.types, SIZES, Plan.Pace.smoke(LEASE, LEASE.dividedBy(2)), 1);
 		assertThat(plan).extracting(PlannedFault::type).containsExactlyInAnyOrderElementsOf(this.types);
-		assertThat(last(plan)).isLessThan(Duration.ofSeconds(60).toMillis());
+		assertThat(last(plan)).isLessThan(Duration.ofSeconds(75).toMillis());
 	}
 
 	@Test
 	void smokeBeginsLongFaultsAndDoesNotAwaitThem() {
 		List<FaultType> types = List.of(LinkFaults.silentSubscription(Scope.LINK));
-		assertThat(Plan.make(types, SIZES, Plan.Pace.smoke(LEASE), 1)).singleElement()
+		assertThat(Plan.make(types, SIZES, Plan.Pace.smoke(LEASE, LEASE.dividedBy(2)), 1)).singleElement()
 			.extracting(PlannedFault::duration)
 			.isEqualTo(5 * LEASE.toMillis());
 		assertThat(Plan.make(types, SIZES, Plan.Pace.campaign(Duration.ofMinutes(1), LEASE), 1))

@@ -105,6 +105,93 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void i6LockIsValidThoughTheClockWasSetForward() {
+		this.run.clientClockStep(300, 900, 0, 60_000);
+		this.run.attempt(0, 0, 100).renewed().granted(110, 1).held(111, 390, 1, 1100).released(391);
+		assertBroken();
+		this.run.attempt(0, 1, 100).renewed().granted(110, 1).held(111, 450, 1, 1100).released(451);
+		assertBroken(Invariant.I6);
+	}
+
+	@Test
+	void i6LockOfAnotherProcessAndOfALaterTimeIsValid() {
+		this.run.clientClockStep(300, 900, 0, 60_000);
+		this.run.attempt(1, 0, 100).renewed().granted(110, 1).held(111, 800, 1, 1100).released(801);
+		this.run.attempt(0, 1, 305).renewed().granted(310, 1).held(311, 800, 1, 1300).released(801);
+		assertBroken();
+	}
+
+	@Test
+	void i6StepOfTheClockThatIsShorterThanTheLeaseLosesNothing() {
+		this.run.clientClockStep(300, 900, 0, 700);
+		this.run.attempt(0, 1, 100).renewed().granted(110, 1).held(111, 800, 1, 1100).released(801);
+		assertBroken();
+	}
+
+	@Test
+	void i7LongLeaseWithoutAHolderIsGivenBack() {
+		orphanOfALongLease();
+		refusedAt(7100, 7600);
+		assertBroken(Invariant.I7);
+	}
+
+	@Test
+	void i7LongLeaseWithoutAHolderIsNotGivenBackAtOnce() {
+		orphanOfALongLease();
+		refusedAt(6000, 6600);
+		assertBroken();
+	}
+
+	@Test
+	void i7LongLeaseIsNotGivenBackByAProcessThatHasNoStore() {
+		orphanOfALongLease();
+		this.run.fault(3000, 4000, "F12", "link-0");
+		refusedAt(7100, 7600);
+		assertBroken();
+	}
+
+	@Test
+	void i7LongLeaseIsNotGivenBackByAProcessThatIsKilled() {
+		orphanOfALongLease();
+		this.run.killed(0, 3000);
+		refusedAt(7100, 7600);
+		assertBroken();
+	}
+
+	@Test
+	void i7LongLeaseIsOverByAClockThatIsSetForward() {
+		orphanOfALongLease();
+		this.run.clientClockStep(500, 600, 0, 60_000);
+		refusedAt(7100, 7600);
+		assertBroken();
+	}
+
+	@Test
+	void i7LongLeaseIsGivenBackLaterByAProcessThatStandsStill() {
+		orphanOfALongLease();
+		this.run.fault(3000, 4000, "F1", "client-0");
+		refusedAt(7100, 7600);
+		assertBroken();
+	}
+
+	@Test
+	void i7LongLeaseIsGivenBackInTheTimeInWhichAProcessRuns() {
+		orphanOfALongLease();
+		this.run.fault(3000, 4000, "F1", "client-0");
+		refusedAt(8100, 8600);
+		assertBroken(Invariant.I7);
+	}
+
+	private void orphanOfALongLease() {
+		this.run.fault(100, 300, "F10", "link-0");
+		this.run.attempt(0, PRIVATE, 100).lease(10_000).then(300, Event.UNKNOWN);
+	}
+
+	private void refusedAt(long from, long to) {
+		this.run.attempt(1, PRIVATE, from).waiting(to - from).then(to, Event.REFUSED);
+	}
+
+	@Test
 	void i9CallTakesTooLong() {
 		this.run.fault(0, 50_000, "F5", "store");
 		this.run.attempt(0, 0, 100).waiting(500).then(1000, Event.UNKNOWN);
@@ -130,6 +217,22 @@ class AvailabilityTests {
 		this.run.fault(100, 3000, "F2", "client-0");
 		this.run.attempt(0, 0, 105).waiting(0).then(3001, Event.UNKNOWN);
 		this.run.attempt(1, 0, 500).waiting(500).then(1000, Event.REFUSED);
+		assertBroken();
+	}
+
+	@Test
+	void i7ThreadThatWaitedForAMomentDoesNotKeepAKeyForALease() {
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 120, 1, 1090).released(130);
+		this.run.waited(600, 690, 25).attempt(2, 0, 590).waiting(2000).then(2590, Event.REFUSED);
+		this.run.attempt(1, 0, 1000).waiting(550).then(1550, Event.REFUSED);
+		assertBroken(Invariant.I7);
+	}
+
+	@Test
+	void i7ThreadThatWaitedForLongMayKeepAKeyForALease() {
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 120, 1, 1090).released(130);
+		this.run.waited(600, 690, 60).attempt(2, 0, 590).waiting(1400).then(1990, Event.REFUSED);
+		this.run.attempt(1, 0, 1000).waiting(550).then(1550, Event.REFUSED);
 		assertBroken();
 	}
 
@@ -269,6 +372,51 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void i10GrantThatHasNeverBeenValid() {
+		neverValid(0, 100);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10ProcessMayBeStoppedBetweenAGrantAndItsCaller() {
+		this.run.fault(101, 1150, "F1", "client-0");
+		neverValid(0, 100);
+		neverValid(1, 100);
+		assertBroken();
+		neverValid(2, 100);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10GrantOfAFutureMayReachItsThreadTooLate() {
+		this.run.attempt(0, 0, 100)
+			.then(100, Event.ASYNC)
+			.granted(110, 1)
+			.then(1150, Event.FOUND_LOST)
+			.then(1151, Event.RELEASE_SENT)
+			.then(1152, Event.RELEASED_LOST);
+		assertBroken();
+	}
+
+	@Test
+	void i10GrantThatWasValidWhenItsCallReturned() {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1, 1090)
+			.then(1150, Event.FOUND_LOST)
+			.then(1151, Event.RELEASE_SENT)
+			.then(1152, Event.RELEASED_LOST);
+		assertBroken();
+	}
+
+	private void neverValid(int key, long at) {
+		this.run.attempt(0, key, at)
+			.granted(at + 1060, 1)
+			.then(at + 1061, Event.FOUND_LOST)
+			.then(at + 1062, Event.RELEASE_SENT)
+			.then(at + 1063, Event.RELEASED_LOST);
+	}
+
+	@Test
 	void i10CallFailsWithoutAReason() {
 		this.run.attempt(0, 0, 100).then(353, Event.UNKNOWN);
 		assertBroken(Invariant.I10);
@@ -278,6 +426,29 @@ class AvailabilityTests {
 	void i10CallMayFailBecauseAnotherThreadAskedBefore() {
 		this.run.slow(10, 90);
 		this.run.attempt(0, 0, 100).then(101, Event.UNKNOWN);
+		assertBroken();
+	}
+
+	@Test
+	void i9InterruptedCallGoesOnWaiting() {
+		this.run.attempt(0, 0, 50).granted(60, 1).held(61, 900, 1, 1050).released(901);
+		this.run.attempt(1, 1, 100).then(200, Event.INTERRUPT).granted(390, 1).held(391, 392, 1, 1380).released(393);
+		assertBroken();
+		this.run.attempt(1, 0, 400).then(500, Event.INTERRUPT).granted(905, 2).held(906, 907, 2, 1890).released(908);
+		assertBroken(Invariant.I9);
+	}
+
+	@Test
+	void i9InterruptBeforeACallIsNotForIt() {
+		this.run.attempt(0, 0, 50).granted(60, 1).held(61, 900, 1, 1050).released(901);
+		this.run.attempt(1, 0, 400).then(350, Event.INTERRUPT).granted(905, 2).held(906, 907, 2, 1890).released(908);
+		assertBroken();
+	}
+
+	@Test
+	void i9InterruptedCallMayWaitForAStoreThatDoesNotAnswer() {
+		this.run.fault(450, 700, "F6", "node-0");
+		this.run.attempt(1, 0, 400).then(500, Event.INTERRUPT).then(750, Event.INTERRUPTED);
 		assertBroken();
 	}
 
@@ -300,12 +471,6 @@ class AvailabilityTests {
 	}
 
 	@Test
-	void i10CallIsRefusedByAShutdownWithoutARequest() {
-		this.run.attempt(0, 0, 100).then(110, Event.CLOSED);
-		assertBroken(Invariant.I10);
-	}
-
-	@Test
 	void i10FreeKeyIsNotKeptByCallsThatComeAndGo() {
 		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 1000, 1, 1090).released(1001);
 		for (int call = 0; call < 20; call++) {
@@ -320,12 +485,6 @@ class AvailabilityTests {
 		this.run.fault(600, 625, "F1", "client-2").attempt(2, 0, 590).waiting(2000).then(2590, Event.REFUSED);
 		this.run.attempt(1, 0, 1000).waiting(550).then(1550, Event.REFUSED);
 		assertBroken(Invariant.I7);
-	}
-
-	@Test
-	void i10UndocumentedFailure() {
-		this.run.attempt(0, 0, 100).then(110, Event.FAILED);
-		assertBroken(Invariant.I10);
 	}
 
 	@Test

@@ -80,6 +80,17 @@ class FalseBusyTests {
 		assertThat(this.run.broken()).containsExactly(Invariant.I10);
 	}
 
+	/**
+	 * It may have taken the lock itself.
+	 */
+	@Test
+	void i10TryDuringAFaultOfTheStoreIsNotJudged() {
+		this.run.fault(100, 200, "F9", "links");
+		this.run.attempt(1, this.key, 150).waiting(0).then(152, Event.REFUSED);
+		assertThat(this.run.broken()).isEmpty();
+		assertThat(this.run.judge().coverage().get(Invariant.I10).judged()).isZero();
+	}
+
 	@Test
 	void i10AnotherTryThatIsRefusedIsNoReason() {
 		this.run.attempt(0, this.key, 100).waiting(0).then(110, Event.REFUSED);

@@ -63,6 +63,39 @@ class JudgeTests {
 	}
 
 	@Test
+	void runWithoutAnInterruptOrSharedLocksProvesNothing() {
+		provesSomething().option("threads", "4").option("places", "2").option("transfers", "1");
+		assertThat(this.run.judge().vacuous()).containsExactly("no call was interrupted",
+				"no lock was shared by two processes at a time", "no permits reached their limit");
+		assertThat(this.run.judge().unproven()).containsExactly("I17: 0 judged, at least 100 have to be");
+		this.run.attempt(0, 0, 5000).then(5010, Event.INTERRUPT).then(5020, Event.INTERRUPTED);
+		place(0, 0, Integer.MAX_VALUE, 5000);
+		place(1, 0, Integer.MAX_VALUE, 5001);
+		place(0, Keys.PLACES - 1, 2, 5000);
+		place(1, Keys.PLACES - 1, 2, 5001);
+		assertThat(this.run.judge().vacuous()).isEmpty();
+	}
+
+	@Test
+	void readersOfOneProcessAndPermitsBelowTheirLimitProveNothing() {
+		provesSomething().option("places", "2");
+		place(0, 0, Integer.MAX_VALUE, 5000);
+		place(0, 0, Integer.MAX_VALUE, 5001);
+		place(0, Keys.PLACES - 1, 3, 5000);
+		place(1, Keys.PLACES - 1, 3, 5001);
+		assertThat(this.run.judge().vacuous()).containsExactly("no lock was shared by two processes at a time",
+				"no permits reached their limit");
+	}
+
+	private void place(int client, int number, int places, long at) {
+		this.run.attempt(client, Keys.placeKey(number), at)
+			.places(places)
+			.granted(at + 1, at)
+			.held(at + 2, at + 10, at, at + 990)
+			.released(at + 11);
+	}
+
+	@Test
 	void runWithMissingDataProvesNothing() {
 		provesSomething().missing("there is no checks.txt");
 		Verdict verdict = this.run.judge();
@@ -134,9 +167,9 @@ class JudgeTests {
 	void briefRunThatJudgesTooLittleProvesNothing() {
 		Verdict verdict = provesSomething().brief().judge();
 		assertThat(verdict.isClean()).isTrue();
-		assertThat(verdict.unproven()).contains("I6: 22 judged, at least 500 have to be",
-				"I14: 20 judged, at least 500 have to be");
-		assertThat(verdict.line()).startsWith("INVALID (").contains("I6: 22 judged");
+		assertThat(verdict.unproven()).contains("I6: 1 judged, at least 100 have to be",
+				"I14: 20 judged, at least 100 have to be", "I7: 22 judged with I14, at least 500 have to be");
+		assertThat(verdict.line()).startsWith("INVALID (").contains("I6: 1 judged");
 		this.run.attempt(0, 0, 60_000).granted(60_001, 900).held(60_002, 60_100, 900, 61_000).released(60_101);
 		this.run.attempt(1, 0, 60_000).granted(60_001, 901).held(60_002, 60_100, 901, 61_000).released(60_101);
 		assertThat(this.run.judge().line()).startsWith("BROKEN (");

@@ -111,8 +111,9 @@ class LongRunTests {
 			stalls.add(new Interval(at * MS, (at + 15) * MS));
 		}
 		return new Client(new HistoryHeader(number, 0, 1, 1000 * MS, 100 * MS, 100 * MS, true, true), length * MS, 0,
-				timeline.pauses(number).and(Intervals.of(stalls)), timeline.faults(number).extended(400 * MS),
-				timeline.storeFaults(number).extended(400 * MS));
+				timeline.pauses(number).and(Intervals.of(stalls)), timeline.pauses(number).and(Intervals.of(stalls)),
+				timeline.faults(number).extended(400 * MS), timeline.storeFaults(number).extended(400 * MS),
+				Intervals.NONE);
 	}
 
 }

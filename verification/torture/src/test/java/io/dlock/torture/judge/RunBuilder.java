@@ -40,13 +40,17 @@ final class RunBuilder {
 
 	private final List<Interval> slow = new ArrayList<>();
 
+	private final List<Interval> stalls = new ArrayList<>();
+
+	private final List<Interval> waits = new ArrayList<>();
+
 	private long tokensPerLease = 1;
 
 	private long commandTimeout = 100;
 
 	private long end = 100_000;
 
-	private Map<String, String> options = Map.of();
+	private final Map<String, String> options = new LinkedHashMap<>();
 
 	/**
 	 * Each fault comes once.
@@ -68,7 +72,7 @@ final class RunBuilder {
 	}
 
 	RunBuilder option(String name, String value) {
-		this.options = Map.of(name, value);
+		this.options.put(name, value);
 		return this;
 	}
 
@@ -81,6 +85,16 @@ final class RunBuilder {
 		fault(from, to, "F18", "store");
 		int started = this.timeline.size() - 2;
 		this.timeline.set(started, this.timeline.get(started) + " amount=" + amount);
+		return this;
+	}
+
+	/**
+	 * The clock of a client is set forward, and back again.
+	 */
+	RunBuilder clientClockStep(long from, long to, int client, long amount) {
+		this.timeline.add("%d START F20 client-%d clock-step #%d tier=S amount=%d".formatted(from * MS, client,
+				this.timeline.size(), amount));
+		this.timeline.add("%d END F20 client-%d clock-step #%d".formatted(to * MS, client, this.timeline.size() - 1));
 		return this;
 	}
 
@@ -104,6 +118,15 @@ final class RunBuilder {
 	 */
 	RunBuilder slow(long from, long to) {
 		this.slow.add(new Interval(from * MS, to * MS));
+		return this;
+	}
+
+	/**
+	 * A thread of each client waited for a processor, at some time.
+	 */
+	RunBuilder waited(long from, long to, long waited) {
+		this.stalls.add(new Interval(from * MS, to * MS));
+		this.waits.add(new Interval((to - waited) * MS, to * MS));
 		return this;
 	}
 
@@ -145,10 +168,19 @@ final class RunBuilder {
 	}
 
 	RunBuilder resource(long nanos, int client, int key, Event event, long token, long value, long other) {
-		this.resource.add(HistoryRecord.of(nanos * MS, new Origin(client, 0, 1, key), event)
+		this.resource.add(HistoryRecord.of(nanos * MS, new Origin(client, 0, 0, key), event)
 			.withToken(token)
 			.withValue(value)
 			.withOther(other));
+		return this;
+	}
+
+	/**
+	 * A fenced write of the holder of a lock.
+	 */
+	RunBuilder resource(long nanos, AttemptBuilder holder, long token, long value) {
+		this.resource
+			.add(HistoryRecord.of(nanos * MS, holder.origin, Event.FENCED_WRITE).withToken(token).withValue(value));
 		return this;
 	}
 
@@ -182,8 +214,11 @@ final class RunBuilder {
 	private Client client(int number, Timeline read) {
 		long died = this.killed.getOrDefault(number, 0L);
 		return new Client(new HistoryHeader(number, 0, 1, LEASE * MS, 100 * MS, 100 * MS, true, true),
-				(died != 0) ? died : this.end * MS, died, read.pauses(number).and(Intervals.of(this.slow)),
-				read.harmfulFaults(number).extended(400 * MS), read.storeFaults(number).extended(400 * MS));
+				(died != 0) ? died : this.end * MS, died,
+				read.pauses(number).and(Intervals.of(this.slow)).and(Intervals.of(this.stalls)),
+				read.pauses(number).and(Intervals.of(this.slow)).and(Intervals.of(this.waits)),
+				read.harmfulFaults(number).extended(400 * MS), read.storeFaults(number).extended(400 * MS),
+				read.clocks(number));
 	}
 
 	/**
@@ -216,6 +251,19 @@ final class RunBuilder {
 			return this;
 		}
 
+		AttemptBuilder lease(long lease) {
+			this.records.set(0, this.records.get(0).withOther(lease * MS));
+			return this;
+		}
+
+		/**
+		 * It acquired the lock again, or tried to.
+		 */
+		AttemptBuilder nested(long at, Event event, long token, long took) {
+			this.records.add(record(at, event).withToken(token).withValue(took * MS));
+			return this;
+		}
+
 		/**
 		 * As many calls may hold the key at the same time.
 		 */
@@ -229,7 +277,7 @@ final class RunBuilder {
 		 */
 		AttemptBuilder downgrade(AttemptBuilder exclusive) {
 			this.records.add(record(0, Event.DOWNGRADE).withValue(exclusive.origin.attempt()));
-			return places(Integer.MAX_VALUE);
+			return waiting(0).places(Integer.MAX_VALUE);
 		}
 
 		AttemptBuilder granted(long at, long token) {

@@ -3,6 +3,7 @@ package io.dlock.torture.judge;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.torture.history.Event;
+import io.dlock.torture.judge.RunBuilder.AttemptBuilder;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -82,7 +83,11 @@ class SafetyTests {
 
 	@Test
 	void i3CallsThatOverlapMayBeGrantedInAnyOrder() {
-		this.run.attempt(0, 0, 100).granted(170, 1).then(171, Event.FOUND_LOST).released(172);
+		this.run.attempt(0, 0, 100)
+			.granted(170, 1)
+			.then(171, Event.FOUND_LOST)
+			.then(172, Event.RELEASE_SENT)
+			.then(173, Event.RELEASED_LOST);
 		this.run.attempt(1, 0, 110).granted(160, 2).held(161, 165, 2, 1160).released(166);
 		assertThat(this.run.broken()).doesNotContain(Invariant.I1, Invariant.I3);
 	}
@@ -101,9 +106,17 @@ class SafetyTests {
 
 	private void passedOnAfterLoss() {
 		this.run.tokensPerLease(10);
-		this.run.attempt(0, 0, 100).granted(102, 50).then(103, Event.FOUND_LOST).released(108);
+		this.run.attempt(0, 0, 100)
+			.granted(102, 50)
+			.then(103, Event.FOUND_LOST)
+			.then(108, Event.RELEASE_SENT)
+			.then(110, Event.RELEASED_LOST);
 		this.run.attempt(1, 0, 100).granted(110, 60).held(111, 112, 60, 1100).released(113);
-		this.run.attempt(0, 0, 111).granted(114, 51).then(115, Event.FOUND_LOST).released(116);
+		this.run.attempt(0, 0, 111)
+			.granted(114, 51)
+			.then(115, Event.FOUND_LOST)
+			.then(116, Event.RELEASE_SENT)
+			.then(117, Event.RELEASED_LOST);
 	}
 
 	@Test
@@ -209,6 +222,24 @@ class SafetyTests {
 	void i4NestedHoldHasAnotherToken() {
 		this.run.attempt(0, 0, 100).granted(120, 5).held(121, 150, 5, 1100).then(130, Event.NESTED, 6).released(151);
 		assertBroken(Invariant.I4);
+	}
+
+	@Test
+	void i4HolderUsesTheTokenOfALaterHolder() {
+		AttemptBuilder holder = this.run.attempt(0, 0, 100).granted(120, 5).held(121, 150, 5, 1100);
+		holder.released(151);
+		this.run.resource(130, holder, 5, 1);
+		assertBroken();
+		this.run.resource(140, holder, 6, 2);
+		assertBroken(Invariant.I4);
+	}
+
+	@Test
+	void i4CallOfAnEarlierProcessHadTheSameNumber() {
+		AttemptBuilder holder = this.run.attempt(0, 0, 100).granted(120, 5).held(121, 150, 5, 1100);
+		holder.released(151);
+		this.run.resource(50, holder, 4, 1);
+		assertBroken();
 	}
 
 	@Test
