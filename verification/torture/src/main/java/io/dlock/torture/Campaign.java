@@ -187,7 +187,7 @@ public final class Campaign implements AutoCloseable {
 			arguments.addAll(List.of("--seed=" + this.options.seed(), "--lease=" + this.options.lease().toMillis(),
 					"--threads=" + this.options.threads(), "--keys=" + this.options.keys(), "--resource=" + port,
 					"--contender=" + this.options.contender(), "--wrong-clocks=" + this.options.wrongClocks(),
-					"--long-leases=" + (!this.options.isSmoke() && !this.options.quarantine())));
+					"--long-leases=" + hasLongLeases()));
 			this.options.terms()
 				.ifPresent((terms) -> arguments.addAll(List.of("--longest-lease=" + terms.longestLease().toMillis(),
 						"--max-lag=" + terms.maxLag().toMillis())));
@@ -219,6 +219,14 @@ public final class Campaign implements AutoCloseable {
 		Files.write(this.directory.resolve("plan.txt"),
 				Stream.concat(Stream.of(this.options.toString()), plan.stream().map(PlannedFault::toString)).toList());
 		return plan;
+	}
+
+	/**
+	 * A brief run does not wait for them, a store with a quarantine has no leases that
+	 * are so long, and one of tier L may have locks again that were given back.
+	 */
+	private boolean hasLongLeases() {
+		return this.options.tier() == Tier.S && !this.options.isSmoke() && !this.options.quarantine();
 	}
 
 	/**

@@ -24,9 +24,9 @@ final class Workload {
 	 */
 	private static final int LATE = 50;
 
-	private static final int LONG = 10;
+	private static final int LONG = 4;
 
-	private static final int LONG_LEASE = 10;
+	private static final int LONG_LEASE = 20;
 
 	private final ClientOptions options;
 

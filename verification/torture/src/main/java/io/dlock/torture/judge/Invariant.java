@@ -77,6 +77,8 @@ public enum Invariant {
 
 	static final int BRIEF_CASES = 500;
 
+	private static final int BRIEF_LOSSES = 20;
+
 	private static final int FEW_BRIEF_CASES = 100;
 
 	private static final int FAIR_CASES = 30;
@@ -139,7 +141,8 @@ public enum Invariant {
 
 	private int leastJudgedInBriefRun() {
 		return switch (this) {
-			case I6, I7, I14 -> FEW_BRIEF_CASES;
+			case I6 -> BRIEF_LOSSES;
+			case I7, I14 -> FEW_BRIEF_CASES;
 			case I11 -> 1;
 			default -> isAlwaysJudged() ? BRIEF_CASES : 0;
 		};

@@ -33,7 +33,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	 * The part of a long lease in which it is given back: at most ten requests a second
 	 * are given back again.
 	 */
-	private static final double REVOKED = 0.6;
+	private static final double REVOKED = 0.3;
 
 	/**
 	 * The times that an attempt may occupy a key. Requests that were on their way when a

@@ -184,7 +184,7 @@ class AvailabilityTests {
 
 	private void orphanOfALongLease() {
 		this.run.fault(100, 300, "F10", "link-0");
-		this.run.attempt(0, PRIVATE, 100).lease(10_000).then(300, Event.UNKNOWN);
+		this.run.attempt(0, PRIVATE, 100).lease(20_000).then(300, Event.UNKNOWN);
 	}
 
 	private void refusedAt(long from, long to) {

@@ -167,7 +167,7 @@ class JudgeTests {
 	void briefRunThatJudgesTooLittleProvesNothing() {
 		Verdict verdict = provesSomething().brief().judge();
 		assertThat(verdict.isClean()).isTrue();
-		assertThat(verdict.unproven()).contains("I6: 1 judged, at least 100 have to be",
+		assertThat(verdict.unproven()).contains("I6: 1 judged, at least 20 have to be",
 				"I14: 20 judged, at least 100 have to be", "I7: 22 judged with I14, at least 500 have to be");
 		assertThat(verdict.line()).startsWith("INVALID (").contains("I6: 1 judged");
 		this.run.attempt(0, 0, 60_000).granted(60_001, 900).held(60_002, 60_100, 900, 61_000).released(60_101);
