@@ -32,7 +32,7 @@ final class Losses {
 	 */
 	private static final int FEW_STOPPED = 2;
 
-	private static final int STOPS_PER_STOPPED = 10;
+	private static final int STOPS_PER_STOPPED = 50;
 
 	private Losses() {
 	}
