@@ -17,7 +17,8 @@ import io.dlock.torture.Keys;
  * <p>
  * Each permit was granted at a moment at which fewer were held than its call asked for.
  * It is not known when between the request and the return of the call that was: the holds
- * that were valid at the quietest moment of that time count.
+ * that were valid at the quietest moment of that time count. A permit that is passed on
+ * inside a process is not counted again.
  * <p>
  * A downgrade is one step of the store: no exclusive lock is granted between the one that
  * it ends and the shared one.
@@ -128,6 +129,7 @@ final class Exclusion {
 		List<Attempt> near = new ArrayList<>();
 		int begun = 0;
 		for (Attempt permit : permits.stream()
+			.filter(run.limits()::isGrantOfStore)
 			.sorted(Comparator.comparingLong((grant) -> Tokens.grantedSince(run, grant)))
 			.toList()) {
 			long since = Tokens.grantedSince(run, permit);

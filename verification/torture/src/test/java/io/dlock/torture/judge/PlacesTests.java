@@ -126,6 +126,18 @@ class PlacesTests {
 	}
 
 	@Test
+	void i1PermitThatIsPassedOnIsNotCountedAgain() {
+		this.run.tokensPerLease(1024);
+		permit(0, 2, 100, 200, 1024);
+		permit(1, 2, 105, 110, 2048);
+		permit(2, 3, 107, 250, 3072);
+		permit(1, 2, 112, 150, 2049);
+		assertBroken();
+		permit(1, 2, 160, 180, 4096);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
 	void i1PermitThatIsGrantedAndNeverUsed() {
 		permit(0, 2, 100, 200, 1);
 		permit(1, 2, 110, 210, 2);
