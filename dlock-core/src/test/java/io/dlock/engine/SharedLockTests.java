@@ -192,6 +192,19 @@ class SharedLockTests extends AbstractMemberTests {
 		next.join().release();
 	}
 
+	@Test
+	void readerBehindAWriterOfItsProcessDoesNotOvertakeAWriterOfAnotherProcess() {
+		LockHandle writer = hold(this.registry, exclusive("key").build());
+		CompletableFuture<LockHandle> next = waiting(this.other, exclusive("key").build());
+		awaitQueuedInStore(this.other);
+		CompletableFuture<LockHandle> reader = waiting(this.registry, shared("key").build());
+		writer.release();
+		LockHandle exclusive = next.join();
+		assertThat(reader).isNotDone();
+		exclusive.release();
+		reader.join().release();
+	}
+
 	/** An upgrade blocks without end in Redisson (issue 4796). */
 	@Test
 	void upgradeIsRefusedAtOnce() {

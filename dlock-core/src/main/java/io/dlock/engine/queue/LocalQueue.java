@@ -182,17 +182,23 @@ final class LocalQueue {
 	 * Remove the next request that still waits.
 	 * @param expired collects the requests before it whose wait time is over, which have
 	 * yet to be signalled
-	 * @return the request, or {@code null} if none waits
+	 * @param left the exclusive lease that is left to the request, or {@code null}
+	 * @return the request, or {@code null} if none waits, or if it is a member, which
+	 * would take the place of the lease before the queue of the store
 	 */
-	@Nullable QueuedRequest pollWaiting(List<QueuedRequest> expired) {
+	@Nullable QueuedRequest pollWaiting(List<QueuedRequest> expired, @Nullable Lease left) {
 		if (this.others == null) {
 			return null;
 		}
 		QueuedRequest next = null;
 		for (Iterator<QueuedRequest> all = this.others.iterator(); next == null && all.hasNext();) {
 			QueuedRequest queued = all.next();
+			boolean over = queued.isExpired();
+			if (!over && left != null && queued.isMember()) {
+				break;
+			}
 			all.remove();
-			if (queued.isExpired()) {
+			if (over) {
 				watch(queued);
 				expired.add(queued);
 			}

@@ -22,7 +22,8 @@ import io.dlock.engine.lease.StoreReleaser;
  * A request that leaves the first place while others wait leaves its lease to the next:
  * on offer, if it can be passed on, and otherwise to be given up with the next call to
  * the store, which the next request has to make anyway. The next is a request that still
- * waits: one whose wait time is over is neither offered a lease nor waited for.
+ * waits: one whose wait time is over is neither offered a lease nor waited for. A lease
+ * is released before a shared request or one for a permit asks the store.
  */
 public final class LocalQueues {
 
@@ -139,7 +140,7 @@ public final class LocalQueues {
 				return queue;
 			}
 			departure.lease = queued.removeUnusedLease();
-			departure.successor = queue.pollWaiting(departure.answered);
+			departure.successor = queue.pollWaiting(departure.answered, departure.lease);
 			if (departure.successor == null && departure.lease != null) {
 				queue.note(null);
 				return queue;
@@ -163,7 +164,8 @@ public final class LocalQueues {
 
 	/**
 	 * Pass a lock whose release has begun on to the next request, if there is one.
-	 * @return {@code false} if no request waits; the holder keeps its place then
+	 * @return {@code false} if no request waits that takes over the lease; the holder
+	 * keeps its place then
 	 */
 	public boolean pass(Hold hold) {
 		String name = hold.context().queueName();
@@ -175,7 +177,7 @@ public final class LocalQueues {
 		Departure departure = new Departure();
 		this.queues.computeIfPresent(name, (key, queue) -> {
 			QueuedRequest holder = queue.holder(hold);
-			departure.successor = (holder != null) ? queue.pollWaiting(departure.answered) : null;
+			departure.successor = (holder != null) ? queue.pollWaiting(departure.answered, hold.lease()) : null;
 			if (holder != null && departure.successor != null) {
 				holder.end();
 				departure.lease = hold.lease();
