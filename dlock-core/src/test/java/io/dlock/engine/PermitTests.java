@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -188,6 +189,63 @@ class PermitTests extends AbstractMemberTests {
 		permits.addAll(take(this.registry, 2, 5));
 		assertThat(this.registry.tryAcquirePermit(noWait("key"), 5)).isEmpty();
 		permits.forEach(LockHandle::release);
+	}
+
+	@Test
+	void requestWithALowerLimitDoesNotKeepOthersFromFreePlaces() {
+		List<LockHandle> permits = take(this.other, 3, 5);
+		CompletableFuture<LockHandle> low = this.registry.acquirePermitAsync(request("key"), 3);
+		Awaitility.await().until(() -> Waiting.processes(this.store.memory, "limit:key") == 1);
+		try (LockHandle tried = this.registry.tryAcquirePermit(noWait("key"), 5).orElseThrow()) {
+			permits.add(this.registry.acquirePermitAsync(request("key"), 5).join());
+			assertThat(this.registry.tryAcquirePermit(noWait("key"), 5)).isEmpty();
+			assertThat(tried.isValid()).isTrue();
+		}
+		assertThat(low).isNotDone();
+		permits.forEach(LockHandle::release);
+		low.join().release();
+	}
+
+	/**
+	 * It comes while the request before it is asking.
+	 */
+	@Test
+	void requestWithAHigherLimitOvertakesOneThatIsRefusedLater() {
+		List<LockHandle> permits = take(this.other, 3, 5);
+		CountDownLatch release = new CountDownLatch(1);
+		CountDownLatch arrived = this.store.holdAcquires(release);
+		CompletableFuture<LockHandle> low = this.registry.acquirePermitAsync(request("key"), 3);
+		awaitQuietly(arrived);
+		CompletableFuture<LockHandle> high = this.registry.acquirePermitAsync(request("key"), 5);
+		CompletableFuture<LockHandle> tried = this.registry.acquirePermitAsync(noWait("key"), 5);
+		Awaitility.await().until(() -> this.registry.queues().waiting().size() == 3);
+		release.countDown();
+		permits.add(high.join());
+		permits.add(tried.join());
+		assertThat(low).isNotDone();
+		permits.forEach(LockHandle::release);
+		low.join().release();
+	}
+
+	/**
+	 * The request behind which the try watches has not asked again.
+	 */
+	@Test
+	void refusalFromBeforeAReleaseIsNoAnswerForATry() {
+		LeaseLockRegistry asking = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().handOffMaxDuration(Duration.ZERO).build());
+		List<LockHandle> permits = take(asking, 2, 2);
+		CompletableFuture<LockHandle> next = asking.acquirePermitAsync(request("key"), 2);
+		Awaitility.await().until(() -> Waiting.processes(this.store.memory, "limit:key") == 1);
+		CountDownLatch release = new CountDownLatch(1);
+		CountDownLatch arrived = this.store.holdAcquires(release);
+		permits.forEach(LockHandle::release);
+		awaitQuietly(arrived);
+		CompletableFuture<LockHandle> tried = asking.acquirePermitAsync(noWait("key"), 2);
+		release.countDown();
+		tried.join().release();
+		next.join().release();
+		asking.close();
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 package io.dlock.engine.queue;
 
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -31,6 +32,9 @@ final class LocalQueue {
 
 	private volatile boolean watched;
 
+	/** Requests with different limits have come. */
+	private volatile boolean mixed;
+
 	private volatile @Nullable QueueAnswer answer;
 
 	/** The first holds the lock no more, and another thread releases it. */
@@ -61,10 +65,12 @@ final class LocalQueue {
 	 * in the background: the caller may have held the lock itself. A request that has
 	 * waited is told that the lock was held, since it must not wait any longer.
 	 * @param queued the request that wants to know
-	 * @return the answer, or {@code null} as long as the first has none
+	 * @return the answer, or {@code null} as long as the first has none for it
 	 */
 	@Nullable QueueAnswer answerFor(QueuedRequest queued) {
-		return (this.releasing && queued.context().deadline().isImmediate()) ? null : this.answer;
+		QueueAnswer known = this.answer;
+		boolean outdated = this.releasing && queued.context().deadline().isImmediate();
+		return (known == null || outdated || !concerns(queued, known)) ? null : known;
 	}
 
 	/**
@@ -77,11 +83,11 @@ final class LocalQueue {
 	/**
 	 * Note the answer that the first has from the store.
 	 * @param known the answer, or {@code null} if the former one is out of date
-	 * @return whether a request watches for it
+	 * @return whether other requests may have to be told
 	 */
 	boolean note(@Nullable QueueAnswer known) {
 		this.answer = known;
-		return known != null && this.watched;
+		return known != null && (this.watched || this.mixed);
 	}
 
 	/**
@@ -100,10 +106,13 @@ final class LocalQueue {
 	}
 
 	void add(QueuedRequest queued) {
-		if (this.first == null) {
+		QueuedRequest current = this.first;
+		if (current == null) {
 			makeFirst(queued);
+			return;
 		}
-		else if (queued.isExpired()) {
+		this.mixed |= queued.limit() != current.limit();
+		if (queued.isExpired()) {
 			watch(queued);
 		}
 		else {
@@ -113,6 +122,42 @@ final class LocalQueue {
 			this.others.add(queued);
 			this.awaited = true;
 		}
+		if (this.mixed) {
+			overtake(List.of(queued));
+		}
+	}
+
+	/**
+	 * Give the first place to a request with a higher limit than that with which the
+	 * store has refused the first.
+	 * @return the request, or {@code null} if there is none
+	 */
+	private @Nullable QueuedRequest overtake(List<QueuedRequest> candidates) {
+		QueuedRequest refused = this.first;
+		QueueAnswer known = this.answer;
+		if (known == null || refused == null || !refused.isAdmissible()) {
+			return null;
+		}
+		QueuedRequest next = candidates.stream().filter((each) -> !concerns(each, known)).findFirst().orElse(null);
+		if (next != null) {
+			remove(next);
+			Set<QueuedRequest> waiting = new LinkedHashSet<>(Set.of(refused));
+			waiting.addAll((this.others != null) ? this.others : Set.of());
+			this.others = waiting;
+			this.awaited = true;
+			refused.turn(false);
+			makeFirst(next);
+		}
+		return next;
+	}
+
+	/**
+	 * Whether the answer that the first has is one for another request as well: a place
+	 * may be free for a higher limit.
+	 */
+	private boolean concerns(QueuedRequest queued, QueueAnswer known) {
+		QueuedRequest asked = this.first;
+		return known.failure() != null || asked == null || !asked.isMember() || queued.limit() <= asked.limit();
 	}
 
 	/**
@@ -165,16 +210,24 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Collect the watchers that the answer of the first is for.
-	 * @param told collects the watchers, which have yet to be signalled
+	 * Collect the watchers that the answer of the first is for, and a request that it is
+	 * not for, which is the first from here on.
+	 * @param told collects the requests, which have yet to be signalled
 	 */
 	void tell(List<QueuedRequest> told) {
 		QueueAnswer known = this.answer;
 		if (known != null && this.watchers != null) {
-			this.watchers.forEach((watcher) -> watcher.answer(known));
-			told.addAll(this.watchers);
-			this.watchers.clear();
-			this.watched = false;
+			this.watchers.stream().filter((watcher) -> concerns(watcher, known)).forEach(told::add);
+			told.forEach((watcher) -> watcher.answer(known));
+			told.forEach(this::unwatch);
+		}
+		List<QueuedRequest> behind = new ArrayList<>();
+		if (this.mixed) {
+			addTo(behind);
+		}
+		QueuedRequest next = overtake(behind);
+		if (next != null) {
+			told.add(next);
 		}
 	}
 

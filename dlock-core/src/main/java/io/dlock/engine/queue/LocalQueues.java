@@ -262,7 +262,7 @@ public final class LocalQueues {
 	}
 
 	/**
-	 * Tell all requests of a queue that watch for it the answer that the first has from
+	 * Tell the requests of a queue that watch for it the answer that the first has from
 	 * the store.
 	 * @param first the first of the queue
 	 * @param known the answer, or {@code null} if the former one is out of date

@@ -166,6 +166,10 @@ public final class QueuedRequest {
 		return this.context.terms().isMember();
 	}
 
+	int limit() {
+		return this.context.terms().limit();
+	}
+
 	/**
 	 * Admit a request to a hold beside its queue. Called under the lock of the queue.
 	 * @param hold a permit on offer, or a shared lock that is held already
@@ -196,8 +200,8 @@ public final class QueuedRequest {
 
 	/**
 	 * Set whether it is this request's turn.
-	 * @param turn {@code false} for a request that was admitted but could not use the
-	 * hold
+	 * @param turn {@code false} for a request that was overtaken, or that was admitted
+	 * but could not use the hold
 	 */
 	void turn(boolean turn) {
 		this.first = turn;

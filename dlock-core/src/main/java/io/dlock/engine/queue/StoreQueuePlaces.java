@@ -59,11 +59,12 @@ public final class StoreQueuePlaces {
 
 	/**
 	 * Wake the first of a queue because this process has released a place of the lock,
-	 * unless the store gives that to another process.
+	 * unless the store gives that to another process. The last answer is out of date.
 	 */
 	void onReleased(String storageKey) {
 		QueuedRequest first = this.queues.first(storageKey);
 		if (first != null && !first.isPreceded()) {
+			this.queues.answer(first, null);
 			first.onLockAvailable();
 		}
 	}
