@@ -9,18 +9,21 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.LockBusyException;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.lease.Hold;
 import io.dlock.store.StorageKey;
 
 /**
@@ -46,17 +49,51 @@ final class LockSetAcquirer {
 		List<LockRequest> requests = requests(template, keys);
 		Deadline deadline = this.acquirer.deadline(template);
 		List<LeaseLockHandle> granted = new ArrayList<>(requests.size());
+		Thread caller = Thread.currentThread();
 		try {
-			while (granted.size() < requests.size()) {
+			for (int watched = 0; granted.size() < requests.size();) {
+				watched = onLost(granted, watched, () -> {
+					deadline.end();
+					LockSupport.unpark(caller);
+				});
 				acquireNext(requests.subList(granted.size(), requests.size()), deadline, granted);
 			}
 			granted.forEach(LockHandle::assertHeld);
 			return this.handles.set(granted);
 		}
 		catch (Throwable ex) {
+			Throwable reason = lossOr(ex, granted);
 			giveBack(granted);
+			if (reason instanceof LockLostException lost) {
+				throw lost;
+			}
 			throw ex;
 		}
+	}
+
+	/**
+	 * Watch the locks that are held while the caller waits for the next.
+	 * @param granted the locks
+	 * @param watched how many of them are watched already
+	 * @param action the action if one of them is lost
+	 * @return how many are watched now
+	 */
+	private static int onLost(List<LeaseLockHandle> granted, int watched, Runnable action) {
+		granted.subList(watched, granted.size()).forEach((handle) -> handle.onLost((lost) -> action.run()));
+		return granted.size();
+	}
+
+	/**
+	 * The reason for which a set fails: the wait for the next lock ends if one is lost.
+	 */
+	private static Throwable lossOr(Throwable failure, List<LeaseLockHandle> granted) {
+		boolean waited = failure instanceof LockBusyException || failure instanceof CancellationException;
+		return waited ? granted.stream()
+			.map(LeaseLockHandle::hold)
+			.filter(Hold::isLost)
+			.findFirst()
+			.<Throwable>map(Hold::lostException)
+			.orElse(failure) : failure;
 	}
 
 	/**
@@ -167,6 +204,10 @@ final class LockSetAcquirer {
 		/** Used by one thread after the other. */
 		private final List<LeaseLockHandle> granted = new ArrayList<>();
 
+		private int watched;
+
+		private volatile boolean lost;
+
 		private volatile @Nullable CompletableFuture<LockHandle> current;
 
 		private AsyncSet(List<LockRequest> requests, Map<String, LockHandle> held, LockAcquirer acquirer,
@@ -194,9 +235,13 @@ final class LockSetAcquirer {
 					? this.acquirer.acquireAsync(request, this.deadline, outer)
 					: this.acquirer.acquireAsync(request, this.deadline, companions);
 			this.current = next;
-			if (this.future.isDone()) {
+			if (this.future.isDone() || this.lost) {
 				next.cancel(false);
 			}
+			this.watched = onLost(this.granted, this.watched, () -> {
+				this.lost = true;
+				cancelCurrent();
+			});
 			next.whenComplete((handle, failure) -> answered(handle, failure, companions));
 		}
 
@@ -257,7 +302,7 @@ final class LockSetAcquirer {
 		}
 
 		private void end(@Nullable Throwable failure) {
-			Throwable reason = (failure != null) ? failure : new CancellationException();
+			Throwable reason = lossOr((failure != null) ? failure : new CancellationException(), this.granted);
 			giveBack(this.granted);
 			this.future.completeExceptionally(reason);
 		}

@@ -287,6 +287,24 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void lossOfALockEndsTheWaitForTheNext() {
+		holdElsewhere("b", Duration.ofHours(1));
+		LockRequest patient = request("set", LEASE, LockRequest.FOREVER);
+		CompletableFuture<LockSet> waiter = inOtherThread(() -> this.registry.acquireAll(patient, List.of("a", "b")));
+		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(patient, List.of("A", "b"));
+		Awaitility.await().until(() -> waitersOf("b") == 1);
+		this.registry.renewer().leases().forEach(LeaseInternals::expire);
+		for (CompletableFuture<LockSet> each : List.of(waiter, future)) {
+			assertThat(each).failsWithin(Patience.EVENTUALLY)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(LockLostException.class);
+		}
+		assertThat(isFreeInStore("b")).isFalse();
+		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("A"));
+	}
+
+	@Test
 	void callersWithOverlappingSetsDoNotWaitForEachOther() throws Exception {
 		List<String> keys = List.of("a", "b", "c", "d");
 		CyclicBarrier barrier = new CyclicBarrier(4);

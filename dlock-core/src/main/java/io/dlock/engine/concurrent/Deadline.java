@@ -15,7 +15,7 @@ public final class Deadline {
 
 	private final long start;
 
-	private final long limit;
+	private volatile long limit;
 
 	private Deadline(MachineClock clock, long limit) {
 		this.clock = clock;
@@ -25,6 +25,13 @@ public final class Deadline {
 
 	public static Deadline after(MachineClock clock, Duration wait) {
 		return new Deadline(clock, Math.min(UNLIMITED_NANOS, TimeUnit.NANOSECONDS.convert(wait)));
+	}
+
+	/**
+	 * End the wait now.
+	 */
+	public void end() {
+		this.limit = Math.max(1, this.clock.nanoTime() - this.start);
 	}
 
 	public long remainingNanos() {
