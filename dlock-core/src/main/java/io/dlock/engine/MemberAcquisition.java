@@ -18,8 +18,6 @@ import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.engine.queue.StoreQueuePlaces;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
-import io.dlock.store.StoreException;
-import io.dlock.store.StoreException.Effect;
 
 /**
  * A request on its way to a shared lock or a permit. A reader joins the shared lease of
@@ -73,7 +71,7 @@ final class MemberAcquisition extends Acquisition {
 
 	/**
 	 * Join the shared lease of this process. The hold keeps the lease from its release as
-	 * long as the store is asked: a late answer must not revive a lease.
+	 * long as the store is asked.
 	 */
 	private @Nullable Hold join(QueuedRequest queued) {
 		SharedLease lease = this.shared.find(context());
@@ -112,9 +110,6 @@ final class MemberAcquisition extends Acquisition {
 		}
 		catch (RuntimeException | Error ex) {
 			lease.answered(sent, false);
-			if (!(ex instanceof StoreException failed) || failed.effect() == Effect.UNKNOWN) {
-				lease.unanswered(sent);
-			}
 			if (ex instanceof Error error) {
 				throw error;
 			}

@@ -23,6 +23,9 @@ import io.dlock.store.MailboxAddress;
  */
 final class StoreAcquirer {
 
+	/** Holds nothing. */
+	private static final String NO_OWNER = Lease.newOwner();
+
 	private final LockStore store;
 
 	private final StoreQueuePlaces places;
@@ -104,7 +107,8 @@ final class StoreAcquirer {
 
 	/**
 	 * Ask the store whether an exclusive request waits, by a call of an owner that holds
-	 * the key already.
+	 * the key already. The store refuses one that has lost it, since it asks for the
+	 * place of an owner that holds nothing.
 	 * @param context the call
 	 * @param lease the shared lease
 	 * @param sent the time of the call
@@ -112,7 +116,7 @@ final class StoreAcquirer {
 	 */
 	AcquireResult ask(AcquireContext context, SharedLease lease, Moment sent) {
 		AcquireResult result = this.store.acquire(new AcquireCommand(context.key(), lease.owner(), lease.length(),
-				context.holder(), context.reason(), null, false, null, AcquireCommand.UNLIMITED));
+				context.holder(), context.reason(), null, false, NO_OWNER, AcquireCommand.UNLIMITED));
 		storeAnswered(sent);
 		return result;
 	}

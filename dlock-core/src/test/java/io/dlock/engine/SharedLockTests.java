@@ -3,6 +3,7 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -22,6 +23,7 @@ import io.dlock.LockSettings;
 import io.dlock.console.LocalLocks;
 import io.dlock.console.LockCount;
 import io.dlock.console.LockKind;
+import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -363,9 +365,45 @@ class SharedLockTests extends AbstractMemberTests {
 		assertThat(one.isValid()).isFalse();
 		assertThat(two.isValid()).isTrue();
 		assertThat(two.token()).isGreaterThan(one.token());
+		two.release();
+		assertThat(isFreeInStore("key")).as("the lost lease is not granted anew").isTrue();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(one::release);
+		asking.close();
+	}
+
+	@Test
+	void readerIsToldOfALossAlthoughTheNextReadersQuestionHasNoAnswer() {
+		LeaseLockRegistry asking = asking();
+		LockHandle one = asking.acquireAsync(shared("key").build()).join();
+		AcquireCommand first = Objects.requireNonNull(this.store.asked);
+		this.store.memory.release("key", first.owner());
+		this.store.stuckAcquires.set(1);
+		LockHandle two = asking.acquireAsync(shared("key").build()).join();
+		this.store.memory.acquire(this.store.stuck.remove());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(one::renewNow);
+		for (LockHandle each : List.of(one, two)) {
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(each::release);
+		}
+		asking.close();
+	}
+
+	/**
+	 * A request without an answer arrives late.
+	 */
+	@Test
+	void leaseThatBeganAnewIsLost() {
+		LeaseLockRegistry asking = asking();
+		this.store.stuckAcquires.set(1);
+		LockHandle one = asking.acquireAsync(shared("key").build()).join();
+		AcquireCommand late = this.store.stuck.remove();
+		this.store.memory.release("key", late.owner());
+		this.store.memory.acquire(late);
+		LockHandle two = asking.acquireAsync(shared("key").build()).join();
+		assertThat(one.isValid()).isFalse();
+		assertThat(two.token()).isGreaterThan(one.token());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(one::release);
 		two.release();
-		assertThat(isFreeInStore("key")).isTrue();
+		Awaitility.await().until(() -> isFreeInStore("key"));
 		asking.close();
 	}
 

@@ -31,14 +31,11 @@ public final class SharedLease extends Lease {
 	/** When the store was last asked whether an exclusive request waits. */
 	private volatile Moment asked;
 
-	private volatile @Nullable UnansweredRequests unanswered;
-
 	private volatile @Nullable Loss lastLoss;
 
 	public SharedLease(Grant grant, MachineClock clock, Hold.LossListener lossListener) {
 		super(grant, clock, lossListener);
 		this.asked = grant.sent();
-		this.unanswered = grant.unanswered();
 		this.readers.add(holder());
 	}
 
@@ -86,20 +83,6 @@ public final class SharedLease extends Lease {
 	public void answered(Moment sent, boolean exclusiveWaits) {
 		this.asked = sent;
 		this.awaited = exclusiveWaits;
-	}
-
-	/**
-	 * Note that the store gave no answer. The request may arrive later than the release.
-	 * @param sent when it was asked
-	 */
-	public void unanswered(Moment sent) {
-		this.asked = sent;
-		this.unanswered = UnansweredRequests.add(this.unanswered, sent);
-	}
-
-	@Override
-	@Nullable UnansweredRequests unanswered() {
-		return this.unanswered;
 	}
 
 	public boolean isAwaited() {
