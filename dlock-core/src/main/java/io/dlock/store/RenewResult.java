@@ -14,6 +14,12 @@ public enum RenewResult {
 	REFUSED,
 
 	/** There is no answer: the lease may have started anew or not. */
-	UNKNOWN
+	UNKNOWN,
+
+	/**
+	 * The lease was not renewed, because the others of its call took the time. It is sent
+	 * again at once, so that this is no answer to a call without other answers.
+	 */
+	NOT_SENT
 
 }

@@ -196,6 +196,22 @@ class RenewalBatchTests extends AbstractRenewalBatchTests {
 		assertThat(this.store.renewedTogether).hasSizeGreaterThanOrEqualTo(1);
 	}
 
+	/**
+	 * No time passes in between.
+	 */
+	@Test
+	void leaseForWhichACallHadNoTimeIsRenewedAtOnce() {
+		this.store.renewalsInTime = 2;
+		List<LockHandle> handles = acquire("key", 5, Duration.ofSeconds(12));
+		this.clock.pass(millis(4100));
+		Awaitility.await().until(() -> {
+			lookAfterLeases(this.registry);
+			return handles.stream().allMatch(this::isRenewed);
+		});
+		assertThat(this.store.renewedTogether).extracting(List::size).containsExactly(5, 3, 1);
+		handles.forEach(LockHandle::release);
+	}
+
 	@Test
 	void maxHoldIsCheckedBeforeTheNextRenewal() {
 		LeaseLockHandle handle = (LeaseLockHandle) this.registry

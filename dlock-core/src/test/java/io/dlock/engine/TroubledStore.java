@@ -1,6 +1,8 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -85,6 +87,9 @@ final class TroubledStore implements LockStore {
 	volatile boolean releasesThrow;
 
 	volatile boolean renewalsAreNotSent;
+
+	/** How many leases of a call the store has the time to renew. */
+	volatile int renewalsInTime = Integer.MAX_VALUE;
 
 	volatile boolean sendsReleases;
 
@@ -212,7 +217,9 @@ final class TroubledStore implements LockStore {
 		if (this.down || this.renewalsAreNotSent) {
 			return leases.stream().map((lease) -> RenewResult.UNKNOWN).toList();
 		}
-		List<RenewResult> results = leases.stream().map(this::renew).toList();
+		List<RenewResult> results = new ArrayList<>(
+				leases.stream().limit(this.renewalsInTime).map(this::renew).toList());
+		results.addAll(Collections.nCopies(leases.size() - results.size(), RenewResult.NOT_SENT));
 		return this.renewalsFail ? leases.stream().map((lease) -> RenewResult.UNKNOWN).toList() : results;
 	}
 

@@ -296,7 +296,12 @@ public final class LeaseRenewer {
 		Moment sent = this.clock.now();
 		List<RenewResult> results = this.store.renew(leases, sent);
 		for (int i = 0; i < batch.size(); i++) {
-			answer(batch.get(i), results.get(i), sent);
+			if (results.get(i) == RenewResult.NOT_SENT) {
+				this.due.add(batch.get(i));
+			}
+			else {
+				answer(batch.get(i), results.get(i), sent);
+			}
 		}
 		this.events.renewed(leases, results);
 		return results;

@@ -82,6 +82,9 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 			if (!isOver()) {
 				renewMember(dialect, connection, lease);
 			}
+			else if (this.answers.containsValue(RenewResult.RENEWED)) {
+				answer(lease.holding(), RenewResult.NOT_SENT);
+			}
 		}
 	}
 
