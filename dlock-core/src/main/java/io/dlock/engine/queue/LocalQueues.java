@@ -140,7 +140,11 @@ public final class LocalQueues {
 				return queue;
 			}
 			departure.lease = queued.removeUnusedLease();
-			departure.successor = queue.pollWaiting(departure.answered, departure.lease);
+			// tries take turns with requests that wait, all of which may be granted
+			boolean tryNext = queued.isMember() && !queued.isWaiting() && !queued.isExpired();
+			departure.successor = tryNext ? queue.pollWatching() : null;
+			departure.successor = (departure.successor != null) ? departure.successor
+					: queue.pollWaiting(departure.answered, departure.lease);
 			if (departure.successor == null && departure.lease != null) {
 				queue.note(null);
 				return queue;

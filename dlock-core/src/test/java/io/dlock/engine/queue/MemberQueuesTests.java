@@ -1,6 +1,7 @@
 package io.dlock.engine.queue;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
@@ -108,6 +109,24 @@ class MemberQueuesTests {
 		join(1);
 		assertThat(this.members.pass(released())).isTrue();
 		assertThat(this.members.pass(released())).isFalse();
+	}
+
+	@Test
+	void triesTakeTurnsWithRequestsThatWait() {
+		QueuedRequest first = join(9);
+		QueuedRequest waiting = join(9);
+		List<QueuedRequest> tries = List.of(join(9, Duration.ZERO), join(9, Duration.ZERO));
+		grant(first);
+		assertThat(tries).extracting(QueuedRequest::isFirst).containsExactly(true, false);
+		grant(tries.get(0));
+		assertThat(waiting.isFirst()).isTrue();
+		grant(waiting);
+		assertThat(tries.get(1).isFirst()).isTrue();
+	}
+
+	private void grant(QueuedRequest queued) {
+		this.members.granted(queued, new Lease(grant(queued.context()), this.clock, (hold, loss) -> {
+		}));
 	}
 
 	private Hold released() {
