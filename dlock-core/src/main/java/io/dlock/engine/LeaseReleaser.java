@@ -258,10 +258,11 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Whether no exclusive lock is held, no lock is being released, and no request waits.
+	 * Whether no lock is held or being released, and no request waits.
 	 */
 	boolean isIdle() {
-		return this.queues.isEmpty() && !this.store.isEnding() && this.queues.releases().isEmpty();
+		return this.queues.isEmpty() && this.renewer.size() == 0 && !this.store.isEnding()
+				&& this.queues.releases().isEmpty();
 	}
 
 	/**

@@ -24,6 +24,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.StoreException;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -220,6 +221,38 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		assertThatCloseWaits(patient, answer::countDown);
 		assertThat(isFreeInStore(held.key())).isTrue();
 		released.join();
+	}
+
+	/**
+	 * Its request has left the queue, and its handle is not given out yet.
+	 */
+	@Test
+	void r51CloseWaitsForAMemberThatIsGrantedDuringTheStop() throws Exception {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(Duration.ofSeconds(5)).build());
+		CountDownLatch answer = new CountDownLatch(1);
+		CountDownLatch granted = new CountDownLatch(1);
+		CountDownLatch told = new CountDownLatch(1);
+		patient.addListener((event) -> {
+			if (event instanceof LockEvent.Acquired) {
+				granted.countDown();
+				awaitQuietly(told);
+			}
+		});
+		CountDownLatch asked = this.store.holdAcquires(answer);
+		CompletableFuture<LockHandle> request = patient.acquireAsync(noWait("key").withMode(LockMode.SHARED));
+		asked.await();
+		Thread closing = new Thread(patient::close);
+		closing.start();
+		Awaitility.await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
+		answer.countDown();
+		granted.await();
+		closing.join(1500);
+		assertThat(closing.isAlive()).isTrue();
+		told.countDown();
+		closing.join();
+		assertThat(isFreeInStore("key")).isTrue();
+		assertThat(request).failsWithin(Patience.EVENTUALLY);
 	}
 
 	/**
