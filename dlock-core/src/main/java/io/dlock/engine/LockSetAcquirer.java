@@ -287,7 +287,7 @@ final class LockSetAcquirer {
 					end(null);
 				}
 			}
-			catch (LockLostException ex) {
+			catch (Throwable ex) {
 				end(ex);
 			}
 		}

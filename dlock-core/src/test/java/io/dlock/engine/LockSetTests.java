@@ -387,6 +387,30 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 		turned.close();
 	}
 
+	/**
+	 * The error comes when all locks are granted.
+	 */
+	@Test
+	void errorFailsTheFutureAndLeavesNoLockTaken() {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock);
+		clock.onReading = () -> {
+			if (StackWalker.getInstance()
+				.walk((frames) -> frames.anyMatch((frame) -> frame.getClassName().contains("LockSetAcquirer")
+						&& frame.getMethodName().equals("complete")))) {
+				clock.onReading = () -> {
+				};
+				throw new NoClassDefFoundError("com/example/Missing");
+			}
+		};
+		assertThat(turned.acquireAllAsync(this.waiting, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(NoClassDefFoundError.class);
+		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("b"));
+		turned.close();
+	}
+
 	@Test
 	void closedRegistryEndsTheWaitForASet() {
 		holdElsewhere("b", LEASE);
