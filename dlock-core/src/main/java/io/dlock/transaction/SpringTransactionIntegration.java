@@ -256,6 +256,9 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 				this.guarded.add(listener);
 			}
 		}
+		if (this.severalManagers && this.inside == InsideTransaction.DEFER) {
+			SharedListeners.of(manager, BegunTransactionListener.class, BegunTransactionListener::new);
+		}
 		if (bean instanceof AbstractPlatformTransactionManager platform && platform
 			.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER) {
 			SharedListeners.of(manager, UnsynchronizedTransactionListener.class,

@@ -5,13 +5,37 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The locks that the transaction of a thread keeps.
+ * The locks that the transaction of a thread keeps. The transaction of another manager in
+ * which it began is not suspended, only its synchronizations are: the methods may write
+ * in it, and it keeps the locks.
  */
 final class ThreadTransactionLocks implements TransactionSynchronization {
 
-	private final TransactionLocks locks = new TransactionLocks();
+	private final @Nullable Object manager;
 
-	private ThreadTransactionLocks() {
+	/** The transaction that was bound when this one began. */
+	private final @Nullable ThreadTransactionLocks outer;
+
+	private final @Nullable TransactionLocks keptOutside;
+
+	private final TransactionLocks locks;
+
+	private boolean suspended;
+
+	private ThreadTransactionLocks(@Nullable Object manager, @Nullable ThreadTransactionLocks outer) {
+		this.manager = manager;
+		this.outer = outer;
+		this.keptOutside = keptOutside();
+		this.locks = (this.keptOutside != null) ? this.keptOutside : new TransactionLocks();
+	}
+
+	private @Nullable TransactionLocks keptOutside() {
+		for (ThreadTransactionLocks each = this.outer; each != null; each = each.outer) {
+			if (each.suspended && each.manager != this.manager && !each.locks.isDone()) {
+				return each.locks;
+			}
+		}
+		return null;
 	}
 
 	/**
@@ -20,7 +44,7 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 	 */
 	static @Nullable TransactionLocks locks() {
 		ThreadTransactionLocks current = bound();
-		return (current != null && !current.locks.isDone()) ? current.locks : null;
+		return (current != null && !current.suspended && !current.locks.isDone()) ? current.locks : null;
 	}
 
 	/**
@@ -28,11 +52,20 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 	 * @return its locks
 	 */
 	static TransactionLocks join() {
+		return join(null);
+	}
+
+	/**
+	 * Let the transaction of the calling thread keep locks.
+	 * @param manager identifies its manager among several
+	 * @return its locks
+	 */
+	static TransactionLocks join(@Nullable Object manager) {
 		TransactionLocks existing = locks();
 		if (existing != null) {
 			return existing;
 		}
-		ThreadTransactionLocks created = new ThreadTransactionLocks();
+		ThreadTransactionLocks created = new ThreadTransactionLocks(manager, bound());
 		TransactionSynchronizationManager.registerSynchronization(created);
 		created.resume();
 		return created.locks;
@@ -43,33 +76,41 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 	}
 
 	/**
+	 * Replaces whatever is bound: another thread may have completed the former
+	 * transaction.
+	 */
+	private static void bind(@Nullable ThreadTransactionLocks locks) {
+		TransactionSynchronizationManager.unbindResourceIfPossible(ThreadTransactionLocks.class);
+		if (locks != null) {
+			TransactionSynchronizationManager.bindResource(ThreadTransactionLocks.class, locks);
+		}
+	}
+
+	/**
 	 * An inner transaction finds the locks as if the methods had been synchronous: held
 	 * by its thread.
 	 */
 	@Override
 	public void suspend() {
 		this.locks.bindToThread();
-		unbind();
-	}
-
-	private void unbind() {
-		if (bound() == this) {
-			TransactionSynchronizationManager.unbindResource(ThreadTransactionLocks.class);
-		}
+		this.suspended = true;
 	}
 
 	@Override
 	public void resume() {
-		// another thread may have completed the former transaction
-		TransactionSynchronizationManager.unbindResourceIfPossible(ThreadTransactionLocks.class);
-		TransactionSynchronizationManager.bindResource(ThreadTransactionLocks.class, this);
+		bind(this);
+		this.suspended = false;
 		this.locks.unbindFromThread();
 	}
 
 	@Override
 	public void afterCompletion(int status) {
-		unbind();
-		this.locks.transactionDone(status == STATUS_ROLLED_BACK);
+		if (bound() == this) {
+			bind(this.outer);
+		}
+		if (this.keptOutside == null) {
+			this.locks.transactionDone(status == STATUS_ROLLED_BACK);
+		}
 	}
 
 	/**

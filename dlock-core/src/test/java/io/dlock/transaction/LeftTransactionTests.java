@@ -13,11 +13,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.dlock.DistributedLocked;
 import io.dlock.test.Patience;
@@ -189,11 +192,7 @@ class LeftTransactionTests extends AbstractTransactionTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void c9TransactionOfAnotherManagerIsNotLeft(boolean requiresNew) {
-		this.context.registerBean("other", PlatformTransactionManager.class, () -> {
-			JdbcDataSource other = new JdbcDataSource();
-			other.setURL("jdbc:h2:mem:");
-			return new DataSourceTransactionManager(other);
-		});
+		registerOther();
 		this.context.registerBean(Elsewhere.class);
 		start();
 		Elsewhere work = this.context.getBean(Elsewhere.class);
@@ -207,6 +206,87 @@ class LeftTransactionTests extends AbstractTransactionTests {
 			assertThat(isHeld()).isTrue();
 		});
 		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	private void registerOther() {
+		this.context.registerBean("other", PlatformTransactionManager.class, () -> {
+			JdbcDataSource other = new JdbcDataSource();
+			other.setURL("jdbc:h2:mem:");
+			return new DataSourceTransactionManager(other);
+		});
+	}
+
+	private TransactionTemplate other(int propagation) {
+		return new TransactionTemplate(this.context.getBean("other", PlatformTransactionManager.class),
+				new DefaultTransactionDefinition(propagation));
+	}
+
+	/**
+	 * The transaction of the other manager suspends only the synchronizations of the one
+	 * in which the method writes.
+	 */
+	@ParameterizedTest
+	@ValueSource(ints = { TransactionDefinition.PROPAGATION_REQUIRED, TransactionDefinition.PROPAGATION_REQUIRES_NEW })
+	void r47LockInATransactionOfAnotherManagerOutlastsTheTransactionAroundIt(int propagation) {
+		registerOther();
+		Work work = start();
+		AtomicInteger heldAtCommit = new AtomicInteger();
+		inTransaction(() -> {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCommit() {
+					heldAtCommit.addAndGet(isHeld() ? 1 : 0);
+				}
+
+			});
+			other(propagation).executeWithoutResult(
+					(status) -> other(propagation).executeWithoutResult((inner) -> work.run(this::insert)));
+			assertThat(isHeld()).isTrue();
+			work.run(this::insert);
+		});
+		assertThat(heldAtCommit).hasValue(1);
+		assertThat(entries()).isEqualTo(2);
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47LockOfANewTransactionInOneOfAnotherManagerEndsBeforeTheSuspendedOne() {
+		registerOther();
+		Work work = start();
+		inTransaction(() -> {
+			inNewTransaction(() -> {
+				other(TransactionDefinition.PROPAGATION_REQUIRED)
+					.executeWithoutResult((status) -> work.run(this::insert));
+				assertThat(isHeld()).isTrue();
+			});
+			nothingIsLeft();
+		});
+		assertThat(entries()).isOne();
+	}
+
+	static class Later {
+
+		@DistributedLocked("'counter'")
+		public CompletableFuture<String> later() {
+			return CompletableFuture.completedFuture("done");
+		}
+
+	}
+
+	@Test
+	void r47AsynchronousCallsShareTheLockInTransactionsOfTwoManagers() {
+		registerOther();
+		this.context.registerBean(Later.class);
+		start();
+		Later work = this.context.getBean(Later.class);
+		inTransaction(() -> {
+			other(TransactionDefinition.PROPAGATION_REQUIRED)
+				.executeWithoutResult((status) -> assertThat(work.later()).succeedsWithin(Patience.EVENTUALLY));
+			assertThat(isHeld()).isTrue();
+			assertThat(work.later()).succeedsWithin(Patience.EVENTUALLY);
+		});
 		nothingIsLeft();
 	}
 

@@ -149,7 +149,7 @@ final class StageCall {
 		try {
 			Object returned = this.call.runWithoutLock(failure);
 			if (returned instanceof CompletionStage<?> stage) {
-				cancelWithResult(stage);
+				this.result.whenComplete((value, ex) -> cancel(stage));
 				stage.whenComplete((value, ex) -> settle(value, LockedCall.unwrapped(ex)));
 			}
 			else {
@@ -169,14 +169,9 @@ final class StageCall {
 			end(locks, awaited(locks, returned), null);
 			return;
 		}
-		cancelWithResult(stage);
-		this.result.whenComplete((value, failure) -> end(locks, null, null));
+		this.result.whenComplete((value, failure) -> abandon(stage, locks));
 		if (this.call.isInterrupting()) {
-			locks.onLost((lost) -> LockedMethodExecutor.executeOrRun(() -> {
-				if (end(locks, null, null)) {
-					cancel(stage);
-				}
-			}));
+			locks.onLost((lost) -> LockedMethodExecutor.executeOrRun(() -> abandon(stage, locks)));
 		}
 		stage.whenComplete((value, failure) -> end(locks, value, failure));
 	}
@@ -210,10 +205,6 @@ final class StageCall {
 		}
 	}
 
-	private void cancelWithResult(CompletionStage<?> stage) {
-		this.result.whenComplete((value, failure) -> cancel(stage));
-	}
-
 	private static void cancel(CompletionStage<?> stage) {
 		try {
 			stage.toCompletableFuture().cancel(true);
@@ -224,15 +215,30 @@ final class StageCall {
 	}
 
 	/**
-	 * Release the lock, and then tell the caller.
-	 * @return whether this call did it
+	 * The work is told to stop before its lock is passed on.
 	 */
-	private boolean end(LockSet locks, @Nullable Object value, @Nullable Throwable failure) {
-		if (!this.ended.compareAndSet(false, true)) {
-			return false;
+	private void abandon(CompletionStage<?> stage, LockSet locks) {
+		if (this.ended.compareAndSet(false, true)) {
+			try {
+				cancel(stage);
+			}
+			finally {
+				release(locks, null, null);
+			}
 		}
+	}
+
+	private void end(LockSet locks, @Nullable Object value, @Nullable Throwable failure) {
+		if (this.ended.compareAndSet(false, true)) {
+			release(locks, value, failure);
+		}
+	}
+
+	/**
+	 * Release the lock, and then tell the caller.
+	 */
+	private void release(LockSet locks, @Nullable Object value, @Nullable Throwable failure) {
 		this.call.end(locks, value, LockedCall.unwrapped(failure), (outcome) -> settle(value, outcome));
-		return true;
 	}
 
 	private void settle(@Nullable Object value, @Nullable Throwable failure) {

@@ -14,6 +14,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
@@ -216,6 +217,33 @@ public class StageResultTests extends AbstractDistributedLockedTests {
 		awaitBody();
 		assertThat(result.cancel(true)).isTrue();
 		assertThat(this.work.getWork()).isCancelled();
+		Awaitility.await().until(this::isFree);
+	}
+
+	@Test
+	void r49StageIsCancelledBeforeItsLockIsPassedOn() throws Exception {
+		List<Boolean> heldAtCancel = new ArrayList<>();
+		CountDownLatch followed = new CountDownLatch(1);
+		CompletableFuture<String> stage = new CompletableFuture<>() {
+
+			@Override
+			public CompletableFuture<String> whenComplete(BiConsumer<? super String, ? super Throwable> action) {
+				CompletableFuture<String> dependent = super.whenComplete(action);
+				followed.countDown();
+				return dependent;
+			}
+
+			@Override
+			public boolean cancel(boolean mayInterruptIfRunning) {
+				heldAtCancel.add(!isFree());
+				return super.cancel(mayInterruptIfRunning);
+			}
+
+		};
+		CompletableFuture<String> result = this.work.stage("key", () -> stage).toCompletableFuture();
+		assertThat(followed.await(Patience.EVENTUALLY.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+		assertThat(result.cancel(true)).isTrue();
+		assertThat(heldAtCancel).containsExactly(true);
 		Awaitility.await().until(this::isFree);
 	}
 
