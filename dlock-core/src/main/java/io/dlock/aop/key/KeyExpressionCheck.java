@@ -220,19 +220,22 @@ final class KeyExpressionCheck {
 			throw refusal("but %s has no method '%s' that a key may call".formatted(owner, call.getName()),
 					"Name a public method of that type; a Class and a ClassLoader have none");
 		}
-		if (call.getName().equals("toString") && call.getChildCount() == 0) {
-			DeclaredTypes.bounds(value).forEach((bound) -> checkToString(call, bound));
-			return TEXT;
+		if (call.getChildCount() == 0) {
+			DeclaredTypes.bounds(value).forEach((bound) -> checkMethod(call, bound));
 		}
-		return type;
+		return (call.getName().equals("toString") && call.getChildCount() == 0) ? TEXT : type;
 	}
 
-	private void checkToString(MethodReference call, ResolvableType owner) {
+	private void checkMethod(MethodReference call, ResolvableType owner) {
 		Class<?> type = DeclaredTypes.known(owner);
-		if (type != null && !KeyValueTypes.hasToString(type)) {
+		try {
+			if (type != null) {
+				KeyValueTypes.checkMethod(type, call.getName());
+			}
+		}
+		catch (RefusedKeyException ex) {
 			checkType(call, owner);
-			throw refusal("but the toString() of %s may leave out a part of its value".formatted(owner),
-					"Leave out toString(): the key has a text of its own for that type");
+			throw refusal("which " + ex.problem(), ex.action());
 		}
 	}
 

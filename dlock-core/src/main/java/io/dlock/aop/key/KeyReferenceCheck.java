@@ -34,6 +34,11 @@ record KeyReferenceCheck(String expression, KeyScope scope) {
 			throw refusal("which uses %s: a key sees the arguments and the method only".formatted(node.toStringAST()),
 					"Compute the key from the arguments, or use the LockRegistry");
 		}
+		Integer hidden = this.scope.position("root");
+		if (hidden != null && node instanceof VariableReference && node.toStringAST().equals("#root")) {
+			throw refusal("but #root is the method and not the parameter of that name",
+					"Write #p%d for the parameter".formatted(hidden));
+		}
 		if (node instanceof VariableReference variable
 				&& !this.scope.variables().contains(variable.toStringAST().substring(1))) {
 			throw refusal(

@@ -40,7 +40,7 @@ public final class KeyValueFormatter extends StandardTypeConverter {
 	/** It keeps the classes that it has seen: a static one would keep their loaders. */
 	private final EvaluationContext restricted = SimpleEvaluationContext
 		.forPropertyAccessors(DataBindingPropertyAccessor.forReadOnlyAccess())
-		.withInstanceMethods()
+		.withMethodResolvers(new KeyMethodResolver())
 		.build();
 
 	private final Map<Class<?>, Form> forms = new ConcurrentHashMap<>();

@@ -130,11 +130,37 @@ final class KeyValueTypes {
 	}
 
 	/**
+	 * Refuse a method without arguments whose result does not stand for the value.
+	 * @param type the type of the value, known or declared
+	 * @param method the name of the method
+	 * @throws RefusedKeyException if no value of the type may be asked
+	 */
+	static void checkMethod(Class<?> type, String method) {
+		if (method.equals("toString") && !hasToString(type)) {
+			throw new RefusedKeyException("calls the toString() of a %s, which may leave out a part of its value"
+				.formatted(type.getTypeName()), "Leave out toString(): the key has a text of its own for that type");
+		}
+		if (method.equals("hashCode") && !hasHashCode(type)) {
+			throw new RefusedKeyException("calls the hashCode() of a %s, which may differ from process to process"
+				.formatted(type.getTypeName()), "Use that of a text or a number in it, such as an id");
+		}
+	}
+
+	/**
+	 * An enum has another one in each process, and so has all that contains one.
+	 */
+	private static boolean hasHashCode(Class<?> type) {
+		return (type.isInterface() && !isRefused(type)) || type == Number.class || type == String.class
+				|| (text(type) != null && !Enum.class.isAssignableFrom(type)
+						&& !CharSequence.class.isAssignableFrom(type));
+	}
+
+	/**
 	 * Whether {@code toString()} may say what a value of the type is.
 	 * @param type the type
 	 * @return whether it is a class with one of its own, or not known
 	 */
-	static boolean hasToString(Class<?> type) {
+	private static boolean hasToString(Class<?> type) {
 		if (type.isArray() || type.isRecord() || type == Optional.class || isRefused(type)) {
 			return false;
 		}

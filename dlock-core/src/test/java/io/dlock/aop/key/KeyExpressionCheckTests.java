@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -76,7 +77,10 @@ class KeyExpressionCheckTests {
 		}
 
 		void texts(ObjectId objectId, Path path, Nameless nameless, Item item, Item[] items, List<String> list,
-				Optional<String> optional) {
+				Optional<String> optional, Thread.State state) {
+		}
+
+		void rooted(Item root) {
 		}
 
 		<T extends Base & HasId> void bounds(T order, E own, List<? extends T> list, Map<String, ? extends T> map,
@@ -94,7 +98,7 @@ class KeyExpressionCheckTests {
 					100L, 7, 0.5, new String[] { "s0", "s1", "s2", "s3", "s4" }, "a", "b", Map.of("ab", "c"), 4 },
 			"texts",
 			new Object[] { new ObjectId(), Path.of("a"), new Nameless(), new Item("shoe", null, 2),
-					new Item[] { new Item("shoe", "m", 2) }, List.of("x"), Optional.of("x") },
+					new Item[] { new Item("shoe", "m", 2) }, List.of("x"), Optional.of("x"), Thread.State.NEW },
 			"bounds",
 			new Object[] { new Order(), new Order(), List.of(new Order()), Map.of("a", new Order()),
 					Optional.of(new Order()), new Box<>(new Order()) },
@@ -179,6 +183,17 @@ class KeyExpressionCheckTests {
 			texts | #list.toString() | several values
 			bounds | #order.toString() | Base: that has no text
 			bounds | #list[0].toString() | Base: that has no text
+			# a hashCode() that differs from process to process
+			texts | #state.hashCode() | hashCode() of a java.lang.Thread$State
+			texts | #item.hashCode() % 16 | hashCode() of a
+			texts | #items.![hashCode()] | hashCode() of a
+			texts | #objectId.hashCode() | ObjectId: that has no text
+			texts | #nameless.hashCode() | Nameless: that has no text
+			texts | #list.hashCode() | several values
+			# a parameter that SpEL cannot see
+			rooted | #root.sku | Write #p0
+			rooted | 'a-' + #root | Write #p0
+			rooted | #root | Write #p0
 			# methods that an expression may not call
 			texts | #root.targetClass.getSimpleName() | no method 'getSimpleName'
 			texts | #root.targetClass.toString() | no method 'toString'
@@ -193,6 +208,33 @@ class KeyExpressionCheckTests {
 		assertThatExceptionOfType(RefusedKeyException.class).isThrownBy(() -> key(method, expression))
 			.withMessageContaining("'" + expression + "'")
 			.withMessageContaining(message);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+			#any.hashCode() % 16 | hashCode()
+			'a-' + #any.toString() | toString()
+			""")
+	void methodWhoseResultDiffersFromProcessToProcessIsRefusedAtTheCall(String expression, String method) {
+		LockKey key = key("numbers", expression);
+		@Nullable Object[] arguments = ARGUMENTS.get("numbers").clone();
+		arguments[7] = "a";
+		assertThat(key.evaluate(arguments)).hasSize(1);
+		for (Object value : List.of(new Item("shoe", "m", 2), Set.of("a"), new int[0])) {
+			arguments[7] = value;
+			assertThatIllegalArgumentException().isThrownBy(() -> key.evaluate(arguments))
+				.withMessageContaining(method)
+				.withMessageContaining(value.getClass().getTypeName());
+		}
+	}
+
+	@Test
+	void hashCodeOfAnEnumIsRefusedAtTheCall() {
+		LockKey key = key("numbers", "#any.hashCode()");
+		@Nullable Object[] arguments = ARGUMENTS.get("numbers").clone();
+		arguments[7] = Thread.State.NEW;
+		assertThatIllegalArgumentException().isThrownBy(() -> key.evaluate(arguments))
+			.withMessageContaining("hashCode() of a java.lang.Thread");
 	}
 
 	@Test
