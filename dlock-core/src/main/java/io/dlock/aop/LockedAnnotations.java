@@ -71,7 +71,7 @@ final class LockedAnnotations {
 		Class<?> declaring = method.getDeclaringClass();
 		return isBehindInterfaces(type)
 				? Stream.of(type.getInterfaces()).filter(declaring::isAssignableFrom).findFirst().orElse(declaring)
-				: type;
+				: ClassUtils.getUserClass(type);
 	}
 
 	/**

@@ -140,7 +140,7 @@ final class LockedOperationParser {
 	private LockRequest checked(LockRequestBuilder template, @Nullable LockRegistry registry, Method method) {
 		try {
 			LockRequest request = template.build();
-			this.registries.orDefault(registry).validate(request.withMode(LockMode.EXCLUSIVE));
+			this.registries.orDefault(registry, method).validate(request.withMode(LockMode.EXCLUSIVE));
 			return request;
 		}
 		catch (IllegalArgumentException ex) {

@@ -7,6 +7,8 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.BeanCurrentlyInCreationException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -44,6 +46,9 @@ record NamedRegistries(Supplier<LockRegistry> defaultRegistry, Supplier<? extend
 		catch (NoSuchBeanDefinitionException ex) {
 			throw unknown(name, names(factory), method, ex);
 		}
+		catch (BeanCreationException ex) {
+			throw uncreated(ex, method);
+		}
 		throw unknown(name, "none", method, null);
 	}
 
@@ -73,7 +78,7 @@ record NamedRegistries(Supplier<LockRegistry> defaultRegistry, Supplier<? extend
 	 * @throws InvalidLockedMethodException if it has none
 	 */
 	void checkStore(LockRequest request, @Nullable Integer limit, @Nullable LockRegistry named, Method method) {
-		LockRegistry asked = orDefault(named);
+		LockRegistry asked = orDefault(named, method);
 		try {
 			if (limit != null) {
 				asked.validatePermit(request, limit);
@@ -90,8 +95,28 @@ record NamedRegistries(Supplier<LockRegistry> defaultRegistry, Supplier<? extend
 		}
 	}
 
-	LockRegistry orDefault(@Nullable LockRegistry named) {
-		return (named != null) ? named : this.defaultRegistry.get();
+	/**
+	 * The registry of a method.
+	 * @param named the registry that the method names, or {@code null}
+	 * @param method the method
+	 * @return the registry
+	 * @throws InvalidLockedMethodException if it needs the bean that is being created
+	 */
+	LockRegistry orDefault(@Nullable LockRegistry named, Method method) {
+		try {
+			return (named != null) ? named : this.defaultRegistry.get();
+		}
+		catch (BeanCreationException ex) {
+			throw uncreated(ex, method);
+		}
+	}
+
+	private static RuntimeException uncreated(BeanCreationException ex, Method method) {
+		return ex.contains(BeanCurrentlyInCreationException.class) ? new InvalidLockedMethodException(method,
+				"needs the LockRegistry, which cannot be created before the locked bean",
+				"Declare the @Bean methods that the LockRegistry needs, such as that of the DataSource, static, "
+						+ "or move the locked method to another bean",
+				ex) : ex;
 	}
 
 }

@@ -6,9 +6,12 @@ import java.util.concurrent.ExecutionException;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.support.GenericApplicationContext;
 
 import io.dlock.DistributedLimit;
@@ -114,6 +117,35 @@ class NamedRegistryTests {
 		assertThatExceptionOfType(Exception.class).isThrownBy(this.context::refresh)
 			.withStackTraceContaining("names the registry 'ledgers'")
 			.withStackTraceContaining("There are: audit, main");
+	}
+
+	static class App {
+
+		@Bean
+		LockSettings settings() {
+			return LockSettings.defaults();
+		}
+
+		@DistributedLocked("'job'")
+		public void job() {
+		}
+
+	}
+
+	@Test
+	void registryThatNeedsTheLockedBeanIsRefusedWithTheRemedy() {
+		try (AnnotationConfigApplicationContext own = new AnnotationConfigApplicationContext()) {
+			own.setAllowCircularReferences(false);
+			own.register(App.class);
+			own.registerBean(DistributedLockedBeanPostProcessor.class,
+					() -> PostProcessors.create(() -> own.getBean(LockRegistry.class)));
+			own.registerBean(LockRegistry.class,
+					() -> new LeaseLockRegistry(new MemoryLockStore(), own.getBean(LockSettings.class)));
+			assertThatExceptionOfType(BeanCreationException.class).isThrownBy(own::refresh)
+				.withCauseInstanceOf(InvalidLockedMethodException.class)
+				.withMessageContaining("App.job")
+				.withMessageContaining("static");
+		}
 	}
 
 }

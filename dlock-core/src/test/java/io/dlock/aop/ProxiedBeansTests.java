@@ -112,6 +112,23 @@ class ProxiedBeansTests {
 			.doesNotContain("MoreThanItsInterface.run");
 	}
 
+	@Configuration
+	static class EnhancedConfiguration {
+
+		@DistributedLocked
+		public List<String> keys() {
+			return held();
+		}
+
+	}
+
+	@Test
+	void defaultLockOfAnEnhancedClassIsNamedAfterTheClassInTheSource() {
+		start(EnhancedConfiguration.class);
+		assertThat(this.context.getBean(EnhancedConfiguration.class).keys())
+			.containsExactly(EnhancedConfiguration.class.getName() + "#keys()");
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	static class TwoNames {
 
