@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.WeakHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
@@ -34,8 +35,10 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	private static final Set<LockHandle> EXEMPT = Collections
 		.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
+	/** Nested handles of a lock have one place. */
 	private static final Comparator<LockHandle> STORAGE_ORDER = Comparator
-		.comparing((lock) -> StorageKey.of(lock.key()));
+		.comparing((LockHandle lock) -> StorageKey.of(lock.key()))
+		.thenComparingLong(LockHandle::token);
 
 	/** Guards of all contexts that share the transaction manager. */
 	private final List<Supplier<? extends CommitGuard>> guards = new CopyOnWriteArrayList<>();
@@ -69,7 +72,11 @@ final class CommitCheckListener implements TransactionExecutionListener {
 			return;
 		}
 		List<LockHandle> checked = check(transaction.getTransactionName(), locks);
-		List<LockHandle> ordered = checked.stream().sorted(STORAGE_ORDER).toList();
+		if (this.guards.isEmpty()) {
+			return;
+		}
+		Set<LockHandle> ordered = new TreeSet<>(STORAGE_ORDER);
+		ordered.addAll(checked);
 		this.guards.stream()
 			.<CommitGuard>map(Supplier::get)
 			.distinct()

@@ -1,9 +1,12 @@
 package io.dlock.transaction;
 
 import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import org.aopalliance.aop.Advice;
@@ -38,8 +41,16 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 
 	private static final Log logger = LogFactory.getLog(SpringTransactionIntegration.class);
 
+	private static final String RUNNING = ". Call it before the transaction begins, or let the transaction begin in it";
+
 	private static final String NO_SYNCHRONIZATION = ", and whose manager cannot tell when it has ended "
-			+ "(it has no transaction synchronization)";
+			+ "(it has no transaction synchronization, like those of Kafka, JMS and RabbitMQ). Call it before the "
+			+ "transaction begins, let the transaction begin in it, or let it leave the transaction: "
+			+ "@Transactional with REQUIRES_NEW or NOT_SUPPORTED and the name of the other manager";
+
+	private static final String COMPLETING = ", and whose completion calls it (as with a @TransactionalEventListener): "
+			+ "what it writes is committed after its lock is released. "
+			+ "Give it a transaction of its own: @Transactional with REQUIRES_NEW";
 
 	/** The propagations of methods that do not run in the transaction of their caller. */
 	private static final Set<Integer> OUTSIDE = Set.of(TransactionDefinition.PROPAGATION_REQUIRES_NEW,
@@ -60,9 +71,14 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	/** Set when all managers are known. */
 	private volatile boolean severalManagers;
 
+	/** The manager with transaction synchronization, if there is only one. */
+	private volatile @Nullable String synchronizedManager;
+
 	private volatile boolean severalReactiveManagers;
 
 	private final Set<Method> warned = ConcurrentHashMap.newKeySet();
+
+	private final Set<Method> warnedOfCompletion = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Create the integration.
@@ -86,6 +102,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		}
 		this.openEntityManagerWarning.check(call.method(), () -> isHeld(call));
 		failIfRefused(call);
+		checkCompletion(call);
 		if (this.inside != InsideTransaction.DEFER || !isInside()) {
 			return;
 		}
@@ -109,14 +126,35 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		boolean unsynchronized = UnsynchronizedTransactionListener.isInside();
 		boolean refused = unsynchronized || (this.inside == InsideTransaction.FAIL && isInside());
 		if (refused && !isHeld(call) && !leavesTransaction(call)) {
-			throw refusal(call.method(), unsynchronized ? NO_SYNCHRONIZATION : "");
+			throw refusal(call.method(), unsynchronized ? NO_SYNCHRONIZATION : RUNNING);
 		}
 	}
 
-	private static IllegalTransactionStateException refusal(Method method, String addition) {
-		return new IllegalTransactionStateException(("%s is locked and was called inside a transaction that already "
-				+ "runs%s. Call it before the transaction begins, or let the transaction begin in it")
-			.formatted(name(method), addition));
+	private static IllegalTransactionStateException refusal(Method method, String reason) {
+		return new IllegalTransactionStateException(called(method, reason));
+	}
+
+	private static String called(Method method, String reason) {
+		return "%s is locked and was called inside a transaction that already runs%s".formatted(name(method), reason);
+	}
+
+	/**
+	 * A callback after the completion writes with the connection of the transaction,
+	 * which then commits once more, after all callbacks.
+	 */
+	private void checkCompletion(LockedInvocation call) {
+		boolean completing = TransactionSynchronizationManager.isActualTransactionActive()
+				&& !TransactionSynchronizationManager.isSynchronizationActive();
+		if (!completing || this.inside == InsideTransaction.IGNORE || isHeld(call)
+				|| leavesTransaction(call, (attribute) -> true)) {
+			return;
+		}
+		if (this.inside == InsideTransaction.FAIL) {
+			throw refusal(call.method(), COMPLETING);
+		}
+		if (this.warnedOfCompletion.add(call.method())) {
+			logger.warn(called(call.method(), COMPLETING));
+		}
 	}
 
 	private static boolean isInside() {
@@ -130,18 +168,20 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	 * be that of another, which is not suspended.
 	 */
 	private boolean leavesTransaction(LockedInvocation call) {
-		return leavesTransaction(call, this.severalManagers);
+		String only = this.synchronizedManager;
+		return leavesTransaction(call,
+				(attribute) -> !this.severalManagers || (only != null && only.equals(attribute.getQualifier())));
 	}
 
-	private static boolean leavesTransaction(LockedInvocation call, boolean severalManagers) {
-		if (call.isPermit() || severalManagers) {
-			return call.isPermit();
+	private static boolean leavesTransaction(LockedInvocation call, Predicate<TransactionAttribute> ofItsCaller) {
+		if (call.isPermit()) {
+			return true;
 		}
 		TransactionInterceptor advice = call.advice(TransactionInterceptor.class);
 		TransactionAttributeSource source = (advice != null) ? advice.getTransactionAttributeSource() : null;
 		TransactionAttribute attribute = (source != null)
 				? source.getTransactionAttribute(call.method(), call.targetClass()) : null;
-		return attribute != null && OUTSIDE.contains(attribute.getPropagationBehavior());
+		return attribute != null && OUTSIDE.contains(attribute.getPropagationBehavior()) && ofItsCaller.test(attribute);
 	}
 
 	/**
@@ -212,14 +252,14 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			.stream()
 			.allMatch((key) -> ReactiveLockContext.find(context, key, call.registry()::isOwn).isPresent()
 					|| call.held(key) != null);
-		if (leavesTransaction(call, this.severalReactiveManagers)) {
+		if (leavesTransaction(call, (attribute) -> !this.severalReactiveManagers)) {
 			return AsyncLockRetention.NONE;
 		}
 		if (this.inside == InsideTransaction.FAIL) {
 			if (held) {
 				return AsyncLockRetention.NONE;
 			}
-			throw refusal(call.method(), "");
+			throw refusal(call.method(), RUNNING);
 		}
 		if (!held) {
 			warn(call.method());
@@ -259,11 +299,15 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		if (this.severalManagers && this.inside == InsideTransaction.DEFER) {
 			SharedListeners.of(manager, BegunTransactionListener.class, BegunTransactionListener::new);
 		}
-		if (bean instanceof AbstractPlatformTransactionManager platform && platform
-			.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER) {
+		if (isUnsynchronized(bean)) {
 			SharedListeners.of(manager, UnsynchronizedTransactionListener.class,
 					UnsynchronizedTransactionListener::new);
 		}
+	}
+
+	private static boolean isUnsynchronized(Object manager) {
+		return manager instanceof AbstractPlatformTransactionManager platform
+				&& platform.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER;
 	}
 
 	@Override
@@ -272,9 +316,15 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 				PlatformTransactionManager.class, true, false).length > 1;
 		this.severalReactiveManagers = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans,
 				ReactiveTransactionManager.class, true, false).length > 1;
-		BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, PlatformTransactionManager.class, true, false)
-			.values()
-			.forEach(this::checkCommitsOf);
+		Map<String, PlatformTransactionManager> managers = BeanFactoryUtils.beansOfTypeIncludingAncestors(beans,
+				PlatformTransactionManager.class, true, false);
+		managers.values().forEach(this::checkCommitsOf);
+		List<String> synchronizedManagers = managers.entrySet()
+			.stream()
+			.filter((each) -> !isUnsynchronized(each.getValue()))
+			.map(Map.Entry::getKey)
+			.toList();
+		this.synchronizedManager = (synchronizedManagers.size() == 1) ? synchronizedManagers.get(0) : null;
 		if (reactive && this.commitCheck) {
 			BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, ReactiveTransactionManager.class, true, false)
 				.forEach(SpringTransactionIntegration::warnUnlessChecking);

@@ -13,7 +13,7 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 
 	private final @Nullable Object manager;
 
-	/** The transaction that was bound when this one began. */
+	/** The suspended transaction in which this one began. */
 	private final @Nullable ThreadTransactionLocks outer;
 
 	private final @Nullable TransactionLocks keptOutside;
@@ -31,7 +31,7 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 
 	private @Nullable TransactionLocks keptOutside() {
 		for (ThreadTransactionLocks each = this.outer; each != null; each = each.outer) {
-			if (each.suspended && each.manager != this.manager && !each.locks.isDone()) {
+			if (each.manager != this.manager && !each.locks.isDone()) {
 				return each.locks;
 			}
 		}
@@ -65,7 +65,9 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 		if (existing != null) {
 			return existing;
 		}
-		ThreadTransactionLocks created = new ThreadTransactionLocks(manager, bound());
+		ThreadTransactionLocks bound = bound();
+		ThreadTransactionLocks created = new ThreadTransactionLocks(manager,
+				(bound != null && bound.suspended) ? bound : null);
 		TransactionSynchronizationManager.registerSynchronization(created);
 		created.resume();
 		return created.locks;

@@ -179,6 +179,18 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		assertThat(entries()).isEqualTo(2);
 	}
 
+	@Test
+	void guardIsAskedOnceForALockThatIsTakenSeveralTimes() {
+		List<String> asked = new ArrayList<>();
+		Work work = start(
+				(postProcessor) -> postProcessor.setCommitGuard(() -> (transaction, lock) -> asked.add(lock.key())));
+		inTransaction(() -> {
+			work.run(() -> work.other(this::insert));
+			work.run(this::insert);
+		});
+		assertThat(asked).containsExactly(KEY);
+	}
+
 	/**
 	 * A guard that locks rows locks them in one order, in which they are locked elsewhere
 	 * too. The order of the keys as the user wrote them is another.

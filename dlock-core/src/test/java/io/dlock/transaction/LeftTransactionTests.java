@@ -5,11 +5,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -25,8 +27,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.dlock.DistributedLocked;
 import io.dlock.test.Patience;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * C9: a method that leaves the transaction of its caller holds its lock while it runs,
@@ -264,6 +268,118 @@ class LeftTransactionTests extends AbstractTransactionTests {
 			nothingIsLeft();
 		});
 		assertThat(entries()).isOne();
+	}
+
+	static class Listener {
+
+		@DistributedLocked("'counter'")
+		@Transactional(transactionManager = "platformTransactionManager", propagation = Propagation.REQUIRES_NEW)
+		public void withData(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked("'counter'")
+		@Transactional(transactionManager = "other", propagation = Propagation.REQUIRES_NEW)
+		public void withMessages(Runnable body) {
+			body.run();
+		}
+
+	}
+
+	/**
+	 * With a manager like those of Kafka, JMS and RabbitMQ beside that of the data.
+	 */
+	private Listener startWithMessages() {
+		registerOther();
+		this.context.addBeanFactoryPostProcessor((beans) -> beans.addBeanPostProcessor(new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessBeforeInitialization(Object bean, String beanName) {
+				if (beanName.equals("other")) {
+					((AbstractPlatformTransactionManager) bean)
+						.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+				}
+				return bean;
+			}
+
+		}));
+		this.context.registerBean(Listener.class);
+		start();
+		return this.context.getBean(Listener.class);
+	}
+
+	@Test
+	void c9TransactionOfMessagesIsLeftByANewOneOfTheData() {
+		Listener work = startWithMessages();
+		other(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
+			work.withData(this::insert);
+			nothingIsLeft();
+		});
+		inTransaction(() -> {
+			work.withData(this::insert);
+			nothingIsLeft();
+		});
+		assertThat(entries()).isEqualTo(2);
+		assertThat(warnings()).isEmpty();
+	}
+
+	@Test
+	void c9TransactionOfTheDataIsNotLeftByANewOneOfMessages() {
+		Listener work = startWithMessages();
+		inTransaction(() -> {
+			work.withMessages(this::insert);
+			assertThat(isHeld()).isTrue();
+		});
+		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	private void afterCompletion(Runnable body) {
+		inTransaction(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void afterCompletion(int status) {
+				body.run();
+			}
+
+		}));
+	}
+
+	@Test
+	void writesOfACallAfterTheCompletionAreCommittedAfterTheLockWithAWarning() {
+		Work work = start();
+		List<String> seen = new ArrayList<>();
+		afterCompletion(() -> {
+			work.runInTransaction(this::insert);
+			seen.add("held %s, entries %d".formatted(isHeld(), CompletableFuture.supplyAsync(this::entries).join()));
+		});
+		assertThat(seen).containsExactly("held false, entries 0");
+		assertThat(entries()).isOne();
+		assertThat(warnings()).singleElement(as(InstanceOfAssertFactories.STRING))
+			.contains("Work.runInTransaction", "completion", "REQUIRES_NEW");
+	}
+
+	@Test
+	void callAfterTheCompletionIsRefusedInsideATransaction() {
+		Work work = start((postProcessor) -> postProcessor.setInsideTransaction(InsideTransaction.FAIL));
+		List<Throwable> failures = new ArrayList<>();
+		afterCompletion(() -> failures.add(catchThrowable(() -> work.runInTransaction(this::insert))));
+		assertThat(failures).singleElement(as(InstanceOfAssertFactories.THROWABLE))
+			.isInstanceOf(IllegalTransactionStateException.class)
+			.hasMessageContaining("completion");
+		assertThat(entries()).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource(InsideTransaction.class)
+	void newTransactionAfterTheCompletionEndsInTheLock(InsideTransaction inside) {
+		Leaving work = startLeaving(inside);
+		afterCompletion(() -> {
+			work.requiresNew(this::insert);
+			assertThat(CompletableFuture.supplyAsync(this::entries)).succeedsWithin(Patience.EVENTUALLY).isEqualTo(1);
+		});
+		assertThat(entries()).isOne();
+		assertThat(warnings()).isEmpty();
 	}
 
 	static class Later {
