@@ -115,6 +115,11 @@ class ProxiedBeansTests {
 	@Configuration
 	static class EnhancedConfiguration {
 
+		@Bean
+		Service service() {
+			return new Service();
+		}
+
 		@DistributedLocked
 		public List<String> keys() {
 			return held();
