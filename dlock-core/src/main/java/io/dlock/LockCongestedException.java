@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
  * The store works, but this process was too slow to get the lock. It asks for more locks
  * at once than its connections to the store can carry, so that the store was not asked in
  * time; or it was suspended, so that hardly anything was left of the lease when the
- * answer arrived. Others may hold the lock: {@link OnStoreFailure#PROCEED} does not run a
- * method without its lock. Allow more wait time, more connections, or a longer lease.
+ * answer arrived; or others asked at the same time again and again, and no holder was
+ * seen. Others may hold the lock: {@link OnStoreFailure#PROCEED} does not run a method
+ * without its lock. Allow more wait time, more connections, or a longer lease.
  *
  * @since 0.1
  */

@@ -14,6 +14,7 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreQuarantinedException;
@@ -25,6 +26,9 @@ import io.dlock.store.StoredLock;
  * node.
  */
 final class Election {
+
+	/** The part of a command timeout for which split votes wait for the other nodes. */
+	private static final int SPLIT_DIVISOR = 16;
 
 	private final Quorum quorum;
 
@@ -68,11 +72,10 @@ final class Election {
 		if (releasing != null) {
 			giveUp(releasing, answers);
 		}
-		int needed = this.quorum.votes();
-		Round<AcquireResult> round = new Round<>(answers).await((votes) -> {
-			return votes.count(Granted.class::isInstance) >= needed || isHeld(votes);
-		}, remainingNanos());
-		if (round.count(Granted.class::isInstance) >= needed) {
+		Round<AcquireResult> round = new Round<>(answers).await((votes) -> isDecided(votes) || isSplit(votes),
+				remainingNanos());
+		round.await(this::isDecided, Math.min(remainingNanos(), this.quorum.timeoutNanos() / SPLIT_DIVISOR));
+		if (granted(round) >= this.quorum.votes()) {
 			long token = settle(round);
 			if (token > 0 && isValid()) {
 				this.ballot.won(token, end());
@@ -87,14 +90,25 @@ final class Election {
 		return this.deadline - System.nanoTime();
 	}
 
-	private boolean isHeld(Round<AcquireResult> votes) {
-		List<Refused> refusals = new ArrayList<>();
-		votes.values().forEach((vote) -> {
-			if (vote instanceof Refused refused) {
-				refusals.add(refused);
-			}
-		});
-		return refusals.size() >= this.quorum.votes() && this.quorum.holder(locks(refusals), 0) != null;
+	private boolean isDecided(Round<AcquireResult> round) {
+		return granted(round) >= this.quorum.votes() || this.quorum.holder(locks(refusals(round)), 0) != null;
+	}
+
+	/**
+	 * Whether so many nodes have voted for several candidates of this moment that none of
+	 * them can count on the others: one that hangs would keep all of them waiting.
+	 */
+	private boolean isSplit(Round<AcquireResult> round) {
+		List<StoredLock> locks = locks(refusals(round));
+		return granted(round) + locks.size() >= this.quorum.votes() && isUndecided(locks);
+	}
+
+	private static int granted(Round<AcquireResult> round) {
+		return round.count(Granted.class::isInstance);
+	}
+
+	private static List<Refused> refusals(Round<AcquireResult> round) {
+		return round.values().stream().filter(Refused.class::isInstance).map(Refused.class::cast).toList();
 	}
 
 	/**
@@ -190,19 +204,11 @@ final class Election {
 	}
 
 	private @Nullable AcquireResult lost(Round<AcquireResult> round) {
-		List<Refused> refusals = new ArrayList<>();
-		int granted = 0;
-		for (AcquireResult vote : round.values()) {
-			if (vote instanceof Refused refused) {
-				refusals.add(refused);
-			}
-			else {
-				granted++;
-			}
-		}
+		List<Refused> refusals = refusals(round);
+		int granted = granted(round);
 		if (granted >= this.quorum.votes()) {
 			if (!isValid()) {
-				return new Refused(Duration.ZERO, null);
+				throw new StoreCongestedException("The votes came so late that nothing is left of the lease", null);
 			}
 			throw new StoreException(this.revoked ? Effect.NONE : Effect.UNKNOWN, false,
 					"%d of %d lock nodes granted the lock, but too few confirmed its token".formatted(granted,

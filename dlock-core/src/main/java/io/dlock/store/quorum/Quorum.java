@@ -151,9 +151,10 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	 * @return the lock, or {@code null} if there is none
 	 */
 	@Nullable StoredLock holder(List<StoredLock> locks, int unknown) {
-		Map<Long, Integer> counts = new HashMap<>();
+		Map<List<Object>, Integer> counts = new HashMap<>();
 		for (StoredLock lock : locks) {
-			if (counts.merge(lock.token(), 1, Integer::sum) + unknown >= votes()) {
+			// nodes with one last token mint one next one for several candidates
+			if (counts.merge(List.of(lock.token(), lock.holder()), 1, Integer::sum) + unknown >= votes()) {
 				return shown(lock);
 			}
 		}

@@ -23,13 +23,13 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
-import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.Quarantine;
 import io.dlock.store.RaisedTokens;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreInspection;
@@ -127,7 +127,9 @@ public final class QuorumLockStore implements LockStore {
 			other = null;
 			long random = ThreadLocalRandom.current().nextLong(pause);
 			if (System.nanoTime() + random - lastAttempt > 0 || Thread.currentThread().isInterrupted()) {
-				return new Refused(Duration.ofNanos(LONGEST_PAUSE), null);
+				throw new StoreCongestedException(
+						"The votes for lock '%s' were split among candidates again and again".formatted(command.key()),
+						null);
 			}
 			LockSupport.parkNanos(this, random);
 			pause = Math.min(LONGEST_PAUSE, 2 * pause);

@@ -2,10 +2,13 @@ package io.dlock.store.quorum;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntPredicate;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
@@ -23,6 +26,7 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.Quarantine;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreFacts;
@@ -50,6 +54,11 @@ class QuorumLockStoreTests {
 	private static final Duration LEASE = Duration.ofSeconds(10);
 
 	private static final QuorumSettings SETTINGS = new QuorumSettings(Duration.ofMillis(500), 0);
+
+	/**
+	 * A younger vote may be that of a candidate.
+	 */
+	private static final Duration YOUNG = SETTINGS.commandTimeout().multipliedBy(2);
 
 	private final AtomicLong time = new AtomicLong();
 
@@ -137,6 +146,72 @@ class QuorumLockStoreTests {
 		QuorumLockStore hanging = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(), (node) -> votes);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(hanging, "a"))
 			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+	}
+
+	/**
+	 * One node has the vote of another candidate, one votes, and one hangs.
+	 */
+	@Test
+	void votesThatAreSplitAreCongestionAndNotBusy() {
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, Duration.ZERO);
+		three.get(1).acquire(command("other"));
+		assertThatExceptionOfType(StoreCongestedException.class)
+			.isThrownBy(() -> acquire(candidate(three, (node) -> node < 2), "a"))
+			.withMessageContaining("split");
+		assertThat(three.get(0).find("key")).as("the vote is given back").isEmpty();
+	}
+
+	/**
+	 * Nodes whose last token is the same one mint the same next one.
+	 */
+	@Test
+	void candidatesWithOneTokenAreNoHolder() {
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, Duration.ZERO);
+		for (int node = 0; node < 2; node++) {
+			three.get(node).acquire(command("other " + node));
+			three.get(node).raiseToken("key", "other " + node, 4_000_000_000_000_000L);
+		}
+		assertThat(store(three, SETTINGS).find("key")).isEmpty();
+		assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> acquire(store(three, SETTINGS), "a"));
+	}
+
+	/**
+	 * The other candidate gives its vote back after the first attempt.
+	 */
+	@Test
+	void votesThatAreSplitAreAskedForAgainWhileANodeHangs() {
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, Duration.ZERO);
+		three.get(1).acquire(command("other"));
+		AtomicInteger asked = new AtomicInteger();
+		assertThat(acquire(candidate(three, (node) -> {
+			if (node == 0 && asked.incrementAndGet() == 2) {
+				three.get(1).release("key", "other");
+			}
+			return node < 2;
+		}), "a")).isInstanceOf(Granted.class);
+	}
+
+	/**
+	 * One node has an old vote of an attempt that ended without a release.
+	 */
+	@Test
+	void voteOfASlowNodeIsAwaitedIfThereIsNoOtherCandidate() {
+		Duration timeout = Duration.ofSeconds(4);
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, Duration.ZERO);
+		three.get(1).acquire(command("other"));
+		pass(timeout.multipliedBy(2));
+		Executor slow = CompletableFuture.delayedExecutor(timeout.toMillis() / 8, TimeUnit.MILLISECONDS);
+		QuorumLockStore patient = new QuorumLockStore(three, SETTINGS.withCommandTimeout(timeout), this.time::get,
+				List.of(), (node) -> (node < 2) ? Runnable::run : slow);
+		assertThat(acquire(patient, "a")).isInstanceOf(Granted.class);
+	}
+
+	private QuorumLockStore candidate(List<FaultyNode> nodes, IntPredicate works) {
+		return new QuorumLockStore(nodes, SETTINGS, this.time::get, List.of(), (node) -> (command) -> {
+			if (works.test(node)) {
+				command.run();
+			}
+		});
 	}
 
 	/**
@@ -261,6 +336,7 @@ class QuorumLockStoreTests {
 		forgetful.get(3).set(Mode.WORKS);
 		forgetful.get(4).set(Mode.WORKS);
 		forgetful.get(0).restartEmpty();
+		pass(YOUNG);
 		QuorumLockStore other = store(forgetful, SETTINGS);
 		assertThat(acquire(other, "b")).as("0, 3 and 4 would be a majority").isInstanceOf(Refused.class);
 		assertThat(other.nodes()).extracting(QuorumNodeStatus::voting).containsExactly(false, true, true, true, true);
@@ -327,13 +403,13 @@ class QuorumLockStoreTests {
 	}
 
 	@Test
-	void leaseThatTheAttemptUsedUpIsNotGranted() {
+	void leaseThatTheAttemptUsedUpIsCongestionAndNotBusy() {
 		QuorumLockStore slow = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(),
 				(node) -> (command) -> {
 					pass(LEASE.dividedBy(5));
 					command.run();
 				});
-		assertThat(acquire(slow, "a")).isInstanceOf(Refused.class);
+		assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> acquire(slow, "a"));
 		assertThat(acquire(this.store, "b")).isInstanceOf(Granted.class);
 	}
 
@@ -344,6 +420,7 @@ class QuorumLockStoreTests {
 		assertThat(acquire(store(careful), "a")).isInstanceOf(Granted.class);
 		set(Mode.WORKS, 4);
 		this.nodes.get(0).stepClock(LEASE);
+		pass(YOUNG);
 		assertThat(acquire(store(careful), "b")).isInstanceOf(Refused.class);
 	}
 

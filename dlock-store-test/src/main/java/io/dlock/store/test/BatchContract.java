@@ -108,7 +108,7 @@ abstract class BatchContract extends ContractPart {
 		List<String> keys = keys(5);
 		acquire(keys.get(1), "held", LEASE);
 		acquire(keys.get(3), "held", LEASE);
-		acquire(keys.get(4), "over", Duration.ofMillis(1));
+		acquire(keys.get(4), "over", shortLease());
 		await().until(() -> store().find(keys.get(4)).isEmpty());
 		List<AcquireResult> results = acquireAll(keys, "a", null);
 		granted(results.get(0));

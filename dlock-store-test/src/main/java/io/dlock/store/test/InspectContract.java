@@ -73,7 +73,7 @@ abstract class InspectContract extends ContractPart {
 	void r55FreeLocksAreNotListed() {
 		granted(acquire("a", LEASE));
 		release("a");
-		acquire(key() + "/short", "b", Duration.ofMillis(50));
+		acquire(key() + "/short", "b", shortLease());
 		await().untilAsserted(() -> assertThat(mine()).isEmpty());
 		granted(acquire(key() + "/kept", "c", LEASE));
 		refused(ask(key() + "/kept", "d", this.mailbox, true, null));
