@@ -42,14 +42,14 @@ final class RedisQuarantineScripts {
 				local full = (math.max(longest, %1$d) + %2$d) * 1000
 				local begins = known ~= era or stop - now > full
 				if begins then
-					stop, longest = now + full, %1$d
+					stop, longest = now + full, math.max(longest, %1$d)
 				elseif longest < %1$d then
 					stop, longest = stop > 0 and stop + (%1$d - longest) * 1000 or 0, %1$d
 				elseif stop > now then
 					return math.ceil((stop - now) / 1000), 0
 				end
 				if stop <= now then
-					stop = 0
+					stop, longest = 0, %1$d
 				end
 				redis.call('HSET', name, 'era', era, 'end', string.format('%%.0f', stop), 'longest', longest)
 				if stop > 0 then
