@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
 
 import io.dlock.store.AbstractLockStoreTests;
+import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
@@ -197,6 +198,21 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 		moveLeases(-2);
 		store().sweep();
 		assertThat(rows()).isZero();
+	}
+
+	/**
+	 * The clock was ahead when a token was minted, and has been corrected since.
+	 */
+	@Test
+	void r13SweepKeepsATokenThatIsAheadOfTheClock() throws SQLException {
+		long ahead = 4_000_000_000_000_000L;
+		acquire("a", LEASE);
+		execute("UPDATE dlock_lock SET token = " + ahead);
+		store().release(key(), "a");
+		moveLeases(-2);
+		store().sweep();
+		assertThat(acquire("b", LEASE)).isInstanceOfSatisfying(Granted.class,
+				(granted) -> assertThat(granted.token()).isGreaterThan(ahead));
 	}
 
 	private int rows() throws SQLException {

@@ -92,7 +92,8 @@ final class H2LockSql {
 			WHERE (owner LIKE ? OR (owner = '+' AND LOCATE(?, members) > 0) OR lease_until <= %2$s) AND lock_key IN""";
 
 	private static final String SWEEP = """
-			DELETE FROM %1$s WHERE lease_until < DATEADD('MICROSECOND', -?, %2$s) FETCH FIRST %6$d ROWS ONLY
+			DELETE FROM %1$s WHERE lease_until < DATEADD('MICROSECOND', -?, %2$s) AND token < %3$s
+			FETCH FIRST %6$d ROWS ONLY
 			""";
 
 	private static final String HOLD = """

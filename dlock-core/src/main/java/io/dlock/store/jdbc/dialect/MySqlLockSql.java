@@ -135,7 +135,8 @@ final class MySqlLockSql {
 			WHERE (owner LIKE ? OR (owner = '+' AND LOCATE(?, members) > 0) OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN""";
 
 	private static final String SWEEP = """
-			DELETE FROM %1$s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND LIMIT %6$d
+			DELETE FROM %1$s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND token < %2$s
+			LIMIT %6$d
 			""";
 
 	private static final String HOLD = """

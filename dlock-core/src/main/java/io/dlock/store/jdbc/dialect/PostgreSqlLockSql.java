@@ -159,6 +159,7 @@ final class PostgreSqlLockSql {
 	private static final String SWEEP = """
 			DELETE FROM %1$s WHERE lock_key IN (
 			  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
+			    AND token < %2$s
 			  LIMIT %6$d FOR UPDATE SKIP LOCKED)
 			""";
 
