@@ -29,14 +29,17 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
 import io.dlock.test.JedisFactories;
 import io.dlock.test.LettuceFactories;
+import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
+import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -119,6 +122,23 @@ class RedisClusterIntegrationTests {
 		}
 		catch (StoreException ex) {
 			return String.valueOf(ex.getMessage());
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	@Timing
+	void r28NodeThatHangsCostsOneCommandTimeout(Client client) throws Exception {
+		Duration commandTimeout = Duration.ofSeconds(2);
+		try (MachineWatch watch = MachineWatch.start();
+				Clustered clustered = new Clustered(this.first, client, commandTimeout)) {
+			acquireAll(clustered.store());
+			String key = this.keys.stream().filter((each) -> !isOnFirst(each)).findFirst().orElseThrow();
+			this.second.pause();
+			assertThat(watch.time(() -> assertThatExceptionOfType(StoreException.class)
+				.isThrownBy(() -> clustered.store().acquire(new AcquireCommand(key, "another", LEASE, "holder", "")))
+				.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))))
+				.isLessThan(commandTimeout.multipliedBy(2));
 		}
 	}
 

@@ -66,6 +66,7 @@ record JedisLockClientConfiguration(JedisClientConfiguration application, Durati
 			if (builder instanceof ClusterClientBuilder<?> cluster) {
 				// a process that only renews would never learn of a new master
 				cluster.topologyRefreshPeriod(this.commandTimeout.multipliedBy(TIMEOUTS_PER_TOPOLOGY));
+				cluster.maxTotalRetriesDuration(this.commandTimeout);
 			}
 			this.application.getClientCustomizer().ifPresent((customizer) -> customizer.customize(builder));
 		});

@@ -28,6 +28,10 @@ public final class RedisErrors {
 	private static final Set<String> SERVER_ERRORS = Set.of("io.lettuce.core.RedisCommandExecutionException",
 			"redis.clients.jedis.exceptions.JedisDataException");
 
+	private static final String REPEATED = "redis.clients.jedis.exceptions.JedisClusterOperationException";
+
+	private static final String FULL = "max number of clients";
+
 	private static final Pattern SERVER_CODE = Pattern.compile("^-?([A-Z]{2,})(?: .*)?$", Pattern.DOTALL);
 
 	/** Up to Redis 6.2 an error inside a script comes wrapped in another. */
@@ -113,8 +117,9 @@ public final class RedisErrors {
 			return new StoreException(Effect.UNKNOWN, false,
 					"Redis gave no answer to " + operation + " (" + rootMessage(ex) + ")", ex);
 		}
-		return new StoreException(Effect.NONE, !PASSING.contains(code),
-				"Redis refused " + operation + " (" + rootMessage(ex) + ")", ex);
+		String message = rootMessage(ex);
+		return new StoreException(Effect.NONE, !PASSING.contains(code) && !message.contains(FULL),
+				"Redis refused " + operation + " (" + message + ")", ex);
 	}
 
 	static StoreException notConnected(Throwable ex) {
@@ -132,7 +137,16 @@ public final class RedisErrors {
 	private static boolean isNeverSent(Throwable ex) {
 		Throwable root = root(ex);
 		String message = (root.getMessage() != null) ? root.getMessage() : "";
-		return root instanceof ConnectException || isRejected(root) || message.startsWith("Failed to connect");
+		return (root instanceof ConnectException || isRejected(root) || message.startsWith("Failed to connect"))
+				&& !isRepeated(ex);
+	}
+
+	/**
+	 * Jedis repeats a command in a cluster and reports the last failure, but an earlier
+	 * attempt may have been sent. By name, because Jedis may be missing.
+	 */
+	private static boolean isRepeated(@Nullable Throwable ex) {
+		return ex != null && (ex.getClass().getName().equals(REPEATED) || isRepeated(ex.getCause()));
 	}
 
 	/**

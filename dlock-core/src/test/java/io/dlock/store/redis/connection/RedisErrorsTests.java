@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
+import redis.clients.jedis.exceptions.JedisClusterOperationException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -76,6 +77,27 @@ class RedisErrorsTests {
 				new EOFException("SSL peer shut down incorrectly"));
 		StoreException ex = translate(new JedisConnectionException(cut));
 		assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
+		assertThat(ex.isLasting()).isFalse();
+	}
+
+	/**
+	 * An attempt before the last one may have been sent.
+	 */
+	@Test
+	void r24CommandThatJedisRepeatedInAClusterIsUnknown() {
+		JedisConnectionException last = new JedisConnectionException("Failed to connect to a:1.");
+		assertThat(translate(last).effect()).isEqualTo(Effect.NONE);
+		assertThat(translate(new JedisClusterOperationException("Cluster retry deadline exceeded.", last)).effect())
+			.isEqualTo(Effect.UNKNOWN);
+	}
+
+	/**
+	 * Jedis connects within a command.
+	 */
+	@Test
+	void r30LimitOfClientsPasses() {
+		StoreException ex = translate(new JedisDataException("ERR max number of clients reached"));
+		assertThat(ex.effect()).isEqualTo(Effect.NONE);
 		assertThat(ex.isLasting()).isFalse();
 	}
 
