@@ -41,6 +41,12 @@ public final class SqlErrors {
 	/** MySQL: the server runs with --read-only or in a read-only transaction. */
 	private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1792, 1836);
 
+	/**
+	 * MySQL: too many connections of the user or uses of the account, too many prepared
+	 * statements. Their state is that of a syntax error.
+	 */
+	private static final Set<Integer> MYSQL_LIMITS = Set.of(1203, 1226, 1461);
+
 	private SqlErrors() {
 	}
 
@@ -62,7 +68,7 @@ public final class SqlErrors {
 	 */
 	public static StoreException translate(String operation, SQLException ex) {
 		String message = "The database failed to " + operation + " (" + state(ex) + ": " + ex.getMessage() + ")";
-		if (isRolledBack(ex)) {
+		if (isRolledBack(ex) || isLimit(ex)) {
 			return new StoreException(Effect.NONE, false, message, ex);
 		}
 		if (isLasting(ex)) {
@@ -114,7 +120,14 @@ public final class SqlErrors {
 	 * Whether another attempt is pointless.
 	 */
 	public static boolean isLasting(SQLException ex) {
-		return isLasting(state(ex));
+		return isLasting(state(ex)) && !isLimit(ex);
+	}
+
+	/**
+	 * The exception of a pool has the state of the driver's, and no code.
+	 */
+	private static boolean isLimit(@Nullable Throwable ex) {
+		return ex instanceof SQLException sql && (MYSQL_LIMITS.contains(sql.getErrorCode()) || isLimit(sql.getCause()));
 	}
 
 	/** Syntax error or access violation, wrong credentials, data that does not fit. */

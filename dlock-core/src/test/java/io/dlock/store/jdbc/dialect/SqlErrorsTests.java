@@ -1,6 +1,7 @@
 package io.dlock.store.jdbc.dialect;
 
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +64,20 @@ class SqlErrorsTests {
 		assertThat(failure(error)).returns(Effect.NONE, StoreException::effect)
 			.returns(true, StoreException::isLasting);
 		assertThat(SqlErrors.notConnected(error).isLasting()).isTrue();
+	}
+
+	/**
+	 * The exception of a pool has the state of its cause, and no code.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "42000/1203", "42000/1226", "42000/1461" })
+	void r35LimitOfTheServerPasses(String stateAndCode) {
+		SQLException error = error(stateAndCode);
+		assertThat(failure(error)).returns(Effect.NONE, StoreException::effect)
+			.returns(false, StoreException::isLasting);
+		SQLException ofThePool = new SQLTransientConnectionException("timed out", error.getSQLState(), error);
+		assertThat(SqlErrors.notConnected(ofThePool)).returns(Effect.NONE, StoreException::effect)
+			.returns(false, StoreException::isLasting);
 	}
 
 	@ParameterizedTest
