@@ -56,7 +56,8 @@ final class TimePrecisionCheck {
 		this.store.acquire(new AcquireCommand(key, owner, lease(), "start-up check", ""));
 		Optional<StoredLock> lock = this.store.find(key);
 		this.store.release(key, owner);
-		return lock.isEmpty() || (isWhole(lock.get().since()) && isWhole(lock.get().until()));
+		// a replica that is behind does not have it
+		return lock.isPresent() && isWhole(lock.get().since()) && isWhole(lock.get().until());
 	}
 
 	private Duration lease() {

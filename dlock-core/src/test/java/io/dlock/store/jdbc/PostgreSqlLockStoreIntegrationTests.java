@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +21,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
@@ -48,6 +50,23 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	@Override
 	void moveLeases(int days) throws SQLException {
 		execute("UPDATE dlock_lock SET lease_until = lease_until + %d * interval '1 day'".formatted(days));
+	}
+
+	/**
+	 * A proxy in front of a primary and its replicas lets replicas answer statements that
+	 * only read.
+	 */
+	@Test
+	void readsThatDecideGoToThePrimary() {
+		BoundValues observed = new BoundValues();
+		JdbcLockStore store = new JdbcLockStore(observed.observe(application()), settings().withPoolSize(0));
+		granted(store.acquire(new AcquireCommand(key(), "+a", LEASE, "holder", "")));
+		store.acquire(new AcquireCommand(key(), "b", LEASE, "holder", ""));
+		store.renew(List.of(new RenewCommand(key(), "+a", LEASE)));
+		store.release(key(), "+a");
+		assertThat(observed.executions()).filteredOn((sql) -> sql.startsWith("SELECT") || sql.startsWith("WITH held"))
+			.hasSizeGreaterThan(2)
+			.allSatisfy((sql) -> assertThat(sql.strip()).endsWith("FOR UPDATE"));
 	}
 
 	/**

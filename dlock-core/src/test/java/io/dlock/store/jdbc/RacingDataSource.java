@@ -56,8 +56,8 @@ final class RacingDataSource extends DelegatingDataSource {
 	 */
 	private static boolean isWrite(String sql) {
 		String lower = sql.toLowerCase(Locale.ROOT);
-		return !lower.startsWith("select") && (lower.contains("members") || lower.contains("char_length(waiting) <")
-				|| lower.contains("replace(replace("));
+		return !lower.startsWith("select") && !lower.strip().endsWith("for update") && (lower.contains("members")
+				|| lower.contains("char_length(waiting) <") || lower.contains("replace(replace("));
 	}
 
 	@Override

@@ -63,9 +63,15 @@ final class PostgreSqlLockSql {
 			  owner
 			""";
 
-	private static final String HOLDER = """
+	/**
+	 * A proxy that sends reads to replicas sends a statement that ends with
+	 * {@code FOR UPDATE} to the primary. It locks no row, because it reads none itself.
+	 */
+	private static final String HELD = "WITH held AS (SELECT * FROM %1$s WHERE lock_key = ?)\n";
+
+	private static final String HOLDER = HELD + """
 			SELECT (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros, waiting,
-			""" + SHOWN + " FROM %1$s WHERE lock_key = ?";
+			""" + SHOWN + " FROM held FOR UPDATE";
 
 	private static final String RENEW = """
 			UPDATE %1$s SET lease_until = greatest(lease_until, %3$s), renewals = renewals + 1
@@ -171,11 +177,12 @@ final class PostgreSqlLockSql {
 
 	private static final String TIME = "timestamptz 'epoch' + ? * interval '1 microsecond'";
 
-	private static final String RECORD = """
-			SELECT %2$s AS now_micros, owner, %7$s AS until_micros, token,
-			  (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros, holder, reason, waiting, members, renewals
-			FROM (VALUES (1)) one LEFT JOIN %1$s ON lock_key = ?
-			""";
+	private static final String RECORD = HELD
+			+ """
+					SELECT %2$s AS now_micros, owner, %7$s AS until_micros, token,
+					  (extract(epoch FROM acquired_at) * 1000000)::bigint AS since_micros, holder, reason, waiting, members, renewals
+					FROM (VALUES (1)) one LEFT JOIN held ON TRUE FOR UPDATE
+					""";
 
 	/**
 	 * Binds at last whether to wait for the disk, and the addresses to notify.

@@ -92,7 +92,8 @@ final class PostgreSqlQuarantine {
 		this.replace = PostgreSqlLockSql.of(LockStatement.REPLACE, table, notifies)
 			.replace("WHERE lock_key", "WHERE (SELECT rest FROM %s) = 0 AND lock_key".formatted(note));
 		this.read = PostgreSqlLockSql.of(LockStatement.RECORD, table, notifies)
-			.replace("renewals\nFROM (VALUES (1)) one", "renewals, rest\nFROM " + note);
+			.replace("WITH held", "WITH note AS (%s), held".formatted(this.look))
+			.replace("renewals\nFROM (VALUES (1)) one", "renewals, rest\nFROM note");
 	}
 
 	private static String ifOver(String note, String insert) {
