@@ -56,8 +56,8 @@ abstract class RenewBatchContract extends ContractPart {
 		List<String> keys = List.of(key() + "/c", key() + " ä/b", key() + "/a", key() + "/d", key() + "/e",
 				key() + "/f");
 		acquire(keys.get(0), "held", LEASE);
-		acquire(keys.get(1), "over", Duration.ofMillis(50));
-		acquire(keys.get(2), "taken over", Duration.ofMillis(50));
+		acquire(keys.get(1), "over", shortLease());
+		acquire(keys.get(2), "taken over", shortLease());
 		acquire(keys.get(3), "released", LEASE);
 		store().release(keys.get(3), "released");
 		acquire(keys.get(5), "\"}]\\'", LEASE);

@@ -56,7 +56,7 @@ abstract class RenewContract extends ContractPart {
 
 	@Test
 	void renewalOfALeaseThatIsOverRevivesNothing() {
-		acquire("a", Duration.ofMillis(50));
+		acquire("a", shortLease());
 		await().until(() -> find().isEmpty());
 		assertThat(renew("a", LEASE)).isEqualTo(RenewResult.REFUSED);
 		granted(acquire("b", LEASE));
