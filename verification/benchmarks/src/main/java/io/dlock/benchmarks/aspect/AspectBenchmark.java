@@ -8,6 +8,7 @@ import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.springframework.aop.framework.ProxyFactory;
@@ -53,6 +54,14 @@ public class AspectBenchmark {
 		created.registerBean(Orders.class);
 		created.refresh();
 		return created;
+	}
+
+	/**
+	 * The holder of a lock has the name of its thread. JMH's has 72 characters.
+	 */
+	@Setup
+	public void nameThread() {
+		Thread.currentThread().setName("http-nio-8080-exec-1");
 	}
 
 	@TearDown
