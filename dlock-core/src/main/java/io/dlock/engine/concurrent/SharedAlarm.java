@@ -49,6 +49,14 @@ public final class SharedAlarm {
 	}
 
 	/**
+	 * Whether the alarm rings in time, without a look at the clock.
+	 * @param at the time by the monotonic clock
+	 */
+	public boolean ringsBy(long at) {
+		return this.set && this.ringsAt - at <= 0;
+	}
+
+	/**
 	 * Ring after this time or earlier.
 	 * @param nanos nanoseconds from now, or {@link #NEVER}
 	 */
@@ -58,12 +66,12 @@ public final class SharedAlarm {
 		}
 		long delay = Math.max(nanos, SHORTEST_NANOS);
 		long at = this.clock.nanoTime() + delay;
-		if (this.set && this.ringsAt - at <= 0) {
+		if (ringsBy(at)) {
 			return;
 		}
 		this.setting.lock();
 		try {
-			if (!this.set || this.ringsAt - at > 0) {
+			if (!ringsBy(at)) {
 				schedule(at, delay);
 			}
 		}

@@ -68,8 +68,8 @@ public final class LeaseRenewer {
 
 	private final SharedAlarm clockAlarm;
 
-	/** The last moment at which both clocks agreed. Accessed by the timer only. */
-	private Moment steady;
+	/** The last moment at which both clocks agreed. Set by the timer only. */
+	private volatile Moment steady;
 
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
@@ -92,8 +92,12 @@ public final class LeaseRenewer {
 	 */
 	public void add(Lease lease) {
 		RenewalSchedule renewal = new RenewalSchedule(lease);
+		long due = renewal.firstDue();
 		this.renewals.put(lease, renewal);
-		this.alarm.wakeIn(renewal.nanosUntilDue());
+		// after a check of the clocks since the grant, the lease may be over already
+		if (!this.alarm.ringsBy(due) || this.steady.nanos() - lease.sent().nanos() >= 0) {
+			this.alarm.wakeIn(renewal.nanosUntilDue());
+		}
 		if (!this.clockAlarm.isSet()) {
 			this.clockAlarm.wakeIn(CLOCK_PAUSE);
 		}
@@ -107,11 +111,11 @@ public final class LeaseRenewer {
 		try {
 			long elapsed = this.clock.elapsedNanos(this.steady);
 			long ahead = elapsed - (this.clock.nanoTime() - this.steady.nanos());
-			if (ahead > CLOCK_STEP) {
-				checkAll();
-			}
 			if (ahead > CLOCK_STEP || ahead <= 0) {
 				this.steady = this.clock.now();
+			}
+			if (ahead > CLOCK_STEP) {
+				checkAll();
 			}
 		}
 		finally {

@@ -59,6 +59,14 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 	}
 
 	/**
+	 * When the first renewal is due, long before the end of the lease.
+	 * @return the time by the monotonic clock
+	 */
+	long firstDue() {
+		return this.renewAt;
+	}
+
+	/**
 	 * The time until a renewal is due or the hold ends.
 	 * @return nanoseconds from now, or {@link SharedAlarm#NEVER}
 	 */

@@ -178,6 +178,29 @@ class LeaseTests {
 	}
 
 	/**
+	 * The wall clock is set forward, and the timer notices that, between a grant and the
+	 * moment from which the lease is watched. An alarm for other leases is set already.
+	 */
+	@Test
+	void r3LeaseThatIsOverBeforeItIsWatchedIsLostAtOnce() {
+		EngineThreads threads = new EngineThreads();
+		LeaseRenewer renewer = new LeaseRenewer(new MemoryLockStore(), this.clock, threads, new LockEvents(threads));
+		LeaseTerms terms = new LeaseTerms(Duration.ofHours(1), true);
+		List<Lease> leases = new ArrayList<>();
+		for (int i = 0; i < 2; i++) {
+			leases.add(new Lease(new Lease.Grant(TestContexts.of("key", terms), "owner", 1000, this.clock.now(), null),
+					this.clock, (hold, loss) -> {
+					}));
+		}
+		renewer.add(leases.get(0));
+		this.clock.stepWall(Duration.ofHours(1));
+		LeaseInternals.checkClocks(renewer);
+		renewer.add(leases.get(1));
+		Awaitility.await().until(() -> renewer.size() == 0);
+		threads.close();
+	}
+
+	/**
 	 * The lease ends between the moment in which a caller finds its schedule and that in
 	 * which it adds the listener.
 	 */
