@@ -192,10 +192,9 @@ final class LockConnections implements AutoCloseable {
 	 * useless. A renewal has its whole time, because no caller waits for it.
 	 */
 	private Duration timeLeft(boolean renewal, long begin) {
-		Duration timeout = this.settings.commandTimeout();
-		Duration left = timeout.minusNanos(renewal ? 0 : System.nanoTime() - begin);
-		Duration least = timeout.dividedBy(4);
-		return (left.compareTo(least) < 0) ? least : left;
+		long timeout = this.settings.commandTimeout().toNanos();
+		long left = renewal ? timeout : timeout - (System.nanoTime() - begin);
+		return Duration.ofNanos(Math.max(left, timeout / 4));
 	}
 
 	private Duration halfTimeout() {
