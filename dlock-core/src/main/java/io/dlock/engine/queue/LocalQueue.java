@@ -42,6 +42,10 @@ final class LocalQueue {
 
 	private volatile @Nullable MailboxAddress queuedAt;
 
+	LocalQueue(QueuedRequest first) {
+		this.first = first;
+	}
+
 	@Nullable QueuedRequest first() {
 		return this.first;
 	}
@@ -107,11 +111,7 @@ final class LocalQueue {
 
 	void add(QueuedRequest queued) {
 		QueuedRequest current = this.first;
-		if (current == null) {
-			makeFirst(queued);
-			return;
-		}
-		this.mixed |= queued.limit() != current.limit();
+		this.mixed |= current != null && queued.limit() != current.limit();
 		if (queued.isExpired()) {
 			watch(queued);
 		}

@@ -66,26 +66,35 @@ public final class LocalQueues {
 	public @Nullable QueuedRequest joinAlone(AcquireContext context) {
 		QueuedRequest queued = new QueuedRequest(context, () -> {
 		});
-		if (this.releases.find(context.storageKey()) != null) {
-			return null;
-		}
-		this.queues.computeIfAbsent(context.queueName(), (key) -> {
-			LocalQueue created = new LocalQueue();
-			created.add(queued);
-			return created;
-		});
-		return queued.isFirst() ? queued : null;
+		return (this.releases.find(context.storageKey()) == null && joinEmpty(queued)) ? queued : null;
 	}
 
 	/**
 	 * Add a request at the end of the queue of its key.
 	 */
 	void add(QueuedRequest queued) {
-		this.queues.compute(queued.queueName(), (k, queue) -> {
-			LocalQueue current = (queue != null) ? queue : new LocalQueue();
-			current.add(queued);
-			return current;
-		});
+		if (!joinEmpty(queued)) {
+			this.queues.compute(queued.queueName(), (key, queue) -> {
+				if (queue == null) {
+					queued.becomeFirst();
+					return new LocalQueue(queued);
+				}
+				queue.add(queued);
+				return queue;
+			});
+		}
+	}
+
+	/**
+	 * Begin a queue. Only the request itself asks whether it is the first: it need not
+	 * know that before it is in the queue.
+	 */
+	private boolean joinEmpty(QueuedRequest queued) {
+		boolean first = this.queues.putIfAbsent(queued.queueName(), new LocalQueue(queued)) == null;
+		if (first) {
+			queued.becomeFirst();
+		}
+		return first;
 	}
 
 	/**
