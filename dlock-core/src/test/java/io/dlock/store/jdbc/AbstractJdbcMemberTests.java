@@ -97,6 +97,17 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 	}
 
 	@Test
+	void exclusiveRequestThatReplacesOneMemberIsQueuedBehindTheOther() {
+		granted(acquire("+a"));
+		granted(acquire("+b"));
+		assertThat(this.store
+			.acquire(new AcquireCommand(this.key, "x", LEASE, "holder x", "", this.mailbox, true, "+a", 1)))
+			.isInstanceOfSatisfying(Refused.class, (refused) -> assertThat(refused.lock()).isNotNull());
+		assertThat(JdbcClient.create(this.pool).sql("SELECT waiting FROM " + this.table).query(String.class).single())
+			.contains(this.mailbox.value());
+	}
+
+	@Test
 	void requestDoesNotJoinAQueueThatFillsItsColumn() {
 		String crowd = "0001abcdefghijkl ".repeat(236);
 		granted(acquire(this.store, "+a", 1));

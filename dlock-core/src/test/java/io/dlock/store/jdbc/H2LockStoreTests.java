@@ -378,4 +378,19 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 		assertThat(observed.executions()).hasSize(20);
 	}
 
+	@Test
+	void refusedExchangeLooksForTheHolderAfterTheReleaseOnly() {
+		BoundValues observed = new BoundValues();
+		JdbcLockStore store = new JdbcLockStore(observed.observe(application()), settings().withPoolSize(0));
+		granted(ask(store, "a", null));
+		assertThat(ask(store, "b", MailboxAddress.create(Duration.ofSeconds(9)))).isInstanceOf(Refused.class);
+		int before = observed.executions().size();
+		assertThat(store.acquire(new AcquireCommand(key(), "c", LEASE, "holder", "",
+				MailboxAddress.create(Duration.ofSeconds(9)), true, "a")))
+			.isInstanceOf(Refused.class);
+		assertThat(observed.executions().subList(before, observed.executions().size()))
+			.as("an attempt, the release, an attempt, the holder, the queue")
+			.hasSize(5);
+	}
+
 }

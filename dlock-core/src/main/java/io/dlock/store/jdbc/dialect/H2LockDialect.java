@@ -60,7 +60,7 @@ final class H2LockDialect extends LockDialect {
 				}
 			}
 		}
-		return holder(connection, key);
+		return refused(connection, key, command);
 	}
 
 	/**

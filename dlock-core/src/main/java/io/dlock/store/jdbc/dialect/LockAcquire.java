@@ -63,7 +63,7 @@ public final class LockAcquire {
 		String releasing = this.command.releasing();
 		if (releasing != null && LockStore.isMember(releasing)) {
 			new LockMembers(this.dialect, this.connection, this.timeout).release(this.key, releasing);
-			releasing = null;
+			return answer(this.dialect.attempt(this.connection, withoutRelease()));
 		}
 		AcquireAttempt attempt = this.dialect.attempt(this.connection, this.command);
 		if (releasing != null && !(attempt instanceof AcquireAttempt.Granted)) {

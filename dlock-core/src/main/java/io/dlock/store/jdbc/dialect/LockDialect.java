@@ -176,6 +176,14 @@ public abstract class LockDialect {
 	}
 
 	/**
+	 * The answer to an attempt that was refused. A caller that gives up a lease releases
+	 * it and asks again, and need not know the holder before.
+	 */
+	final AcquireAttempt refused(Connection connection, String storageKey, AcquireCommand command) throws SQLException {
+		return (command.releasing() != null) ? AcquireAttempt.FREE : holder(connection, storageKey);
+	}
+
+	/**
 	 * Look up the holder of a key.
 	 * @return held, or free by now
 	 */

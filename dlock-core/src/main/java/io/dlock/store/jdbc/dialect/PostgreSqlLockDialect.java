@@ -155,7 +155,7 @@ final class PostgreSqlLockDialect extends LockDialect {
 				}
 			}
 		}
-		return holder(connection, key);
+		return refused(connection, key, command);
 	}
 
 	@Override
