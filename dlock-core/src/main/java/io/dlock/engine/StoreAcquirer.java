@@ -65,7 +65,9 @@ final class StoreAcquirer {
 		boolean queueing = mailbox != null && !queued.context().deadline().isOver();
 		AcquireResult result = this.store.acquire(command(queued.context(), owner, mailbox, queueing,
 				(predecessor != null) ? predecessor.owner() : null));
-		queued.predecessorGone();
+		if (predecessor != null) {
+			queued.predecessorGone();
+		}
 		storeAnswered(sent);
 		notePlace(queued, mailbox, queueing, result);
 		return result;

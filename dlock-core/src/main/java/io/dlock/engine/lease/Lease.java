@@ -127,6 +127,14 @@ public class Lease {
 	}
 
 	/**
+	 * A lease equals itself only. The hash of an object is a call to the JVM.
+	 */
+	@Override
+	public int hashCode() {
+		return Long.hashCode(this.firstToken / TOKENS_PER_LEASE);
+	}
+
+	/**
 	 * The token of the first holder. The holders after it have the tokens after it.
 	 * @return the public token
 	 */

@@ -36,8 +36,8 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 	private long renewAt;
 
 	/**
-	 * The end of the lease unless it is renewed. Does not change while the lease waits
-	 * for its renewal.
+	 * The end of the lease unless it is renewed. Set before the lease waits for its
+	 * renewal, and not changed while it does.
 	 */
 	private volatile long endsAt;
 
@@ -51,7 +51,6 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 	RenewalSchedule(Lease lease) {
 		this.lease = lease;
 		this.renewAt = lease.sent().nanos() + lease.length().toNanos() / RENEWALS_PER_LEASE;
-		this.endsAt = lease.sent().nanos() + lease.length().toNanos();
 	}
 
 	Lease lease() {

@@ -251,10 +251,12 @@ public final class LocalQueues {
 	 * @return the hold, or {@code null} if there is no offer or it came too late
 	 */
 	public @Nullable Hold claim(QueuedRequest queued) {
-		boolean offered = queued.hasOffer();
+		if (!queued.hasOffer()) {
+			return null;
+		}
 		Hold hold = queued.claim();
 		Lease tooLate = queued.predecessor();
-		if (offered && hold == null && tooLate != null) {
+		if (hold == null && tooLate != null) {
 			this.releaser.end(tooLate);
 			answer(queued, null);
 		}

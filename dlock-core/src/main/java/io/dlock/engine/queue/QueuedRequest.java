@@ -1,5 +1,6 @@
 package io.dlock.engine.queue;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
@@ -143,7 +144,9 @@ public final class QueuedRequest {
 			unclaimed.decline();
 			this.offer = null;
 		}
-		this.predecessor = null;
+		if (left != null) {
+			this.predecessor = null;
+		}
 		return left;
 	}
 
@@ -249,7 +252,9 @@ public final class QueuedRequest {
 	 * @param address the place, or {@code null} if there is none
 	 */
 	public void leftStoreQueue(@Nullable MailboxAddress address) {
-		this.leftStoreQueue = address;
+		if (!Objects.equals(this.leftStoreQueue, address)) {
+			this.leftStoreQueue = address;
+		}
 	}
 
 	/**
@@ -273,8 +278,12 @@ public final class QueuedRequest {
 	 * Forget the signals and the last answer of the store, which is asked now.
 	 */
 	public void clearLockAvailable() {
-		this.lockAvailable = false;
-		this.preceded = false;
+		if (this.lockAvailable) {
+			this.lockAvailable = false;
+		}
+		if (this.preceded) {
+			this.preceded = false;
+		}
 	}
 
 	/**
