@@ -142,33 +142,8 @@ public final class LocalQueues {
 	 * request keeps its place until it is there.
 	 */
 	private void remove(QueuedRequest queued) {
-		Departure departure = new Departure();
-		this.queues.computeIfPresent(queued.queueName(), (key, queue) -> {
-			if (!queue.isFirst(queued)) {
-				queue.remove(queued);
-				return queue;
-			}
-			departure.lease = queued.removeUnusedLease();
-			// tries take turns with requests that wait, all of which may be granted
-			boolean tryNext = queued.isMember() && !queued.isWaiting() && !queued.isExpired();
-			departure.successor = tryNext ? queue.pollWatching() : null;
-			departure.successor = (departure.successor != null) ? departure.successor
-					: queue.pollWaiting(departure.answered, departure.lease);
-			if (departure.successor == null && departure.lease != null) {
-				queue.note(null);
-				return queue;
-			}
-			queue.remove(queued);
-			departure.successor = (departure.successor != null) ? departure.successor : queue.pollWatching();
-			departure.settle(queue, this.maxHandOffNanos);
-			if (departure.successor == null || departure.successor.isMember() != queued.isMember()) {
-				// the place of an exclusive request keeps shared requests waiting,
-				// including those of this process
-				queued.leftStoreQueue(queue.queuedAt());
-				queue.queuedAt(null);
-			}
-			return queue.isEmpty() ? null : queue;
-		});
+		Departure departure = new Departure(queued, this.maxHandOffNanos);
+		this.queues.computeIfPresent(queued.queueName(), departure);
 		departure.finish(this.releaser);
 		if (departure.lease != null && departure.successor == null) {
 			this.releaser.giveBack(departure.lease, queued.isAsynchronous(), () -> remove(queued));
@@ -183,20 +158,14 @@ public final class LocalQueues {
 	public boolean pass(Hold hold) {
 		String name = hold.context().queueName();
 		LocalQueue current = this.queues.get(name);
-		if (current == null || !current.isAwaited()) {
+		QueuedRequest holder = (current != null && current.isAwaited()) ? current.holder(hold) : null;
+		if (holder == null) {
 			// a request that comes now is served when the holder leaves
 			return false;
 		}
-		Departure departure = new Departure();
+		Departure departure = new Departure(holder, this.maxHandOffNanos);
 		this.queues.computeIfPresent(name, (key, queue) -> {
-			QueuedRequest holder = queue.holder(hold);
-			departure.successor = (holder != null) ? queue.pollWaiting(departure.answered, hold.lease()) : null;
-			if (holder != null && departure.successor != null) {
-				holder.end();
-				departure.lease = hold.lease();
-				queue.remove(holder);
-				departure.settle(queue, this.maxHandOffNanos);
-			}
+			departure.pass(queue, hold.lease());
 			return queue;
 		});
 		departure.finish(this.releaser);
