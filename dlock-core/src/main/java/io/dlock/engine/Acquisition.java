@@ -1,6 +1,5 @@
 package io.dlock.engine;
 
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -12,14 +11,12 @@ import io.dlock.LockException;
 import io.dlock.LockQuarantinedException;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.Deadline;
-import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.Revoker;
 import io.dlock.engine.lease.UnansweredRequests;
-import io.dlock.engine.queue.LocalQueues;
 import io.dlock.engine.queue.QueueAnswer;
 import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.AcquireResult;
@@ -45,17 +42,7 @@ class Acquisition {
 
 	private final AcquireContext context;
 
-	private final LocalQueues queues;
-
-	private final StoreAcquirer store;
-
-	private final LeaseLifecycle leases;
-
-	private final Revoker revoker;
-
-	private final MachineClock clock;
-
-	private final Duration maxPollInterval;
+	private final RequestServices services;
 
 	private @Nullable PollPause pause;
 
@@ -76,15 +63,9 @@ class Acquisition {
 	/** The store has not been asked because of them. */
 	private boolean postponed;
 
-	Acquisition(AcquireContext context, LocalQueues queues, StoreAcquirer store, LeaseLifecycle leases, Revoker revoker,
-			MachineClock clock, Duration maxPollInterval) {
+	Acquisition(AcquireContext context, RequestServices services) {
 		this.context = context;
-		this.queues = queues;
-		this.store = store;
-		this.leases = leases;
-		this.revoker = revoker;
-		this.clock = clock;
-		this.maxPollInterval = maxPollInterval;
+		this.services = services;
 	}
 
 	AcquireContext context() {
@@ -101,11 +82,11 @@ class Acquisition {
 	 * @return the lock, or {@code null} if it was not granted
 	 */
 	@Nullable Hold attempt(QueuedRequest queued) {
-		Hold passedOn = this.queues.claim(queued);
+		Hold passedOn = this.services.queues().claim(queued);
 		if (passedOn == null) {
 			return attemptInStore(queued);
 		}
-		this.leases.begin(queued, passedOn);
+		this.services.leases().begin(queued, passedOn);
 		return passedOn;
 	}
 
@@ -121,7 +102,7 @@ class Acquisition {
 		if (this.postponed) {
 			return null;
 		}
-		Moment sent = this.clock.now();
+		Moment sent = this.services.clock().now();
 		return accept(queued, sent, ask(queued, owner(), sent));
 	}
 
@@ -129,7 +110,7 @@ class Acquisition {
 	private boolean awaitsReleases(QueuedRequest queued) {
 		CompletableFuture<?> awaited = this.releases;
 		if (awaited == null) {
-			awaited = this.queues.releases().find(queued.storageKey());
+			awaited = this.services.queues().releases().find(queued.storageKey());
 			if (awaited != null) {
 				awaited.thenRun(queued::signal);
 				this.releases = awaited;
@@ -150,7 +131,7 @@ class Acquisition {
 		if (!(result instanceof AcquireResult.Granted granted)) {
 			if (this.failure == null || !Thread.currentThread().isInterrupted()) {
 				// an interrupt of this thread says nothing about the store
-				this.queues.answer(queued, answer());
+				this.services.queues().answer(queued, answer());
 			}
 			return null;
 		}
@@ -162,7 +143,8 @@ class Acquisition {
 					"The clock of the store is beyond the year 2255, so that it has no fencing tokens left; set it right and remove the tokens of the locks",
 					null));
 		}
-		Lease lease = this.leases.create(new Lease.Grant(this.context, owner(), granted.token(), sent, before));
+		Lease lease = this.services.leases()
+			.create(new Lease.Grant(this.context, owner(), granted.token(), sent, before));
 		if (lease.isStale()) {
 			// the store works, and this process may have been suspended
 			return giveBack(queued, sent, new StoreCongestedException(
@@ -180,8 +162,8 @@ class Acquisition {
 	 * @param awaited whether an exclusive request waits for it
 	 */
 	void begin(QueuedRequest queued, Lease lease, boolean awaited) {
-		this.leases.begin(queued, lease.holder());
-		this.leases.keep(lease);
+		this.services.leases().begin(queued, lease.holder());
+		this.services.leases().keep(lease);
 	}
 
 	/**
@@ -199,7 +181,7 @@ class Acquisition {
 		abandon();
 		this.owner = newOwner();
 		failed(reason, sent);
-		this.queues.answer(queued, answer());
+		this.services.queues().answer(queued, answer());
 		return null;
 	}
 
@@ -233,7 +215,7 @@ class Acquisition {
 	 */
 	AcquireResult ask(QueuedRequest queued, String currentOwner, Moment sent) {
 		try {
-			return this.store.acquire(queued, currentOwner, sent);
+			return this.services.store().acquire(queued, currentOwner, sent);
 		}
 		catch (StoreException ex) {
 			return new AcquireResult.Failed(ex);
@@ -251,7 +233,7 @@ class Acquisition {
 		if (result instanceof AcquireResult.Failed failed) {
 			failed(failed.failure(), sent);
 			if (this.failingSince != null && !Thread.currentThread().isInterrupted()) {
-				this.store.storeFailed(sent);
+				this.services.store().storeFailed(sent);
 			}
 			return;
 		}
@@ -264,7 +246,7 @@ class Acquisition {
 		this.failure = ex;
 		this.refused = null;
 		if (ex instanceof StoreCongestedException || ex instanceof StoreQuarantinedException) {
-			this.store.storeAnswered(sent);
+			this.services.store().storeAnswered(sent);
 			this.failingSince = null;
 		}
 		else if (this.failingSince == null) {
@@ -307,7 +289,7 @@ class Acquisition {
 	 */
 	LockException giveUpUnanswered() {
 		String message = "No answer within " + deadline().elapsed().toMillis() + " ms";
-		return (this.owner == null && this.store.isStoreAnswering())
+		return (this.owner == null && this.services.store().isStoreAnswering())
 				? new LockCongestedException(this.context.key(), "acquire",
 						message + ": the store was not asked, because too many requests wait. " + consequence(), null)
 				: new LockStoreException(this.context.key(), "acquire", message + ". " + consequence(), null);
@@ -331,8 +313,8 @@ class Acquisition {
 		if (this.failingSince == null) {
 			return false;
 		}
-		return this.clock.elapsedNanos(this.failingSince) > patience
-				|| (this.store.failingNanos() > patience && deadline().elapsed().toNanos() > patience);
+		return this.services.clock().elapsedNanos(this.failingSince) > patience
+				|| (this.services.store().failingNanos() > patience && deadline().elapsed().toNanos() > patience);
 	}
 
 	private String consequence() {
@@ -357,12 +339,12 @@ class Acquisition {
 			return RELEASE_NANOS;
 		}
 		if (this.pause == null) {
-			this.pause = new PollPause(this.context, this.maxPollInterval);
+			this.pause = new PollPause(this.context, this.services.settings().maxPollInterval());
 		}
 		if (this.failure instanceof StoreQuarantinedException quarantined) {
 			return this.pause.quarantineNanos(quarantined.remaining());
 		}
-		long nanos = this.pause.nanos(this.refused, this.store.isSignalled(queued));
+		long nanos = this.pause.nanos(this.refused, this.services.store().isSignalled(queued));
 		return queued.isLockAvailable() ? 0 : nanos;
 	}
 
@@ -371,7 +353,7 @@ class Acquisition {
 	 */
 	final void abandon() {
 		if (this.unanswered != null) {
-			this.revoker.revoke(this.context.key(), owner(), this.unanswered, this.context.terms().lease());
+			this.services.revoker().revoke(this.context.key(), owner(), this.unanswered, this.context.terms().lease());
 			this.unanswered = null;
 		}
 	}
@@ -388,9 +370,9 @@ class Acquisition {
 			abandon();
 		}
 		finally {
-			this.queues.leave(queued);
+			this.services.queues().leave(queued);
 		}
-		this.store.leaveStoreQueue(queued);
+		this.services.store().leaveStoreQueue(queued);
 	}
 
 }

@@ -11,10 +11,7 @@ import io.dlock.LockException;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.engine.concurrent.AsyncLimit;
-import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.lease.Hold;
-import io.dlock.engine.lease.LockEvents;
-import io.dlock.engine.queue.LocalQueues;
 import io.dlock.engine.queue.QueueAnswer;
 import io.dlock.engine.queue.QueuedRequest;
 
@@ -29,15 +26,7 @@ final class AsyncAcquisition {
 
 	private final Acquisition acquisition;
 
-	private final LocalQueues queues;
-
-	private final LeaseLockHandles handles;
-
-	private final LockEvents events;
-
-	private final EngineThreads threads;
-
-	private final Duration commandTimeout;
+	private final RequestServices services;
 
 	private final AsyncLimit limit;
 
@@ -53,24 +42,19 @@ final class AsyncAcquisition {
 
 	private volatile @Nullable Future<?> alarm;
 
-	AsyncAcquisition(Acquisition acquisition, LocalQueues queues, LeaseLockHandles handles, LockEvents events,
-			EngineThreads threads, Duration commandTimeout) {
+	AsyncAcquisition(Acquisition acquisition, RequestServices services) {
 		this.acquisition = acquisition;
-		this.queues = queues;
-		this.handles = handles;
-		this.events = events;
-		this.threads = threads;
-		this.limit = new AsyncLimit(threads, this::expire);
-		this.commandTimeout = commandTimeout;
+		this.services = services;
+		this.limit = new AsyncLimit(services.threads(), this::expire);
 	}
 
 	@SuppressWarnings("FutureReturnValueIgnored") // a caller cancels this future
 	CompletableFuture<LockHandle> start() {
-		this.queued = this.queues.join(this.acquisition.context(), this::signal);
+		this.queued = this.services.queues().join(this.acquisition.context(), this::signal);
 		this.phase.set(Phase.WAITING);
 		this.future.whenComplete((handle, ex) -> onCompletion());
 		try {
-			this.limit.set(this.acquisition.deadline(), this.commandTimeout);
+			this.limit.set(this.acquisition.deadline(), this.services.settings().commandTimeout());
 			work();
 		}
 		catch (OutOfMemoryError ex) {
@@ -98,14 +82,14 @@ final class AsyncAcquisition {
 			work();
 		}
 		catch (OutOfMemoryError ex) {
-			if (this.threads.schedule(this::resume, PAUSE_WITHOUT_THREAD) == null) {
+			if (this.services.threads().schedule(this::resume, PAUSE_WITHOUT_THREAD) == null) {
 				giveUp(ex);
 			}
 		}
 	}
 
 	private void work() {
-		if (!this.threads.work(this::run)) {
+		if (!this.services.threads().work(this::run)) {
 			giveUp(new LockRegistryClosedException(this.acquisition.context().key()));
 		}
 	}
@@ -133,7 +117,7 @@ final class AsyncAcquisition {
 	 */
 	private void expire() {
 		QueuedRequest current = this.queued;
-		QueueAnswer answer = (current != null) ? this.queues.latestAnswer(current) : null;
+		QueueAnswer answer = (current != null) ? this.services.queues().latestAnswer(current) : null;
 		LockException reason = (answer != null) ? this.acquisition.giveUp(answer) : this.acquisition.giveUpUnanswered();
 		Phase before = end();
 		try {
@@ -181,7 +165,7 @@ final class AsyncAcquisition {
 	}
 
 	private void attempt(QueuedRequest current) {
-		this.queues.failIfClosed(this.acquisition.context().key());
+		this.services.queues().failIfClosed(this.acquisition.context().key());
 		if (!current.isFirst()) {
 			waitInQueue(current);
 			return;
@@ -189,10 +173,10 @@ final class AsyncAcquisition {
 		Hold hold = this.acquisition.attempt(current);
 		if (hold != null) {
 			if (this.phase.getAndSet(Phase.DONE) == Phase.ABANDONED) {
-				this.handles.discard(hold);
+				this.services.handles().discard(hold);
 			}
 			else {
-				this.threads.callback(() -> deliver(hold));
+				this.services.threads().callback(() -> deliver(hold));
 			}
 			return;
 		}
@@ -218,7 +202,7 @@ final class AsyncAcquisition {
 			pause(remaining);
 			return;
 		}
-		QueueAnswer answer = this.queues.stopWaiting(current);
+		QueueAnswer answer = this.services.queues().stopWaiting(current);
 		if (answer != null) {
 			throw this.acquisition.giveUp(answer);
 		}
@@ -230,7 +214,7 @@ final class AsyncAcquisition {
 	 * as no other thread can set or cancel it. An alarm that rings at once is a signal.
 	 */
 	private void pause(long nanos) {
-		this.alarm = this.threads.schedule(this::signal, nanos);
+		this.alarm = this.services.threads().schedule(this::signal, nanos);
 		if (this.alarm == null) {
 			this.signalled = true;
 		}
@@ -255,7 +239,7 @@ final class AsyncAcquisition {
 
 	private void deliver(Hold hold) {
 		try {
-			LeaseLockHandle handle = this.handles.deliver(hold, this.acquisition.deadline());
+			LeaseLockHandle handle = this.services.handles().deliver(hold, this.acquisition.deadline());
 			if (!this.future.complete(handle)) {
 				handle.releaseUnused();
 			}
@@ -270,13 +254,13 @@ final class AsyncAcquisition {
 			leave();
 		}
 		finally {
-			this.threads.callback(() -> tell(reason));
+			this.services.threads().callback(() -> tell(reason));
 		}
 	}
 
 	private void tell(Throwable reason) {
 		try {
-			this.events.refused(this.acquisition.context(), reason);
+			this.services.events().refused(this.acquisition.context(), reason);
 		}
 		finally {
 			this.future.completeExceptionally(reason);

@@ -1,15 +1,10 @@
 package io.dlock.engine;
 
-import java.time.Duration;
-
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
-import io.dlock.engine.lease.Revoker;
-import io.dlock.engine.queue.LocalQueues;
 import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.AcquireResult;
 
@@ -22,9 +17,8 @@ final class BatchAcquisition extends Acquisition {
 
 	private final Companions companions;
 
-	BatchAcquisition(AcquireContext context, LocalQueues queues, StoreAcquirer store, LeaseLifecycle leases,
-			Revoker revoker, MachineClock clock, Duration maxPollInterval, Companions companions) {
-		super(context, queues, store, leases, revoker, clock, maxPollInterval);
+	BatchAcquisition(AcquireContext context, RequestServices services, Companions companions) {
+		super(context, services);
 		this.companions = companions;
 	}
 

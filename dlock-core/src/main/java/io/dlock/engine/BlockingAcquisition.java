@@ -1,6 +1,5 @@
 package io.dlock.engine;
 
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
@@ -10,8 +9,6 @@ import io.dlock.LockException;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockStoreException;
 import io.dlock.engine.lease.Hold;
-import io.dlock.engine.lease.LockEvents;
-import io.dlock.engine.queue.LocalQueues;
 import io.dlock.engine.queue.QueueAnswer;
 import io.dlock.engine.queue.QueuedRequest;
 
@@ -31,24 +28,14 @@ final class BlockingAcquisition {
 
 	private final boolean interruptible;
 
-	private final LocalQueues queues;
-
-	private final LeaseLockHandles handles;
-
-	private final LockEvents events;
-
-	private final Duration commandTimeout;
+	private final RequestServices services;
 
 	private boolean interrupted;
 
-	BlockingAcquisition(Acquisition acquisition, boolean interruptible, LocalQueues queues, LeaseLockHandles handles,
-			LockEvents events, Duration commandTimeout) {
+	BlockingAcquisition(Acquisition acquisition, boolean interruptible, RequestServices services) {
 		this.acquisition = acquisition;
 		this.interruptible = interruptible;
-		this.queues = queues;
-		this.handles = handles;
-		this.events = events;
-		this.commandTimeout = commandTimeout;
+		this.services = services;
 	}
 
 	LeaseLockHandle run() {
@@ -56,14 +43,14 @@ final class BlockingAcquisition {
 			return acquire();
 		}
 		catch (LockBusyException | LockStoreException ex) {
-			this.events.refused(this.acquisition.context(), ex);
+			this.services.events().refused(this.acquisition.context(), ex);
 			throw ex;
 		}
 	}
 
 	private LeaseLockHandle acquire() {
 		noticeInterrupt(null);
-		QueuedRequest queued = this.queues.join(this.acquisition.context(), null);
+		QueuedRequest queued = this.services.queues().join(this.acquisition.context(), null);
 		Hold hold = null;
 		try {
 			while (hold == null) {
@@ -72,7 +59,7 @@ final class BlockingAcquisition {
 					noticeInterrupt(null);
 				}
 			}
-			return this.handles.deliver(hold, this.acquisition.deadline());
+			return this.services.handles().deliver(hold, this.acquisition.deadline());
 		}
 		finally {
 			if (hold == null) {
@@ -88,7 +75,7 @@ final class BlockingAcquisition {
 	 * Wait in the queue, or call the store once and pause.
 	 */
 	private @Nullable Hold step(QueuedRequest queued) {
-		this.queues.failIfClosed(key());
+		this.services.queues().failIfClosed(key());
 		if (!queued.isFirst()) {
 			waitInQueue(queued);
 			return null;
@@ -121,10 +108,10 @@ final class BlockingAcquisition {
 			queued.park(remaining);
 			return;
 		}
-		if (remaining < -ANSWER_NANOS - 2 * this.commandTimeout.toNanos()) {
+		if (remaining < -ANSWER_NANOS - 2 * this.services.settings().commandTimeout().toNanos()) {
 			throw this.acquisition.giveUpUnanswered();
 		}
-		QueueAnswer answer = this.queues.stopWaiting(queued);
+		QueueAnswer answer = this.services.queues().stopWaiting(queued);
 		if (answer != null) {
 			leaveProcessorToHolder(answer, queued);
 			throw this.acquisition.giveUp(answer);

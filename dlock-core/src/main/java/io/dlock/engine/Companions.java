@@ -15,8 +15,6 @@ import io.dlock.LockException;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.lease.Hold;
-import io.dlock.engine.lease.LockEvents;
-import io.dlock.engine.queue.LocalQueues;
 import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.StorageKey;
@@ -36,13 +34,7 @@ final class Companions implements AutoCloseable {
 
 	private final List<Acquisition> acquisitions;
 
-	private final LocalQueues queues;
-
-	private final StoreAcquirer store;
-
-	private final LeaseLockHandles handles;
-
-	private final LockEvents events;
+	private final RequestServices services;
 
 	private boolean over;
 
@@ -64,13 +56,9 @@ final class Companions implements AutoCloseable {
 	 * Create companions.
 	 * @param acquisitions the requests, in the order of their storage keys
 	 */
-	Companions(List<Acquisition> acquisitions, LocalQueues queues, StoreAcquirer store, LeaseLockHandles handles,
-			LockEvents events) {
+	Companions(List<Acquisition> acquisitions, RequestServices services) {
 		this.acquisitions = acquisitions;
-		this.queues = queues;
-		this.store = store;
-		this.handles = handles;
-		this.events = events;
+		this.services = services;
 	}
 
 	boolean isEmpty() {
@@ -83,7 +71,7 @@ final class Companions implements AutoCloseable {
 	 */
 	boolean join() {
 		for (int i = 0; i < this.acquisitions.size() && !this.over; i++) {
-			QueuedRequest queued = this.queues.joinAlone(this.acquisitions.get(i).context());
+			QueuedRequest queued = this.services.queues().joinAlone(this.acquisitions.get(i).context());
 			if (queued == null) {
 				break;
 			}
@@ -107,7 +95,7 @@ final class Companions implements AutoCloseable {
 			.toList();
 		this.sent = now;
 		try {
-			this.results = this.store.acquireAll(queued, all, now);
+			this.results = this.services.store().acquireAll(queued, all, now);
 			return this.results.get(0);
 		}
 		catch (RuntimeException ex) {
@@ -129,7 +117,7 @@ final class Companions implements AutoCloseable {
 				kept.add(hold);
 			}
 			else if (hold != null) {
-				this.handles.discardSoon(hold);
+				this.services.handles().discardSoon(hold);
 			}
 			else if (holdsFirst && last == null) {
 				last = this.acquisitions.get(i);
@@ -174,7 +162,7 @@ final class Companions implements AutoCloseable {
 				return;
 			}
 		}
-		kept.forEach(this.handles::discardSoon);
+		kept.forEach(this.services.handles()::discardSoon);
 	}
 
 	/**
@@ -190,14 +178,14 @@ final class Companions implements AutoCloseable {
 			last = this.stopped;
 		}
 		if (hold != null) {
-			return this.handles.deliver(hold, hold.context().deadline());
+			return this.services.handles().deliver(hold, hold.context().deadline());
 		}
 		LockException reason = (last != null) ? last.giveUp() : null;
 		if (last == null || reason == null
 				|| (reason instanceof LockStoreException && Thread.currentThread().isInterrupted())) {
 			return null;
 		}
-		this.events.refused(last.context(), reason);
+		this.services.events().refused(last.context(), reason);
 		throw reason;
 	}
 
@@ -209,7 +197,7 @@ final class Companions implements AutoCloseable {
 			left = List.copyOf(this.granted);
 			this.granted.clear();
 		}
-		left.forEach(this.handles::discardSoon);
+		left.forEach(this.services.handles()::discardSoon);
 	}
 
 }

@@ -27,6 +27,7 @@ import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.engine.lease.LockEvents;
 import io.dlock.engine.lease.MinHoldEnforcer;
 import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.lease.SharedLeases;
 import io.dlock.engine.lease.StoreReleaser;
 import io.dlock.engine.lease.StoreSweeper;
 import io.dlock.engine.queue.LocalQueues;
@@ -120,10 +121,11 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 		LeaseReleaser releaser = new LeaseReleaser(this.queues, members, storeReleaser, this.renewer,
 				new MinHoldEnforcer(store, clock, this.revoker, threads), this.events, threads, settings.releaseMode());
 		this.handles = new LeaseLockHandles(this.queues, releaser, this.renewer, this.events, this::downgrade);
-		this.acquirer = new LockAcquirer(settings, clock, this.queues,
+		this.acquirer = new LockAcquirer(new RequestServices(settings, clock, this.queues,
 				new StoreAcquirer(store, places, this.membership, clock, settings.commandTimeout().toNanos()),
 				new LeaseLifecycle(settings, clock, this.queues, this.renewer, this.events, threads), this.revoker,
-				members, this.handles, this.events, threads);
+				members, new SharedLeases(settings.handOffMaxDuration().toNanos()), this.handles, this.events,
+				threads));
 		this.downgrader = new Downgrader(this.acquirer, this.queues, storeReleaser, this.handles, this.events, clock);
 		this.setAcquirer = new LockSetAcquirer(this.acquirer, this.handles);
 		this.counts = new RegistryCounts(this.renewer, this.queues, store);

@@ -10,17 +10,9 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
-import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.Deadline;
-import io.dlock.engine.concurrent.EngineThreads;
-import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
-import io.dlock.engine.lease.LockEvents;
-import io.dlock.engine.lease.Revoker;
-import io.dlock.engine.lease.SharedLeases;
-import io.dlock.engine.queue.LocalQueues;
-import io.dlock.engine.queue.MemberQueues;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
 
@@ -30,46 +22,14 @@ import io.dlock.store.StorageKey;
  */
 final class LockAcquirer {
 
-	private final LockSettings settings;
-
-	private final MachineClock clock;
-
-	private final LocalQueues queues;
-
-	private final StoreAcquirer store;
-
-	private final LeaseLifecycle leases;
-
-	private final Revoker revoker;
-
-	private final MemberQueues members;
-
-	private final SharedLeases shared;
-
-	private final LeaseLockHandles handles;
-
-	private final LockEvents events;
-
-	private final EngineThreads threads;
+	private final RequestServices services;
 
 	/** No companions. */
 	private final Companions alone;
 
-	LockAcquirer(LockSettings settings, MachineClock clock, LocalQueues queues, StoreAcquirer store,
-			LeaseLifecycle leases, Revoker revoker, MemberQueues members, LeaseLockHandles handles, LockEvents events,
-			EngineThreads threads) {
-		this.settings = settings;
-		this.clock = clock;
-		this.queues = queues;
-		this.store = store;
-		this.leases = leases;
-		this.revoker = revoker;
-		this.members = members;
-		this.shared = new SharedLeases(settings.handOffMaxDuration().toNanos());
-		this.handles = handles;
-		this.events = events;
-		this.threads = threads;
-		this.alone = new Companions(List.of(), queues, store, handles, events);
+	LockAcquirer(RequestServices services) {
+		this.services = services;
+		this.alone = new Companions(List.of(), services);
 	}
 
 	/**
@@ -78,7 +38,7 @@ final class LockAcquirer {
 	 * @return the deadline
 	 */
 	Deadline deadline(LockRequest request) {
-		return Deadline.after(this.clock, this.settings.waitTimeOf(request));
+		return Deadline.after(this.services.clock(), this.services.settings().waitTimeOf(request));
 	}
 
 	LeaseLockHandle acquire(LockRequest request) {
@@ -93,7 +53,7 @@ final class LockAcquirer {
 	 * @return the handle, bound to the calling thread
 	 */
 	LeaseLockHandle acquire(LockRequest request, Duration waitTime, boolean interruptible) {
-		return acquire(request, Deadline.after(this.clock, waitTime), interruptible);
+		return acquire(request, Deadline.after(this.services.clock(), waitTime), interruptible);
 	}
 
 	/**
@@ -113,10 +73,10 @@ final class LockAcquirer {
 	 */
 	LeaseLockHandle acquire(LockRequest request, Deadline deadline, boolean interruptible, Companions companions) {
 		validate(request);
-		LeaseLockHandle handle = this.handles.nested(request);
+		LeaseLockHandle handle = this.services.handles().nested(request);
 		if (handle == null) {
 			if (deadline.isUnlimited() && !request.reentrant()) {
-				this.handles.failIfWaitsForItself(request);
+				this.services.handles().failIfWaitsForItself(request);
 			}
 			handle = acquire(context(request, deadline), interruptible, companions);
 		}
@@ -131,11 +91,12 @@ final class LockAcquirer {
 	 * @return the companions, which are none if the store cannot do that
 	 */
 	Companions companions(List<LockRequest> requests, Deadline deadline) {
-		if (requests.isEmpty() || requests.get(0).mode() == LockMode.SHARED || !this.store.supportsBatches()) {
+		if (requests.isEmpty() || requests.get(0).mode() == LockMode.SHARED
+				|| !this.services.store().supportsBatches()) {
 			return this.alone;
 		}
 		return new Companions(requests.stream().map((request) -> acquisition(context(request, deadline))).toList(),
-				this.queues, this.store, this.handles, this.events);
+				this.services);
 	}
 
 	/**
@@ -167,14 +128,13 @@ final class LockAcquirer {
 	}
 
 	private Permits permits() {
-		return new Permits(this.settings, this.store);
+		return new Permits(this.services.settings(), this.services.store());
 	}
 
 	private LeaseLockHandle acquire(AcquireContext context, boolean interruptible, Companions companions) {
 		LeaseLockHandle handle = join(context);
-		return (handle != null) ? handle : new BlockingAcquisition(acquisition(context, companions), interruptible,
-				this.queues, this.handles, this.events, this.settings.commandTimeout())
-			.run();
+		return (handle != null) ? handle
+				: new BlockingAcquisition(acquisition(context, companions), interruptible, this.services).run();
 	}
 
 	/**
@@ -184,17 +144,17 @@ final class LockAcquirer {
 		if (!context.terms().isShared()) {
 			return null;
 		}
-		this.queues.failIfClosed(context.key());
-		Hold hold = this.shared.join(context, this.queues.isQueued(context.storageKey()));
+		this.services.queues().failIfClosed(context.key());
+		Hold hold = this.services.shared().join(context, this.services.queues().isQueued(context.storageKey()));
 		if (hold == null) {
 			return null;
 		}
 		try {
-			this.leases.begin(hold);
-			return this.handles.deliver(hold, context.deadline());
+			this.services.leases().begin(hold);
+			return this.services.handles().deliver(hold, context.deadline());
 		}
 		catch (Throwable ex) {
-			this.members.giveBack(hold, true);
+			this.services.members().giveBack(hold, true);
 			throw ex;
 		}
 	}
@@ -205,21 +165,21 @@ final class LockAcquirer {
 	 * @throws IllegalArgumentException if it cannot
 	 */
 	void validate(LockRequest request) {
-		this.settings.validate(request);
-		if (request.mode() == LockMode.SHARED && !this.store.supportsMembers()) {
+		this.services.settings().validate(request);
+		if (request.mode() == LockMode.SHARED && !this.services.store().supportsMembers()) {
 			throw new IllegalArgumentException(
 					"Lock '%s' cannot be shared, because the store has exclusive locks only (%s). Use LockMode.EXCLUSIVE or another store"
-						.formatted(StorageKey.of(request.key()), this.store.describe()));
+						.formatted(StorageKey.of(request.key()), this.services.store().describe()));
 		}
-		if (isFair(request) && !this.store.supportsFairLocks()) {
+		if (isFair(request) && !this.services.store().supportsFairLocks()) {
 			throw new IllegalArgumentException(
 					"Lock '%s' cannot be fair, because the store has no fair locks (%s). Leave out fair or use another store"
-						.formatted(StorageKey.of(request.key()), this.store.describe()));
+						.formatted(StorageKey.of(request.key()), this.services.store().describe()));
 		}
 	}
 
 	private boolean isFair(LockRequest request) {
-		return this.settings.isFair(request) && request.mode() == LockMode.EXCLUSIVE;
+		return this.services.settings().isFair(request) && request.mode() == LockMode.EXCLUSIVE;
 	}
 
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
@@ -254,9 +214,7 @@ final class LockAcquirer {
 			return CompletableFuture.failedFuture(ex);
 		}
 		return (handle != null) ? CompletableFuture.completedFuture(handle)
-				: new AsyncAcquisition(acquisition(context, companions), this.queues, this.handles, this.events,
-						this.threads, this.settings.commandTimeout())
-					.start();
+				: new AsyncAcquisition(acquisition(context, companions), this.services).start();
 	}
 
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
@@ -273,7 +231,7 @@ final class LockAcquirer {
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request, Deadline deadline, LockHandle outer) {
 		validate(request);
 		try {
-			LeaseLockHandle handle = this.handles.nested(request, outer);
+			LeaseLockHandle handle = this.services.handles().nested(request, outer);
 			return (handle != null) ? CompletableFuture.completedFuture(handle) : acquireAsync(request, deadline);
 		}
 		catch (LockLostException | IllegalStateException ex) {
@@ -282,26 +240,20 @@ final class LockAcquirer {
 	}
 
 	AcquireContext context(LockRequest request, Deadline deadline) {
-		return context(request, deadline, isFair(request) ? this.store.newAddress() : null);
+		return context(request, deadline, isFair(request) ? this.services.store().newAddress() : null);
 	}
 
 	AcquireContext context(LockRequest request, Deadline deadline, @Nullable MailboxAddress address) {
-		return new AcquireContext(request, deadline, this.settings, address);
+		return new AcquireContext(request, deadline, this.services.settings(), address);
 	}
 
 	Acquisition acquisition(AcquireContext context) {
-		return context.terms().isMember() ? memberAcquisition(context) : new Acquisition(context, this.queues,
-				this.store, this.leases, this.revoker, this.clock, this.settings.maxPollInterval());
+		return context.terms().isMember() ? new MemberAcquisition(context, this.services)
+				: new Acquisition(context, this.services);
 	}
 
 	private Acquisition acquisition(AcquireContext context, Companions companions) {
-		return companions.isEmpty() ? acquisition(context) : new BatchAcquisition(context, this.queues, this.store,
-				this.leases, this.revoker, this.clock, this.settings.maxPollInterval(), companions);
-	}
-
-	private MemberAcquisition memberAcquisition(AcquireContext context) {
-		return new MemberAcquisition(context, this.queues, this.store, this.leases, this.revoker, this.clock,
-				this.settings.maxPollInterval(), this.members, this.shared);
+		return companions.isEmpty() ? acquisition(context) : new BatchAcquisition(context, this.services, companions);
 	}
 
 }

@@ -1,19 +1,12 @@
 package io.dlock.engine;
 
-import java.time.Duration;
-
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Lease;
-import io.dlock.engine.lease.Revoker;
 import io.dlock.engine.lease.SharedLease;
-import io.dlock.engine.lease.SharedLeases;
-import io.dlock.engine.queue.LocalQueues;
-import io.dlock.engine.queue.MemberQueues;
 import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.engine.queue.StoreQueuePlaces;
 import io.dlock.store.AcquireResult;
@@ -26,32 +19,19 @@ import io.dlock.store.LockStore;
  */
 final class MemberAcquisition extends Acquisition {
 
-	private final MachineClock clock;
+	private final RequestServices services;
 
 	private final StoreQueuePlaces places;
 
-	private final StoreAcquirer store;
-
-	private final LeaseLifecycle leases;
-
-	private final MemberQueues members;
-
-	private final SharedLeases shared;
-
-	MemberAcquisition(AcquireContext context, LocalQueues queues, StoreAcquirer store, LeaseLifecycle leases,
-			Revoker revoker, MachineClock clock, Duration maxPollInterval, MemberQueues members, SharedLeases shared) {
-		super(context, queues, store, leases, revoker, clock, maxPollInterval);
-		this.clock = clock;
-		this.places = new StoreQueuePlaces(queues);
-		this.store = store;
-		this.leases = leases;
-		this.members = members;
-		this.shared = shared;
+	MemberAcquisition(AcquireContext context, RequestServices services) {
+		super(context, services);
+		this.services = services;
+		this.places = new StoreQueuePlaces(services.queues());
 	}
 
 	@Override
 	@Nullable Hold attempt(QueuedRequest queued) {
-		Hold hold = this.members.claim(queued);
+		Hold hold = this.services.members().claim(queued);
 		if (hold == null && queued.isFirst() && queued.predecessor() == null) {
 			hold = join(queued);
 		}
@@ -61,7 +41,7 @@ final class MemberAcquisition extends Acquisition {
 				return granted;
 			}
 			// passed on during the call, in which a driver may consume the signal
-			hold = this.members.claim(queued);
+			hold = this.services.members().claim(queued);
 		}
 		if (hold != null) {
 			begin(queued, hold);
@@ -74,38 +54,38 @@ final class MemberAcquisition extends Acquisition {
 	 * long as the store is asked.
 	 */
 	private @Nullable Hold join(QueuedRequest queued) {
-		SharedLease lease = this.shared.find(context());
+		SharedLease lease = this.services.shared().find(context());
 		Hold hold = (lease != null) ? lease.join(context()) : null;
 		if (lease == null || hold == null) {
 			return null;
 		}
 		boolean joined = false;
 		try {
-			if (!this.shared.isFresh(lease)) {
+			if (!this.services.shared().isFresh(lease)) {
 				ask(lease);
 			}
-			joined = this.shared.admits(lease) && hold.isValid();
+			joined = this.services.shared().admits(lease) && hold.isValid();
 		}
 		finally {
 			if (!joined) {
-				this.members.giveBack(hold, queued.isAsynchronous());
+				this.services.members().giveBack(hold, queued.isAsynchronous());
 			}
 		}
 		return joined ? hold : null;
 	}
 
 	private void ask(SharedLease lease) {
-		Moment sent = this.clock.now();
+		Moment sent = this.services.clock().now();
 		lease.renewing(sent);
 		try {
-			AcquireResult result = this.store.ask(context(), lease, sent);
+			AcquireResult result = this.services.store().ask(context(), lease, sent);
 			if (result instanceof AcquireResult.Granted granted
 					&& granted.token() * Lease.TOKENS_PER_LEASE == lease.firstToken()) {
 				lease.answered(sent, granted.awaited());
 			}
 			else {
 				// a lease that began anew is released with the last hold
-				this.leases.lose(lease);
+				this.services.leases().lose(lease);
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -123,12 +103,12 @@ final class MemberAcquisition extends Acquisition {
 	private void begin(QueuedRequest queued, Hold hold) {
 		try {
 			abandon();
-			this.leases.begin(hold);
-			this.members.granted(queued, hold.lease());
-			this.store.leaveStoreQueue(queued);
+			this.services.leases().begin(hold);
+			this.services.members().granted(queued, hold.lease());
+			this.services.store().leaveStoreQueue(queued);
 		}
 		catch (Throwable ex) {
-			this.members.giveBack(hold, queued.isAsynchronous());
+			this.services.members().giveBack(hold, queued.isAsynchronous());
 			throw ex;
 		}
 	}
@@ -138,18 +118,18 @@ final class MemberAcquisition extends Acquisition {
 	 */
 	@Override
 	void begin(QueuedRequest queued, Lease lease, boolean awaited) {
-		this.leases.begin(lease.holder());
-		this.leases.keep(lease);
+		this.services.leases().begin(lease.holder());
+		this.services.leases().keep(lease);
 		try {
 			this.places.set(queued, null);
 			if (lease instanceof SharedLease opened) {
 				opened.answered(lease.sent(), awaited);
-				this.shared.open(opened, context());
+				this.services.shared().open(opened, context());
 			}
-			this.members.granted(queued, lease);
+			this.services.members().granted(queued, lease);
 		}
 		catch (Throwable ex) {
-			this.leases.lose(lease);
+			this.services.leases().lose(lease);
 			throw ex;
 		}
 	}
@@ -162,7 +142,7 @@ final class MemberAcquisition extends Acquisition {
 	@Override
 	void leave(QueuedRequest queued) {
 		super.leave(queued);
-		this.members.leave(queued);
+		this.services.members().leave(queued);
 	}
 
 }

@@ -1,0 +1,20 @@
+package io.dlock.engine;
+
+import io.dlock.LockSettings;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.lease.LockEvents;
+import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.lease.SharedLeases;
+import io.dlock.engine.queue.LocalQueues;
+import io.dlock.engine.queue.MemberQueues;
+
+/**
+ * The services that all requests of a registry use. Each request has this one object, not
+ * a field for each of them.
+ */
+record RequestServices(LockSettings settings, MachineClock clock, LocalQueues queues, StoreAcquirer store,
+		LeaseLifecycle leases, Revoker revoker, MemberQueues members, SharedLeases shared, LeaseLockHandles handles,
+		LockEvents events, EngineThreads threads) {
+
+}
