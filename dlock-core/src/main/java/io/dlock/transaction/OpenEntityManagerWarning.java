@@ -50,8 +50,14 @@ final class OpenEntityManagerWarning {
 	}
 
 	private static boolean isOpen(Class<?> holder) {
-		return !TransactionSynchronizationManager.isActualTransactionActive()
-				&& TransactionSynchronizationManager.getResourceMap().values().stream().anyMatch(holder::isInstance);
+		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+			for (Object resource : TransactionSynchronizationManager.getResourceMap().values()) {
+				if (holder.isInstance(resource)) {
+					return true;
+				}
+			}
+		}
+		return false;
 	}
 
 }

@@ -43,7 +43,7 @@ final class LockSqlParameters {
 	 * that the database stores and to the length of the column.
 	 */
 	static String text(String text, boolean asciiOnly) {
-		if (text.length() <= TEXT_LENGTH && text.chars().allMatch((c) -> c > 0 && c < 128)) {
+		if (text.length() <= TEXT_LENGTH && isAscii(text)) {
 			return text;
 		}
 		StringBuilder written = new StringBuilder();
@@ -55,6 +55,15 @@ final class LockSqlParameters {
 			written.append(next);
 		}
 		return written.toString();
+	}
+
+	private static boolean isAscii(String text) {
+		for (int i = 0; i < text.length(); i++) {
+			if (text.charAt(i) == 0 || text.charAt(i) > 127) {
+				return false;
+			}
+		}
+		return true;
 	}
 
 	private static String written(int codePoint, boolean asciiOnly) {
