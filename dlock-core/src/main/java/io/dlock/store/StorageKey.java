@@ -5,6 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * Writes any key as printable ASCII of bounded length, so that no store, collation,
@@ -28,6 +29,11 @@ public final class StorageKey {
 	private static final int HASHED_PREFIX_LENGTH = MAX_LENGTH - 1 - 64;
 
 	private static final String LITERALS = "._:/@#=+,;-";
+
+	/** A bit for each character that stands for itself. */
+	private static final long LITERALS_BELOW_64 = literalsFrom(0);
+
+	private static final long LITERALS_FROM_64 = literalsFrom(64);
 
 	private static final Pattern WRITTEN = Pattern
 		.compile("(?:[a-zA-Z0-9" + Pattern.quote(LITERALS) + "]|%[0-9A-F]{2}|%u[0-9A-F]{4})+");
@@ -78,7 +84,14 @@ public final class StorageKey {
 	}
 
 	private static boolean isLiteral(char c) {
-		return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || LITERALS.indexOf(c) >= 0;
+		return c < 128 && ((((c < 64) ? LITERALS_BELOW_64 : LITERALS_FROM_64) >>> c) & 1) != 0;
+	}
+
+	private static long literalsFrom(int first) {
+		return IntStream.range(first, first + 64)
+			.filter((c) -> Character.isLetterOrDigit(c) || LITERALS.indexOf(c) >= 0)
+			.mapToLong((c) -> 1L << c)
+			.sum();
 	}
 
 	private static String encode(String key) {
