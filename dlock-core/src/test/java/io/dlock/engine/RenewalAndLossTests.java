@@ -200,6 +200,16 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void leaseBesideALongerOneIsRenewedInTime() {
+		LockHandle longer = this.registry.acquire(request("longer", Duration.ofMinutes(10), Duration.ZERO));
+		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() >= 1);
+		assertThat(handle.isValid()).isTrue();
+		handle.release();
+		longer.release();
+	}
+
+	@Test
 	void r5UnansweredRenewalKeepsTheDeadline() {
 		this.store.renewalsFail = true;
 		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
