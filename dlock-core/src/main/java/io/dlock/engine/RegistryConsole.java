@@ -286,7 +286,8 @@ final class RegistryConsole implements LockConsole {
 		String failure = null;
 		long begin = this.clock.nanoTime();
 		try {
-			failure = takeAndRelease() ? null : this.failure;
+			this.failure = takeAndRelease() ? null : this.failure;
+			failure = this.failure;
 		}
 		catch (StoreQuarantinedException ex) {
 			warnings = Stream.concat(warnings.stream(), Stream.of(String.valueOf(ex.getMessage()))).toList();

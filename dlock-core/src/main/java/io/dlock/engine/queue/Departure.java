@@ -45,8 +45,9 @@ final class Departure implements BiFunction<String, LocalQueue, @Nullable LocalQ
 			return queue;
 		}
 		this.lease = this.queued.removeUnusedLease();
-		// tries take turns with requests that wait, all of which may be granted
-		boolean tryNext = this.queued.isMember() && !this.queued.isWaiting() && !this.queued.isExpired();
+		// tries for a permit take turns with requests that wait: all may be granted
+		boolean tryNext = this.queued.isMember() && !this.queued.context().terms().isShared()
+				&& !this.queued.isWaiting() && !this.queued.isExpired();
 		this.successor = tryNext ? queue.pollWatching() : null;
 		this.successor = (this.successor != null) ? this.successor : pollWaiting(queue, this.lease);
 		if (this.successor == null && this.lease != null) {

@@ -6,6 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,9 @@ import io.dlock.store.MailboxAddress;
  * {@link LocalQueues}; the volatile fields are read without it.
  */
 final class LocalQueue {
+
+	private static final AtomicReferenceFieldUpdater<LocalQueue, @Nullable QueueAnswer> ANSWER = AtomicReferenceFieldUpdater
+		.newUpdater(LocalQueue.class, QueueAnswer.class, "answer");
 
 	private volatile @Nullable QueuedRequest first;
 
@@ -92,6 +96,17 @@ final class LocalQueue {
 	boolean note(@Nullable QueueAnswer known) {
 		this.answer = known;
 		return known != null && (this.watched || this.mixed);
+	}
+
+	/**
+	 * Note that the last refusal is out of date. A holder of this process may be noted
+	 * meanwhile, and stays the answer.
+	 */
+	void outdate() {
+		QueueAnswer known = this.answer;
+		if (known != null && known.here() == null) {
+			ANSWER.compareAndSet(this, known, null);
+		}
 	}
 
 	/**

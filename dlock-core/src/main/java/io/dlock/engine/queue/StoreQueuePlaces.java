@@ -59,13 +59,19 @@ public final class StoreQueuePlaces {
 
 	/**
 	 * Wake the first of a queue because this process has released a place of the lock,
-	 * unless the store gives that to another process. The last answer is out of date.
+	 * unless the store gives that to another process. The last refusal is out of date.
 	 */
 	void onReleased(String storageKey) {
-		QueuedRequest first = this.queues.first(storageKey);
-		if (first != null && !first.isPreceded()) {
-			this.queues.answer(first, null);
-			first.onLockAvailable();
+		QueuedRequest[] woken = new QueuedRequest[1];
+		this.queues.change(storageKey, (queue) -> {
+			QueuedRequest first = queue.first();
+			if (first != null && !first.isPreceded()) {
+				queue.outdate();
+				woken[0] = first;
+			}
+		});
+		if (woken[0] != null) {
+			woken[0].onLockAvailable();
 		}
 	}
 

@@ -98,6 +98,20 @@ class LocalQueuesTests {
 		places.onReleased("other");
 	}
 
+	/**
+	 * The release of a reader is told of after the writer behind it has been granted.
+	 */
+	@Test
+	void releaseBeforeAGrantDoesNotHideTheHolder() {
+		QueuedRequest a = join("key", "a");
+		Lease lease = new Lease(new Lease.Grant(a.context(), "owner", 1, new TurnedClock().now(), null),
+				new TurnedClock(), (hold, reason) -> {
+				});
+		this.queues.granted(a, lease.holder());
+		new StoreQueuePlaces(this.queues).onReleased("key");
+		assertThat(this.queues.latestAnswer(join("key", "b"))).isNotNull();
+	}
+
 	@Test
 	void requestThatIsGrantedHasNoPlaceInTheStoreToLeave() {
 		StoreQueuePlaces places = new StoreQueuePlaces(this.queues);

@@ -124,6 +124,19 @@ class MemberQueuesTests {
 		assertThat(tries.get(1).isFirst()).isTrue();
 	}
 
+	/**
+	 * A try for the exclusive lock would be refused as long as the reader holds it.
+	 */
+	@Test
+	void triesDoNotGoBeforeWritersBehindAReader() {
+		QueuedRequest first = join(AcquireCommand.UNLIMITED);
+		QueuedRequest waiting = join(1);
+		QueuedRequest tried = join(1, Duration.ZERO);
+		grant(first);
+		assertThat(waiting.isFirst()).isTrue();
+		assertThat(tried.isFirst()).isFalse();
+	}
+
 	private void grant(QueuedRequest queued) {
 		this.members.granted(queued, new Lease(grant(queued.context()), this.clock, (hold, loss) -> {
 		}));

@@ -183,7 +183,7 @@ class QuorumLockStoreTests {
 		List<FaultyNode> three = FaultyNode.list(3, this.time::get, Duration.ZERO);
 		three.get(1).acquire(command("other"));
 		AtomicInteger asked = new AtomicInteger();
-		assertThat(acquire(candidate(three, (node) -> {
+		assertThat(acquire(candidate(three, SETTINGS.withCommandTimeout(Duration.ofSeconds(4)), (node) -> {
 			if (node == 0 && asked.incrementAndGet() == 2) {
 				three.get(1).release("key", "other");
 			}
@@ -207,7 +207,11 @@ class QuorumLockStoreTests {
 	}
 
 	private QuorumLockStore candidate(List<FaultyNode> nodes, IntPredicate works) {
-		return new QuorumLockStore(nodes, SETTINGS, this.time::get, List.of(), (node) -> (command) -> {
+		return candidate(nodes, SETTINGS, works);
+	}
+
+	private QuorumLockStore candidate(List<FaultyNode> nodes, QuorumSettings settings, IntPredicate works) {
+		return new QuorumLockStore(nodes, settings, this.time::get, List.of(), (node) -> (command) -> {
 			if (works.test(node)) {
 				command.run();
 			}

@@ -320,6 +320,33 @@ class RedisAcknowledgementIntegrationTests {
 	}
 
 	/**
+	 * The client has read the topology too early.
+	 */
+	@Test
+	void slotWithoutANodeIsLookedForAgain() {
+		RedisServer node = opened(
+				RedisServer.start("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"));
+		RedisClusterIntegrationTests.slots(node, "ADDSLOTS", 0, 8192);
+		String key = IntStream.iterate(0, (i) -> i + 1)
+			.mapToObj((i) -> "key" + i)
+			.filter((each) -> !RedisClusterIntegrationTests.isOnFirst(each))
+			.findFirst()
+			.orElseThrow();
+		try (Clustered clustered = new Clustered(node, Client.LETTUCE, Patience.COMMAND, BY_ONE)) {
+			awaitFailure(clustered, key, "No node of the cluster has the slot");
+			RedisClusterIntegrationTests.slots(node, "ADDSLOTS", 8192, 16384);
+			awaitFailure(clustered, key, "0 of 1 replicas");
+		}
+	}
+
+	private static void awaitFailure(Clustered clustered, String key, String message) {
+		Awaitility.await()
+			.untilAsserted(() -> assertThatExceptionOfType(StoreException.class)
+				.isThrownBy(() -> clustered.store().acquire(command(key, "a")))
+				.withMessageContaining(message));
+	}
+
+	/**
 	 * Each node answers for its own locks.
 	 */
 	@ParameterizedTest
@@ -344,8 +371,8 @@ class RedisAcknowledgementIntegrationTests {
 				.until(() -> RedisClusterIntegrationTests.call(of, "INFO", "replication").contains("state=online"));
 		}
 		Awaitility.await()
-			.until(() -> RedisClusterIntegrationTests.call(nodes.get(0), "CLUSTER", "INFO")
-				.contains("cluster_state:ok"));
+			.untilAsserted(() -> assertThat(RedisClusterIntegrationTests.call(nodes.get(0), "CLUSTER", "INFO"))
+				.contains("cluster_state:ok", "cluster_slots_ok:16384"));
 		try (Clustered clustered = new Clustered(nodes.get(0), client, Patience.COMMAND, BY_ONE)) {
 			RedisLockStore store = Patience.connected(clustered.store());
 			List<AcquireCommand> commands = IntStream.range(0, 30).mapToObj((i) -> command("key" + i, "a")).toList();

@@ -20,6 +20,12 @@ public final class LockDialectSelector {
 
 	private static final String OTHER_DATABASE = "Use PostgreSQL, MySQL, MariaDB or H2 for the locks, or Redis.";
 
+	/**
+	 * The version that the driver knows may be that of a proxy, and ProxySQL answers the
+	 * usual spelling itself.
+	 */
+	private static final String MYSQL_VERSION = "SELECT VERSION( ) /* of the server */";
+
 	private static final Pattern MAJOR_AND_MINOR = Pattern.compile("(\\d+)\\.(\\d+)");
 
 	private LockDialectSelector() {
@@ -72,9 +78,8 @@ public final class LockDialectSelector {
 	}
 
 	private static LockDialect mySql(Connection connection, String table) throws SQLException {
-		// the version that the driver knows may be that of a proxy
 		try (Statement statement = connection.createStatement();
-				ResultSet row = statement.executeQuery("SELECT VERSION()")) {
+				ResultSet row = statement.executeQuery(MYSQL_VERSION)) {
 			row.next();
 			return mySql(row.getString(1), table);
 		}

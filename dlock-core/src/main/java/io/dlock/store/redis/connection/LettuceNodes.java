@@ -58,10 +58,16 @@ final class LettuceNodes {
 	 * The node of a script; one without an address if there is no cluster, or no node has
 	 * the slot.
 	 */
+	@SuppressWarnings("FutureReturnValueIgnored") // it fails
 	private RedisClusterNode node(ScriptRun run) {
-		RedisClusterNode master = null;
-		if (this.shared instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
-			master = cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(run.keysAndArgs()[0]));
+		if (!(this.shared instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster)) {
+			return RedisClusterNode.of("");
+		}
+		byte[] key = run.keysAndArgs()[0];
+		RedisClusterNode master = cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
+		if (master == null) {
+			// lets Lettuce ask for the topology again
+			cluster.async().type(key);
 		}
 		return (master != null) ? master : RedisClusterNode.of("");
 	}

@@ -62,11 +62,13 @@ final class Losses {
 
 	/**
 	 * A wall clock that is set forward by more than a lease ends those that have begun: a
-	 * machine that was suspended looks like that.
+	 * machine that was suspended looks like that. A process that stands still may miss
+	 * the step.
 	 */
 	private static void judgeTurned(Run run, Attempt attempt, List<Deed> steps, Findings findings) {
 		for (Deed step : steps) {
 			boolean held = attempt.heldFrom() < step.nanos()
+					&& !attempt.client().pauses().intersects(step.nanos(), step.nanos() + run.limits().slack())
 					&& attempt.client().running(step.nanos(), attempt.end()) > run.limits().slack();
 			if (held && TimeUnit.MILLISECONDS.toNanos(step.amount()) > attempt.lease()) {
 				findings.judged(Invariant.I6);

@@ -122,6 +122,14 @@ class AvailabilityTests {
 	}
 
 	@Test
+	void i6ProcessThatStandsStillMayMissTheStepOfItsClock() {
+		this.run.fault(280, 950, "F1", "client-0");
+		this.run.clientClockStep(300, 900, 0, 60_000);
+		this.run.attempt(0, 1, 100).lease(20_000).granted(110, 1).held(111, 1100, 1, 20_100).released(1101);
+		assertBroken();
+	}
+
+	@Test
 	void i6StepOfTheClockThatIsShorterThanTheLeaseLosesNothing() {
 		this.run.clientClockStep(300, 900, 0, 700);
 		this.run.attempt(0, 1, 100).renewed().granted(110, 1).held(111, 800, 1, 1100).released(801);

@@ -65,6 +65,16 @@ class HandOffsTests {
 		assertThat(this.run.broken()).isEmpty();
 	}
 
+	@Test
+	void i9PermitIsOfferedToACallThatAsksTheStore() {
+		int key = Keys.placeKey(Keys.PLACES - 1);
+		this.run.attempt(0, key, 90).places(2).granted(100, 5120).held(101, 104, 5120, 1090).released(105);
+		this.run.attempt(0, key, 90).places(2).granted(300, 5121).held(301, 304, 5121, 1300).released(305);
+		assertThat(this.run.broken()).isEmpty();
+		this.run.attempt(0, key, 90).places(2).granted(800, 5122).held(801, 804, 5122, 1800).released(805);
+		assertThat(this.run.broken()).containsExactly(Invariant.I9);
+	}
+
 	private void hold(int client, long from, long until, long token) {
 		this.run.attempt(client, 0, 90).granted(from, token).held(from, until - 1, token, 1090).released(until - 2);
 	}
