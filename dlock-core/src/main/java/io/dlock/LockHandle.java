@@ -59,6 +59,16 @@ public interface LockHandle extends AutoCloseable {
 	void assertHeld();
 
 	/**
+	 * Whether this is a permit of a {@linkplain PermitRegistry limit}, and not a lock.
+	 * Its token tells permits apart, and protects no data.
+	 * @return {@code true} for a permit
+	 * @since 0.1
+	 */
+	default boolean isPermit() {
+		return false;
+	}
+
+	/**
 	 * Renew the lease now, in addition to the renewals in the background, and wait for
 	 * the answer of the store: directly before a step that cannot be interrupted and must
 	 * not outlast the lock. Afterwards the lock is held for about one lease

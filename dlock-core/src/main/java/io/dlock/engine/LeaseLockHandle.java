@@ -15,6 +15,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockStoreException;
 import io.dlock.engine.lease.Hold;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.lease.HoldHandle;
 import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.store.RenewResult;
@@ -204,6 +205,12 @@ final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 		catch (LockLostException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
+	}
+
+	@Override
+	public boolean isPermit() {
+		LeaseTerms terms = this.hold.context().terms();
+		return terms.isMember() && !terms.isShared();
 	}
 
 	@Override

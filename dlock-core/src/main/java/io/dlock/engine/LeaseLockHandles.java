@@ -13,7 +13,6 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.engine.concurrent.Deadline;
-import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LeaseRenewer;
 import io.dlock.engine.lease.LockEvents;
@@ -122,6 +121,14 @@ final class LeaseLockHandles {
 				(handle) -> handle.mode() == request.mode() && isLock(handle));
 	}
 
+	/**
+	 * Whether the calling thread has a valid handle of a key. An inner one may be lost
+	 * while an outer one of the same thread is valid.
+	 */
+	boolean isHeld(String key) {
+		return LockContext.find(key, (handle) -> isOpen(handle) && handle.isValid()) != null;
+	}
+
 	private boolean isOpen(LockHandle handle) {
 		return isOwn(handle) && ((LeaseLockHandle) handle).isOpen();
 	}
@@ -130,11 +137,7 @@ final class LeaseLockHandles {
 	 * Whether a handle holds a lock of this registry, and not a permit.
 	 */
 	boolean isLock(LockHandle handle) {
-		if (!isOpen(handle)) {
-			return false;
-		}
-		LeaseTerms terms = ((LeaseLockHandle) handle).hold().context().terms();
-		return !terms.isMember() || terms.isShared();
+		return isOpen(handle) && !handle.isPermit();
 	}
 
 	boolean isOwn(LockHandle handle) {
@@ -189,6 +192,9 @@ final class LeaseLockHandles {
 	private @Nullable LeaseLockHandle nested(LeaseLockHandle outer, LockMode mode) {
 		if (outer.hold().lease().isMember()) {
 			if (mode == LockMode.EXCLUSIVE) {
+				if (outer.hold().isLost()) {
+					throw outer.hold().lostException();
+				}
 				throw new IllegalStateException(
 						"Lock '%s' cannot be upgraded: the caller holds it shared and would wait for itself. Release it, and acquire it exclusively from the start"
 							.formatted(StorageKey.of(outer.key())));

@@ -239,8 +239,7 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 
 	@Override
 	public boolean isHeldByCurrentThread(String key) {
-		LeaseLockHandle handle = this.handles.find(key);
-		return handle != null && handle.isValid();
+		return this.handles.isHeld(key);
 	}
 
 	@Override

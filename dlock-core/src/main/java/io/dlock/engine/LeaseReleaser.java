@@ -155,17 +155,26 @@ final class LeaseReleaser {
 	 * @param hold the lock
 	 * @return completes when the lock is released, with the loss if it has been lost
 	 */
+	@SuppressWarnings("FutureReturnValueIgnored") // the caller gets another one
 	CompletableFuture<@Nullable Void> releaseAsync(Hold hold) {
 		boolean held = hold.beginRelease();
 		LockEvent event = held ? this.events.release(hold) : null;
 		CompletableFuture<@Nullable Void> released = releaseAsync(hold, held && this.queues.isOpen());
-		if (event != null) {
-			return released.thenRun(() -> this.events.tell(event));
-		}
-		if (held) {
-			return released;
-		}
-		return released.thenCompose((done) -> CompletableFuture.failedFuture(hold.lostException()));
+		// not that of the caller, who may complete it before
+		CompletableFuture<@Nullable Void> told = new CompletableFuture<>();
+		released.whenComplete((done, ex) -> {
+			if (event != null) {
+				this.events.tell(event);
+			}
+			Throwable failure = held ? ex : hold.lostException();
+			if (failure != null) {
+				told.completeExceptionally(failure);
+			}
+			else {
+				told.complete(null);
+			}
+		});
+		return told;
 	}
 
 	private void release(Hold hold, boolean mayBePassedOn) {

@@ -123,7 +123,7 @@ final class LockSetAcquirer {
 			Collection<? extends LockHandle> outer) {
 		List<LockRequest> requests = requests(template, keys);
 		Map<String, LockHandle> held = new HashMap<>();
-		outer.forEach((handle) -> held.put(handle.key(), handle));
+		outer.stream().filter(this.handles::isLock).forEach((handle) -> held.putIfAbsent(handle.key(), handle));
 		return new AsyncSet(requests, held, this.acquirer, this.handles, this.acquirer.deadline(template)).start();
 	}
 

@@ -136,6 +136,11 @@ final class TransactionBoundHandle implements LockHandle {
 	}
 
 	@Override
+	public boolean isPermit() {
+		return this.handle.isPermit();
+	}
+
+	@Override
 	public long token() {
 		return this.handle.token();
 	}

@@ -1,7 +1,9 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -10,6 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
@@ -80,7 +83,18 @@ class AsyncHandleTests {
 	}
 
 	@Test
-	void r49ReleaseAsyncDoesNotWaitForTheStore() throws Exception {
+	void r49ReleaseWhoseFutureIsCancelledIsPublished() {
+		List<LockEvent> events = new CopyOnWriteArrayList<>();
+		this.registry.addListener(events::add);
+		CountDownLatch answer = releasesAwait();
+		LockHandle handle = this.registry.acquire("key");
+		assertThat(handle.releaseAsync().cancel(false)).isTrue();
+		answer.countDown();
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(events).hasSize(2).last().isInstanceOf(LockEvent.Released.class));
+	}
+
+	private CountDownLatch releasesAwait() {
 		CountDownLatch answer = new CountDownLatch(1);
 		this.store.beforeRelease = () -> {
 			try {
@@ -90,6 +104,12 @@ class AsyncHandleTests {
 				Thread.currentThread().interrupt();
 			}
 		};
+		return answer;
+	}
+
+	@Test
+	void r49ReleaseAsyncDoesNotWaitForTheStore() throws Exception {
+		CountDownLatch answer = releasesAwait();
 		LockHandle handle = this.registry.acquire("key");
 		CompletableFuture<Void> released = handle.releaseAsync();
 		assertThat(handle.isValid()).isFalse();
@@ -126,7 +146,7 @@ class AsyncHandleTests {
 		Awaitility.await().until(() -> !outer.isValid());
 		assertThat(catchThrowable(this.registry.acquireAsync(request, outer)::join))
 			.hasCauseInstanceOf(LockLostException.class);
-		assertThat(catchThrowable(outer.releaseAsync()::join)).hasCauseInstanceOf(LockLostException.class);
+		assertThat(outer.releaseAsync().handle((done, ex) -> ex).join()).isInstanceOf(LockLostException.class);
 		assertThat(outer.releaseAsync()).as("the second time").isCompletedWithValue(null);
 	}
 

@@ -302,6 +302,17 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		assertThat(this.events).as("of a lock from before").isEmpty();
 	}
 
+	/**
+	 * The time of this lock is watched, so that it has details without listeners.
+	 */
+	@Test
+	void listenerIsNotToldOfLocksFromBefore() {
+		LockHandle handle = this.registry.acquire(LockRequest.builder("key").maxHold(Duration.ofMinutes(5)).build());
+		this.registry.addListener(this.events::add);
+		handle.release();
+		assertThat(this.events).isEmpty();
+	}
+
 	@Test
 	void listenerThatIsRemovedLeavesNothing() {
 		LockListener listener = this.events::add;

@@ -173,7 +173,9 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 		LockHandle outer = this.registry.acquireAsync(request("b", LEASE, LEASE)).get();
 		assertThat(this.registry.acquireAllAsync(this.immediate, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY);
 		Awaitility.await().until(() -> isFreeInStore("a"));
-		LockSet set = this.registry.acquireAllAsync(this.waiting, List.of("a", "b"), List.of(outer)).get();
+		LockHandle released = this.registry.acquireAsync(request("b", LEASE, LEASE), outer).get();
+		released.release();
+		LockSet set = this.registry.acquireAllAsync(this.waiting, List.of("a", "b"), List.of(outer, released)).get();
 		assertThat(set.handle("b").token()).isEqualTo(outer.token());
 		set.release();
 		assertThat(outer.isValid()).isTrue();

@@ -207,6 +207,20 @@ class SharedLockTests extends AbstractMemberTests {
 		reader.join().release();
 	}
 
+	@Test
+	void lostLockIsNotUpgradedAndHidesNoOther() {
+		LockRequest brief = shared("key").reentrant(false).lease(Duration.ofMillis(300)).renew(false).build();
+		try (LockHandle outer = this.registry.acquire(shared("key").build())) {
+			LockHandle inner = this.registry.acquire(brief);
+			Awaitility.await().until(() -> !inner.isValid());
+			assertThat(this.registry.isHeldByCurrentThread("key")).isTrue();
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.registry.acquire(exclusive("key").build()));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(inner::release);
+			assertThat(outer.isValid()).isTrue();
+		}
+	}
+
 	/** An upgrade blocks without end in Redisson (issue 4796). */
 	@Test
 	void upgradeIsRefusedAtOnce() {

@@ -140,6 +140,16 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void r51ListenerOfALostLockIsToldAfterTheClose() {
+		LockHandle handle = this.registry.acquire("key");
+		this.registry.close();
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		handle.onLost(told::complete);
+		assertThat(told).isCompletedWithValue(handle);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+	}
+
+	@Test
 	void closeReturnsWhenListenersHaveBeenToldOfTheLosses() {
 		List<LockEvent> told = new CopyOnWriteArrayList<>();
 		this.registry.addListener((event) -> {

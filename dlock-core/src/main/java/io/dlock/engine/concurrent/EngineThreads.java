@@ -160,11 +160,14 @@ public final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Tell a listener that a lock is lost. A failure does not concern the lock.
+	 * Tell a listener that a lock is lost. A failure does not concern the lock. The
+	 * calling thread tells it if the registry is closed.
 	 * @param work calls the listener
 	 */
 	public void listener(Runnable work) {
-		tell(this.callbacks, work);
+		if (!tell(this.callbacks, work) && this.callbacks.isShutdown()) {
+			DaemonPool.guarded(work).run();
+		}
 	}
 
 	/**

@@ -58,7 +58,7 @@ public final class LockEvents {
 	 */
 	public void acquired(Hold hold, Deadline wait) {
 		HoldDetails details = hold.details();
-		if (details != null) {
+		if (details != null && hasListeners()) {
 			LockRequest request = details.request();
 			tell(new LockEvent.Acquired(request.key(), request.name(), request.reason(), hold.token(), wait.elapsed()));
 			tell(details.announced());

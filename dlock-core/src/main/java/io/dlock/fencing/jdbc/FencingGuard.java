@@ -11,7 +11,6 @@ import org.springframework.util.StringUtils;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
-import io.dlock.PermitRegistry;
 import io.dlock.fencing.StaleTokenException;
 import io.dlock.store.StorageKey;
 
@@ -150,7 +149,7 @@ public final class FencingGuard {
 	private static LockHandle current() {
 		return LockContext.all()
 			.stream()
-			.filter((handle) -> !handle.key().startsWith(PermitRegistry.PERMIT_PREFIX))
+			.filter((handle) -> !handle.isPermit())
 			.findFirst()
 			.orElseThrow(() -> new IllegalStateException(
 					"This thread holds no lock whose fencing token could be checked. Check it in a @DistributedLocked "

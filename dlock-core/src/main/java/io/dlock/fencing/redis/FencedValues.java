@@ -10,7 +10,6 @@ import org.springframework.data.redis.core.script.RedisScript;
 
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
-import io.dlock.PermitRegistry;
 import io.dlock.fencing.StaleTokenException;
 
 /**
@@ -191,7 +190,7 @@ public final class FencedValues {
 	private static long currentToken() {
 		return LockContext.all()
 			.stream()
-			.filter((handle) -> !handle.key().startsWith(PermitRegistry.PERMIT_PREFIX))
+			.filter((handle) -> !handle.isPermit())
 			.findFirst()
 			.map(LockHandle::token)
 			.orElseThrow(() -> new IllegalStateException(

@@ -106,6 +106,16 @@ abstract class AbstractFencingTokenTests extends AbstractFencingFixture {
 	}
 
 	@Test
+	void tokenOfALockWithTheKeyOfAPermitIsChecked() {
+		this.registry.execute(LockRequest.of("outer"),
+				(outer) -> this.registry.execute(LockRequest.of("limit:7"), (inner) -> {
+					this.transaction.executeWithoutResult((status) -> this.guard.check(this.resource));
+					refused(inner.token() - 1, inner.token());
+					return null;
+				}));
+	}
+
+	@Test
 	void tokenOfAPermitIsNotChecked() {
 		this.registry.execute(LockRequest.of("outer"), (outer) -> {
 			try (LockHandle permit = this.registry.acquirePermit("export", 2)) {
