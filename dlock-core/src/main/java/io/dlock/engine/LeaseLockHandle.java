@@ -111,12 +111,13 @@ final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 
 	@Override
 	public void assertHeld() {
+		if (isValid()) {
+			return;
+		}
 		if (this.hold.isLost()) {
 			throw this.hold.lostException();
 		}
-		if (!isValid()) {
-			throw new IllegalStateException("The handle of lock '" + key() + "' has been released");
-		}
+		throw new IllegalStateException("The handle of lock '" + key() + "' has been released");
 	}
 
 	@Override

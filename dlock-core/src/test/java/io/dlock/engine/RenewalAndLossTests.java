@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
 import org.awaitility.Awaitility;
@@ -24,6 +25,7 @@ import io.dlock.engine.lease.LeaseInternals;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
@@ -55,6 +57,30 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		assertThat(ex).hasMessageContaining("'key'").hasMessageContaining("300 ms");
 		assertThat(ex.token()).isEqualTo(handle.token());
 		handle.release();
+	}
+
+	@Test
+	void lockLostInTheMiddleOfAnAssertionIsNotCalledReleased() {
+		Thread holder = Thread.currentThread();
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock);
+		for (int last = 1; last <= 8; last++) {
+			LockHandle handle = turned.acquire(request("key", LEASE, Duration.ZERO));
+			AtomicInteger left = new AtomicInteger(last);
+			clock.onReading = () -> {
+				if (Thread.currentThread() == holder && left.decrementAndGet() == 0) {
+					clock.pass(LEASE);
+				}
+			};
+			assertThat(catchThrowable(handle::assertHeld)).as("reading %d", last)
+				.satisfiesAnyOf((none) -> assertThat(none).isNull(),
+						(lost) -> assertThat(lost).isInstanceOf(LockLostException.class));
+			clock.onReading = () -> {
+			};
+			clock.pass(LEASE);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		}
+		turned.close();
 	}
 
 	@Test

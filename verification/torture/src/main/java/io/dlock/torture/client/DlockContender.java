@@ -269,6 +269,9 @@ public final class DlockContender implements Contender {
 			catch (LockLostException ex) {
 				return this.handle.isValid();
 			}
+			catch (RuntimeException ex) {
+				return true;
+			}
 		}
 
 		@Override

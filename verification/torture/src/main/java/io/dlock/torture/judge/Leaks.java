@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.function.ToLongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -69,20 +70,25 @@ final class Leaks {
 	}
 
 	/**
-	 * The figures that a client has to print at its end and did not.
+	 * The figures that a client has to print at its end and did not, and the threads that
+	 * ended early, after which it asked for fewer locks.
 	 * @param client the name of the client
 	 * @param lines its output
-	 * @return the missing figures
+	 * @return the missing figures and threads
 	 */
 	static List<String> missing(String client, List<String> lines) {
+		Stream<String> threads = lines.stream()
+			.filter((line) -> line.startsWith("Exception in thread "))
+			.map((line) -> client + ": " + line);
 		List<JsonNode> baselines = baselines(lines);
 		if (baselines.isEmpty()) {
-			return List.of(client + " did not say what it left");
+			return Stream.concat(threads, Stream.of(client + " did not say what it left")).toList();
 		}
-		return PHASES.stream()
-			.filter((phase) -> !baselines.get(baselines.size() - 1).has(phase))
-			.map((phase) -> client + " did not say what it had when " + phase)
-			.toList();
+		JsonNode last = baselines.get(baselines.size() - 1);
+		Stream<String> figures = PHASES.stream()
+			.filter((phase) -> !last.has(phase))
+			.map((phase) -> client + " did not say what it had when " + phase);
+		return Stream.concat(threads, figures).toList();
 	}
 
 	private static List<JsonNode> baselines(List<String> lines) {

@@ -70,6 +70,15 @@ class LeaksTests {
 					new Leftover("store connections", Map.of("before", 0L, "ready", 6L, "gone", 0L)));
 	}
 
+	@Test
+	void threadThatDiedIsMissing() {
+		String died = "Exception in thread \"keeper\" java.lang.IllegalStateException";
+		assertThat(Leaks.missing("client-0", List.of("READY", died, BASELINE.formatted(10, 0, 5, ""))))
+			.containsExactly("client-0: " + died);
+		assertThat(Leaks.missing("client-0", List.of(died))).containsExactly("client-0: " + died,
+				"client-0 did not say what it left");
+	}
+
 	private static List<String> leaks(int threads, int holds, int keys, String left) {
 		return Leaks.of("client-0", List.of("READY", BASELINE.formatted(threads, holds, keys, left)), true)
 			.stream()
