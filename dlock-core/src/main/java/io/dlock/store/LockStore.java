@@ -220,11 +220,11 @@ public interface LockStore extends AutoCloseable {
 	/**
 	 * Whether this store grants requests that have an address of their own in the order
 	 * in which it first saw them. Any other store is not asked for
-	 * {@linkplain MailboxAddress#ofRequest fair} locks.
+	 * {@linkplain MailboxAddress#ofRequest fair} locks. A store without a queue cannot.
 	 * @return whether it does
 	 */
 	default boolean supportsFairLocks() {
-		return true;
+		return false;
 	}
 
 	/**

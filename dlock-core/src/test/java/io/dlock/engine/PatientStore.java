@@ -81,6 +81,11 @@ record PatientStore(LockStore store, String reservation, Set<String> queued) imp
 	}
 
 	@Override
+	public boolean supportsFairLocks() {
+		return true;
+	}
+
+	@Override
 	public Optional<StoredLock> find(String key) {
 		return this.store.find(key);
 	}

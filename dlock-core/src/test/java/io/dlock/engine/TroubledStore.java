@@ -296,6 +296,11 @@ final class TroubledStore implements LockStore {
 	}
 
 	@Override
+	public boolean supportsFairLocks() {
+		return true;
+	}
+
+	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
 		this.leaves.incrementAndGet();
 		this.beforeLeave.run();

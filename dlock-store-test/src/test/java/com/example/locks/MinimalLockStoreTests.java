@@ -2,6 +2,8 @@ package com.example.locks;
 
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.store.LockStore;
 import io.dlock.store.test.LockStoreContract;
 
@@ -12,6 +14,11 @@ class MinimalLockStoreTests extends LockStoreContract {
 	@Override
 	protected LockStore createStore() {
 		return this.store;
+	}
+
+	@Override
+	protected @Nullable LockStore createStoreOfAnotherProcess() {
+		return null;
 	}
 
 	@Override

@@ -136,6 +136,11 @@ public final class JdbcLockStore implements LockStore {
 		return true;
 	}
 
+	@Override
+	public boolean supportsFairLocks() {
+		return true;
+	}
+
 	private LockMembers members(LockDialect dialect, Connection connection) {
 		return new LockMembers(dialect, connection, this.settings.commandTimeout());
 	}

@@ -149,6 +149,11 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Raised
 	}
 
 	@Override
+	public boolean supportsFairLocks() {
+		return true;
+	}
+
+	@Override
 	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
 		this.mailboxes.put(address, onLockAvailable);
 		return () -> this.mailboxes.remove(address);

@@ -245,11 +245,6 @@ public final class QuorumLockStore implements LockStore {
 	}
 
 	@Override
-	public boolean supportsFairLocks() {
-		return false;
-	}
-
-	@Override
 	public Optional<StoredLock> find(String key) {
 		return this.inspection.findStored(StorageKey.of(key));
 	}

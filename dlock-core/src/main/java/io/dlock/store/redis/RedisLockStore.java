@@ -223,6 +223,11 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 	}
 
 	@Override
+	public boolean supportsFairLocks() {
+		return true;
+	}
+
+	@Override
 	public boolean keep(String key, String owner, Duration rest) {
 		RedisKeys keys = RedisKeys.of(this.prefix, key);
 		return this.connections.execute("keep", (connection) -> RedisLockScripts.KEEP.number(connection, keys.lock(),

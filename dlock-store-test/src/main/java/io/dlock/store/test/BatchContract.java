@@ -94,6 +94,35 @@ abstract class BatchContract extends ContractPart {
 	}
 
 	@Test
+	void r6RepeatedBatchShortensNoLease() {
+		List<String> keys = keys(3);
+		acquireAll(keys, "a", null).forEach(ContractPart::granted);
+		store().acquireAll(keys.stream().map((key) -> new AcquireCommand(key, "a", LONG, "holder a", REASON)).toList())
+			.forEach(ContractPart::granted);
+		keys.forEach((key) -> assertThat(remaining(key)).isBetween(LEASE.minus(LONG), LEASE));
+	}
+
+	@Test
+	void r12TokensOfABatchRiseAfterTheStoreLostItsData() throws Exception {
+		List<String> keys = keys(3);
+		List<AcquireResult> before = acquireAll(keys, "a", null);
+		contract().loseEverything();
+		List<AcquireResult> after = acquireAll(keys, "b", null);
+		for (int i = 0; i < 3; i++) {
+			assertThat(granted(after.get(i))).isGreaterThan(granted(before.get(i)));
+		}
+	}
+
+	@Test
+	void r14TokenOfABatchRisesThoughTheClockIsBehindTheLastOne() throws Exception {
+		granted(acquire("a", LEASE));
+		release("a");
+		long future = 4_000_000_000_000_000L;
+		contract().setLastToken(future);
+		assertThat(granted(acquireAll(List.of(key()), "b", null).get(0))).isEqualTo(future + 1);
+	}
+
+	@Test
 	void membersAreReleasedTogetherWithOtherOwners() {
 		assumeTrue(store().supportsMembers(), "The store supports no members");
 		List<ReleaseCommand> releases = List.of(new ReleaseCommand(key() + "/1", "a"),

@@ -2,16 +2,20 @@ package io.dlock.store.test;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
-import io.dlock.store.StoreCongestedException;
+import io.dlock.store.LockStore.RenewCommand;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,9 +25,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 abstract class ContentionContract extends ContractPart {
 
 	private static final int CONTENDERS = 8;
-
-	/** Longer than a contender is overtaken, also on a busy machine. */
-	private static final Duration STARVED = LEASE.multipliedBy(4);
 
 	ContentionContract(LockStoreContract contract) {
 		super(contract);
@@ -51,18 +52,6 @@ abstract class ContentionContract extends ContractPart {
 		});
 	}
 
-	/**
-	 * A store may say that it saw no holder and was overtaken, or that it was too slow.
-	 */
-	private AcquireResult attempt(String key, String owner, Duration lease) {
-		try {
-			return acquire(key, owner, lease);
-		}
-		catch (StoreCongestedException ex) {
-			return new AcquireResult.Failed(ex);
-		}
-	}
-
 	private void race(int rounds, Consumer<String> prepare) throws Exception {
 		CyclicBarrier start = new CyclicBarrier(CONTENDERS);
 		for (int round = 0; round < rounds; round++) {
@@ -82,44 +71,76 @@ abstract class ContentionContract extends ContractPart {
 		}
 	}
 
-	/**
-	 * A deliberately unprotected counter, as ShedLock's fuzz test has it: a lock that
-	 * does not exclude loses counts.
-	 */
 	@Test
 	void nothingIsLostUnderContention() throws Exception {
-		int each = 25;
-		int[] counter = new int[1];
-		List<Long> tokens = new ArrayList<>();
+		Counter counter = new Counter(25);
 		List<Callable<Void>> calls = new ArrayList<>();
 		for (int i = 0; i < CONTENDERS; i++) {
 			String prefix = "t" + i + "-";
-			calls.add(() -> {
-				for (int n = 0; n < each; n++) {
-					count(prefix + n, counter, tokens);
-				}
-				return null;
-			});
+			calls.add(() -> counter.count(store(), prefix));
 		}
 		inThreads(CONTENDERS, calls);
-		assertThat(counter[0]).isEqualTo(CONTENDERS * each);
-		assertThat(tokens).hasSize(CONTENDERS * each).isSorted().doesNotHaveDuplicates();
+		counter.assertCounted(CONTENDERS);
 	}
 
-	private void count(String owner, int[] counter, List<Long> tokens) {
-		long begin = System.nanoTime();
-		AcquireResult result = attempt(key(), owner, LEASE);
-		while (!(result instanceof Granted)) {
-			assertThat(Duration.ofNanos(System.nanoTime() - begin)).as("without the lock of contenders: %s", result)
-				.isLessThan(STARVED);
-			Thread.onSpinWait();
-			result = attempt(key(), owner, LEASE);
+	/**
+	 * A release that looks for the owner first and then deletes the key frees the lock of
+	 * the next owner (B13).
+	 */
+	@Test
+	void b13ReleasesOfOneOwnerFreeNoLockOfTheNext() throws Exception {
+		raceAfterRelease(4, 0);
+	}
+
+	/**
+	 * A renewal that looks for the owner first and then prolongs the lease prolongs that
+	 * of the next owner (B13).
+	 */
+	@Test
+	void b13RenewalsOfOneOwnerProlongNoLeaseOfTheNext() throws Exception {
+		raceAfterRelease(1, 4);
+	}
+
+	/**
+	 * Two owners ask for a lock until one of them has it, while the former owner releases
+	 * and renews it.
+	 */
+	private void raceAfterRelease(int releases, int renewals) throws Exception {
+		for (int round = 0; round < 60; round++) {
+			String contended = key() + "/" + round;
+			granted(acquire(contended, "former", LEASE));
+			RenewCommand renewal = new RenewCommand(contended, "former", LEASE.multipliedBy(10));
+			AtomicInteger released = new AtomicInteger();
+			Queue<String> winners = new ConcurrentLinkedQueue<>();
+			List<Runnable> actions = new ArrayList<>();
+			actions.addAll(Collections.nCopies(renewals, () -> store().renew(List.of(renewal))));
+			actions.addAll(Collections.nCopies(releases,
+					() -> released.addAndGet(store().release(contended, "former") ? 1 : 0)));
+			actions.add(() -> contend(contended, "next", winners));
+			actions.add(() -> contend(contended, "other", winners));
+			atOnce(actions);
+			assertThat(released).as("releases of round %d", round).hasValueLessThanOrEqualTo(1);
+			assertThat(winners).as("winners of round %d", round).hasSize(1);
+			assertThat(remaining(contended)).isLessThanOrEqualTo(LEASE);
+			assertThat(store().release(contended, winners.element())).as("the winner of round %d", round).isTrue();
 		}
-		int read = counter[0];
-		Thread.onSpinWait();
-		counter[0] = read + 1;
-		tokens.add(granted(result));
-		assertThat(store().release(key(), owner)).isTrue();
+	}
+
+	private void contend(String key, String owner, Queue<String> winners) {
+		while (winners.isEmpty()) {
+			if (attempt(key, owner, LEASE) instanceof Granted) {
+				winners.add(owner);
+			}
+		}
+	}
+
+	private static void atOnce(List<Runnable> actions) throws Exception {
+		CyclicBarrier start = new CyclicBarrier(actions.size());
+		inThreads(actions.size(), actions.stream().<Callable<Boolean>>map((action) -> () -> {
+			start.await();
+			action.run();
+			return true;
+		}).toList());
 	}
 
 }

@@ -24,6 +24,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
 import io.dlock.store.test.LockStoreContract.Feature;
@@ -41,6 +42,9 @@ abstract class ContractPart {
 
 	/** Less than {@link #LEASE}, and more than a busy machine takes. */
 	static final Duration LONG = Duration.ofSeconds(10);
+
+	/** Longer than a contender is overtaken, also on a busy machine. */
+	private static final Duration STARVED = LEASE.multipliedBy(4);
 
 	static final String REASON = "because ä 🔒 '; --";
 
@@ -95,7 +99,28 @@ abstract class ContractPart {
 	}
 
 	final AcquireResult acquire(String key, String owner, Duration lease) {
-		return store().acquire(new AcquireCommand(key, owner, lease, "holder " + owner, REASON));
+		return acquire(store(), key, owner, lease);
+	}
+
+	static AcquireResult acquire(LockStore store, String key, String owner, Duration lease) {
+		return store.acquire(new AcquireCommand(key, owner, lease, "holder " + owner, REASON));
+	}
+
+	/**
+	 * Acquire a key that others ask for at the same time. A store may say that it saw no
+	 * holder and was overtaken, or that it was too slow.
+	 */
+	final AcquireResult attempt(String key, String owner, Duration lease) {
+		return attempt(store(), key, owner, lease);
+	}
+
+	private static AcquireResult attempt(LockStore store, String key, String owner, Duration lease) {
+		try {
+			return acquire(store, key, owner, lease);
+		}
+		catch (StoreCongestedException ex) {
+			return new AcquireResult.Failed(ex);
+		}
 	}
 
 	/**
@@ -172,6 +197,52 @@ abstract class ContractPart {
 	static Refused refused(AcquireResult result) {
 		assertThat(result).isInstanceOf(Refused.class);
 		return (Refused) result;
+	}
+
+	/**
+	 * A deliberately unprotected counter, as ShedLock's fuzz test has it: a lock that
+	 * does not exclude loses counts.
+	 */
+	final class Counter {
+
+		private final int each;
+
+		private final List<Long> tokens = new ArrayList<>();
+
+		private int value;
+
+		Counter(int each) {
+			this.each = each;
+		}
+
+		@Nullable Void count(LockStore store, String prefix) {
+			for (int i = 0; i < this.each; i++) {
+				countOnce(store, prefix + i);
+			}
+			return null;
+		}
+
+		private void countOnce(LockStore store, String owner) {
+			long begin = System.nanoTime();
+			AcquireResult result = attempt(store, key(), owner, LEASE);
+			while (!(result instanceof Granted)) {
+				assertThat(Duration.ofNanos(System.nanoTime() - begin)).as("without the lock of contenders: %s", result)
+					.isLessThan(STARVED);
+				Thread.onSpinWait();
+				result = attempt(store, key(), owner, LEASE);
+			}
+			int read = this.value;
+			Thread.onSpinWait();
+			this.value = read + 1;
+			this.tokens.add(granted(result));
+			assertThat(store.release(key(), owner)).isTrue();
+		}
+
+		void assertCounted(int threads) {
+			assertThat(this.value).isEqualTo(threads * this.each);
+			assertThat(this.tokens).hasSize(threads * this.each).isSorted().doesNotHaveDuplicates();
+		}
+
 	}
 
 }

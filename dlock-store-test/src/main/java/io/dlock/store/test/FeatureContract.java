@@ -32,6 +32,11 @@ abstract class FeatureContract extends ContractPart {
 	}
 
 	@Test
+	void storeWithoutAQueueIsNotAskedForFairLocks() {
+		assertThat(has(Feature.QUEUE) || !store().supportsFairLocks()).isTrue();
+	}
+
+	@Test
 	void mailboxIsDeclared() {
 		Mailbox mailbox = store().openMailbox(this.address, (key) -> {
 		});

@@ -105,6 +105,15 @@ abstract class InspectContract extends ContractPart {
 	}
 
 	@Test
+	void r53ForcedReleaseOfAKeyThatIsNotPlainTakesItsStorageKey() {
+		for (String key : List.of(key() + "/ü %20", key() + "/" + "x".repeat(1000))) {
+			long token = granted(acquire(key, "a", LEASE));
+			assertThat(inspection().forceRelease(StorageKey.of(key), token)).isTrue();
+			granted(acquire(key, "b", LEASE));
+		}
+	}
+
+	@Test
 	void r55ForcedReleaseFreesTheLockOfTheToken() {
 		long token = granted(acquire("a", LEASE));
 		assertThat(inspection().forceRelease(key(), token)).isTrue();

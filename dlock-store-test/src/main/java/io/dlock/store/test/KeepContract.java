@@ -73,6 +73,19 @@ abstract class KeepContract extends ContractPart {
 		granted(acquire("b", LEASE));
 	}
 
+	/**
+	 * A request that the network holds back does not take the lock again.
+	 */
+	@Test
+	void r23LateRequestOfTheOwnerOfAKeptLockIsRefused() {
+		granted(acquire("a", LEASE));
+		assertThat(store().keep(key(), "a", LEASE)).isTrue();
+		refused(acquire("a", LEASE));
+		assertThat(findStored().kept()).isTrue();
+		assertThat(store().release(key(), LockStore.keptOwner("a"))).isTrue();
+		granted(acquire("b", LEASE));
+	}
+
 	private StoredLock findStored() {
 		return inspection().findStored(key()).orElseThrow();
 	}

@@ -5,6 +5,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.UUID;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
@@ -24,6 +25,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  *
  *     &#64;Override
  *     protected LockStore createStore() {
+ *         return new MyLockStore(…);
+ *     }
+ *
+ *     &#64;Override
+ *     protected LockStore createStoreOfAnotherProcess() {
  *         return new MyLockStore(…);
  *     }
  *
@@ -58,6 +64,14 @@ public abstract class LockStoreContract {
 	 * @throws Exception if that fails
 	 */
 	protected abstract LockStore createStore() throws Exception;
+
+	/**
+	 * Create a store on the data of the store under test, as another process has it.
+	 * @return a store that shares nothing with {@link #store()} but the server; the suite
+	 * closes it. {@code null} if the locks of a store belong to its process
+	 * @throws Exception if that fails
+	 */
+	protected abstract @Nullable LockStore createStoreOfAnotherProcess() throws Exception;
 
 	/**
 	 * Remove everything the store has stored, behind its back.
@@ -222,6 +236,16 @@ public abstract class LockStoreContract {
 
 	}
 
+	/** {@link LockStore#sweep}. */
+	@Nested
+	class Sweep extends SweepContract {
+
+		Sweep() {
+			super(LockStoreContract.this);
+		}
+
+	}
+
 	/** Keys of any characters and length. */
 	@Nested
 	class Keys extends KeyContract {
@@ -237,6 +261,16 @@ public abstract class LockStoreContract {
 	class Contention extends ContentionContract {
 
 		Contention() {
+			super(LockStoreContract.this);
+		}
+
+	}
+
+	/** The stores of two processes. */
+	@Nested
+	class Processes extends ProcessesContract {
+
+		Processes() {
 			super(LockStoreContract.this);
 		}
 

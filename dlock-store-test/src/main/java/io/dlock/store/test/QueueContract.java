@@ -185,6 +185,45 @@ abstract class QueueContract extends ContractPart {
 	}
 
 	@Test
+	void processThatDoesNotWaitLeavesTheReservationOfOthers() {
+		ask("a", null);
+		refused(ask("b", this.first));
+		release("a");
+		store().leave(StorageKey.of(key()), this.second);
+		refused(ask("c", null));
+		granted(ask("b", this.first));
+	}
+
+	@Test
+	void queueOfALongKeyIsLeftByItsStorageKey() {
+		String key = key() + "/é".repeat(1000);
+		granted(ask(key, "a", null, false, null));
+		refused(ask(key, "b", this.first, true, null));
+		store().leave(StorageKey.of(key), this.first);
+		assertThat(store().release(key, "a")).isTrue();
+		granted(ask(key, "c", null, false, null));
+	}
+
+	/**
+	 * A request that the network holds back arrives when its owner has released the lock.
+	 */
+	@Test
+	void r23LateRequestTakesAFreeLockAndNoneOfAnother() {
+		granted(ask("a", this.first));
+		release("a");
+		granted(ask("a", this.first));
+		release("a");
+		granted(ask("b", this.second));
+		refused(ask("a", this.first));
+		assertThat(release("b")).isTrue();
+		refused(ask("c", null));
+		granted(ask("a", this.first));
+		store().leave(StorageKey.of(key()), this.first);
+		assertThat(release("a")).isTrue();
+		granted(ask("c", null));
+	}
+
+	@Test
 	void leavingAHeldOrUnknownKeyChangesNothing() {
 		store().leave(StorageKey.of(key()), this.first);
 		ask("a", this.first);

@@ -2,10 +2,12 @@ package io.dlock.store.test;
 
 import java.time.Duration;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.AcquireResult;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
@@ -58,6 +60,27 @@ abstract class ReleaseContract extends ContractPart {
 		assertThat(failures).isEmpty();
 		store().releaseAsync(key(), "another owner", failures::add);
 		refused(ask("c", null));
+	}
+
+	@Test
+	void releaseThatIsReportedAsSentTakesEffectBeforeLaterCommands() {
+		for (int i = 0; i < 20; i++) {
+			granted(ask("a" + i, null));
+			Queue<AcquireResult> later = new ConcurrentLinkedQueue<>();
+			String next = "b" + i;
+			assertThat(store().release(key(), "a" + i, () -> later.add(acquireInAThread(next)))).isTrue();
+			assertThat(later).allSatisfy(ContractPart::granted);
+			store().release(key(), next);
+		}
+		assertThat(store().release(key(), "a", () -> {
+		})).as("not held").isFalse();
+	}
+
+	/**
+	 * The thread that reports is that of the store.
+	 */
+	private AcquireResult acquireInAThread(String owner) {
+		return CompletableFuture.supplyAsync(() -> acquire(owner, LEASE)).join();
 	}
 
 	@Test

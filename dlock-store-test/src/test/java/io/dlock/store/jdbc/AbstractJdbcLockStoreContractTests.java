@@ -32,6 +32,11 @@ abstract class AbstractJdbcLockStoreContractTests extends LockStoreContract {
 		return new JdbcLockStore(application, settings());
 	}
 
+	@Override
+	protected LockStore createStoreOfAnotherProcess() {
+		return createStore();
+	}
+
 	JdbcLockStoreSettings settings() {
 		return JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND);
 	}

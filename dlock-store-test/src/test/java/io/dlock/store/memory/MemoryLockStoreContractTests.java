@@ -1,5 +1,7 @@
 package io.dlock.store.memory;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.store.LockStore;
 import io.dlock.store.test.LockStoreContract;
 
@@ -10,6 +12,11 @@ class MemoryLockStoreContractTests extends LockStoreContract {
 	@Override
 	protected LockStore createStore() {
 		return this.memory;
+	}
+
+	@Override
+	protected @Nullable LockStore createStoreOfAnotherProcess() {
+		return null;
 	}
 
 	@Override

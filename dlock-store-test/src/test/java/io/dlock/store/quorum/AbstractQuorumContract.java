@@ -5,6 +5,8 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RaisedTokens;
@@ -30,6 +32,11 @@ abstract class AbstractQuorumContract<S extends LockStore & RaisedTokens> extend
 	protected LockStore createStore() {
 		this.nodes = createNodes();
 		return new QuorumLockStore(this.nodes, QuorumSettings.defaults().withCommandTimeout(Patience.COMMAND));
+	}
+
+	@Override
+	protected @Nullable LockStore createStoreOfAnotherProcess() {
+		return createStore();
 	}
 
 	@Override

@@ -3,6 +3,9 @@ package io.dlock.store.quorum;
 import java.util.List;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
+
+import io.dlock.store.LockStore;
 import io.dlock.store.memory.MemoryLockStore;
 
 /**
@@ -15,6 +18,14 @@ class QuorumLockStoreContractTests extends AbstractQuorumContract<MemoryLockStor
 	@Override
 	List<MemoryLockStore> createNodes() {
 		return this.nodes;
+	}
+
+	/**
+	 * A store that is closed clears nodes in memory.
+	 */
+	@Override
+	protected @Nullable LockStore createStoreOfAnotherProcess() {
+		return null;
 	}
 
 	@Override

@@ -1,5 +1,7 @@
 package io.dlock.store.redis;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +26,7 @@ abstract class AbstractRedisLockStoreContractTests extends LockStoreContract {
 	private final LettuceConnectionFactory administrator = LettuceFactories.create(this.server.host(),
 			this.server.port());
 
-	private RedisConnectionFactory application;
+	private final List<RedisConnectionFactory> applications = new ArrayList<>();
 
 	/**
 	 * Create the factory that the application has.
@@ -35,10 +37,15 @@ abstract class AbstractRedisLockStoreContractTests extends LockStoreContract {
 
 	@Override
 	protected LockStore createStore() {
-		this.application = createConnectionFactory(
+		RedisConnectionFactory application = createConnectionFactory(
 				new RedisStandaloneConfiguration(this.server.host(), this.server.port()));
-		return new RedisLockStore(this.application,
-				RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
+		this.applications.add(application);
+		return new RedisLockStore(application, RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
+	}
+
+	@Override
+	protected LockStore createStoreOfAnotherProcess() {
+		return createStore();
 	}
 
 	@Override
@@ -65,7 +72,7 @@ abstract class AbstractRedisLockStoreContractTests extends LockStoreContract {
 	void deleteFenceAndDisconnect() {
 		onServer((connection) -> connection.keyCommands().del(RedisKeys.of("dlock", key()).fence()));
 		this.administrator.destroy();
-		destroy(this.application);
+		this.applications.forEach(this::destroy);
 	}
 
 }
