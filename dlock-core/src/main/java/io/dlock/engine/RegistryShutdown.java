@@ -90,7 +90,7 @@ final class RegistryShutdown {
 	 * timeout.
 	 */
 	void awaitHolders() {
-		spend(this.renewer::awaitEndOfLeases);
+		spend(this.renewer::awaitEndOfHolds);
 	}
 
 	/**

@@ -352,6 +352,27 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		patient.close();
 	}
 
+	/**
+	 * Readers that join one after the other would keep the lease without end.
+	 */
+	@Test
+	void c6StoppedRegistryDoesNotWaitForReadersThatJoinLater() throws Exception {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build());
+		LockRequest shared = LockRequest.of("key").withMode(LockMode.SHARED);
+		LockHandle held = patient.acquireAsync(shared).get();
+		Thread stopping = new Thread(patient::stop);
+		stopping.start();
+		Awaitility.await().until(() -> stopping.getState() == Thread.State.TIMED_WAITING);
+		LockHandle later = patient.acquireAsync(shared).get();
+		assertThat(later.token()).as("shares the lease").isEqualTo(held.token());
+		held.release();
+		Awaitility.await().until(() -> !stopping.isAlive());
+		assertThat(later.isValid()).isTrue();
+		later.release();
+		patient.close();
+	}
+
 	@Test
 	void c6SpentShutdownTimeShortensTheNextWait() {
 		TurnedClock clock = new TurnedClock();

@@ -341,14 +341,14 @@ public final class LeaseRenewer {
 	}
 
 	/**
-	 * Wait until all leases of this moment have ended.
+	 * Wait until all holds of this moment have ended. Their leases may go on with other
+	 * holds.
 	 * @param limit how long to wait
 	 */
-	public void awaitEndOfLeases(Duration limit) {
-		List<Lease> leases = leases();
+	public void awaitEndOfHolds(Duration limit) {
+		List<Hold> holds = leases().stream().flatMap((lease) -> lease.holds().stream()).toList();
 		Deadline end = Deadline.after(MachineClock.SYSTEM, limit);
-		while (!Collections.disjoint(leases, this.renewals.keySet()) && !end.isOver()
-				&& !Thread.currentThread().isInterrupted()) {
+		while (holds.stream().anyMatch(Hold::isHeld) && !end.isOver() && !Thread.currentThread().isInterrupted()) {
 			LockSupport.parkNanos(this, END_POLL_NANOS);
 		}
 	}
