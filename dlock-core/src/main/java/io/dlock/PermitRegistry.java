@@ -22,7 +22,8 @@ import java.util.concurrent.CompletableFuture;
  * <strong>Keys.</strong> Permits and locks have separate keys: the limit {@code export}
  * and the lock {@code export} do not exclude each other. In the store, in events, and as
  * {@link LockHandle#key()}, the key of a permit is {@code limit:export}. A lock with
- * exactly that key waits for all permits, and the permits wait for it.
+ * exactly that key waits for all permits, and the permits wait for it. It is refused to a
+ * thread that has a permit, which would wait for itself.
  * <p>
  * <strong>No reentrancy.</strong> Each call takes a permit of its own, also in a thread
  * that has one. A thread that needs two should not wait without a time limit.

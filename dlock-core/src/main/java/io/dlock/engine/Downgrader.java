@@ -56,12 +56,12 @@ final class Downgrader {
 	 */
 	LeaseLockHandle downgrade(LeaseLockHandle handle) {
 		Hold hold = handle.hold();
-		LockRequest request = sharedRequest(hold);
-		this.acquirer.validate(request);
 		if (!hold.isValid()) {
 			handle.release();
-			throw hold.lostException();
+			handle.assertHeld();
 		}
+		LockRequest request = sharedRequest(hold);
+		this.acquirer.validate(request);
 		if (!handle.endForDowngrade()) {
 			throw refused(hold, "it has other handles, which need it exclusively");
 		}

@@ -186,8 +186,8 @@ final class LeaseLockHandles {
 
 	/**
 	 * A shared handle in an exclusive lock shares it.
-	 * @throws IllegalStateException if an exclusive handle is requested in a shared lock:
-	 * it would wait for the lock of the caller
+	 * @throws IllegalStateException if an exclusive handle is requested in a shared lock
+	 * or with a permit of the key: it would wait for the caller
 	 */
 	private @Nullable LeaseLockHandle nested(LeaseLockHandle outer, LockMode mode) {
 		if (outer.hold().lease().isMember()) {
@@ -195,9 +195,10 @@ final class LeaseLockHandles {
 				if (outer.hold().isLost()) {
 					throw outer.hold().lostException();
 				}
-				throw new IllegalStateException(
-						"Lock '%s' cannot be upgraded: the caller holds it shared and would wait for itself. Release it, and acquire it exclusively from the start"
-							.formatted(StorageKey.of(outer.key())));
+				throw new IllegalStateException((outer.isPermit()
+						? "Lock '%s' waits for all permits of its key: the caller holds one and would wait for itself. Release the permit first"
+						: "Lock '%s' cannot be upgraded: the caller holds it shared and would wait for itself. Release it, and acquire it exclusively from the start")
+					.formatted(StorageKey.of(outer.key())));
 			}
 			if (!outer.hold().context().terms().isShared()) {
 				return null;

@@ -133,6 +133,18 @@ class DowngradeTests extends AbstractMemberTests {
 	}
 
 	@Test
+	void lostLockIsLostWhateverElsePreventsItsDowngrade() {
+		LockHandle writer = this.registry.acquire(exclusive("key").minHold(LEASE).build());
+		LockHandle reader = this.registry.acquire(shared("other").build());
+		for (LockHandle lost : List.of(reader, writer)) {
+			this.registry.console().forceRelease(lost.key(), lost.token());
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::downgrade)
+				.withMessageContainingAll(lost.key(), "was lost", "released by force");
+		}
+		assertThat(LockHandle.current()).isEmpty();
+	}
+
+	@Test
 	void lockThatTheStoreGaveAwayIsLost() {
 		LockHandle writer = this.registry.acquire(exclusive("key").build());
 		this.store.memory.forceRelease("key", writer.token() / Lease.TOKENS_PER_LEASE);

@@ -27,6 +27,7 @@ import io.dlock.store.memory.Waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class PermitTests extends AbstractMemberTests {
 
@@ -72,6 +73,15 @@ class PermitTests extends AbstractMemberTests {
 		try (LockHandle permit = this.registry.acquirePermit("key", 2)) {
 			assertThatExceptionOfType(IllegalMonitorStateException.class)
 				.isThrownBy(this.registry.lock(permit.key())::unlock);
+			assertThat(permit.isValid()).isTrue();
+		}
+	}
+
+	@Test
+	void lockThatWaitsForThePermitOfItsThreadIsRefusedAtOnce() {
+		try (LockHandle permit = this.registry.acquirePermit("key", 2)) {
+			assertThatIllegalStateException().isThrownBy(() -> this.registry.acquire(request(permit.key())))
+				.withMessageContaining("Release the permit");
 			assertThat(permit.isValid()).isTrue();
 		}
 	}
