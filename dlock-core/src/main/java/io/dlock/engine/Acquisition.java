@@ -191,7 +191,7 @@ class Acquisition {
 	private QueueAnswer answer() {
 		StoreException failed = this.failure;
 		return (failed != null) ? QueueAnswer.failed(failed)
-				: QueueAnswer.refused((this.refused != null) ? this.refused.lock() : null);
+				: QueueAnswer.refused((this.refused != null) ? this.refused.lock() : null, this.context);
 	}
 
 	/**

@@ -153,7 +153,10 @@ final class LocalQueue {
 		if (known == null || refused == null || !refused.isAdmissible()) {
 			return null;
 		}
-		QueuedRequest next = candidates.stream().filter((each) -> !concerns(each, known)).findFirst().orElse(null);
+		QueuedRequest next = candidates.stream()
+			.filter((each) -> each.limit() > Math.max(refused.limit(), known.limit()))
+			.findFirst()
+			.orElse(null);
 		if (next != null) {
 			remove(next);
 			Set<QueuedRequest> waiting = new LinkedHashSet<>(Set.of(refused));
@@ -166,13 +169,8 @@ final class LocalQueue {
 		return next;
 	}
 
-	/**
-	 * Whether the answer that the first has is one for another request as well: a place
-	 * may be free for a higher limit.
-	 */
-	private boolean concerns(QueuedRequest queued, QueueAnswer known) {
-		QueuedRequest asked = this.first;
-		return known.failure() != null || asked == null || !asked.isMember() || queued.limit() <= asked.limit();
+	private static boolean concerns(QueuedRequest queued, QueueAnswer known) {
+		return queued.limit() <= known.limit();
 	}
 
 	/**
@@ -375,6 +373,12 @@ final class LocalQueue {
 
 	boolean isEmpty() {
 		return this.first == null;
+	}
+
+	boolean contains(QueuedRequest queued) {
+		List<QueuedRequest> all = new ArrayList<>();
+		addTo(all);
+		return all.contains(queued);
 	}
 
 	void addTo(List<QueuedRequest> requests) {

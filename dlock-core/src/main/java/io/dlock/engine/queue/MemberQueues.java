@@ -45,9 +45,10 @@ public final class MemberQueues {
 			return admission;
 		}
 		giveBack(admission, queued.isAsynchronous());
-		boolean[] first = new boolean[1];
-		this.queues.change(queued.queueName(), (queue) -> first[0] = queue.isFirst(queued));
-		if (!first[0]) {
+		boolean[] waits = new boolean[1];
+		// it may have been the first, have been overtaken, and be on offer a permit again
+		this.queues.change(queued.queueName(), (queue) -> waits[0] = queued.hasOffer() || queue.contains(queued));
+		if (!waits[0]) {
 			queued.turn(false);
 			this.queues.add(queued);
 		}

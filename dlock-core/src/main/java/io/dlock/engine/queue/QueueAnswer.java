@@ -3,6 +3,7 @@ package io.dlock.engine.queue;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockInfo;
+import io.dlock.engine.lease.AcquireContext;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LockInfos;
 import io.dlock.store.StoreException;
@@ -15,19 +16,26 @@ import io.dlock.store.StoredLock;
  * @param here the hold of this process, or {@code null}
  * @param elsewhere the lock of another process as the store described it, or {@code null}
  * @param failure the failure of the store, or {@code null} if the lock has a holder
+ * @param limit the highest limit of a request that the answer is for: a place may be free
+ * for a higher one than that of the request that asked
  */
-public record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @Nullable StoreException failure) {
+public record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @Nullable StoreException failure,
+		int limit) {
 
 	static QueueAnswer heldHere(Hold hold) {
-		return new QueueAnswer(hold, null, null);
+		return new QueueAnswer(hold, null, null, limit(hold.context()));
 	}
 
-	public static QueueAnswer refused(@Nullable StoredLock lock) {
-		return new QueueAnswer(null, lock, null);
+	public static QueueAnswer refused(@Nullable StoredLock lock, AcquireContext asked) {
+		return new QueueAnswer(null, lock, null, limit(asked));
 	}
 
 	public static QueueAnswer failed(StoreException failure) {
-		return new QueueAnswer(null, null, failure);
+		return new QueueAnswer(null, null, failure, Integer.MAX_VALUE);
+	}
+
+	private static int limit(AcquireContext asked) {
+		return asked.terms().isMember() ? asked.terms().limit() : Integer.MAX_VALUE;
 	}
 
 	/**

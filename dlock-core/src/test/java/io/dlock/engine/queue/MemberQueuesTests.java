@@ -67,6 +67,41 @@ class MemberQueuesTests {
 		assertThat(this.queues.waiting()).containsExactly(first, admitted);
 	}
 
+	/**
+	 * The request is overtaken while it finds its first permit too late, and is on offer
+	 * the second one before it goes back to its queue.
+	 */
+	@Test
+	void permitThatIsPassedToAnOvertakenRequestDoesNotWait() {
+		QueuedRequest overtaken = join(1);
+		assertThat(this.members.pass(released())).isTrue();
+		this.clock.pass(TOO_LATE);
+		this.clock.onReading = () -> {
+			this.clock.onReading = () -> {
+			};
+			this.queues.answer(overtaken, QueueAnswer.refused(null, overtaken.context()));
+			assertThat(join(2).isFirst()).isTrue();
+			assertThat(this.members.pass(released())).isTrue();
+		};
+		assertThat(this.members.claim(overtaken)).isNull();
+		assertThat(overtaken.isFirst()).as("has its turn").isTrue();
+		assertThat(this.members.claim(overtaken)).isNotNull();
+	}
+
+	@Test
+	void refusalOfAnOvertakenRequestIsNoneForHigherLimits() {
+		QueuedRequest overtaken = join(1);
+		LocalQueue queue = this.queues.queueOfFirst(overtaken);
+		QueueAnswer refused = QueueAnswer.refused(null, overtaken.context());
+		this.queues.answer(overtaken, refused);
+		QueuedRequest overtaker = join(3);
+		assertThat(overtaker.isFirst()).isTrue();
+		queue.note(refused);
+		assertThat(join(3).isFirst()).as("overtakes one of its own limit").isFalse();
+		assertThat(this.queues.latestAnswer(join(2, Duration.ZERO))).isNull();
+		assertThat(this.queues.latestAnswer(join(1, Duration.ZERO))).isEqualTo(refused);
+	}
+
 	@Test
 	void permitIsNotPassedToARequestWhoseWaitTimeIsOver() {
 		Hold permit = released();
