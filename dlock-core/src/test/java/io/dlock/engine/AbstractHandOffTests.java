@@ -51,7 +51,7 @@ abstract class AbstractHandOffTests {
 	 * clock.
 	 */
 	static void lookAfterLeases(LeaseLockRegistry registry) {
-		registry.threads().schedule(() -> LeaseInternals.checkAll(registry.renewer()), 0);
+		registry.threads().schedule(() -> LeaseInternals.checkLeases(registry.renewer()), 0);
 	}
 
 	LockRequest request() {

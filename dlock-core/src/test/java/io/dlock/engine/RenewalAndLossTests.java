@@ -186,7 +186,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void failedCheckOfALeaseIsRepeatedAfterAPause() {
-		FailingClock clock = new FailingClock("checkAll");
+		FailingClock clock = new FailingClock("check");
 		LeaseLockRegistry failing = new LeaseLockRegistry(this.store, this.settings, clock);
 		LockHandle handle = failing.acquire(request("key", Duration.ofSeconds(3), Duration.ZERO));
 		clock.fails = true;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -74,6 +75,27 @@ class RenewalBatchTests extends AbstractRenewalBatchTests {
 				"second");
 		first.release();
 		second.release();
+	}
+
+	@Test
+	void checkOfALeaseDoesNotLookAtThoseThatAreDueLater() {
+		List<LockHandle> longer = acquire("longer", 1000, Duration.ofMinutes(10));
+		LockHandle brief = acquire("brief", Duration.ofSeconds(12));
+		LeaseInternals.checkLeases(this.registry.renewer());
+		this.clock.pass(Duration.ofSeconds(4));
+		AtomicInteger readings = new AtomicInteger();
+		Thread timer = Thread.currentThread();
+		this.clock.onReading = () -> {
+			if (Thread.currentThread() == timer) {
+				readings.incrementAndGet();
+			}
+		};
+		LeaseInternals.checkLeases(this.registry.renewer());
+		assertThat(readings).hasValueLessThan(100);
+		Awaitility.await().until(() -> isRenewed(brief));
+		assertThat(this.store.renewedTogether).containsExactly(List.of("brief"));
+		brief.release();
+		longer.forEach(LockHandle::release);
 	}
 
 	/**

@@ -81,7 +81,7 @@ public final class LeaseRenewer {
 		this.clock = clock;
 		this.threads = threads;
 		this.events = events;
-		this.alarm = new SharedAlarm(threads::schedule, clock, this::checkAll);
+		this.alarm = new SharedAlarm(threads::schedule, clock, () -> checkLeases(false));
 		this.clockAlarm = new SharedAlarm(threads::schedule, clock, this::checkClocks);
 		this.steady = clock.now();
 	}
@@ -115,7 +115,7 @@ public final class LeaseRenewer {
 				this.steady = this.clock.now();
 			}
 			if (ahead > CLOCK_STEP) {
-				checkAll();
+				checkLeases(true);
 			}
 		}
 		finally {
@@ -126,16 +126,21 @@ public final class LeaseRenewer {
 	}
 
 	/**
-	 * Check all leases. A failure of one does not concern the others. If a renewal is
-	 * due, those that would soon be due are sent together with it.
+	 * Check the leases that are due. A failure of one does not concern the others. If a
+	 * renewal is due, those that would soon be due are sent together with it.
+	 * @param all whether to check all leases, since a clock was set
 	 */
-	void checkAll() {
+	void checkLeases(boolean all) {
+		long now = this.clock.nanoTime();
 		long next = SharedAlarm.NEVER;
 		boolean isAnyDue = false;
 		for (RenewalSchedule renewal : this.renewals.values()) {
 			try {
-				isAnyDue |= check(renewal);
-				next = Math.min(next, renewal.nanosUntilDue());
+				if (all || renewal.nanosUntilCheck(now) <= 0) {
+					isAnyDue |= check(renewal);
+					renewal.checked(now);
+				}
+				next = Math.min(next, renewal.nanosUntilCheck(now));
 			}
 			catch (Throwable ex) {
 				logger.warn("Failed to check the lease of lock '" + StorageKey.of(renewal.lease().key()) + "'", ex);
@@ -145,7 +150,7 @@ public final class LeaseRenewer {
 		this.alarm.wakeIn(Math.max(next, Math.min(MAX_LOOK_PAUSE, this.renewals.size() * LOOK_PAUSE_PER_LEASE)));
 		if (isAnyDue) {
 			try {
-				this.renewals.values().stream().filter(RenewalSchedule::startEarly).forEach(this.due::add);
+				this.renewals.values().stream().filter((renewal) -> renewal.startEarly(now)).forEach(this.due::add);
 			}
 			finally {
 				renew();

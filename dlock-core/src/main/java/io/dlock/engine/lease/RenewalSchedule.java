@@ -48,8 +48,12 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 
 	private boolean ended;
 
+	/** Nothing is due before, unless a clock steps. In the past until the first check. */
+	private long nextCheck;
+
 	RenewalSchedule(Lease lease) {
 		this.lease = lease;
+		this.nextCheck = lease.sent().nanos();
 		this.renewAt = lease.sent().nanos() + lease.length().toNanos() / RENEWALS_PER_LEASE;
 	}
 
@@ -80,6 +84,23 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 		return due;
 	}
 
+	/**
+	 * The time until this lease has to be checked, as far as the last check knows.
+	 * @param now the time by the monotonic clock
+	 * @return nanoseconds, zero or less if it has to be checked now
+	 */
+	synchronized long nanosUntilCheck(long now) {
+		return this.nextCheck - now;
+	}
+
+	/**
+	 * Note that this lease has been checked.
+	 * @param now the time by the monotonic clock
+	 */
+	synchronized void checked(long now) {
+		this.nextCheck = now + Math.min(nanosUntilDue(), Long.MAX_VALUE / 2);
+	}
+
 	private long nanosUntilRenewal() {
 		return this.renewAt - now();
 	}
@@ -98,10 +119,12 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 
 	/**
 	 * Start a renewal together with others, if it would soon be due.
+	 * @param now the time by the monotonic clock
 	 * @return whether the lease has to be renewed now
 	 */
-	boolean startEarly() {
-		return start(this.lease.length().toNanos() / TOLERANCE_DIVISOR);
+	boolean startEarly(long now) {
+		long early = this.lease.length().toNanos() / TOLERANCE_DIVISOR;
+		return nanosUntilCheck(now) <= early && start(early);
 	}
 
 	private synchronized boolean start(long early) {
@@ -154,6 +177,7 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 		this.unanswered = result == RenewResult.UNKNOWN;
 		this.renewAt = (result == RenewResult.RENEWED) ? sent.nanos() + length / RENEWALS_PER_LEASE
 				: now() + length / RETRIES_PER_LEASE;
+		this.nextCheck = sent.nanos();
 	}
 
 	/**

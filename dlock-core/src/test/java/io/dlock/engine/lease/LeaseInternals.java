@@ -23,8 +23,8 @@ public final class LeaseInternals {
 	/**
 	 * Check the leases as the timer does.
 	 */
-	public static void checkAll(LeaseRenewer renewer) {
-		renewer.checkAll();
+	public static void checkLeases(LeaseRenewer renewer) {
+		renewer.checkLeases(false);
 	}
 
 	/**
