@@ -23,6 +23,12 @@ public final class LockSettings {
 	 */
 	public static final int MIN_COMMANDS_PER_LEASE = 4;
 
+	/**
+	 * The longest name of an instance. Stores keep 255 characters of a holder, which ends
+	 * with the name of its thread.
+	 */
+	public static final int MAX_INSTANCE_LENGTH = 200;
+
 	private static final Duration MAX_DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
 
 	private final Duration lease;
@@ -67,20 +73,14 @@ public final class LockSettings {
 		LockRequest.checkLease(() -> "'lease'", this.lease);
 		requireNotNegative("waitTime", this.waitTime);
 		requirePositive("commandTimeout", this.commandTimeout);
+		requireLimited("commandTimeout", this.commandTimeout);
 		requirePositive("maxPollInterval", this.maxPollInterval);
 		requireNotNegative("shutdownTimeout", this.shutdownTimeout);
 		requireNotNegative("handOffMaxDuration", this.handOffMaxDuration);
 		requireLimited("maxPollInterval", this.maxPollInterval);
 		requireLimited("shutdownTimeout", this.shutdownTimeout);
 		requireLimited("handOffMaxDuration", this.handOffMaxDuration);
-		if (this.instance.isBlank()) {
-			throw new IllegalArgumentException("'instance' must not be blank");
-		}
-		if (this.instance.contains(LockInfo.INSTANCE_END)) {
-			throw new IllegalArgumentException(
-					"'instance' must not contain '%s', which ends it in the name of a holder, but is '%s'"
-						.formatted(LockInfo.INSTANCE_END, this.instance));
-		}
+		checkInstance();
 		requireLongEnough(() -> "The default lease", this.lease, this.commandTimeout);
 		requireNotLonger(() -> "The default lease", this.lease);
 		if (this.maxHold != null) {
@@ -285,6 +285,28 @@ public final class LockSettings {
 			throw new IllegalArgumentException(
 					"%s is %d ms, longer than the longest lease of %d ms, for which a store that lost its data grants no lock. Use a shorter lease, or raise the longest one on all instances"
 						.formatted(what.get(), value.toMillis(), this.longestLease.toMillis()));
+		}
+	}
+
+	/**
+	 * The name of a holder begins with it, and is searched for it.
+	 */
+	private void checkInstance() {
+		if (this.instance.isBlank()) {
+			throw new IllegalArgumentException("'instance' must not be blank");
+		}
+		if (this.instance.contains(LockInfo.INSTANCE_END)) {
+			throw new IllegalArgumentException(
+					"'instance' must not contain '%s', which ends it in the name of a holder, but is '%s'"
+						.formatted(LockInfo.INSTANCE_END, this.instance));
+		}
+		if (this.instance.length() > MAX_INSTANCE_LENGTH) {
+			throw new IllegalArgumentException("'instance' must not be longer than %d characters but has %d: '%s'"
+				.formatted(MAX_INSTANCE_LENGTH, this.instance.length(), LockRequest.abbreviate(this.instance)));
+		}
+		if (this.instance.chars().anyMatch(Character::isISOControl)) {
+			throw new IllegalArgumentException(
+					"'instance' must not contain control characters, such as a tab or the end of a line");
 		}
 	}
 

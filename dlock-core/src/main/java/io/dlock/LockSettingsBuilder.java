@@ -121,8 +121,9 @@ public final class LockSettingsBuilder {
 	 * Set the name of this process that operators see. It is not that of another process,
 	 * nor of one before a restart: its locks are taken away by that name. By default the
 	 * process id and the start of the process.
-	 * @param instance the name, not blank and without {@code " ["}, which ends it in the
-	 * name of a holder
+	 * @param instance the name, at most {@value LockSettings#MAX_INSTANCE_LENGTH}
+	 * characters, not blank and without control characters and {@code " ["}, which ends
+	 * it in the name of a holder
 	 * @return this builder
 	 */
 	public LockSettingsBuilder instance(String instance) {

@@ -47,6 +47,9 @@ class LockSettingsTests {
 		assertRefuses((settings) -> settings.maxPollInterval(Duration.ofMillis(-1)));
 		assertRefuses((settings) -> settings.shutdownTimeout(Duration.ofMillis(-1)));
 		assertRefuses((settings) -> settings.instance(" "));
+		assertRefuses((settings) -> settings.instance("a\tb")).withMessageContaining("control characters");
+		assertRefuses((settings) -> settings.instance("x".repeat(201)))
+			.withMessageContaining("must not be longer than 200 characters but has 201");
 	}
 
 	/**
@@ -58,6 +61,7 @@ class LockSettingsTests {
 		Duration tooLong = Duration.ofSeconds(seconds);
 		assertRefuses((settings) -> settings.maxPollInterval(tooLong))
 			.withMessageContaining("'maxPollInterval' must not be longer than PT8760H");
+		assertRefuses((settings) -> settings.commandTimeout(tooLong)).withMessageContaining("'commandTimeout'");
 		assertRefuses((settings) -> settings.shutdownTimeout(tooLong)).withMessageContaining("'shutdownTimeout'");
 		assertRefuses((settings) -> settings.handOffMaxDuration(tooLong)).withMessageContaining("'handOffMaxDuration'");
 		assertRefuses((settings) -> settings.maxHold(tooLong)).withMessageContaining("'maxHold'");

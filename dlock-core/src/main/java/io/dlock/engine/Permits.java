@@ -45,6 +45,12 @@ final class Permits {
 	void validate(LockRequest request, int limit) {
 		this.settings.validate(request);
 		String key = StorageKey.of(request.key());
+		int longest = LockRequest.MAX_KEY_LENGTH - PermitRegistry.PERMIT_PREFIX.length();
+		if (request.key().length() > longest) {
+			throw new IllegalArgumentException(
+					"The key of a permit must not be longer than %d characters but has %d: '%s'".formatted(longest,
+							request.key().length(), key));
+		}
 		if (limit < 1 || limit > PermitRegistry.MAX_PERMITS) {
 			throw new IllegalArgumentException("The limit of '%s' must be from 1 to %d but is %d".formatted(key,
 					PermitRegistry.MAX_PERMITS, limit));

@@ -283,6 +283,10 @@ class PermitTests extends AbstractMemberTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.acquirePermit("key", 1001));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.registry.acquirePermit(request("key").withMode(LockMode.SHARED), 2));
+		String longest = "x".repeat(LockRequest.MAX_KEY_LENGTH - "limit:".length());
+		this.registry.acquirePermit(request(longest), 2).release();
+		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.acquirePermit(request(longest + "x"), 2))
+			.withMessageContaining("a permit must not be longer than 65530 characters but has 65531");
 		this.store.hasNoMembers = true;
 		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.acquirePermit("key", 2))
 			.withMessageContaining("troubled");

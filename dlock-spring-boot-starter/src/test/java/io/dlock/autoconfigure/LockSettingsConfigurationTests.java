@@ -142,6 +142,19 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 		});
 	}
 
+	@Test
+	void longNameOfAnApplicationIsShortened() {
+		this.runner.withPropertyValues("dlock.backend=memory", "spring.application.name=" + "x".repeat(300))
+			.run((context) -> {
+				LockRegistry registry = context.getBean(LockRegistry.class);
+				try (LockHandle handle = registry.acquire("key")) {
+					assertThat(registry.find("key").orElseThrow().holder()).startsWith("xxx")
+						.contains(":" + ProcessHandle.current().pid() + "-")
+						.contains(" [");
+				}
+			});
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "-1s", "61m" })
 	void c5StartTimeoutHasLimits(String timeout) {

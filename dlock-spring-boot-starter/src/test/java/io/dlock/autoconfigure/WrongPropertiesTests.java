@@ -52,6 +52,7 @@ class WrongPropertiesTests {
 			|---|---|---|
 			| `dlock.backend` | `mongo` | No enum constant io.dlock.autoconfigure.DlockBackend.mongo |
 			| `dlock.command-timeout` | `100` | The property dlock.command-timeout is '100', which has no unit |
+			| `dlock.command-timeout` | `400d` | 'commandTimeout' must not be longer than PT8760H |
 			| `dlock.command-timeout` | `8s` | The default lease is 30000 ms, shorter than 4 command timeouts of 8000 ms |
 			| `dlock.fair` | `maybe` | Invalid boolean value 'maybe' |
 			| `dlock.instance` | | 'instance' must not be blank |

@@ -18,6 +18,7 @@ import io.dlock.store.StoredLocks;
 import io.dlock.store.test.LockStoreContract.Feature;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Operators list locks and release them.
@@ -90,6 +91,25 @@ abstract class InspectContract extends ContractPart {
 		assertThat(some.locks()).hasSize(3).doesNotHaveDuplicates();
 		assertThat(some.complete()).isFalse();
 		assertThat(mine()).hasSize(5);
+	}
+
+	/**
+	 * A place that is reserved is no lock, but a store may have to look at it.
+	 */
+	@Test
+	void r55ListIsNotCompleteIfItEndsInReservations() {
+		require(Feature.QUEUE);
+		assumeTrue(store().supportsMembers(), "The store supports no members");
+		for (int i = 0; i < 3; i++) {
+			String reserved = key() + "/" + i;
+			granted(acquire(reserved, "+a", LEASE));
+			refused(ask(reserved, "b", this.mailbox, true, null));
+			assertThat(store().release(reserved, "+a")).isTrue();
+		}
+		granted(acquire(key() + "/held", "c", LEASE));
+		StoredLocks some = inspection().list(2);
+		assertThat(some.complete() && some.locks().isEmpty()).isFalse();
+		assertThat(mine()).extracting(StoredLock::storageKey).containsExactly(key() + "/held");
 	}
 
 	@Test

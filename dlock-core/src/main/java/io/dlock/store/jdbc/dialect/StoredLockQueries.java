@@ -29,14 +29,18 @@ public record StoredLockQueries(LockDialect dialect, Connection connection, Dura
 	 */
 	public StoredLocks list(int limit) throws SQLException {
 		List<StoredLock> found = new ArrayList<>();
+		int rows = 0;
 		String list = this.dialect.sql(LockStatement.LIST) + this.dialect.limitRows(limit + 1);
 		try (PreparedStatement statement = this.connection.prepareStatement(list);
 				ResultSet row = statement.executeQuery()) {
 			while (row.next() && found.size() <= limit) {
 				found.addAll(locks(row));
+				rows++;
 			}
 		}
-		return StoredLocks.of(found, limit);
+		StoredLocks locks = StoredLocks.of(found, limit);
+		// a row of reservations has no lock
+		return (rows > limit) ? new StoredLocks(locks.locks(), false) : locks;
 	}
 
 	/**

@@ -18,6 +18,7 @@ import io.dlock.torture.history.HistoryRecord;
  * @param cycles locks that were granted
  * @param cyclesUnderFault those that a fault overlapped
  * @param outcomes how the calls ended
+ * @param kinds the calls by kind of lock
  * @param lost locks that were lost
  * @param takeOvers locks that were taken from who had not released them
  * @param rejectedWrites uses of the fenced counter that were rejected
@@ -30,9 +31,9 @@ import io.dlock.torture.history.HistoryRecord;
  * @param mostOvertaken how many later calls got the lock before the unluckiest (I13)
  */
 public record Figures(int clients, double seconds, double slowSeconds, long cycles, long cyclesUnderFault,
-		Map<String, Long> outcomes, long lost, long takeOvers, long rejectedWrites, boolean fenced,
-		long unfencedUpdates, long unfencedUpdatesLost, Map<String, Integer> faults, Recoveries recovery,
-		Percentiles waits, long mostOvertaken) {
+		Map<String, Long> outcomes, Map<String, KindFigures> kinds, long lost, long takeOvers, long rejectedWrites,
+		boolean fenced, long unfencedUpdates, long unfencedUpdatesLost, Map<String, Integer> faults,
+		Recoveries recovery, Percentiles waits, long mostOvertaken) {
 
 	static Figures of(Run run) {
 		long first = run.attempts().stream().mapToLong(Attempt::invoked).min().orElse(0);
@@ -40,7 +41,8 @@ public record Figures(int clients, double seconds, double slowSeconds, long cycl
 		Map<String, Long> outcomes = new TreeMap<>();
 		run.attempts().forEach((attempt) -> outcomes.merge(attempt.outcome().name(), 1L, Long::sum));
 		return new Figures(run.clients().size(), (last - first) / 1e9, run.machine().covered(first, last) / 1e9,
-				count(run, Attempt::isGranted), underFault(run), outcomes, count(run, Attempt::isLost), takeOvers(run),
+				count(run, Attempt::isGranted), underFault(run), outcomes, KindFigures.of(run),
+				count(run, Attempt::isLost), takeOvers(run),
 				run.resource().stream().map(HistoryRecord::event).filter(Event.FENCED_REJECTED::equals).count(),
 				run.limits().fenced(), Resource.unfencedUpdates(run), Resource.unfencedUpdatesLost(run),
 				run.timeline().counts(), Recoveries.of(run),

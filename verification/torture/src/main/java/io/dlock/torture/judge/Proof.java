@@ -25,6 +25,9 @@ final class Proof {
 	/** A machine that hiccups once is not yet a reason to doubt everything. */
 	private static final int FEW = 5;
 
+	/** The calls of a kind that have to be granted if a run was asked for it. */
+	private static final int LEAST_OF_A_KIND = 20;
+
 	private final Run run;
 
 	private final Figures figures;
@@ -68,6 +71,7 @@ final class Proof {
 		Proof proof = new Proof(run, figures, findings);
 		proof.reasons.addAll(run.missing());
 		proof.machine();
+		KindFigures.ASKED.forEach(proof::kind);
 		for (Invariant invariant : Invariant.values()) {
 			if (invariant.mustHold(run.timeline().isLossy()) && proof.isPromised(invariant)) {
 				proof.coverage(invariant);
@@ -77,6 +81,12 @@ final class Proof {
 		proof.require(!run.isBrief() || run.timeline().isLossy() || freed.judged() >= Invariant.BRIEF_CASES,
 				"I7: %d judged with I14, at least %d have to be".formatted(freed.judged(), Invariant.BRIEF_CASES));
 		return proof.reasons;
+	}
+
+	private void kind(String option, String kind) {
+		KindFigures calls = this.figures.kinds().get(kind);
+		require((calls != null && calls.granted() >= LEAST_OF_A_KIND) || !this.run.isAsked(option),
+				"fewer than %d calls of the kind '%s' were granted".formatted(LEAST_OF_A_KIND, kind));
 	}
 
 	private void machine() {

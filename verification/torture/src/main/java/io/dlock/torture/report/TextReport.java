@@ -43,6 +43,7 @@ final class TextReport {
 				figures.clients(), figures.slowSeconds()));
 		line("cycles", "%d, %d of them under a fault".formatted(figures.cycles(), figures.cyclesUnderFault()));
 		line("calls", joined(figures.outcomes()));
+		figures.kinds().forEach((kind, calls) -> line("  " + kind, calls.toString()));
 		line("faults",
 				figures.faults().values().stream().mapToInt(Integer::intValue).sum() + ": " + joined(figures.faults()));
 		line("survived", "%d lost, %d taken over, %d writes rejected".formatted(figures.lost(), figures.takeOvers(),

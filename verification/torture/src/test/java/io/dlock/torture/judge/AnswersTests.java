@@ -6,14 +6,10 @@ import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
 import io.dlock.torture.judge.RunBuilder.AttemptBuilder;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 /**
  * Tests for {@link Answers} (I19), and for the time of nested calls (I9).
  */
-class AnswersTests {
-
-	private final RunBuilder run = new RunBuilder();
+class AnswersTests extends AbstractRunTests {
 
 	private int keys;
 
@@ -140,10 +136,6 @@ class AnswersTests {
 
 	private AttemptBuilder held() {
 		return this.run.attempt(0, this.keys++, 100).granted(110, 1).held(111, 200, 1, 1100);
-	}
-
-	private void assertBroken(Invariant... expected) {
-		assertThat(this.run.broken()).containsExactlyInAnyOrder(expected);
 	}
 
 }

@@ -8,9 +8,7 @@ import io.dlock.torture.Keys;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class InversionsTests {
-
-	private final RunBuilder run = new RunBuilder();
+class InversionsTests extends AbstractRunTests {
 
 	@Test
 	void i18CallsAreServedInTheirOrder() {
@@ -89,10 +87,6 @@ class InversionsTests {
 			.granted(granted, granted)
 			.held(granted + 1, until, granted, granted + 1000)
 			.released(until + 1);
-	}
-
-	private void assertBroken(Invariant... expected) {
-		assertThat(this.run.broken()).containsExactlyInAnyOrder(expected);
 	}
 
 }

@@ -10,9 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link Judge}: the verdict on a run as a whole.
  */
-class JudgeTests {
-
-	private final RunBuilder run = new RunBuilder();
+class JudgeTests extends AbstractRunTests {
 
 	@Test
 	void cleanRunIsCleanButProvesNothing() {
@@ -67,7 +65,8 @@ class JudgeTests {
 		provesSomething().option("threads", "4").option("places", "2").option("transfers", "1");
 		assertThat(this.run.judge().vacuous()).containsExactly("no call was interrupted",
 				"no lock was shared by two processes at a time", "no permits reached their limit");
-		assertThat(this.run.judge().unproven()).containsExactly("I17: 0 judged, at least 100 have to be");
+		assertThat(this.run.judge().unproven()).containsExactly("fewer than 20 calls of the kind 'set' were granted",
+				"I17: 0 judged, at least 100 have to be");
 		this.run.attempt(0, 0, 5000).then(5010, Event.INTERRUPT).then(5020, Event.INTERRUPTED);
 		place(0, 0, Integer.MAX_VALUE, 5000);
 		place(1, 0, Integer.MAX_VALUE, 5001);
@@ -85,6 +84,17 @@ class JudgeTests {
 		place(1, Keys.PLACES - 1, 3, 5001);
 		assertThat(this.run.judge().vacuous()).containsExactly("no lock was shared by two processes at a time",
 				"no permits reached their limit");
+	}
+
+	@Test
+	void runWithFewCallsOfAKindProvesNothing() {
+		provesSomething().option("kept", "10").option("pollers", "1").option("futures", "0");
+		for (int call = 0; call < 20; call++) {
+			this.run.attempt(0, Keys.keptKey(call), 5000).granted(5010, 100).held(5011, 5020, 100, 6000).released(5021);
+		}
+		Verdict verdict = this.run.judge();
+		assertThat(verdict.unproven()).containsExactly("fewer than 20 calls of the kind 'try' were granted");
+		assertThat(verdict.figures().kinds().get("kept")).hasToString("20 granted, 0 refused, 0 lost");
 	}
 
 	private void place(int client, int number, int places, long at) {
@@ -206,10 +216,6 @@ class JudgeTests {
 		return this.run.resource(1155, 1, Event.FENCED_WRITE, 2, 1)
 			.resource(1156, 0, Event.FENCED_REJECTED, 1, 1)
 			.fine("I11");
-	}
-
-	private void assertBroken(Invariant... expected) {
-		assertThat(this.run.broken()).containsExactlyInAnyOrder(expected);
 	}
 
 }

@@ -1,0 +1,255 @@
+package io.dlock.store.quorum;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntPredicate;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.RenewResult;
+import io.dlock.store.StoreCongestedException;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.quorum.FaultyNode.Mode;
+import io.dlock.test.MachineWatch;
+import io.dlock.test.Timing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Elections: votes that are missing, split, late or hanging, and the tokens of the
+ * winners.
+ */
+class QuorumElectionTests extends AbstractQuorumTests {
+
+	@Test
+	void minorityThatIsDownChangesNothing() {
+		set(Mode.IS_DOWN, 0, 3);
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Refused.class);
+		assertThat(renew(this.store, "a")).isEqualTo(RenewResult.RENEWED);
+		assertThat(this.store.release("key", "a")).isTrue();
+		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void majorityThatIsDownIsAFailureAndNotBusy() {
+		set(Mode.IS_DOWN, 0, 1, 3);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"))
+			.withMessageContaining("2 of 5")
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+		set(Mode.WORKS, 0, 1, 3);
+		assertThat(acquire(store(SETTINGS), "b")).as("nothing is left").isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void nodeThatRefusesForGoodEndsNoWaitForOthers() {
+		this.nodes.get(0).refuse();
+		set(Mode.IS_DOWN, 1, 3);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"))
+			.satisfies((ex) -> assertThat(ex.isLasting()).isFalse());
+		this.nodes.get(1).refuse();
+		this.nodes.get(3).refuse();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"))
+			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+	}
+
+	/**
+	 * All nodes vote, and then hang when their tokens are raised.
+	 */
+	@Test
+	void tokenThatNoMajorityConfirmsIsAFailureAndNotBusy() {
+		this.nodes.get(0).acquire(command("setter"));
+		this.nodes.get(0).raiseToken("key", "setter", 4_000_000_000_000_000L);
+		this.nodes.get(0).release("key", "setter");
+		set(Mode.IS_DOWN, 3, 4);
+		AtomicInteger asked = new AtomicInteger();
+		Executor votes = (command) -> {
+			if (asked.incrementAndGet() <= this.nodes.size()) {
+				command.run();
+			}
+		};
+		QuorumLockStore hanging = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(), (node) -> votes);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(hanging, "a"))
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+	}
+
+	/**
+	 * One node has the vote of another candidate, one votes, and one hangs.
+	 */
+	@Test
+	void votesThatAreSplitAreCongestionAndNotBusy() {
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, Duration.ZERO);
+		three.get(1).acquire(command("other"));
+		assertThatExceptionOfType(StoreCongestedException.class)
+			.isThrownBy(() -> acquire(candidate(three, (node) -> node < 2), "a"))
+			.withMessageContaining("split");
+		assertThat(three.get(0).find("key")).as("the vote is given back").isEmpty();
+	}
+
+	/**
+	 * Nodes whose last token is the same one mint the same next one.
+	 */
+	@Test
+	void candidatesWithOneTokenAreNoHolder() {
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, Duration.ZERO);
+		for (int node = 0; node < 2; node++) {
+			three.get(node).acquire(command("other " + node));
+			three.get(node).raiseToken("key", "other " + node, 4_000_000_000_000_000L);
+		}
+		assertThat(store(three, SETTINGS).find("key")).isEmpty();
+		assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> acquire(store(three, SETTINGS), "a"));
+	}
+
+	/**
+	 * The other candidate gives its vote back after the first attempt.
+	 */
+	@Test
+	void votesThatAreSplitAreAskedForAgainWhileANodeHangs() {
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, Duration.ZERO);
+		three.get(1).acquire(command("other"));
+		AtomicInteger asked = new AtomicInteger();
+		assertThat(acquire(candidate(three, SETTINGS.withCommandTimeout(Duration.ofSeconds(4)), (node) -> {
+			if (node == 0 && asked.incrementAndGet() == 2) {
+				three.get(1).release("key", "other");
+			}
+			return node < 2;
+		}), "a")).isInstanceOf(Granted.class);
+	}
+
+	/**
+	 * One node has an old vote of an attempt that ended without a release.
+	 */
+	@Test
+	void voteOfASlowNodeIsAwaitedIfThereIsNoOtherCandidate() {
+		Duration timeout = Duration.ofSeconds(4);
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, Duration.ZERO);
+		three.get(1).acquire(command("other"));
+		pass(timeout.multipliedBy(2));
+		Executor slow = CompletableFuture.delayedExecutor(timeout.toMillis() / 8, TimeUnit.MILLISECONDS);
+		QuorumLockStore patient = new QuorumLockStore(three, SETTINGS.withCommandTimeout(timeout), this.time::get,
+				List.of(), (node) -> (node < 2) ? Runnable::run : slow);
+		assertThat(acquire(patient, "a")).isInstanceOf(Granted.class);
+	}
+
+	private QuorumLockStore candidate(List<FaultyNode> nodes, IntPredicate works) {
+		return candidate(nodes, SETTINGS, works);
+	}
+
+	private QuorumLockStore candidate(List<FaultyNode> nodes, QuorumSettings settings, IntPredicate works) {
+		return new QuorumLockStore(nodes, settings, this.time::get, List.of(), (node) -> (command) -> {
+			if (works.test(node)) {
+				command.run();
+			}
+		});
+	}
+
+	/**
+	 * Two nodes vote and then hang, three hang from the beginning: neither the votes nor
+	 * their revocation come.
+	 */
+	@Test
+	@Timing
+	void acquireTakesOneCommandTimeoutWhicheverCommandsHang() throws Exception {
+		Duration timeout = Duration.ofSeconds(1);
+		AtomicInteger asked = new AtomicInteger();
+		Executor hanging = (command) -> {
+			if (asked.incrementAndGet() <= 2) {
+				command.run();
+			}
+		};
+		try (MachineWatch watch = MachineWatch.start();
+				QuorumLockStore impatient = new QuorumLockStore(this.nodes, SETTINGS.withCommandTimeout(timeout),
+						this.time::get, List.of(), (node) -> hanging)) {
+			assertThat(watch
+				.time(() -> assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(impatient, "a"))
+					.withMessageContaining("2 of 5")))
+				.isLessThan(timeout.multipliedBy(3).dividedBy(2));
+		}
+	}
+
+	@Test
+	void lostAttemptIsRevokedOnNodesThatDidNotAnswer() {
+		set(Mode.LOSES_ANSWERS, 0, 1, 2);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"));
+		set(Mode.WORKS, 0, 1, 2);
+		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void lateCommandOfALostAttemptTakesNoVoteFromTheNext() {
+		set(Mode.IS_LATE, 0, 1, 2);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"));
+		set(Mode.WORKS, 0, 1, 2);
+		set(Mode.IS_DOWN, 3, 4);
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+		this.nodes.forEach(FaultyNode::deliver);
+		assertThat(acquire(store(SETTINGS), "b")).as("a late release").isInstanceOf(Refused.class);
+	}
+
+	@Test
+	void tokenIsKnownToAMajorityBeforeItIsReturned() {
+		this.nodes.get(0).acquire(command("setter"));
+		this.nodes.get(0).raiseToken("key", "setter", 4_000_000_000_000_000L);
+		this.nodes.get(0).release("key", "setter");
+		set(Mode.IS_DOWN, 3, 4);
+		long first = ((Granted) acquire(this.store, "a")).token();
+		assertThat(first).isGreaterThan(4_000_000_000_000_000L);
+		this.store.release("key", "a");
+		set(Mode.WORKS, 3, 4);
+		set(Mode.IS_DOWN, 0, 1);
+		assertThat(((Granted) acquire(store(SETTINGS), "b")).token()).isGreaterThan(first);
+	}
+
+	@Test
+	void tokenThatAllNodesTakeIsNotRaised() {
+		Awaitility.await().until(() -> {
+			int before = this.nodes.stream().mapToInt(FaultyNode::raised).sum();
+			assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+			assertThat(this.store.release("key", "a")).isTrue();
+			return this.nodes.stream().mapToInt(FaultyNode::raised).sum() == before;
+		});
+	}
+
+	@Test
+	void clockThatIsTooFarBehindMakesNewProposals() {
+		ProposedTokens tokens = new ProposedTokens();
+		assertThat(tokens.propose()).isZero();
+		tokens.learn(0, 1_000_000_000_000_000L);
+		long proposed = tokens.propose();
+		assertThat(proposed).isGreaterThan(1_000_000_000_000_000L);
+		tokens.learn(proposed, proposed - 1);
+		assertThat(tokens.propose()).isZero();
+	}
+
+	@Test
+	void leaseThatTheAttemptUsedUpIsCongestionAndNotBusy() {
+		QuorumLockStore slow = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(),
+				(node) -> (command) -> {
+					pass(LEASE.dividedBy(5));
+					command.run();
+				});
+		assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> acquire(slow, "a"));
+		assertThat(acquire(this.store, "b")).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void wrongClockBreaksNothingIfItIsExpected() {
+		QuorumSettings careful = SETTINGS.withWrongClocks(1);
+		set(Mode.IS_DOWN, 4);
+		assertThat(acquire(store(careful), "a")).isInstanceOf(Granted.class);
+		set(Mode.WORKS, 4);
+		this.nodes.get(0).stepClock(LEASE);
+		pass(YOUNG);
+		assertThat(acquire(store(careful), "b")).isInstanceOf(Refused.class);
+	}
+
+}

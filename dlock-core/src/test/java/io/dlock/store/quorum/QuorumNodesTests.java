@@ -1,0 +1,97 @@
+package io.dlock.store.quorum;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreFacts;
+import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.store.quorum.FaultyNode.Mode;
+import io.dlock.test.CapturedLog;
+import io.dlock.test.Patience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * The nodes of a quorum: their number, their state, and the check at start.
+ */
+class QuorumNodesTests extends AbstractQuorumTests {
+
+	@Test
+	void nodesAreAnOddNumberOfDifferentStores() {
+		MemoryLockStore one = new MemoryLockStore();
+		MemoryLockStore two = new MemoryLockStore();
+		assertThatIllegalArgumentException().isThrownBy(() -> new QuorumLockStore(List.of(one), SETTINGS));
+		assertThatIllegalArgumentException().isThrownBy(() -> new QuorumLockStore(this.nodes.subList(0, 4), SETTINGS));
+		assertThatIllegalArgumentException().isThrownBy(() -> new QuorumLockStore(List.of(one, two, one), SETTINGS));
+		assertThatIllegalArgumentException().isThrownBy(
+				() -> new QuorumLockStore(List.of(one, two, new MemoryLockStore()), SETTINGS.withWrongClocks(2)));
+	}
+
+	@Test
+	void stateCountsTheNodesThatAnswerAndNamesTheOthers() {
+		set(Mode.IS_DOWN, 0, 1, 3);
+		StoreFacts facts = this.store.inspection().diagnose();
+		assertThat(facts.server()).startsWith("2 of 5 nodes answer (");
+		assertThat(facts.warnings()).filteredOn((warning) -> warning.startsWith("Does not answer: "))
+			.hasSize(3)
+			.allMatch((warning) -> warning.endsWith(": down"));
+	}
+
+	@Test
+	void nodeAnswersOnlyIfItsServerDoes() {
+		acquire(this.store, "a");
+		set(Mode.IS_DOWN, 0);
+		renew(this.store, "a");
+		this.store.sweep();
+		assertThat(this.store.nodes()).extracting(QuorumNodeStatus::answering)
+			.containsExactly(false, true, true, true, true);
+		set(Mode.WORKS, 0);
+		renew(this.store, "a");
+		assertThat(this.store.nodes()).allMatch(QuorumNodeStatus::answering);
+	}
+
+	@Test
+	void startWarnsOfNodesThatAreDownAndFailsWithoutAMajority() {
+		try (CapturedLog log = CapturedLog.of(QuorumLockStore.class)) {
+			set(Mode.IS_DOWN, 0, 3);
+			this.store.verify();
+			assertThat(log.messages()).hasSize(2).allMatch((message) -> message.endsWith(": down"));
+			assertThat(this.store.nodes()).extracting(QuorumNodeStatus::answering)
+				.containsExactly(false, true, true, false, true);
+			set(Mode.IS_DOWN, 1);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
+				.withMessageMatching(".*: 2 of 5, not .*: down, not .*: down, not .*: down");
+			assertThat(log.messages()).hasSize(2);
+		}
+	}
+
+	@Test
+	void startIsTriedAgainAsLongAsNodesThatDoNotRefuseItAreAMajority() {
+		this.nodes.get(0).refuse();
+		set(Mode.IS_DOWN, 1, 3);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
+			.satisfies((ex) -> assertThat((StoreException) ex.getCause()).matches((cause) -> !cause.isLasting()));
+		this.nodes.get(1).refuse();
+		this.nodes.get(4).refuse();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
+			.satisfies((ex) -> assertThat((StoreException) ex.getCause()).matches(StoreException::isLasting));
+	}
+
+	@Test
+	void sameServerTwiceIsFoundAtStart() {
+		FaultyNode one = this.nodes.get(0);
+		FaultyNode same = new FaultyNode(this.time::get, Duration.ZERO);
+		same.share(one);
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(() -> {
+			new QuorumLockStore(List.of(one, this.nodes.get(1), same), SETTINGS.withCommandTimeout(Patience.COMMAND))
+				.verify();
+		}).withMessageContaining("one server");
+	}
+
+}

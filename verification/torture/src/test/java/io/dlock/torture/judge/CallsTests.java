@@ -1,0 +1,97 @@
+package io.dlock.torture.judge;
+
+import org.junit.jupiter.api.Test;
+
+import io.dlock.torture.history.Event;
+
+/**
+ * Tests for calls that take too long, fail or are interrupted (I9, I10).
+ */
+class CallsTests extends AbstractRunTests {
+
+	@Test
+	void i9CallTakesTooLong() {
+		this.run.fault(0, 50_000, "F5", "store");
+		this.run.attempt(0, 0, 100).waiting(500).then(1000, Event.UNKNOWN);
+		assertBroken(Invariant.I9);
+	}
+
+	@Test
+	void timeInWhichTheMachineWasSlowDoesNotCount() {
+		this.run.fault(0, 50_000, "F5", "store");
+		this.run.slow(400, 700);
+		this.run.attempt(0, 0, 100).waiting(500).then(1000, Event.UNKNOWN);
+		assertBroken();
+	}
+
+	@Test
+	void i9CallHangs() {
+		this.run.attempt(0, 0, 100).waiting(500);
+		assertBroken(Invariant.I9);
+	}
+
+	@Test
+	void i9ReleaseTakesTooLong() {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 120, 1, 1090)
+			.then(130, Event.RELEASE_SENT)
+			.then(530, Event.RELEASED);
+		assertBroken(Invariant.I9);
+	}
+
+	@Test
+	void i10CallFailsWithoutAReason() {
+		this.run.attempt(0, 0, 100).then(353, Event.UNKNOWN);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10CallMayFailBecauseAnotherThreadAskedBefore() {
+		this.run.slow(10, 90);
+		this.run.attempt(0, 0, 100).then(101, Event.UNKNOWN);
+		assertBroken();
+	}
+
+	@Test
+	void i9InterruptedCallGoesOnWaiting() {
+		this.run.attempt(0, 0, 50).granted(60, 1).held(61, 900, 1, 1050).released(901);
+		this.run.attempt(1, 1, 100).then(200, Event.INTERRUPT).granted(390, 1).held(391, 392, 1, 1380).released(393);
+		assertBroken();
+		this.run.attempt(1, 0, 400).then(500, Event.INTERRUPT).granted(905, 2).held(906, 907, 2, 1890).released(908);
+		assertBroken(Invariant.I9);
+	}
+
+	@Test
+	void i9InterruptBeforeACallIsNotForIt() {
+		this.run.attempt(0, 0, 50).granted(60, 1).held(61, 900, 1, 1050).released(901);
+		this.run.attempt(1, 0, 400).then(350, Event.INTERRUPT).granted(905, 2).held(906, 907, 2, 1890).released(908);
+		assertBroken();
+	}
+
+	@Test
+	void i9InterruptedCallMayWaitForAStoreThatDoesNotAnswer() {
+		this.run.fault(450, 700, "F6", "node-0");
+		this.run.attempt(1, 0, 400).then(500, Event.INTERRUPT).then(750, Event.INTERRUPTED);
+		assertBroken();
+	}
+
+	@Test
+	void i10CallIsInterruptedWithoutAnInterrupt() {
+		this.run.attempt(0, 0, 100).then(110, Event.INTERRUPTED);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
+	void i10CallIsInterrupted() {
+		this.run.attempt(0, 0, 100).then(109, Event.INTERRUPT).then(110, Event.INTERRUPTED);
+		assertBroken();
+	}
+
+	@Test
+	void i10FirstCallIsInterruptedLongAfterItsThreadWas() {
+		this.run.attempt(0, 0, 3000).then(100, Event.INTERRUPT).then(3010, Event.INTERRUPTED);
+		assertBroken();
+	}
+
+}
