@@ -87,6 +87,7 @@ class LockSettingsTests {
 			.instance("me")
 			.maxHold(Duration.ofMinutes(5))
 			.fair(true)
+			.longestLease(Duration.ofMinutes(2))
 			.build();
 		assertThat(settings.toBuilder().build()).usingRecursiveComparison().isEqualTo(settings);
 	}

@@ -35,6 +35,18 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class ShutdownTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
+	void threadsOfAnOpenRegistryKeepNoProcessAlive() throws Exception {
+		this.registry.acquireAsync(LockRequest.of("key")).get().release();
+		try (LockHandle handle = this.registry.acquire("key")) {
+			handle.assertHeld();
+			assertThat(Thread.getAllStackTraces().keySet())
+				.filteredOn((thread) -> thread.getName().startsWith("dlock-"))
+				.isNotEmpty()
+				.allMatch(Thread::isDaemon);
+		}
+	}
+
+	@Test
 	void r51ClosedRegistryGrantsNothing() {
 		this.registry.close();
 		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> this.registry.acquire("key"));

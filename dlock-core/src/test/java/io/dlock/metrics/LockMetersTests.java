@@ -57,6 +57,12 @@ class LockMetersTests {
 		this.registry.addListener(this.meters);
 	}
 
+	@Test
+	void quarantineIsShownInSeconds() {
+		new LockMeters(List::of, () -> Duration.ofMillis(90_500)).bindTo(this.meterRegistry);
+		assertThat(this.meterRegistry.get("dlock.quarantine").gauge().value()).isEqualTo(90.5);
+	}
+
 	private Timer timer(String name, String... tags) {
 		return this.meterRegistry.get(name).tags(tags).timer();
 	}

@@ -143,6 +143,16 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 	}
 
 	@Test
+	void commandTimeoutOfTheStoreIsThatOfTheProperty() {
+		this.runner.withPropertyValues("dlock.backend=memory", "dlock.command-timeout=700ms")
+			.run((context) -> assertThat(context.getBean(DlockProperties.class).effectiveCommandTimeout())
+				.isEqualTo(Duration.ofMillis(700)));
+		this.runner.withPropertyValues("dlock.backend=memory", "dlock.lease=2s")
+			.run((context) -> assertThat(context.getBean(DlockProperties.class).effectiveCommandTimeout())
+				.isEqualTo(Duration.ofMillis(200)));
+	}
+
+	@Test
 	void longNameOfAnApplicationIsShortened() {
 		this.runner.withPropertyValues("dlock.backend=memory", "spring.application.name=" + "x".repeat(300))
 			.run((context) -> {

@@ -91,6 +91,13 @@ class QuorumPropertiesTests {
 	}
 
 	@Test
+	void nodesThatLoseTheirDataAreInQuarantine() {
+		this.runner.run((context) -> assertThat(context.getBean(LockStore.class).quarantine()).isPresent());
+		this.runner.withPropertyValues("dlock.quorum.longest-lease=0s")
+			.run((context) -> assertThat(context.getBean(LockStore.class).quarantine()).isEmpty());
+	}
+
+	@Test
 	void nodesCanBeAList() {
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class, DlockQuorumAutoConfiguration.class))

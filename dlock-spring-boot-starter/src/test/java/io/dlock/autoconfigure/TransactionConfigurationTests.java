@@ -34,6 +34,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
 import io.dlock.LockSettings;
+import io.dlock.LockStoreException;
 import io.dlock.autoconfigure.jdbc.DlockDataSource;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.engine.LeaseLockRegistry;
@@ -207,6 +208,19 @@ class TransactionConfigurationTests {
 				.withMessageContaining("is rolled back")
 				.withMessageNotContaining("READ COMMITTED");
 			assertThat(work.entries()).isOne();
+		});
+	}
+
+	@Test
+	void r48RowThatCannotBeAskedForRollsBack() {
+		this.runner.withPropertyValues("dlock.transaction.commit-check=row").run((context) -> {
+			Work work = context.getBean(Work.class);
+			assertThatExceptionOfType(LockStoreException.class).isThrownBy(
+					() -> work.transactional(() -> this.outside.sql("alter table dlock_lock rename to gone").update()))
+				.withMessageContaining("check, before a commit,")
+				.withMessageContaining("is rolled back");
+			this.outside.sql("alter table gone rename to dlock_lock").update();
+			assertThat(work.entries()).isZero();
 		});
 	}
 

@@ -296,6 +296,8 @@ class DlocksEndpointTests {
 						(data) -> assertThat(data).hasEntrySatisfying("holder",
 								(holder) -> assertThat(holder).asString().startsWith("other [")),
 						(data) -> assertThat(data).doesNotContainKey("holder"));
+			assertThat(audited).extracting((event) -> ((AuditApplicationEvent) event).getAuditEvent().getPrincipal())
+				.containsOnly("jane");
 			newer.release();
 		}
 	}

@@ -153,6 +153,21 @@ abstract class MemberQueueContract extends MemberPart {
 	}
 
 	@Test
+	void eachReleaseReservesOnePlace() {
+		granted(permit("+a", 3));
+		granted(permit("+b", 3));
+		granted(permit("+c", 3));
+		refused(member("+d", 3, this.first));
+		refused(member("+e", 3, this.second));
+		release("+a");
+		refused(member("+e", 3, this.second));
+		granted(member("+d", 3, this.first));
+		refused(member("+e", 3, this.second));
+		release("+b");
+		granted(member("+e", 3, this.second));
+	}
+
+	@Test
 	void placesOfALargerLimitAreReservedForTheQueue() {
 		granted(permit("+a", 1));
 		refused(member("+b", 1, this.first));

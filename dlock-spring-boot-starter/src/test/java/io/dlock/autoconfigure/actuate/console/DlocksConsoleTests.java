@@ -26,6 +26,7 @@ import io.dlock.LockInfo;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.LockStoreException;
 import io.dlock.LossType;
 import io.dlock.autoconfigure.HiddenKeys;
 import io.dlock.autoconfigure.actuate.DlocksEndpointProperties;
@@ -232,6 +233,19 @@ class DlocksConsoleTests {
 		assertThat(found.items().get(0).text()).contains("released by force");
 		assertThat(found.items().get(0).token()).isEqualTo(Long.toString(handle.token()));
 		assertThat(found.items().get(1).text()).contains("held by here [");
+	}
+
+	@Test
+	void outageIsShown() {
+		this.events.onEvent(new LockEvent.RenewalFailed("a", null, null, 7, Duration.ZERO, Duration.ofSeconds(5)));
+		this.events.onEvent(new LockEvent.StoreFailed("b", null, null, Duration.ofMillis(3),
+				new LockStoreException("b", "acquire", "Try again", null), false));
+		ConsoleDescriptor.Events found = state().events();
+		assertThat(found.renewalFailed()).isEqualTo(1);
+		assertThat(found.storeFailed()).isEqualTo(1);
+		assertThat(found.items()).extracting(ConsoleDescriptor.Event::type)
+			.containsExactly("store-failed", "renewal-failed");
+		assertThat(found.items().get(1).text()).contains("valid for another 5000 ms");
 	}
 
 	@Test
