@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
@@ -103,7 +104,8 @@ abstract class InspectContract extends ContractPart {
 		for (int i = 0; i < 3; i++) {
 			String reserved = key() + "/" + i;
 			granted(acquire(reserved, "+a", LEASE));
-			refused(ask(reserved, "b", this.mailbox, true, null));
+			refused(store()
+				.acquire(new AcquireCommand(reserved, "+b", LEASE, "holder b", REASON, this.mailbox, true, null, 1)));
 			assertThat(store().release(reserved, "+a")).isTrue();
 		}
 		granted(acquire(key() + "/held", "c", LEASE));
