@@ -204,6 +204,25 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 		}
 	}
 
+	/**
+	 * The wall clock makes a lease end earlier, which is safe. A {@code minHold} that
+	 * ends earlier is not.
+	 */
+	@Test
+	void r3WallClockThatIsSetForwardEndsNoMinHold() {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore stopped = new TroubledStore(new MemoryLockStore(clock::nanoTime));
+		try (LeaseLockRegistry turned = new LeaseLockRegistry(stopped, this.settings, clock)) {
+			LockHandle handle = turned.acquire(minHold(LEASE.dividedBy(2)).build());
+			clock.stepWall(LEASE.multipliedBy(2).dividedBy(3));
+			assertThat(turned.console().local().held()).singleElement()
+				.satisfies((lock) -> assertThat(lock.age()).isZero());
+			handle.release();
+			assertThat(stopped.memory.find("key")).hasValueSatisfying((lock) -> assertThat(lock.kept()).isTrue());
+			clock.pass(LEASE);
+		}
+	}
+
 	@Test
 	void r50InterruptedThreadKeepsTheLock() {
 		LockHandle handle = this.registry.acquire(minHold(LONG).build());

@@ -19,6 +19,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
@@ -33,6 +34,7 @@ import io.dlock.store.LockStore;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.redis.RedisLockStore;
+import io.dlock.test.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -170,6 +172,35 @@ class DlockAutoConfigurationTests extends AbstractAutoConfigurationTests {
 			works(context);
 			assertThat(context.getBean(LockStore.class).describe()).contains("jdbc:h2:mem:locks");
 		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoConnectionFactories {
+
+		@Bean
+		RedisConnectionFactory first() {
+			RedisServer redis = RedisServer.shared();
+			return new LettuceConnectionFactory(redis.host(), redis.port());
+		}
+
+		@Bean
+		RedisConnectionFactory second() {
+			return new LettuceConnectionFactory("127.0.0.1", 1);
+		}
+
+	}
+
+	@Test
+	void severalRedisConnectionFactoriesAreAnErrorUnlessOneIsPrimary() {
+		this.runner.withUserConfiguration(TwoConnectionFactories.class).run((context) -> {
+			assertThat(failure(context).analysis().getDescription()).contains("several RedisConnectionFactory beans");
+			assertThat(failure(context).analysis().getAction()).contains("@Primary");
+		});
+		this.runner.withUserConfiguration(TwoConnectionFactories.class)
+			.withInitializer((context) -> context
+				.addBeanFactoryPostProcessor((beans) -> beans.getBeanDefinition("first").setPrimary(true)))
+			.withPropertyValues(PATIENCE)
+			.run(DlockAutoConfigurationTests::works);
 	}
 
 	@Configuration(proxyBeanMethods = false)

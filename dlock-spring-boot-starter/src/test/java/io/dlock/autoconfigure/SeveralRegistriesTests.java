@@ -31,9 +31,11 @@ import org.springframework.transaction.annotation.Transactional;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockEvent;
+import io.dlock.LockHandle;
 import io.dlock.LockListener;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.autoconfigure.metrics.DlockMetricsAutoConfiguration;
 import io.dlock.engine.LeaseLockRegistry;
@@ -199,6 +201,20 @@ class SeveralRegistriesTests {
 			assertThat(this.events).filteredOn(LockEvent.Released.class::isInstance)
 				.extracting(LockEvent::name)
 				.containsExactlyInAnyOrder("orders", "ledger");
+		});
+	}
+
+	@Test
+	void locksOfOneNameAreCountedInAllRegistries() {
+		this.runner.run((context) -> {
+			MeterRegistry meters = context.getBean(MeterRegistry.class);
+			LockRequest request = LockRequest.builder("key").name("both").build();
+			try (LockHandle order = context.getBean(LockRegistry.class).acquire(request);
+					LockHandle entry = context.getBean("ledgerLocks", LockRegistry.class).acquire(request)) {
+				assertThat(order.isValid() && entry.isValid()).isTrue();
+				assertThat(meters.get("dlock.held").tags("name", "both", "kind", "exclusive").gauge().value())
+					.isEqualTo(2);
+			}
 		});
 	}
 

@@ -7,22 +7,28 @@ import java.util.concurrent.Executor;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.event.ApplicationEventMulticaster;
 import org.springframework.context.event.SimpleApplicationEventMulticaster;
 import org.springframework.context.support.AbstractApplicationContext;
+import org.springframework.core.env.Environment;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
+import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
+import io.dlock.engine.LeaseLockRegistry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -186,6 +192,78 @@ class ShutdownDependenciesTests extends AbstractShutdownTests {
 			.withBean(Source.class)
 			.withPropertyValues("dlock.backend=jdbc")
 			.run((context) -> assertThat(context.getBean(LockRegistry.class).find("a")).isEmpty());
+	}
+
+	/**
+	 * A container of messages, which ends its last work as it is destroyed.
+	 */
+	static class Container implements SmartLifecycle, DisposableBean {
+
+		private final ObjectProvider<LockRegistry> registry;
+
+		private final Progress progress;
+
+		private final int phase;
+
+		private volatile boolean running;
+
+		Container(ObjectProvider<LockRegistry> registry, Progress progress, int phase) {
+			this.registry = registry;
+			this.progress = progress;
+			this.phase = phase;
+		}
+
+		@Override
+		public void start() {
+			this.running = true;
+		}
+
+		@Override
+		public void stop() {
+			this.running = false;
+		}
+
+		@Override
+		public boolean isRunning() {
+			return this.running;
+		}
+
+		@Override
+		public int getPhase() {
+			return this.phase;
+		}
+
+		@Override
+		public void destroy() {
+			try {
+				this.registry.getObject().execute(LockRequest.of("last"), (handle) -> this.progress.done.add("last"));
+			}
+			catch (LockRegistryClosedException ex) {
+				this.progress.done.add("closed");
+			}
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Containers {
+
+		@Bean
+		Container container(ObjectProvider<LockRegistry> registry, Progress progress, Environment environment) {
+			return new Container(registry, progress, environment.getRequiredProperty("phase", Integer.class));
+		}
+
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1, last", "-1, closed" })
+	void c6ContainerThatStopsBeforeTheRegistryIsDestroyedBeforeIt(int after, String done) {
+		Progress progress = new Progress();
+		this.runner.withBean(Progress.class, () -> progress)
+			.withUserConfiguration(Containers.class)
+			.withPropertyValues("phase=" + (LeaseLockRegistry.PHASE + after))
+			.run(ConfigurableApplicationContext::close);
+		assertThat(progress.done).containsExactly(done);
 	}
 
 }

@@ -7,6 +7,7 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
@@ -30,6 +31,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.dlock.DistributedLocked;
+import io.dlock.console.ForcedRelease;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
@@ -192,6 +194,23 @@ class TransactionConfigurationTests {
 			Work work = context.getBean(Work.class);
 			work.transactional(this::takeAway);
 			assertThat(work.entries()).isOne();
+		});
+	}
+
+	/**
+	 * The holder knows of the loss.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "validity, 0", "off, 1" })
+	void lostLockRollsBackUnlessNothingIsChecked(String check, int entries) {
+		this.runner.withPropertyValues("dlock.transaction.commit-check=" + check).run((context) -> {
+			Work work = context.getBean(Work.class);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.transactional(() -> {
+				LockHandle held = LockHandle.current().orElseThrow();
+				assertThat(context.getBean(LeaseLockRegistry.class).console().forceRelease("work", held.token()))
+					.isEqualTo(ForcedRelease.RELEASED);
+			}));
+			assertThat(work.entries()).isEqualTo(entries);
 		});
 	}
 

@@ -1,18 +1,27 @@
 package io.dlock.autoconfigure.actuate;
 
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import io.dlock.LockHandle;
+import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.autoconfigure.DlockAutoConfiguration;
+import io.dlock.autoconfigure.HiddenKeys;
+import io.dlock.autoconfigure.actuate.console.ConsoleDescriptor;
+import io.dlock.autoconfigure.actuate.console.DlocksConsole;
+import io.dlock.autoconfigure.actuate.console.DlocksConsoleAutoConfiguration;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 /**
  * When there are a health indicator and an endpoint.
@@ -89,6 +98,32 @@ class ActuatorAutoConfigurationTests {
 					.rootCause()
 					.hasMessageContaining(property.substring(0, property.indexOf('='))));
 		}
+	}
+
+	/**
+	 * A key looks the same at the endpoint, at the console and on spans.
+	 */
+	@Test
+	void r57KeysAreHiddenByTheOneBeanOfTheApplication() {
+		HiddenKeys own = new HiddenKeys();
+		this.runner.withConfiguration(AutoConfigurations.of(DlocksConsoleAutoConfiguration.class))
+			.withBean(HiddenKeys.class, () -> own)
+			.withPropertyValues("management.endpoints.web.exposure.include=dlocks", "dlock.console.enabled=true",
+					"dlock.endpoint.show-keys=never")
+			.run((context) -> {
+				LockHandle held = context.getBean(LockRegistry.class).acquireAsync(LockRequest.of("key")).join();
+				assertThat(context.getBean(DlocksEndpoint.class)
+					.locks(SecurityContext.NONE, null, null, null, null, null)
+					.getBody()).asInstanceOf(type(LocksDescriptor.class))
+					.satisfies((locks) -> assertThat(locks.held()).extracting(LocksDescriptor.Held::key)
+						.containsExactly(own.hide("key")));
+				assertThat(context.getBean(DlocksConsole.class)
+					.console(SecurityContext.NONE, "console.json", null, null, null, null)
+					.getBody()).asInstanceOf(type(ConsoleDescriptor.class))
+					.satisfies((state) -> assertThat(state.locks().items()).extracting(ConsoleDescriptor.Lock::key)
+						.containsExactly(own.hide("key")));
+				held.release();
+			});
 	}
 
 }

@@ -11,12 +11,16 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.actuate.audit.AuditEvent;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationEventPublisher;
 
 import io.dlock.LockHandle;
@@ -25,13 +29,20 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.autoconfigure.HiddenKeys;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.LockStore;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreInspection;
 import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /**
  * The rights of users at the endpoint {@code dlocks}.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class DlocksEndpointTests {
 
 	private static final String KEY = "customer:jane";
@@ -302,16 +313,109 @@ class DlocksEndpointTests {
 		}
 	}
 
+	private static List<AuditEvent> audited(List<Object> published) {
+		return published.stream().map((event) -> ((AuditApplicationEvent) event).getAuditEvent()).toList();
+	}
+
+	@Test
+	void r55EachLockOfAnInstanceAndTheRequestAreInTheAuditTrail() {
+		LockHandle first = hold("first", null, null);
+		LockHandle second = hold("second", null, null);
+		List<Object> published = new ArrayList<>();
+		DlocksEndpoint endpoint = endpoint(Show.WHEN_AUTHORIZED, Show.NEVER, published::add);
+		String instance = this.registry.settings().instance();
+		endpoint.forceRelease(new User("READER"), null, null, instance);
+		assertThat(audited(published)).singleElement().satisfies((event) -> {
+			assertThat(event.getPrincipal()).isEqualTo("jane");
+			assertThat(event.getData()).containsEntry("instance", instance)
+				.containsEntry("released", 0)
+				.containsEntry("outcome", "unauthorized");
+		});
+		published.clear();
+		endpoint.forceRelease(new User("LOCKSMITH"), null, null, instance);
+		assertThat(audited(published)).extracting(AuditEvent::getPrincipal).containsOnly("jane");
+		assertThat(audited(published)).extracting(AuditEvent::getData)
+			.satisfiesExactlyInAnyOrder(
+					(data) -> assertThat(data).containsEntry("key", "first")
+						.containsEntry("token", Long.toString(first.token()))
+						.containsEntry("outcome", "released"),
+					(data) -> assertThat(data).containsEntry("key", "second")
+						.containsEntry("token", Long.toString(second.token()))
+						.containsEntry("outcome", "released"),
+					(data) -> assertThat(data).containsEntry("instance", instance)
+						.containsEntry("released", 2)
+						.containsEntry("outcome", "released"));
+	}
+
+	@Test
+	void r55AuditTrailAndLogHaveNoControlCharacters(CapturedOutput output) {
+		List<Object> published = new ArrayList<>();
+		endpoint(Show.ALWAYS, Show.ALWAYS, published::add).forceRelease(new User("LOCKSMITH", "jane\nroot"), null, null,
+				"shop\u001b[2K\r\nother");
+		assertThat(audited(published)).singleElement().satisfies((event) -> {
+			assertThat(event.getPrincipal()).isEqualTo("jane root");
+			assertThat(event.getData()).containsEntry("instance", "shop [2K  other");
+		});
+		assertThat(output).contains("Forced release of all locks of shop [2K  other, asked for by 'jane root'");
+	}
+
+	@Test
+	void r55LockIsReleasedAlthoughTheAuditTrailFails(CapturedOutput output) {
+		LockHandle handle = hold();
+		WebEndpointResponse<ForcedReleaseDescriptor> response = endpoint(Show.ALWAYS, Show.ALWAYS, (event) -> {
+			throw new IllegalStateException("no space left");
+		}).forceRelease(new User("LOCKSMITH"), KEY, Long.toString(handle.token()), null);
+		assertThat(response.getStatus()).isEqualTo(200);
+		assertThat(handle.isValid()).isFalse();
+		assertThat(output).contains("could not be written to the audit trail", "no space left");
+	}
+
+	private static DlocksEndpoint endpoint(LeaseLockRegistry registry) {
+		return new DlocksEndpoint(registry,
+				new DlocksEndpointProperties(Show.ALWAYS, Set.of(), 100, Show.ALWAYS, Set.of()), new HiddenKeys(),
+				new ForcedReleaseAudit((event) -> {
+				}));
+	}
+
+	@Test
+	void r55FailureOfTheStoreIsToldAsSuch() {
+		LockStore store = mock();
+		StoreInspection inspection = mock(StoreInspection.class, (call) -> {
+			throw new StoreException(Effect.NONE, false, "no answer", null);
+		});
+		given(store.inspection()).willReturn(inspection);
+		try (LeaseLockRegistry failing = new LeaseLockRegistry(store, LockSettings.defaults())) {
+			DlocksEndpoint endpoint = endpoint(failing);
+			User user = new User("LOCKSMITH");
+			LocksDescriptor locks = (LocksDescriptor) endpoint.locks(user, KEY, null, null, null, null).getBody();
+			assertThat(locks.store().problem()).contains("no answer");
+			assertThat(locks.store().complete()).isFalse();
+			assertThat(endpoint.forceRelease(user, KEY, "1", null)).satisfies((response) -> {
+				assertThat(response.getStatus()).isEqualTo(503);
+				assertThat(response.getBody().outcome()).isEqualTo("failed");
+			});
+			given(store.inspection()).willReturn(null);
+			assertThat(endpoint.forceRelease(user, KEY, "1", null)).satisfies((response) -> {
+				assertThat(response.getStatus()).isEqualTo(501);
+				assertThat(response.getBody().outcome()).isEqualTo("unsupported");
+			});
+		}
+	}
+
 	private static List<String> shown(DlocksEndpoint endpoint) {
 		LocksDescriptor locks = search(endpoint, null, null, null, null);
 		return List.of(locks.held().get(0).key(), locks.store().locks().get(0).key());
 	}
 
-	private record User(@Nullable String role) implements SecurityContext {
+	private record User(@Nullable String role, String name) implements SecurityContext {
+
+		User(@Nullable String role) {
+			this(role, "jane");
+		}
 
 		@Override
 		public @Nullable Principal getPrincipal() {
-			return (this.role != null) ? () -> "jane" : null;
+			return (this.role != null) ? () -> this.name : null;
 		}
 
 		@Override

@@ -1,8 +1,12 @@
 package io.dlock.autoconfigure.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
@@ -11,11 +15,16 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.fencing.jdbc.FencingGuard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.AdditionalAnswers.delegatesTo;
+import static org.mockito.ArgumentMatchers.startsWith;
+import static org.mockito.BDDMockito.willAnswer;
+import static org.mockito.Mockito.mock;
 
 /**
  * Initializers that replace those of the auto-configuration.
@@ -69,6 +78,49 @@ class TableInitializerTests {
 					child.getBean(FencingGuard.class);
 					assertThat(tables(child.getBean(DataSource.class))).containsExactly("fence_of_child");
 				}));
+	}
+
+	@Test
+	void tableThatAnotherInstanceCreatesAtTheSameTimeIsNoFailure() {
+		RacingDataSource racing = new RacingDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+		this.runner.withBean(DataSource.class, () -> racing).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(racing.attempts).hasValue(2);
+			assertThat(tables(racing)).containsExactly("dlock_lock");
+		});
+	}
+
+	/**
+	 * Says at the first attempt to create a table what a database says to the second of
+	 * two instances.
+	 */
+	private static final class RacingDataSource extends DriverManagerDataSource {
+
+		private final AtomicInteger attempts = new AtomicInteger();
+
+		RacingDataSource(String url) {
+			super(url);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			Connection racing = mock(Connection.class, delegatesTo(connection));
+			willAnswer((call) -> racing(connection.createStatement())).given(racing).createStatement();
+			return racing;
+		}
+
+		private Statement racing(Statement statement) throws SQLException {
+			Statement racing = mock(Statement.class, delegatesTo(statement));
+			willAnswer((call) -> {
+				if (this.attempts.incrementAndGet() == 1) {
+					throw new SQLException("duplicate key value violates unique constraint", "23505");
+				}
+				return statement.execute(call.getArgument(0));
+			}).given(racing).execute(startsWith("CREATE TABLE"));
+			return racing;
+		}
+
 	}
 
 	@Test

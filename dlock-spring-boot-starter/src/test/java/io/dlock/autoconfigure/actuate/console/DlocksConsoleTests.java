@@ -321,6 +321,18 @@ class DlocksConsoleTests {
 		}
 	}
 
+	@Test
+	void lockIsOlderAndNearerToItsEndByTheAgeOfItsList() {
+		hold(this.elsewhere, LockRequest.builder("key").lease(Duration.ofSeconds(30)).build());
+		ConsoleLocks locks = new ConsoleLocks("here", UnaryOperator.identity());
+		locks.add(this.registry.console().list(10).locks(), Duration.ofSeconds(20));
+		assertThat(locks.page(ConsoleQuery.of(null, null, null, null), true, null).items()).singleElement()
+			.satisfies((lock) -> assertThat(lock.holders()).singleElement().satisfies((holder) -> {
+				assertThat(holder.heldSeconds()).isGreaterThanOrEqualTo(20);
+				assertThat(holder.leaseSeconds()).isLessThanOrEqualTo(10);
+			}));
+	}
+
 	/**
 	 * As a container that is restarted with a name of its own configuration.
 	 */
