@@ -17,8 +17,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class StartupRetryTests {
 
-	private final StartupRetry retry = new StartupRetry(Duration.ofMinutes(5));
-
 	private final AtomicInteger attempts = new AtomicInteger();
 
 	private void fail() {
@@ -28,7 +26,7 @@ class StartupRetryTests {
 
 	@Test
 	void storeThatComesBackIsUsed() {
-		this.retry.use(() -> {
+		new StartupRetry(Duration.ofMinutes(5)).use(() -> {
 			if (this.attempts.get() < 2) {
 				fail();
 			}
@@ -38,8 +36,9 @@ class StartupRetryTests {
 
 	@Test
 	void r50InterruptedThreadStartsNoFurtherAttempt() {
+		StartupRetry retry = new StartupRetry(Duration.ofSeconds(2));
 		Thread.currentThread().interrupt();
-		assertThatExceptionOfType(UnusableStoreException.class).isThrownBy(() -> this.retry.use(this::fail))
+		assertThatExceptionOfType(UnusableStoreException.class).isThrownBy(() -> retry.use(this::fail))
 			.satisfies((ex) -> assertThat(ex.last()).hasMessageContaining("no answer"));
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(this.attempts).hasValue(1);
