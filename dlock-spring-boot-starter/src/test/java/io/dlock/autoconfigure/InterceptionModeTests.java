@@ -1,11 +1,16 @@
 package io.dlock.autoconfigure;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import io.dlock.DistributedLocked;
+import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -45,6 +50,34 @@ class InterceptionModeTests {
 					assertThat(ex.analysis().getAction()).contains("-javaagent:aspectjweaver.jar",
 							"dlock.aop.mode=proxy");
 				}));
+	}
+
+	interface Counter {
+
+		long count();
+
+	}
+
+	static class LockedCounter implements Counter {
+
+		@Override
+		@DistributedLocked("'count'")
+		public long count() {
+			return LockHandle.current().orElseThrow().token();
+		}
+
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "false, true", "true, false" })
+	void proxyIsOfTheKindThatTheApplicationChooses(boolean proxyTargetClass, boolean ofInterfaces) {
+		this.runner.withBean("counter", LockedCounter.class)
+			.withPropertyValues("spring.aop.proxy-target-class=" + proxyTargetClass)
+			.run((context) -> {
+				Counter counter = context.getBean(Counter.class);
+				assertThat(AopUtils.isJdkDynamicProxy(counter)).isEqualTo(ofInterfaces);
+				assertThat(counter.count()).isPositive();
+			});
 	}
 
 }

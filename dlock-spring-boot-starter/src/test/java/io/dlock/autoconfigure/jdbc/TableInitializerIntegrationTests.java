@@ -7,11 +7,14 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import io.dlock.autoconfigure.StartupRetry;
 import io.dlock.store.jdbc.dialect.LockTableUpgrade;
@@ -41,10 +44,8 @@ class TableInitializerIntegrationTests {
 			statement.execute("CREATE TABLE IF NOT EXISTS there_already (lock_key VARCHAR(1))");
 		}
 		AtomicInteger connections = new AtomicInteger();
-		DlockJdbcProperties properties = new DlockJdbcProperties();
-		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
 		TableInitializer initializer = new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE, "there_already",
-				properties, new StartupRetry(Duration.ofSeconds(30)), new DefaultResourceLoader(),
+				always(), new StartupRetry(Duration.ofSeconds(30)), new DefaultResourceLoader(),
 				LockTableUpgrade::addMissingColumns);
 		initializer.initialize(new AbstractDataSource() {
 
@@ -63,6 +64,36 @@ class TableInitializerIntegrationTests {
 
 		});
 		assertThat(connections).hasValueGreaterThan(1);
+	}
+
+	@Test
+	void columnIsAddedOnConnectionsThatDoNotCommitByThemselves() throws SQLException {
+		PostgresServer server = PostgresServer.shared();
+		String url = server.jdbcUrl();
+		try (Connection admin = DriverManager.getConnection(url, server.username(), server.password());
+				Statement statement = admin.createStatement()) {
+			statement.execute("DROP TABLE IF EXISTS of_an_earlier_version");
+			new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE, "of_an_earlier_version", always(), null,
+					new DefaultResourceLoader(), (connection, table) -> {
+					})
+				.initialize(new DriverManagerDataSource(url, server.username(), server.password()));
+			statement.execute("ALTER TABLE of_an_earlier_version DROP COLUMN members");
+			SingleConnectionDataSource dataSource = new SingleConnectionDataSource(url, server.username(),
+					server.password(), true);
+			dataSource.setAutoCommit(false);
+			new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE, "of_an_earlier_version", always(), null,
+					new DefaultResourceLoader(), LockTableUpgrade::addMissingColumns)
+				.initialize(dataSource);
+			assertThat(dataSource.getConnection().getAutoCommit()).as("is that of the application").isFalse();
+			dataSource.destroy();
+			statement.execute("SELECT members FROM of_an_earlier_version");
+		}
+	}
+
+	private static DlockJdbcProperties always() {
+		DlockJdbcProperties properties = new DlockJdbcProperties();
+		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
+		return properties;
 	}
 
 }
