@@ -67,6 +67,16 @@ class MemberQueuesTests {
 		assertThat(this.queues.waiting()).containsExactly(first, admitted);
 	}
 
+	@Test
+	void firstRequestThatClaimsAPermitTooLateKeepsItsTurn() {
+		QueuedRequest first = join(1);
+		assertThat(this.members.pass(released())).isTrue();
+		this.clock.pass(TOO_LATE);
+		assertThat(this.members.claim(first)).isNull();
+		assertThat(first.isFirst()).isTrue();
+		assertThat(this.queues.waiting()).containsExactly(first);
+	}
+
 	/**
 	 * The request is overtaken while it finds its first permit too late, and is on offer
 	 * the second one before it goes back to its queue.
@@ -96,6 +106,7 @@ class MemberQueuesTests {
 		this.queues.answer(overtaken, refused);
 		QueuedRequest overtaker = join(3);
 		assertThat(overtaker.isFirst()).isTrue();
+		assertThat(this.queues.waiting()).as("each has one place").containsExactly(overtaker, overtaken);
 		queue.note(refused);
 		assertThat(join(3).isFirst()).as("overtakes one of its own limit").isFalse();
 		assertThat(this.queues.latestAnswer(join(2, Duration.ZERO))).isNull();
@@ -196,6 +207,41 @@ class MemberQueuesTests {
 		this.members.granted(first, lease);
 		assertThat(tried.hasOffer()).isTrue();
 		assertThat(lease.holds()).hasSize(2);
+		assertThat(this.queues.isEmpty()).as("no place is left").isTrue();
+	}
+
+	@Test
+	void tryThatCannotJoinALeaseAsksTheStore() {
+		QueuedRequest first = join(AcquireCommand.UNLIMITED);
+		QueuedRequest tried = this.queues.join(longer(Duration.ZERO), () -> {
+		});
+		share(first);
+		assertThat(tried.hasOffer()).isFalse();
+		assertThat(tried.isFirst()).isTrue();
+	}
+
+	@Test
+	void tryThatCannotJoinALeaseIsToldTheAnswerOfTheNextRequest() {
+		QueuedRequest first = join(AcquireCommand.UNLIMITED);
+		QueuedRequest next = this.queues.join(longer(LockRequest.FOREVER), () -> {
+		});
+		QueuedRequest tried = this.queues.join(longer(Duration.ZERO), () -> {
+		});
+		share(first);
+		assertThat(next.isFirst()).isTrue();
+		QueueAnswer refused = QueueAnswer.refused(null, next.context());
+		this.queues.answer(next, refused);
+		assertThat(tried.answer()).isEqualTo(refused);
+	}
+
+	private AcquireContext longer(Duration waitTime) {
+		return new AcquireContext(LockRequest.builder("key").lease(LEASE.multipliedBy(2)).build(),
+				Deadline.after(this.clock, waitTime), LockSettings.defaults(), AcquireCommand.UNLIMITED);
+	}
+
+	private void share(QueuedRequest queued) {
+		this.members.granted(queued, new SharedLease(grant(queued.context()), this.clock, (hold, loss) -> {
+		}));
 	}
 
 	@Test
