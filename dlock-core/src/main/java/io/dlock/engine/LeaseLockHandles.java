@@ -122,11 +122,11 @@ final class LeaseLockHandles {
 	}
 
 	/**
-	 * Whether the calling thread has a valid handle of a key. An inner one may be lost
+	 * Whether the calling thread has a valid handle of a lock. An inner one may be lost
 	 * while an outer one of the same thread is valid.
 	 */
 	boolean isHeld(String key) {
-		return LockContext.find(key, (handle) -> isOpen(handle) && handle.isValid()) != null;
+		return LockContext.find(key, (handle) -> isLock(handle) && handle.isValid()) != null;
 	}
 
 	private boolean isOpen(LockHandle handle) {

@@ -78,6 +78,22 @@ class PermitTests extends AbstractMemberTests {
 	}
 
 	@Test
+	void threadWithAPermitHoldsNoLockOfItsKey() {
+		try (LockHandle permit = this.registry.acquirePermit("key", 2)) {
+			assertThat(this.registry.isHeldByCurrentThread(permit.key())).isFalse();
+			assertThat(this.registry.isHeldByCurrentThread("key")).isFalse();
+		}
+		try (LockHandle lock = this.registry.acquire(request("limit:key"))) {
+			assertThat(this.registry.isHeldByCurrentThread(lock.key())).isTrue();
+		}
+		try (LockHandle lock = this.registry.acquire(shared("limit:key").build());
+				LockHandle permit = this.registry.acquirePermit("key", 2)) {
+			assertThat(permit.key()).isEqualTo(lock.key());
+			assertThat(this.registry.isHeldByCurrentThread(lock.key())).as("by the outer lock").isTrue();
+		}
+	}
+
+	@Test
 	void lockThatWaitsForThePermitOfItsThreadIsRefusedAtOnce() {
 		try (LockHandle permit = this.registry.acquirePermit("key", 2)) {
 			assertThatIllegalStateException().isThrownBy(() -> this.registry.acquire(request(permit.key())))
