@@ -2,7 +2,6 @@ package io.dlock.autoconfigure;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.time.Instant;
 
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
@@ -18,16 +17,15 @@ final class InstanceName {
 	/** The rest is for the process. */
 	private static final int MAX_PLACE_LENGTH = LockSettings.MAX_INSTANCE_LENGTH - 40;
 
-	private static final String START = Long.toString(
-			ProcessHandle.current().info().startInstant().orElseGet(Instant::now).toEpochMilli(), Character.MAX_RADIX);
+	/** The process id and the start of the process. */
+	private static final String PROCESS = LockSettings.defaults().instance().replaceFirst("^pid-", "");
 
 	private InstanceName() {
 	}
 
 	static String of(Environment environment) {
 		String place = environment.getProperty("spring.application.name", "application") + "@" + host();
-		return place.substring(0, Math.min(place.length(), MAX_PLACE_LENGTH)) + ":" + ProcessHandle.current().pid()
-				+ "-" + START;
+		return place.substring(0, Math.min(place.length(), MAX_PLACE_LENGTH)) + ":" + PROCESS;
 	}
 
 	private static String host() {
