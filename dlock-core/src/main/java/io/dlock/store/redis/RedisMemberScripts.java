@@ -40,6 +40,10 @@ final class RedisMemberScripts {
 					local function awaited()
 						return string.find(lock.waiting, ' ', 1, true) and 1 or 0
 					end
+					if own and lock.members[releasing] then
+						drop(releasing)
+						lock = read()
+					end
 					if own then
 						lengthenMember(ARGV[1], own, ARGV[2], lock.now, lock.outlived)
 						return {1, (parts(own)), awaited()}

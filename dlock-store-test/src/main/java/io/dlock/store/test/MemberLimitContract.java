@@ -129,6 +129,15 @@ abstract class MemberLimitContract extends MemberPart {
 	}
 
 	@Test
+	void memberThatHoldsTheKeyReleasesAnother() {
+		granted(share("+a"));
+		long token = granted(share("+b"));
+		assertThat(granted(member("+b", UNLIMITED, null, "+a"))).isEqualTo(token);
+		holdsNoMore("+a");
+		holds("+b");
+	}
+
+	@Test
 	void raceForPermitsGrantsAsManyAsTheLimit() throws Exception {
 		for (int round = 0; round < 10; round++) {
 			String contended = key() + "/" + round;
