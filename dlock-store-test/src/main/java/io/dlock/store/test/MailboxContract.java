@@ -47,6 +47,7 @@ abstract class MailboxContract extends ContractPart {
 
 	@Test
 	void requestsOfAProcessHavePlacesAndMessagesOfTheirOwn() {
+		requireFairLocks();
 		Queue<String> calls = new ConcurrentLinkedQueue<>();
 		MailboxAddress one = this.first.ofRequest(1);
 		MailboxAddress two = this.first.ofRequest(2);
@@ -72,6 +73,7 @@ abstract class MailboxContract extends ContractPart {
 
 	@Test
 	void requestBehindAMemberIsToldOfItsTurn() {
+		requireFairLocks();
 		assumeTrue(store().supportsMembers(), "The store has exclusive locks only");
 		Queue<String> calls = new ConcurrentLinkedQueue<>();
 		MailboxAddress one = this.first.ofRequest(1);
@@ -85,8 +87,13 @@ abstract class MailboxContract extends ContractPart {
 		}
 	}
 
+	private void requireFairLocks() {
+		assumeTrue(store().supportsFairLocks(), "The store has no fair locks");
+	}
+
 	@Test
 	void requestThatLeavesLeavesTheOthersOfItsProcessTheirPlaces() {
+		requireFairLocks();
 		granted(ask("a", null));
 		refused(ask("b", this.first.ofRequest(1)));
 		refused(ask("c", this.first.ofRequest(2)));

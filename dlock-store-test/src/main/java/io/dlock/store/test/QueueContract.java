@@ -136,6 +136,22 @@ abstract class QueueContract extends ContractPart {
 	}
 
 	@Test
+	void requestsOfOneProcessAreGrantedInTheOrderOfArrival() {
+		assumeTrue(store().supportsFairLocks(), "The store has no fair locks");
+		MailboxAddress one = this.first.ofRequest(1);
+		MailboxAddress two = this.first.ofRequest(2);
+		ask("a", null);
+		refused(ask("c", two));
+		refused(ask("b", one));
+		release("a");
+		refused(ask("b", one));
+		granted(ask("c", two));
+		release("c");
+		refused(ask("d", two));
+		granted(ask("b", one));
+	}
+
+	@Test
 	void addressAloneDoesNotQueue() {
 		ask("a", null);
 		refused(ask(key(), "b", this.first, false, null));
