@@ -132,8 +132,9 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	}
 
 	/**
-	 * Leave the queue, and give up a place that is reserved among members. When an
-	 * exclusive request leaves, the members behind it may follow.
+	 * Leave the queue, and give up a place that is reserved among members, unless the
+	 * reservation is over. When an exclusive request leaves, the members behind it may
+	 * follow.
 	 * @param mailbox the address of the process
 	 * @param now the time of the store
 	 * @return the record
@@ -142,7 +143,7 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 		boolean exclusive = this.waiting.contains(mailbox, false);
 		LockRecord left = withWaiting(this.waiting.without(mailbox, false).without(mailbox, true));
 		String reservation = mailbox.reservationOwner();
-		boolean freed = exclusive || find((member) -> member.owner().equals(reservation)) != null;
+		boolean freed = exclusive || living(reservation, now) != null;
 		return (freed && this.owner.equals(MEMBERS)) ? left.without(reservation, now) : left;
 	}
 

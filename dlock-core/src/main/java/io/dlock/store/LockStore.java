@@ -20,8 +20,13 @@ import org.jspecify.annotations.Nullable;
  * because a request may arrive late.</li>
  * <li>The tokens of a key rise from owner to owner, even after the store has lost its
  * data or cleaned up: {@code max(stored + 1, store clock in µs)}.</li>
- * <li>{@link #renew} and {@link #release} change nothing unless the owner holds the
- * key.</li>
+ * <li>{@link #renew}, {@link #release} and {@link #keep} change nothing unless the owner
+ * holds the key.</li>
+ * <li>An owner whose lease is over holds nothing, also while the key has no other owner.
+ * The same is true of a reservation. The key is then free: {@link #find} and the lists of
+ * {@link #inspection} do not show it, a release passes nothing on, and any request is
+ * granted the key, also before the queue. If the same owner asks again, it is granted the
+ * key like any other; its token is the last one or a larger one.</li>
  * <li>A refused caller may register a {@linkplain MailboxAddress mailbox address} and
  * join the queue. A release reserves the lock for the first process of the queue and
  * notifies it. Both serve speed and fairness only: a store may forget the queue and lose
@@ -58,8 +63,7 @@ import org.jspecify.annotations.Nullable;
  * <li>A place that a member frees is reserved for the first process of the queue, if that
  * process queued for a member or no member is left. A grant to a member reserves the
  * places that are still free for the members at the head of the queue.</li>
- * <li>{@link #renew}, {@link #release} and a forced release act on one member.
- * {@link #release} returns {@code false} if the member's lease is over.</li>
+ * <li>{@link #renew}, {@link #release} and a forced release act on one member.</li>
  * </ul>
  * Methods added to this interface in later versions have default implementations.
  *

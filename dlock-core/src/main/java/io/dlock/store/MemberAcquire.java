@@ -60,7 +60,7 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 		if (LockStore.isMember(releasing)) {
 			return record.release(releasing, this.now).record();
 		}
-		return record.owner().equals(releasing) ? record.free(this.now) : record;
+		return isHeldBy(record, releasing) ? record.free(this.now) : record;
 	}
 
 	/**
@@ -69,7 +69,11 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 	 */
 	private boolean isPlaceGone(LockRecord record) {
 		String releasing = this.command.releasing();
-		return releasing != null && !LockStore.isMember(releasing) && !record.owner().equals(releasing);
+		return releasing != null && !LockStore.isMember(releasing) && !isHeldBy(record, releasing);
+	}
+
+	private boolean isHeldBy(LockRecord record, String owner) {
+		return record.owner().equals(owner) && !record.isOver(this.now);
 	}
 
 	private int limit() {

@@ -7,10 +7,13 @@ package io.dlock.store;
  */
 public enum ReleaseResult {
 
-	/** The key was held by this owner and is free now. */
+	/** The key was held by this owner and is free or reserved now. */
 	RELEASED,
 
-	/** This owner does not hold the key, perhaps because of an earlier call. */
+	/**
+	 * This owner does not hold the key, because of an earlier call or because its lease
+	 * is over.
+	 */
 	REFUSED,
 
 	/** There is no answer. */

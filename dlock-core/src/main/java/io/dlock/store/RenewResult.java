@@ -10,7 +10,7 @@ public enum RenewResult {
 	/** The lease started anew. */
 	RENEWED,
 
-	/** The owner does not hold the key any more. */
+	/** The owner does not hold the key any more, or its lease is over. */
 	REFUSED,
 
 	/** There is no answer: the lease may have started anew or not. */

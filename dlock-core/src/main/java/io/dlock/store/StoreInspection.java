@@ -24,7 +24,7 @@ public interface StoreInspection {
 	StoredLocks list(int limit);
 
 	/**
-	 * Look up the holder of a key.
+	 * Look up the holder of a key, or one of its members, as {@link LockStore#find} does.
 	 * @param storageKey the {@linkplain StorageKey storage key}
 	 * @return the lock, or empty if it is free or its lease is over
 	 * @throws StoreException if there is no answer
@@ -34,7 +34,8 @@ public interface StoreInspection {
 	/**
 	 * Look up all holders of a key.
 	 * @param storageKey the {@linkplain StorageKey storage key}
-	 * @return the lock, or the locks of all members; empty if the key is free
+	 * @return the lock, or the locks of all members; empty if the key is free or every
+	 * lease is over
 	 * @throws StoreException if there is no answer
 	 */
 	default List<StoredLock> findAll(String storageKey) {
@@ -46,7 +47,8 @@ public interface StoreInspection {
 	 * {@linkplain LockStore#release release} does. The last token is kept.
 	 * @param storageKey the {@linkplain StorageKey storage key}
 	 * @param token the token, as minted by the store
-	 * @return whether it was held with this token and is free now
+	 * @return whether it was held with this token and is free or reserved now;
+	 * {@code false} if its lease is over
 	 * @throws StoreException if there is no answer
 	 */
 	boolean forceRelease(String storageKey, long token);

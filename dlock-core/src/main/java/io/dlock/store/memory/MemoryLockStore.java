@@ -133,7 +133,7 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Raised
 		if (LockStore.isMember(owner)) {
 			return held.release(owner, now);
 		}
-		if (!held.owner().equals(owner)) {
+		if (!isHeldBy(held, owner, now)) {
 			return new Change<>(held, false);
 		}
 		return new Change<>(held.waiting().isEmpty() ? LockRecord.NONE : held.passedOn(now), true);

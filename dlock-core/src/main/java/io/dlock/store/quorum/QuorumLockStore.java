@@ -214,7 +214,8 @@ public final class QuorumLockStore implements LockStore {
 	}
 
 	/**
-	 * Send a release.
+	 * Send a release. A lease that is over by the clock of this process is not released,
+	 * but its votes are given up.
 	 * @return waits for the answer
 	 */
 	private Supplier<Boolean> release(ReleaseCommand release, long deadline) {
@@ -223,11 +224,12 @@ public final class QuorumLockStore implements LockStore {
 		if (ballot == null) {
 			return () -> false;
 		}
+		boolean outdated = ballot.isOutdated(this.quorum.now());
 		Round<Boolean> round = new Round<>(ballot.release());
 		return () -> {
 			boolean released = isReleased(round, deadline - System.nanoTime());
 			this.ballots.remove(releaser, ballot);
-			return released;
+			return released && !outdated;
 		};
 	}
 

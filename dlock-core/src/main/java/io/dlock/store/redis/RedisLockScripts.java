@@ -37,7 +37,7 @@ final class RedisLockScripts {
 				lengthen(ARGV[2], left(KEYS[1], owner, outlived))
 				return {1, redis.call('HGET', KEYS[1], 'token')}
 			end
-			if owner and owner == ARGV[6] then
+			if owner and owner == ARGV[6] and not expired(KEYS[1], owner, outlived) then
 				if waiting == '' then
 					owner = nil
 				else
@@ -110,9 +110,9 @@ final class RedisLockScripts {
 	/**
 	 * ARGV: owner. Answers 1 if the owner held the lock.
 	 */
-	static final RedisLockScript RELEASE = new RedisLockScript(RedisLua.PASS + """
-			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting')
-			if held[1] ~= ARGV[1] then
+	static final RedisLockScript RELEASE = new RedisLockScript(RedisLua.LEFT + RedisLua.PASS + """
+			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting', 'outlived')
+			if held[1] ~= ARGV[1] or expired(KEYS[1], held[1], held[3]) then
 				return 0
 			end
 			pass(held[2])
@@ -143,10 +143,10 @@ final class RedisLockScripts {
 	 * behind an exclusive request may come when it leaves.
 	 */
 	static final RedisLockScript LEAVE = new RedisLockScript(RedisLua.QUEUE + RedisLua.MEMBERS + """
-			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting', '>' .. ARGV[1])
+			local held = redis.call('HMGET', KEYS[1], 'owner', 'waiting', '>' .. ARGV[1], 'outlived')
 			local queue = held[2] or ''
 			local waiting = without(without(queue, ARGV[1] .. ' '), ARGV[1] .. '+')
-			if held[1] == '>' .. ARGV[1] then
+			if held[1] == '>' .. ARGV[1] and not expired(KEYS[1], held[1], held[4]) then
 				pass(waiting)
 				return 1
 			end

@@ -64,13 +64,17 @@ final class RedisLua {
 	 * it is over. A key with a queue outlives the lease by a second, so that the queue is
 	 * not lost with it. The field {@code outlived} names the owner that this is true of:
 	 * an earlier version takes over a reservation without a change to that field, and its
-	 * lease ends with the key.
+	 * lease ends with the key. The second function tells only whether a lease is over. It
+	 * reads the expiry of a key only if the key outlives its lease.
 	 */
 	static final String LEFT = """
 			local function left(key, owner, outlived)
 				local beyond = owner == outlived and 1000 or 0
 				local rest = redis.call('PTTL', key) - beyond
 				return rest, beyond, rest < 0 and rest + beyond >= 0
+			end
+			local function expired(key, owner, outlived)
+				return owner == outlived and select(3, left(key, owner, outlived))
 			end
 			""";
 

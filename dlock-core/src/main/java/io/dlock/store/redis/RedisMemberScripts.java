@@ -48,8 +48,9 @@ final class RedisMemberScripts {
 						lengthenMember(ARGV[1], own, ARGV[2], lock.now, lock.outlived)
 						return {1, (parts(own)), awaited()}
 					end
-					local isGone = lock.owner ~= releasing and string.find(releasing, '^[^+]')
-					if lock.owner == releasing then
+					local isHeld = lock.owner == releasing and not expired(KEYS[1], releasing, lock.outlived)
+					local isGone = not isHeld and string.find(releasing, '^[^+]')
+					if isHeld then
 						lock.owner = nil
 					elseif lock.members[releasing] and lock.count == 1 and lock.waiting == '' then
 						remove(lock, releasing)

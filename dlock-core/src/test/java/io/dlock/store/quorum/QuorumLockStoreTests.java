@@ -113,6 +113,14 @@ class QuorumLockStoreTests extends AbstractQuorumTests {
 	}
 
 	@Test
+	void leaseThatIsOverByTheClockOfTheProcessIsNotReleasedButGivenUp() {
+		acquire(this.store, "a");
+		pass(LEASE.minusMillis(50));
+		assertThat(this.store.release("key", "a")).isFalse();
+		assertThat(acquire(this.store, "b")).isInstanceOf(Granted.class);
+	}
+
+	@Test
 	void renewalWithoutAMajorityIsNotKnown() {
 		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
 		set(Mode.IS_DOWN, 0, 1, 2);

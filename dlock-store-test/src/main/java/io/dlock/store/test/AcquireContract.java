@@ -99,6 +99,15 @@ abstract class AcquireContract extends ContractPart {
 	}
 
 	@Test
+	void ownerWhoseLeaseIsOverIsGrantedTheKeyLikeAnyOther() {
+		long token = granted(acquire("a", shortLease()));
+		await().until(() -> find().isEmpty());
+		assertThat(granted(acquire("a", LEASE))).isGreaterThanOrEqualTo(token);
+		refused(acquire("b", LEASE));
+		assertThat(release("a")).isTrue();
+	}
+
+	@Test
 	void findReturnsHolderReasonAndTimes() {
 		assertThat(find()).isEmpty();
 		long token = granted(acquire("a", LEASE));

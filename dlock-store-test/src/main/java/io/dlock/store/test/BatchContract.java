@@ -154,6 +154,16 @@ abstract class BatchContract extends ContractPart {
 	}
 
 	@Test
+	void r16LeaseOfABatchThatIsOverIsNotReleased() {
+		List<String> keys = keys(2);
+		acquire(keys.get(0), "a", shortLease());
+		acquire(keys.get(1), "a", LEASE);
+		await().until(() -> store().find(keys.get(0)).isEmpty());
+		assertThat(releaseAll(keys, "a")).containsExactly(ReleaseResult.REFUSED, ReleaseResult.RELEASED);
+		acquireAll(keys, "b", null).forEach(ContractPart::granted);
+	}
+
+	@Test
 	void refusedKeyIsQueuedForIfTheCommandSaysSo() {
 		require(Feature.QUEUE);
 		List<String> keys = keys(3);

@@ -129,6 +129,15 @@ abstract class MemberLimitContract extends MemberPart {
 	}
 
 	@Test
+	void memberTakesNoPlaceOfAnExclusiveOwnerWhoseLeaseIsOver() {
+		granted(acquire("x", shortLease()));
+		await().until(() -> find().isEmpty());
+		assertThat(refused(member("+a", UNLIMITED, null, "x")).remaining()).isZero();
+		holdsNoMore("+a");
+		granted(share("+a"));
+	}
+
+	@Test
 	void memberThatHoldsTheKeyReleasesAnother() {
 		granted(share("+a"));
 		long token = granted(share("+b"));

@@ -1,6 +1,7 @@
 package io.dlock.store.test;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -126,6 +127,15 @@ abstract class MemberQueueContract extends MemberPart {
 	}
 
 	@Test
+	void memberTakesNoPlaceBeforeTheQueueOfAnExclusiveOwnerWhoseLeaseIsOver() {
+		granted(acquire("x", shortLease()));
+		refused(ask("y", this.first));
+		await().until(() -> find().isEmpty());
+		refused(member("+a", UNLIMITED, null, "x"));
+		granted(ask("y", this.first));
+	}
+
+	@Test
 	void membersAtTheHeadOfTheQueueJoinAnExclusiveOwnerThatBecomesAMember() {
 		granted(ask("x", null));
 		refused(member("+a", UNLIMITED, this.first));
@@ -223,6 +233,19 @@ abstract class MemberQueueContract extends MemberPart {
 		store().leave(StorageKey.of(key()), this.first);
 		refused(permit("+d", 1));
 		granted(member("+c", 1, this.second));
+	}
+
+	@Test
+	void reservedPlaceThatIsOverIsNotPassedOn() {
+		MailboxAddress late = MailboxAddress.create(shortLease());
+		granted(permit("+a", 1));
+		refused(member("+b", 1, late));
+		refused(member("+c", 1, this.second));
+		release("+a");
+		Instant end = Instant.now().plus(shortLease()).plusMillis(50);
+		await().until(() -> Instant.now().isAfter(end));
+		store().leave(StorageKey.of(key()), late);
+		granted(permit("+d", 1));
 	}
 
 	@Test

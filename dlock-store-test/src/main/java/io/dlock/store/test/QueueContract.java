@@ -1,6 +1,7 @@
 package io.dlock.store.test;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -201,6 +202,19 @@ abstract class QueueContract extends ContractPart {
 	}
 
 	@Test
+	void reservationThatIsOverIsNotPassedOn() {
+		MailboxAddress late = MailboxAddress.create(shortLease());
+		ask("a", null);
+		refused(ask("b", late));
+		refused(ask("c", this.second));
+		release("a");
+		Instant end = Instant.now().plus(shortLease()).plusMillis(50);
+		await().until(() -> Instant.now().isAfter(end));
+		store().leave(StorageKey.of(key()), late);
+		granted(ask("d", null));
+	}
+
+	@Test
 	void processThatDoesNotWaitLeavesTheReservationOfOthers() {
 		ask("a", null);
 		refused(ask("b", this.first));
@@ -258,6 +272,23 @@ abstract class QueueContract extends ContractPart {
 		release("b");
 		refused(ask("c", null));
 		granted(ask("a2", this.second));
+	}
+
+	@Test
+	void r16LeaseThatIsOverIsNotPassedOn() {
+		acquire("a", shortLease());
+		refused(ask("b", this.first));
+		await().until(() -> find().isEmpty());
+		assertThat(release("a")).isFalse();
+		granted(ask("c", null));
+	}
+
+	@Test
+	void r16LeaseThatIsOverIsNotPassedOnByAnAcquire() {
+		acquire("a", shortLease());
+		refused(ask("b", this.first));
+		await().until(() -> find().isEmpty());
+		granted(ask("a2", this.second, "a"));
 	}
 
 	@Test

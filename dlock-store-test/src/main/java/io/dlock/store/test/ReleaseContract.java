@@ -48,6 +48,17 @@ abstract class ReleaseContract extends ContractPart {
 	}
 
 	@Test
+	void r16LeaseThatIsOverIsNotReleased() {
+		acquire("a", shortLease());
+		await().until(() -> find().isEmpty());
+		assertThat(release("a")).isFalse();
+		assertThat(release("")).as("of no owner").isFalse();
+		granted(acquire("b", LEASE));
+		assertThat(release("a")).isFalse();
+		refused(acquire("c", LEASE));
+	}
+
+	@Test
 	void asynchronousReleaseTakesEffectBeforeLaterCommands() {
 		Queue<StoreException> failures = new ConcurrentLinkedQueue<>();
 		for (int i = 0; i < 100; i++) {

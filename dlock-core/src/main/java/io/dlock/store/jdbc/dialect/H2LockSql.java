@@ -60,7 +60,9 @@ final class H2LockSql {
 			  waiting = SUBSTRING(waiting, 18)
 			WHERE lock_key = ? AND""";
 
-	private static final String RELEASE = PASS_ON + " owner = ?";
+	private static final String LASTS = " AND lease_until > %2$s";
+
+	private static final String RELEASE = PASS_ON + " owner = ?" + LASTS;
 
 	private static final String TAKEN = " lease_until > %2$s AND owner <> '' AND owner NOT LIKE '>%%'";
 

@@ -103,7 +103,9 @@ final class MySqlLockSql {
 			  waiting = SUBSTR(waiting, 18)
 			WHERE lock_key = ? AND""";
 
-	private static final String RELEASE = PASS_ON + " owner = ?";
+	private static final String LASTS = " AND lease_until > UTC_TIMESTAMP(6)";
+
+	private static final String RELEASE = PASS_ON + " owner = ?" + LASTS;
 
 	private static final String TAKEN = " lease_until > UTC_TIMESTAMP(6) AND owner <> '' AND owner NOT LIKE '>%%'";
 

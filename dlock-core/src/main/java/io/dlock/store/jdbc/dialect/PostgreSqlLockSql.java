@@ -125,12 +125,14 @@ final class PostgreSqlLockSql {
 			WITH held AS (
 			  SELECT l.lock_key AS held_key
 			  FROM unnest(?, ?) AS due (lock_key, owner)
-			    JOIN %1$s l ON l.lock_key = due.lock_key AND l.owner = due.owner
+			    JOIN %1$s l ON l.lock_key = due.lock_key AND l.owner = due.owner AND l.lease_until > clock_timestamp()
 			  ORDER BY l.lock_key FOR UPDATE OF l
 			)
 			""" + PASS + "FROM held WHERE lock_key = held_key" + NOTIFY + ", lock_key";
 
-	private static final String RELEASE = PASS_ON + " owner = ?" + NOTIFY;
+	private static final String LASTS = " AND lease_until > clock_timestamp()";
+
+	private static final String RELEASE = PASS_ON + " owner = ?" + LASTS + NOTIFY;
 
 	private static final String TAKEN = " lease_until > clock_timestamp() AND owner <> '' AND owner NOT LIKE '>%%'";
 
