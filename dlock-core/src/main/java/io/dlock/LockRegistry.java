@@ -313,9 +313,9 @@ public interface LockRegistry extends PermitRegistry {
 
 	/**
 	 * Whether the calling thread holds a key of this registry now, shared or exclusively,
-	 * for assertions. A {@linkplain LockHandle#isPermit permit} is no lock of its key. Does
-	 * not call the store. Handles that were acquired asynchronously belong to no thread
-	 * unless they are {@linkplain LockContext#bind bound} to it.
+	 * for assertions. A {@linkplain LockHandle#isPermit permit} is no lock of its key.
+	 * Does not call the store. Handles that were acquired asynchronously belong to no
+	 * thread unless they are {@linkplain LockContext#bind bound} to it.
 	 * <p>
 	 * Do not use it to decide whether to call {@link Lock#unlock()}: a lost lock is no
 	 * longer held, but must still be unlocked.

@@ -34,12 +34,17 @@ public sealed interface AcquireResult {
 	}
 
 	/**
-	 * Another owner holds the key.
+	 * Another owner holds the key, it is reserved for another process, or a queued
+	 * request comes first.
 	 *
-	 * @param remaining how long the lease of that owner lasts unless it is renewed or
-	 * released
-	 * @param lock the lock of that owner, for people, or {@code null} if it has been
-	 * released by now, is only kept, or this store does not tell
+	 * @param remaining how long the key is taken unless a lease is renewed or released:
+	 * the rest of the lease or the reservation, and of several members the longest rest.
+	 * For a member whose limit is reached, it is the shortest rest. It is zero if the key
+	 * may be free by now, so that the caller may ask again at once
+	 * @param lock the lock of the holder, for people, and of several members that with
+	 * the longest lease; {@code null} if the key has no holder when the store looks it
+	 * up: it is reserved, kept or free by now, or the nodes of a quorum do not agree on
+	 * one
 	 * @param place the number of entries in the queue before that of the caller, or of
 	 * all entries if the caller has none; 0 if the caller is next, and -1 if this store
 	 * does not tell. The more entries come before its own, the more slowly a process

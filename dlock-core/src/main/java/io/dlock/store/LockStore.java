@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * machine is sent or compared.</li>
  * <li>{@link #acquire} is idempotent by owner: if this owner already holds the key, the
  * answer is granted, with the same token. The lease starts anew but is never shortened,
- * because a request may arrive late.</li>
+ * because a request may arrive late. {@link StoredLock#since()} stays.</li>
  * <li>The tokens of a key rise from owner to owner, even after the store has lost its
  * data or cleaned up: {@code max(stored + 1, store clock in µs)}.</li>
  * <li>{@link #renew}, {@link #release} and {@link #keep} change nothing unless the owner
@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * key like any other; its token is the last one or a larger one.</li>
  * <li>A refused caller may register a {@linkplain MailboxAddress mailbox address} and
  * join the queue. A release reserves the lock for the first process of the queue and
- * notifies it. Both serve speed and fairness only: a store may forget the queue and lose
- * a message, since a waiting process also polls.</li>
+ * notifies it. Both serve speed and fairness only: a store may forget the queue, bound
+ * its length and lose a message, since a waiting process also polls.</li>
  * <li>Each call returns or throws within a small multiple of the store's command timeout:
  * waiting for a connection, opening it and the command itself may take one command
  * timeout each.</li>
@@ -47,19 +47,18 @@ import org.jspecify.annotations.Nullable;
  * both modes: from each member to the next member and to the next exclusive owner.</li>
  * <li>A member is granted the key if it is free, reserved for its process, or held by
  * fewer living members than {@link AcquireCommand#limit()}. Reservations for other
- * processes count as members. A limit is never stored: a smaller one revokes
- * nothing.</li>
+ * processes count as members. A limit is never stored: a smaller one revokes nothing. A
+ * store must allow 1,000 members of a key. It may refuse more, as if that were the
+ * limit.</li>
  * <li>While an exclusive request is queued behind members, another member is granted the
  * key only if a place is reserved for its process.</li>
  * <li>If {@link AcquireCommand#releasing()} names the exclusive holder, the member takes
  * its place in the same step, ahead of every queued request. If it names an exclusive
  * owner that does not hold the key any more, the member is refused, even if the key is
  * free: another owner may have come and gone. A member that holds the key already is
- * granted it in any case. An exclusive request that names a member releases that member
- * first.</li>
+ * granted it in any case. A request that names a member releases that member first.</li>
  * <li>An exclusive request is refused until the last member has released the key or its
- * lease is over. {@link AcquireResult.Refused#remaining()} is then the rest of the
- * longest lease.</li>
+ * lease is over.</li>
  * <li>A place that a member frees is reserved for the first process of the queue, if that
  * process queued for a member or no member is left. A grant to a member reserves the
  * places that are still free for the members at the head of the queue.</li>
@@ -76,18 +75,23 @@ public interface LockStore extends AutoCloseable {
 	 * names another owner of this process to release, its lock is released first, in the
 	 * same step and as {@link #release} does: the lock then goes to the first process of
 	 * the queue, if there is one, and otherwise to this owner. The other owner holds
-	 * nothing afterwards, whatever the answer.
+	 * nothing afterwards, whatever the answer. After an exception it may still hold the
+	 * key.
 	 * @param command the key, its owner and the lease
 	 * @return granted or refused
 	 * @throws StoreQuarantinedException if the store grants no lock for a while; it has
 	 * granted nothing
 	 * @throws StoreException if there is no answer
+	 * @throws IllegalArgumentException if the store cannot honour the command: its lease
+	 * is longer than the longest lease of the {@link Quarantine}, or the owner is a
+	 * member although the store supports none; nothing has changed
 	 */
 	AcquireResult acquire(AcquireCommand command);
 
 	/**
 	 * Whether this store can {@linkplain #acquireAll acquire several keys} in one round
-	 * trip. Any other store is asked for one key after another.
+	 * trip. Any other store is asked for one key after another. The answer may be
+	 * {@code false} until the first call to the store.
 	 * @return whether it can
 	 */
 	default boolean supportsBatches() {
@@ -96,13 +100,15 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Acquire several keys, each as {@link #acquire} does. The refusal of a key does not
-	 * keep the keys after it from being granted. The store may leave
-	 * {@link AcquireResult.Refused#lock()} out of all refusals but the first.
+	 * keep the keys after it from being granted. In all refusals but the first,
+	 * {@link AcquireResult.Refused#lock()} may be {@code null} and
+	 * {@link AcquireResult.Refused#remaining()} zero.
 	 * @param commands the commands, of exclusive owners that release no other, in the
 	 * order of their {@linkplain StorageKey storage keys}; they differ only in key, owner
 	 * and queueing, and no key occurs twice
 	 * @return one result for each command, in the same order; a failure of the store is
 	 * {@link AcquireResult.Failed}, not an exception
+	 * @throws IllegalArgumentException as from {@link #acquire}
 	 */
 	default List<AcquireResult> acquireAll(List<AcquireCommand> commands) {
 		return commands.stream().map(this::acquireOne).toList();
@@ -120,7 +126,8 @@ public interface LockStore extends AutoCloseable {
 	/**
 	 * Start the lease of each of these locks anew, in as few round trips as the store
 	 * allows. Never shortens a lease.
-	 * @param leases the leases
+	 * @param leases the leases; a key and its owner may occur twice, and the longer lease
+	 * counts
 	 * @return one result for each lease, in the same order; a failure of the store is
 	 * {@link RenewResult#UNKNOWN}, not an exception
 	 */
@@ -131,8 +138,9 @@ public interface LockStore extends AutoCloseable {
 	 * and notify that process.
 	 * @param key the key
 	 * @param owner the owner
-	 * @return whether this owner held the key, which is free now; {@code false} if this
-	 * owner does not hold it, perhaps because of an earlier call
+	 * @return whether this owner held the key, which is free or reserved now;
+	 * {@code false} if this owner does not hold it, because of an earlier call or because
+	 * its lease is over
 	 * @throws StoreException if there is no answer
 	 */
 	boolean release(String key, String owner);
@@ -145,7 +153,7 @@ public interface LockStore extends AutoCloseable {
 	 * @param onSent called, perhaps more than once, as soon as every later command to
 	 * this store is certain to take effect after the release; never called by a store
 	 * that cannot tell
-	 * @return whether it was held and is free now
+	 * @return as {@link #release(String, String)}
 	 * @throws StoreException if there is no answer
 	 */
 	default boolean release(String key, String owner, Runnable onSent) {
@@ -195,8 +203,8 @@ public interface LockStore extends AutoCloseable {
 	 * @param owner the owner
 	 * @param rest how long to keep it from now; may shorten the lease
 	 * @return whether the lock is kept; {@code false} if this owner does not hold it,
-	 * perhaps because of an earlier call, or this store cannot keep it: the lock is then
-	 * renewed and released later. Members are never kept.
+	 * because of an earlier call or because its lease is over, or this store cannot keep
+	 * it: the lock is then renewed and released later. Members are never kept.
 	 * @throws StoreException if there is no answer
 	 */
 	default boolean keep(String key, String owner, Duration rest) {
@@ -222,10 +230,12 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Whether this store grants requests that have an address of their own in the order
-	 * in which it first saw them. Any other store is not asked for
-	 * {@linkplain MailboxAddress#ofRequest fair} locks. A store without a queue cannot.
-	 * @return whether it does
+	 * Whether the releases of this store pass a key on to requests that have an address
+	 * of their own in the order in which the store first saw them. Any other store is not
+	 * asked for {@linkplain MailboxAddress#ofRequest fair} locks. A store without a queue
+	 * cannot pass a key on. The order need not outlast a lease that ends without a
+	 * release, a full queue or a loss of data.
+	 * @return whether they do
 	 */
 	default boolean supportsFairLocks() {
 		return false;
@@ -252,7 +262,7 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Leave the queue of a key. A lock that is reserved for this process goes to the next
-	 * process of the queue.
+	 * process of the queue. Without an entry and a reservation nothing changes.
 	 * @param storageKey the {@linkplain StorageKey storage key}
 	 * @param mailbox the address given with the acquire
 	 * @throws StoreException if there is no answer
@@ -261,7 +271,11 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Listen at an address. Called once by a process, when it waits for the first time.
+	 * Listen at an address. A process calls this when it waits for the first time, and
+	 * again after a failure. The store sends one message for each reservation, and may
+	 * send one for a queued request whose lock is free. A message is a hint: after a
+	 * failure it may come late, twice or never. The receiver polls as well, and asks the
+	 * store after each message.
 	 * @param address the address
 	 * @param onLockAvailable takes the {@linkplain MailboxAddress#message message} that a
 	 * lock is reserved for this process or for one of its requests; does not block
@@ -273,7 +287,8 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Look up the holder of a key. A lock that is reserved for a waiting process is free.
+	 * Look up the holder of a key, or one of its members. A lock that is reserved for a
+	 * waiting process is free. A lock that is {@linkplain #keep kept} is not.
 	 * @param key the key
 	 * @return the lock, or empty if it is free or its lease is over
 	 * @throws StoreException if there is no answer
@@ -333,10 +348,13 @@ public interface LockStore extends AutoCloseable {
 	 * The command to acquire a key.
 	 *
 	 * @param key the key as the user wrote it
-	 * @param owner the identity of this attempt, 128 random bits
+	 * @param owner the identity of this attempt: 128 random bits as 32 characters of
+	 * ASCII, of which the first is {@code +} for a member, and neither {@code >} nor
+	 * {@code ~}, which mark reservations and kept locks
 	 * @param lease how long to hold it
-	 * @param holder the holder, for people
-	 * @param reason the reason, for people; empty if there is none
+	 * @param holder the holder, for people; a store may cut it after 255 characters
+	 * @param reason the reason, for people; empty if there is none; a store may cut it
+	 * after 255 characters
 	 * @param mailbox the address of this process, for which the key may be reserved, or
 	 * {@code null} if the process has never waited
 	 * @param queueing whether to join the queue with that address after a refusal

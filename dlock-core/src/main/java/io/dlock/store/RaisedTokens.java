@@ -3,7 +3,8 @@ package io.dlock.store;
 /**
  * A store whose tokens can be raised. A store that consists of several stores needs this:
  * each of them mints tokens of its own, and every later token must be larger than the
- * largest. The stores must be different servers.
+ * largest. The stores must be different servers. Their owners are up to 14 characters
+ * longer than those of the engine.
  *
  * @since 0.1
  */

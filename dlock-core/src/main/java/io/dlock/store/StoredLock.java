@@ -9,7 +9,7 @@ import java.time.Instant;
  * @param storageKey the key as it is stored
  * @param holder the holder; for a lock that is kept, the last one
  * @param reason the reason; empty if there is none
- * @param since the time of the acquire, by the store's clock
+ * @param since the time of the first acquire of the owner, by the store's clock
  * @param until when the lease ends, by the store's clock
  * @param token the fencing token, as minted by the store
  * @param age how long ago it was taken, by the store's clock
