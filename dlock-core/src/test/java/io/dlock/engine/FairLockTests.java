@@ -15,6 +15,7 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.LockSettings;
+import io.dlock.engine.queue.StoreQueueMembership;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StorageKey;
@@ -126,13 +127,19 @@ class FairLockTests {
 
 	@Test
 	void messageToARequestThatIsGoneIsPassedOn() {
+		StoreQueueMembership membership = this.requests.registry(0).membership();
+		membership.listen();
+		Awaitility.await().until(membership::isListening);
 		LockHandle held = hold();
-		MailboxAddress gone = this.requests.registry(0).membership().newAddress();
-		CompletableFuture<LockHandle> waiting = this.requests.request(1, this.fair);
+		MailboxAddress gone = membership.newAddress();
 		assertThat(gone.isOfRequest()).isTrue();
-		this.memory.leave(StorageKey.of(this.fair.key()), gone);
+		PatientStore store = this.requests.stores.get(0);
+		store
+			.acquire(new AcquireCommand(this.fair.key(), "gone", Duration.ofSeconds(30), "gone", "", gone, true, null));
+		CompletableFuture<LockHandle> waiting = this.requests.request(1, this.fair);
 		held.release();
 		assertThat(waiting).succeedsWithin(Patience.EVENTUALLY);
+		assertThat(store.left()).contains(gone);
 		this.requests.done.get(0).join();
 	}
 

@@ -32,7 +32,7 @@ final class FairRequests implements AutoCloseable {
 
 	final LockRequest fair = LockRequest.builder("fair/" + UUID.randomUUID()).fair(true).build();
 
-	private final List<PatientStore> stores;
+	final List<PatientStore> stores;
 
 	final List<LeaseLockRegistry> registries;
 

@@ -19,10 +19,11 @@ import io.dlock.store.StoredLock;
  * Reserves locks for so long that a busy machine misses no turn, and knows the requests
  * that are queued.
  */
-record PatientStore(LockStore store, String reservation, Set<String> queued) implements LockStore {
+record PatientStore(LockStore store, String reservation, Set<String> queued,
+		Set<MailboxAddress> left) implements LockStore {
 
 	PatientStore(LockStore store, String reservation) {
-		this(store, reservation, ConcurrentHashMap.newKeySet());
+		this(store, reservation, ConcurrentHashMap.newKeySet(), ConcurrentHashMap.newKeySet());
 	}
 
 	private MailboxAddress patient(MailboxAddress address) {
@@ -62,6 +63,7 @@ record PatientStore(LockStore store, String reservation, Set<String> queued) imp
 
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
+		this.left.add(mailbox);
 		this.store.leave(storageKey, patient(mailbox));
 	}
 

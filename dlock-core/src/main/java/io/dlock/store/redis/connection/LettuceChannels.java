@@ -46,7 +46,8 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 					true));
 		ChannelHandlerContext handshake = channel.pipeline().context(RedisHandshakeHandler.class);
 		if (handshake != null) {
-			channel.pipeline().addAfter(handshake.name(), null, new NoLateHandshake());
+			channel.pipeline()
+				.addAfter(handshake.name(), null, new NoLateHandshake((RedisHandshakeHandler) handshake.handler()));
 		}
 		if (channel.pipeline().get(PubSubCommandHandler.class) != null) {
 			channel.pipeline().addFirst(new EndOfSilence(this.longestSilence));
@@ -54,14 +55,21 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 	}
 
 	/**
-	 * Keeps a handshake that took too long from being successful after all. Lettuce
-	 * closes its channel, takes the commands that fail with it for no failure, and calls
-	 * the closed channel active. Its watchdog then connects again beside the next
-	 * attempt: one connection more that nothing closes, with a second subscription.
+	 * Keeps a channel that is closed during its handshake from being called active.
+	 * Lettuce takes the commands that fail with such a channel for no failure. Its
+	 * watchdog then connects again beside the next attempt: one connection more that
+	 * nothing closes, with a second subscription. If the channel is closed before the
+	 * handshake has failed, the handshake is successful, and there is no next attempt.
 	 */
 	static final class NoLateHandshake extends ChannelInboundHandlerAdapter {
 
+		private final RedisHandshakeHandler handshake;
+
 		private boolean active;
+
+		NoLateHandshake(RedisHandshakeHandler handshake) {
+			this.handshake = handshake;
+		}
 
 		@Override
 		public void channelActive(ChannelHandlerContext context) throws Exception {
@@ -72,9 +80,12 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 		}
 
 		@Override
+		@SuppressWarnings("FutureReturnValueIgnored") // nothing is to be done after a
+														// failure
 		public void channelInactive(ChannelHandlerContext context) throws Exception {
 			if (!this.active && context.pipeline().get(ConnectionWatchdog.class) != null) {
-				context.pipeline().remove(ConnectionWatchdog.class);
+				ConnectionWatchdog watchdog = context.pipeline().remove(ConnectionWatchdog.class);
+				this.handshake.channelInitialized().thenRun(watchdog::scheduleReconnect);
 			}
 			super.channelInactive(context);
 		}

@@ -1,17 +1,23 @@
 package io.dlock.store.redis.connection;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
-import io.dlock.store.redis.connection.LettuceChannels.NoLateHandshake;
 import io.lettuce.core.protocol.ConnectionWatchdog;
+import io.lettuce.core.protocol.RedisHandshakeHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.redis.connection.LettuceChannels.NoLateHandshake;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.then;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
 
 /**
  * Tests for the handshakes of {@link LettuceChannels}. Lettuce closes a channel whose
@@ -24,9 +30,12 @@ class LettuceChannelsTests {
 
 	private final List<String> told = new ArrayList<>();
 
+	private final Handshake handshake = new Handshake();
+
+	private final ConnectionWatchdog watchdog = mock();
+
 	private void add() {
-		this.channel.pipeline()
-			.addLast(new NoLateHandshake(), new Recorder(), mock(ConnectionWatchdog.class, "watchdog"));
+		this.channel.pipeline().addLast(new NoLateHandshake(this.handshake), new Recorder(), this.watchdog);
 	}
 
 	private boolean isWatched() {
@@ -50,12 +59,58 @@ class LettuceChannelsTests {
 	}
 
 	@Test
+	void failureOfTheHandshakeOfAClosedChannelIsNoReasonToConnectAgain() {
+		add();
+		this.channel.pipeline().fireChannelInactive();
+		this.handshake.fail(new IllegalStateException("too slow"));
+		then(this.watchdog).should(never()).scheduleReconnect();
+	}
+
+	/**
+	 * Its commands fail as the channel is closed, which comes before the failure of the
+	 * handshake. No attempt follows a successful one.
+	 */
+	@Test
+	void successOfTheHandshakeOfAClosedChannelIsAReasonToConnectAgain() {
+		add();
+		this.handshake.succeed();
+		this.channel.pipeline().fireChannelInactive();
+		then(this.watchdog).should().scheduleReconnect();
+	}
+
+	@Test
+	void successOfTheHandshakeAfterTheEndOfItsChannelIsAReasonToConnectAgain() {
+		add();
+		this.channel.pipeline().fireChannelInactive();
+		then(this.watchdog).should(never()).scheduleReconnect();
+		this.handshake.succeed();
+		then(this.watchdog).should().scheduleReconnect();
+	}
+
+	@Test
 	void endOfAnActiveChannelIsAReasonToConnectAgain() {
 		add();
 		this.channel.pipeline().fireChannelActive();
 		this.channel.pipeline().fireChannelInactive();
 		assertThat(this.told).containsExactly("active", "inactive");
 		assertThat(isWatched()).isTrue();
+	}
+
+	private static final class Handshake extends RedisHandshakeHandler {
+
+		Handshake() {
+			super((channel) -> new CompletableFuture<>(), mock(), Duration.ofMinutes(1));
+		}
+
+		@Override
+		public void succeed() {
+			super.succeed();
+		}
+
+		void fail(Throwable cause) {
+			channelInitialized().toCompletableFuture().completeExceptionally(cause);
+		}
+
 	}
 
 	private final class Recorder extends ChannelInboundHandlerAdapter {
