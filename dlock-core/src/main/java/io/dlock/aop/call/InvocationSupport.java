@@ -3,6 +3,7 @@ package io.dlock.aop.call;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -65,7 +66,8 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 	}
 
 	CompletableFuture<LockSet> acquirePermitAsync(LockRequest request, int limit) {
-		return only(answered(this.registry.get().acquirePermitAsync(request, limit), request));
+		return later(this.registry.get().acquirePermitAsync(request, limit), request,
+				(handle) -> LockSet.of(List.of(handle)));
 	}
 
 	/**
@@ -76,8 +78,8 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 	 */
 	CompletableFuture<LockSet> acquireAsync(LockRequest request, List<LockHandle> outer) {
 		LockRegistry asked = this.registry.get();
-		return only(answered(outer.isEmpty() ? asked.acquireAsync(request) : asked.acquireAsync(request, outer.get(0)),
-				request));
+		return later(outer.isEmpty() ? asked.acquireAsync(request) : asked.acquireAsync(request, outer.get(0)), request,
+				(handle) -> LockSet.of(List.of(handle)));
 	}
 
 	/**
@@ -88,24 +90,33 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 	 * @return the locks to come
 	 */
 	CompletableFuture<LockSet> acquireAllAsync(LockRequest template, List<String> keys, List<LockHandle> outer) {
-		return answered(this.registry.get().acquireAllAsync(template, keys, outer), template);
+		return later(this.registry.get().acquireAllAsync(template, keys, outer), template, Function.identity());
 	}
 
 	/**
-	 * One lock as a set. A caller that gives up the set gives up the lock.
+	 * Locks to come as a set. A caller that gives up the set gives up the locks.
 	 */
 	@SuppressWarnings("FutureReturnValueIgnored") // the set is kept
-	private static CompletableFuture<LockSet> only(CompletableFuture<LockHandle> acquired) {
+	private static <T> CompletableFuture<LockSet> later(@Nullable CompletableFuture<T> acquired, LockRequest request,
+			Function<T, LockSet> locks) {
+		CompletableFuture<T> asked = answered(acquired, request);
 		CompletableFuture<LockSet> set = new CompletableFuture<>();
-		acquired.whenComplete((handle, failure) -> {
-			if (failure != null) {
-				set.completeExceptionally(failure);
+		asked.whenComplete((granted, failure) -> {
+			try {
+				if (failure != null) {
+					set.completeExceptionally(failure);
+					return;
+				}
+				LockSet all = locks.apply(answered(granted, request));
+				if (!set.complete(all)) {
+					all.releaseAsync();
+				}
 			}
-			else if (!set.complete(LockSet.of(List.of(handle)))) {
-				handle.releaseAsync();
+			catch (RuntimeException ex) {
+				set.completeExceptionally(ex);
 			}
 		});
-		set.whenComplete((locks, failure) -> acquired.cancel(false));
+		set.whenComplete((all, failure) -> asked.cancel(false));
 		return set;
 	}
 

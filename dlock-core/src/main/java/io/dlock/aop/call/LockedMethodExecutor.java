@@ -3,15 +3,15 @@ package io.dlock.aop.call;
 import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
-import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -38,16 +38,36 @@ public final class LockedMethodExecutor {
 	private LockedMethodExecutor() {
 	}
 
+	/**
+	 * Java 17 has no method for it. Virtual threads of Spring inherit the thread-locals
+	 * of the thread that starts them.
+	 */
 	private static Executor virtualThreads() {
-		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(NAME);
-		executor.setVirtualThreads(true);
-		return executor;
+		try {
+			Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+			Class<?> type = Class.forName("java.lang.Thread$Builder$OfVirtual");
+			type.getMethod("name", String.class, long.class).invoke(builder, NAME, 1L);
+			type.getMethod("inheritInheritableThreadLocals", boolean.class).invoke(builder, false);
+			ThreadFactory threads = (ThreadFactory) type.getMethod("factory").invoke(builder);
+			return (task) -> threads.newThread(task).start();
+		}
+		catch (ReflectiveOperationException ex) {
+			logger.debug("Locked methods run on platform threads", ex);
+			return platformThreads();
+		}
 	}
 
+	/**
+	 * A thread serves one caller after another: it inherits no thread-locals of the
+	 * first, such as its user.
+	 */
 	private static Executor platformThreads() {
-		CustomizableThreadFactory threads = new CustomizableThreadFactory(NAME);
-		threads.setDaemon(true);
-		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), threads);
+		AtomicInteger count = new AtomicInteger();
+		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), (task) -> {
+			Thread thread = new Thread(null, task, NAME + count.incrementAndGet(), 0, false);
+			thread.setDaemon(true);
+			return thread;
+		});
 	}
 
 	static void execute(Runnable task) {

@@ -63,7 +63,17 @@ public final class EngineThreads implements AutoCloseable {
 	private final BurstQueue expired;
 
 	public EngineThreads() {
-		this(Thread::new);
+		this(EngineThreads::thread);
+	}
+
+	/**
+	 * A thread is the same for all callers: it inherits no thread-locals of the one that
+	 * needs it first, such as its user.
+	 */
+	private static Thread thread(Runnable task) {
+		Thread thread = new Thread(null, task, "dlock", 0, false);
+		thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
+		return thread;
 	}
 
 	public EngineThreads(ThreadFactory factory) {

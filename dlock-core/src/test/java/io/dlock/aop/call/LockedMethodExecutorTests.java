@@ -5,6 +5,7 @@ import java.net.URLClassLoader;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -54,6 +55,33 @@ class LockedMethodExecutorTests {
 	}
 
 	/**
+	 * The caller that needs a thread first is not the only one that it serves. Other
+	 * tests may have left threads: so many are new.
+	 */
+	@Test
+	void bodyInheritsNoThreadLocalOfItsCaller() throws Exception {
+		InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
+		user.set("of the caller");
+		int tasks = 64;
+		CountDownLatch begun = new CountDownLatch(tasks);
+		List<String> seen = new CopyOnWriteArrayList<>();
+		try {
+			for (int i = 0; i < tasks; i++) {
+				LockedMethodExecutor.execute(() -> {
+					seen.add(String.valueOf(user.get()));
+					begun.countDown();
+					awaitQuietly(begun);
+				});
+			}
+			assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+		}
+		finally {
+			user.remove();
+		}
+		assertThat(seen).hasSize(tasks).containsOnly("null");
+	}
+
+	/**
 	 * Its lock would leak otherwise.
 	 */
 	@ParameterizedTest
@@ -73,6 +101,15 @@ class LockedMethodExecutorTests {
 		}
 		finally {
 			ContextRegistry.getInstance().removeThreadLocalAccessor(KEY);
+		}
+	}
+
+	private static void awaitQuietly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 

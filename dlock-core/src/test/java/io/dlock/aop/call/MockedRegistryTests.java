@@ -12,15 +12,16 @@ import java.util.function.Function;
 
 import io.micrometer.observation.tck.TestObservationRegistry;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 
+import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
@@ -74,6 +75,18 @@ class MockedRegistryTests {
 			return work;
 		}
 
+		@DistributedLocked(name = "two", keys = { "#p0", "#p1" })
+		public CompletableFuture<String> stageOfTwo(String key, String other) {
+			this.staged.set(true);
+			return CompletableFuture.completedFuture("ran");
+		}
+
+		@DistributedLimit(key = "#p0", limit = "2")
+		public CompletableFuture<String> limited(String key) {
+			this.staged.set(true);
+			return CompletableFuture.completedFuture("ran");
+		}
+
 		@DistributedLocked("#p0")
 		public Mono<String> mono(String key) {
 			return Mono.just("ran");
@@ -112,6 +125,21 @@ class MockedRegistryTests {
 			.withMessageContaining("If it is a mock");
 		assertThatException().isThrownBy(() -> service.mono("42").block(Patience.EVENTUALLY))
 			.withMessageContaining("If it is a mock");
+	}
+
+	/**
+	 * As Mockito answers.
+	 */
+	@Test
+	void mockThatCompletesItsFuturesWithNullFailsCall() {
+		Service service = service(mock(LockRegistry.class,
+				(method) -> method.endsWith("Async") ? CompletableFuture.completedFuture(null) : null));
+		for (CompletableFuture<String> stage : List.of(service.stage("42"), service.stageOfTwo("42", "43"),
+				service.limited("42"), service.mono("42").toFuture())) {
+			assertThatException().isThrownBy(() -> stage.get(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS))
+				.withMessageContaining("If it is a mock");
+		}
+		assertThat(service.staged()).isFalse();
 	}
 
 	@Test

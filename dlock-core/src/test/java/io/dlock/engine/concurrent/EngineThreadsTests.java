@@ -1,0 +1,42 @@
+package io.dlock.engine.concurrent;
+
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The threads of a registry serve all callers.
+ */
+class EngineThreadsTests {
+
+	@Test
+	void threadInheritsTheClassLoaderAndNoThreadLocalOfTheFirstCaller() throws Exception {
+		InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
+		Thread caller = Thread.currentThread();
+		ClassLoader own = caller.getContextClassLoader();
+		EngineThreads threads = new EngineThreads();
+		try (URLClassLoader loader = new URLClassLoader(new URL[0])) {
+			user.set("of the caller");
+			caller.setContextClassLoader(loader);
+			CompletableFuture<String> seen = new CompletableFuture<>();
+			CompletableFuture<ClassLoader> seenLoader = new CompletableFuture<>();
+			threads.callback(() -> {
+				seenLoader.complete(Thread.currentThread().getContextClassLoader());
+				seen.complete(String.valueOf(user.get()));
+			});
+			assertThat(seen.get(10, TimeUnit.SECONDS)).isEqualTo("null");
+			assertThat(seenLoader.get()).isSameAs(loader);
+		}
+		finally {
+			user.remove();
+			caller.setContextClassLoader(own);
+			threads.close();
+		}
+	}
+
+}
