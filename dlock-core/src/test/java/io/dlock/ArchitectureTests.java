@@ -5,6 +5,7 @@ import java.util.stream.Collectors;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaConstructorCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.test.ClassCycles;
 
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -248,6 +250,25 @@ class ArchitectureTests {
 	@Test
 	void noClassSleeps() {
 		noClasses().should().callMethod(Thread.class, "sleep", long.class).check(CLASSES);
+	}
+
+	/**
+	 * A thread that outlives a call must not keep the thread-locals of its caller, such
+	 * as the user of a request.
+	 */
+	@Test
+	void threadsInheritNoThreadLocals() {
+		noClasses().should()
+			.callConstructorWhere(describe("inherits them",
+					(JavaConstructorCall call) -> call.getTargetOwner().isEquivalentTo(Thread.class)
+							&& call.getTarget().getRawParameterTypes().size() < 5))
+			.orShould()
+			.dependOnClassesThat()
+			.haveSimpleName("CustomizableThreadFactory")
+			.orShould()
+			.dependOnClassesThat()
+			.haveSimpleName("Executors")
+			.check(CLASSES);
 	}
 
 	@Test

@@ -133,7 +133,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	}
 
 	private Thread start() {
-		Thread starting = new Thread(this, "dlock-sessions");
+		Thread starting = new Thread(null, this, "dlock-sessions", 0, false);
 		starting.setDaemon(true);
 		starting.start();
 		return starting;

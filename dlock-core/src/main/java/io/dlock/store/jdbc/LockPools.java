@@ -276,7 +276,7 @@ final class LockPools {
 	 * @return the thread
 	 */
 	static Thread closeLater(DataSource dataSource) {
-		Thread closing = new Thread(((HikariDataSource) dataSource)::close, "dlock-pool-closing");
+		Thread closing = new Thread(null, ((HikariDataSource) dataSource)::close, "dlock-pool-closing", 0, false);
 		closing.setDaemon(true);
 		closing.start();
 		return closing;

@@ -39,7 +39,7 @@ final class PollingMailbox implements Mailbox, Runnable {
 	/** The messages that are waited for. */
 	private final Set<String> awaited = ConcurrentHashMap.newKeySet();
 
-	private final Thread thread = new Thread(this, "dlock-mailbox");
+	private final Thread thread = new Thread(null, this, "dlock-mailbox", 0, false);
 
 	/** Whether the process has waited as a member: then the table has their column. */
 	private volatile boolean member;

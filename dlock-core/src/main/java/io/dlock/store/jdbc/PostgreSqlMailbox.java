@@ -51,7 +51,7 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 
 	private final Consumer<String> onLockAvailable;
 
-	private final Thread thread = new Thread(this, "dlock-mailbox");
+	private final Thread thread = new Thread(null, this, "dlock-mailbox", 0, false);
 
 	private volatile @Nullable Connection connection;
 

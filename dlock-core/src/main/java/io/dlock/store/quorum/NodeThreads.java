@@ -26,7 +26,8 @@ final class NodeThreads implements Executor, AutoCloseable {
 		AtomicInteger count = new AtomicInteger();
 		this.pool = new ThreadPoolExecutor(THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(WAITING_COMMANDS), (task) -> {
-					Thread thread = new Thread(task, "dlock-node-" + node + "-" + count.incrementAndGet());
+					Thread thread = new Thread(null, task, "dlock-node-" + node + "-" + count.incrementAndGet(), 0,
+							false);
 					thread.setDaemon(true);
 					return thread;
 				});

@@ -189,7 +189,7 @@ final class RedisInspection implements StoreInspection {
 
 	private static <T> Future<T> inBackground(Callable<T> question) {
 		FutureTask<T> answer = new FutureTask<>(question);
-		Thread thread = new Thread(answer, "dlock-redis-diagnosis");
+		Thread thread = new Thread(null, answer, "dlock-redis-diagnosis", 0, false);
 		thread.setDaemon(true);
 		thread.start();
 		return answer;

@@ -10,6 +10,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -19,7 +20,6 @@ import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
-import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.util.backoff.FixedBackOff;
 
 import io.dlock.store.Mailbox;
@@ -199,9 +199,12 @@ final class RedisMailboxes {
 	 * Each task has a thread of its own, which ends with it.
 	 */
 	private static ExecutorService threads() {
-		CustomizableThreadFactory daemons = new CustomizableThreadFactory("dlock-mailbox-");
-		daemons.setDaemon(true);
-		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 0, TimeUnit.SECONDS, new SynchronousQueue<>(), daemons);
+		AtomicInteger count = new AtomicInteger();
+		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 0, TimeUnit.SECONDS, new SynchronousQueue<>(), (task) -> {
+			Thread thread = new Thread(null, task, "dlock-mailbox-" + count.incrementAndGet(), 0, false);
+			thread.setDaemon(true);
+			return thread;
+		});
 	}
 
 	/**

@@ -142,7 +142,7 @@ final class RedisQuarantine {
 		if (this.visits.getAndIncrement() > 0) {
 			return;
 		}
-		Thread thread = new Thread(this::visitUntilDone, "dlock-redis-quarantine");
+		Thread thread = new Thread(null, this::visitUntilDone, "dlock-redis-quarantine", 0, false);
 		thread.setDaemon(true);
 		thread.start();
 	}

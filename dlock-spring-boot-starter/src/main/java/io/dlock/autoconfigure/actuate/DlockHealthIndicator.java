@@ -134,7 +134,7 @@ final class DlockHealthIndicator implements HealthIndicator {
 
 		void start() {
 			try {
-				Thread thread = new Thread(this.task, "dlock-health");
+				Thread thread = new Thread(null, this.task, "dlock-health", 0, false);
 				thread.setDaemon(true);
 				thread.start();
 			}

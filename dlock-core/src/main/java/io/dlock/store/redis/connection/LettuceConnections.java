@@ -161,7 +161,7 @@ final class LettuceConnections extends RedisConnections {
 			LettuceScriptConnection open = this.current;
 			if (this.connecting.isDone() && (anew || open == null || !open.isOpen())) {
 				FutureTask<LettuceScriptConnection> next = new FutureTask<>(() -> connect(anew));
-				Thread thread = new Thread(next, "dlock-redis-connect");
+				Thread thread = new Thread(null, next, "dlock-redis-connect", 0, false);
 				thread.setDaemon(true);
 				thread.start();
 				this.connecting = next;

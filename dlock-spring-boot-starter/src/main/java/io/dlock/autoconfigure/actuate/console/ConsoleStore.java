@@ -95,7 +95,7 @@ final class ConsoleStore {
 
 	private void start() {
 		try {
-			Thread thread = new Thread(this::runCheck, "dlock-console");
+			Thread thread = new Thread(null, this::runCheck, "dlock-console", 0, false);
 			thread.setDaemon(true);
 			thread.start();
 		}
