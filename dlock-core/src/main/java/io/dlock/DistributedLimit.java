@@ -2,6 +2,7 @@ package io.dlock;
 
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
@@ -37,14 +38,19 @@ import org.springframework.core.annotation.AliasFor;
  * the method was called in a transaction that goes on. A transaction that begins in the
  * method ends before that.
  * <p>
+ * <strong>On a class</strong>, the annotation limits the calls of all public methods.
+ * They count together, unless the {@link #key} differs. Other annotations may carry it as
+ * well.
+ * <p>
  * <strong>With a lock.</strong> A method cannot have both a limit and a lock. Use two
  * beans, one of which calls the other: the annotation of the calling bean is outside.
  *
  * @since 0.1
  * @see LockRegistry#acquirePermit(LockRequest, int)
  */
-@Target(ElementType.METHOD)
+@Target({ ElementType.METHOD, ElementType.TYPE })
 @Retention(RetentionPolicy.RUNTIME)
+@Inherited
 @Documented
 @DistributedLocked(reentrant = false)
 public @interface DistributedLimit {

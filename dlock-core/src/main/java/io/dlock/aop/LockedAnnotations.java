@@ -1,5 +1,6 @@
 package io.dlock.aop;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Member;
 import java.lang.reflect.Method;
@@ -92,6 +93,22 @@ final class LockedAnnotations {
 		return null;
 	}
 
+	/**
+	 * Find the limit where the annotation is.
+	 * @param method the method that is called
+	 * @param type the class of the bean
+	 * @return the limit, or {@code null} if the method has a lock
+	 */
+	static @Nullable DistributedLimit findLimit(Method method, Class<?> type) {
+		for (AnnotatedElement place : places(method, type)) {
+			DistributedLimit found = AnnotatedElementUtils.findMergedAnnotation(place, DistributedLimit.class);
+			if (found != null) {
+				return found;
+			}
+		}
+		return null;
+	}
+
 	static boolean isCandidate(Class<?> type) {
 		return AnnotationUtils.isCandidateClass(type, DistributedLocked.class);
 	}
@@ -137,12 +154,17 @@ final class LockedAnnotations {
 	 */
 	static void checkUnique(Method method, Class<?> type) {
 		checkKind(method, type);
+		checkUnique(DistributedLimit.class, "limits", method, type);
+		checkUnique(DistributedLocked.class, "locks", method, type);
+	}
+
+	private static <A extends Annotation> void checkUnique(Class<A> kind, String plural, Method method, Class<?> type) {
 		for (AnnotatedElement place : places(method, type)) {
-			List<MergedAnnotation<DistributedLocked>> all = MergedAnnotations.from(place, SearchStrategy.TYPE_HIERARCHY)
-				.stream(DistributedLocked.class)
+			List<MergedAnnotation<A>> all = MergedAnnotations.from(place, SearchStrategy.TYPE_HIERARCHY)
+				.stream(kind)
 				.toList();
 			if (!all.isEmpty()) {
-				checkUnique(all, specific(method, type));
+				checkUnique(all, plural, specific(method, type));
 				return;
 			}
 		}
@@ -157,7 +179,7 @@ final class LockedAnnotations {
 		places(method, type).stream()
 			.flatMap((place) -> MergedAnnotations.from(place, SearchStrategy.TYPE_HIERARCHY)
 				.stream(DistributedLocked.class))
-			.forEach((found) -> kinds.put(found.getRoot().getType() == DistributedLimit.class, found));
+			.forEach((found) -> kinds.put(found.getMetaTypes().contains(DistributedLimit.class), found));
 		if (kinds.size() > 1) {
 			throw new InvalidLockedMethodException(specific(method, type), "has both a limit and a lock, %s".formatted(
 					kinds.values().stream().map(LockedAnnotations::name).sorted().collect(Collectors.joining(" and "))),
@@ -166,14 +188,15 @@ final class LockedAnnotations {
 		}
 	}
 
-	private static void checkUnique(List<MergedAnnotation<DistributedLocked>> all, Method method) {
-		MergedAnnotation<DistributedLocked> first = all.get(0);
-		for (MergedAnnotation<DistributedLocked> other : all) {
+	private static <A extends Annotation> void checkUnique(List<MergedAnnotation<A>> all, String plural,
+			Method method) {
+		MergedAnnotation<A> first = all.get(0);
+		for (MergedAnnotation<A> other : all) {
 			if (!first.synthesize().equals(other.synthesize()) && !isOverridden(other, first)) {
-				throw new InvalidLockedMethodException(method, "has two locks, %s, of which only one would be taken"
-					.formatted(
+				throw new InvalidLockedMethodException(method, "has two %s, %s, of which only one would be taken"
+					.formatted(plural,
 							Stream.of(first, other).map(LockedAnnotations::name).collect(Collectors.joining(" and "))),
-						"Leave one of them, and take the other lock in a method of another bean, or with the LockRegistry",
+						"Leave one of them, and take the other in a method of another bean, or with the LockRegistry",
 						null);
 			}
 		}

@@ -12,7 +12,6 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
@@ -79,7 +78,7 @@ final class LockedOperationParser {
 		Duration minHold = this.values.duration(annotation.minHold(), written.attribute("minHold"), true, method);
 		Duration maxHold = written.isScheduled() ? atMost(name, lease, minHold, method)
 				: this.values.duration(annotation.maxHold(), written.attribute("maxHold"), false, method);
-		Integer limit = limit(annotation, name, method);
+		Integer limit = limit(annotation, name, method, targetClass);
 		checkMode(annotation, minHold, method);
 		warnOfBareKey(key, annotation, method);
 		hintAtWholeMethod(annotation, name, method);
@@ -109,8 +108,8 @@ final class LockedOperationParser {
 	/**
 	 * The limit of a method, which is one for all its calls only if that was said.
 	 */
-	private @Nullable Integer limit(DistributedLocked annotation, String name, Method method) {
-		DistributedLimit declared = AnnotatedElementUtils.findMergedAnnotation(method, DistributedLimit.class);
+	private @Nullable Integer limit(DistributedLocked annotation, String name, Method method, Class<?> targetClass) {
+		DistributedLimit declared = LockedAnnotations.findLimit(method, targetClass);
 		if (declared == null) {
 			return null;
 		}

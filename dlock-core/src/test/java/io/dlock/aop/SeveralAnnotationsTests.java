@@ -135,14 +135,56 @@ class SeveralAnnotationsTests extends AbstractDistributedLockedTests {
 
 	}
 
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLimit(name = "export", limit = "3")
+	@interface ExportLimit {
+
+	}
+
+	static class ComposedLimitAndLock {
+
+		@StockLock
+		@ExportLimit
+		public void run() {
+		}
+
+	}
+
+	@ExportLimit
+	static class LockInALimitedClass {
+
+		@StockLock
+		public void run() {
+		}
+
+	}
+
+	static class TwoLimits {
+
+		@ExportLimit
+		@DistributedLimit(name = "export", limit = "2")
+		public void run() {
+		}
+
+	}
+
+	@Test
+	void twoLimitsOnOneMethodAreRefused() {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> bean(TwoLimits.class))
+			.satisfies((ex) -> assertThat(ex.getMostSpecificCause()).isInstanceOfSatisfying(
+					InvalidLockedMethodException.class, (invalid) -> assertThat(invalid.description())
+						.contains("has two limits, ", "@ExportLimit on ", "@DistributedLimit on ")));
+	}
+
 	@ParameterizedTest
-	@ValueSource(classes = { LimitAndLock.class, LimitInALockedClass.class, LockOverALimit.class })
+	@ValueSource(classes = { LimitAndLock.class, LimitInALockedClass.class, LockOverALimit.class,
+			ComposedLimitAndLock.class, LockInALimitedClass.class })
 	void limitAndLockOnOneMethodAreRefused(Class<?> type) {
 		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> bean(type))
 			.satisfies((ex) -> assertThat(ex.getMostSpecificCause())
 				.isInstanceOfSatisfying(InvalidLockedMethodException.class, (invalid) -> {
-					assertThat(invalid.description()).contains("has both a limit and a lock, @DistributedLimit on ",
-							" and @StockLock on ");
+					assertThat(invalid.description()).contains("has both a limit and a lock, ", "Limit on ",
+							"@StockLock on ");
 					assertThat(invalid.action()).contains("another bean", "the outer one is waited for first");
 				}));
 	}

@@ -51,7 +51,11 @@ public final class DistributedLockedAspect {
 		return true;
 	}
 
-	@Pointcut("execution(@io.dlock.DistributedLocked * *(..)) || execution(@(@io.dlock.DistributedLocked *) * *(..))")
+	/**
+	 * The annotation, one that carries it, such as a limit, or one that carries that.
+	 */
+	@Pointcut("execution(@io.dlock.DistributedLocked * *(..)) || execution(@(@io.dlock.DistributedLocked *) * *(..))"
+			+ " || execution(@(@(@io.dlock.DistributedLocked *) *) * *(..))")
 	void annotatedMethod() {
 	}
 
@@ -59,7 +63,8 @@ public final class DistributedLockedAspect {
 	 * A plain {@code *} instead of {@code *..*} would match all types.
 	 */
 	@Pointcut("execution(public !static * ((@io.dlock.DistributedLocked *..*)+).*(..))"
-			+ " || execution(public !static * ((@(@io.dlock.DistributedLocked *) *..*)+).*(..))")
+			+ " || execution(public !static * ((@(@io.dlock.DistributedLocked *) *..*)+).*(..))"
+			+ " || execution(public !static * ((@(@(@io.dlock.DistributedLocked *) *) *..*)+).*(..))")
 	void methodOfAnnotatedType() {
 	}
 

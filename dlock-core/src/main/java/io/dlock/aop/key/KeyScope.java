@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -118,7 +119,8 @@ final class KeyScope {
 
 	@Override
 	public String toString() {
-		boolean limited = AnnotatedElementUtils.hasAnnotation(this.method, DistributedLimit.class);
+		boolean limited = Stream.of(this.method, this.method.getDeclaringClass(), this.targetClass)
+			.anyMatch((place) -> AnnotatedElementUtils.hasAnnotation(place, DistributedLimit.class));
 		return "@%s on %s.%s".formatted((limited ? DistributedLimit.class : DistributedLocked.class).getSimpleName(),
 				this.targetClass.getName(), this.method.getName());
 	}

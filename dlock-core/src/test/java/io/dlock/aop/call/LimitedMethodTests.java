@@ -1,5 +1,7 @@
 package io.dlock.aop.call;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -17,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import reactor.core.publisher.Flux;
@@ -128,6 +131,42 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 
 	}
 
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLimit(name = "report", limit = "2")
+	@interface ReportLimit {
+
+		@AliasFor(annotation = DistributedLimit.class)
+		String limit() default "1";
+
+	}
+
+	static class Reports {
+
+		@ReportLimit
+		public <T> T run(Supplier<T> body) {
+			return body.get();
+		}
+
+		@ReportLimit(limit = "2")
+		public <T> T runBeside(Supplier<T> body) {
+			return body.get();
+		}
+
+	}
+
+	@ReportLimit(limit = "2")
+	public static class LimitedReports {
+
+		public <T> T run(Supplier<T> body) {
+			return body.get();
+		}
+
+		public <T> T runOther(Supplier<T> body) {
+			return body.get();
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAsync(proxyTargetClass = true)
 	static class Config {
@@ -139,7 +178,7 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 	private final LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.registry.settings());
 
 	private Exports exports() {
-		this.context.register(Config.class);
+		this.context.register(Config.class, Reports.class, LimitedReports.class);
 		return bean(Exports.class);
 	}
 
@@ -197,6 +236,26 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 				.isThrownBy(() -> this.exports.runFor("a", () -> "second"));
 			return "first of each";
 		}))).isEqualTo("first of each");
+	}
+
+	@Test
+	void composedAnnotationLimits() {
+		Reports reports = this.context.getBean(Reports.class);
+		assertThat(reports.<String>run(() -> {
+			assertThat(LockHandle.current()).map(LockHandle::key).hasValue("limit:report");
+			assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> reports.run(() -> "second"));
+			return reports.runBeside(() -> "beside");
+		})).isEqualTo("beside");
+	}
+
+	@Test
+	void methodsOfALimitedClassCountTogether() {
+		LimitedReports reports = this.context.getBean(LimitedReports.class);
+		assertThat(reports.<String>run(() -> reports.runOther(() -> {
+			assertThat(isFree("report", 2)).isFalse();
+			assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> reports.run(() -> "third"));
+			return "two at a time";
+		}))).isEqualTo("two at a time");
 	}
 
 	@Test
