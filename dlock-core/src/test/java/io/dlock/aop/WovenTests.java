@@ -10,6 +10,7 @@ import io.dlock.aop.call.AsyncExampleTests;
 import io.dlock.aop.call.BusyAndLostTests;
 import io.dlock.aop.call.CancelledAcquisitionTests;
 import io.dlock.aop.call.HoldLimitsTests;
+import io.dlock.aop.call.LimitedMethodTests;
 import io.dlock.aop.call.LockInTheLogTests;
 import io.dlock.aop.call.PublisherCancelTests;
 import io.dlock.aop.call.PublisherResultTests;
@@ -115,6 +116,11 @@ class WovenTests {
 
 	@Nested
 	class Cancelled extends CancelledAcquisitionTests {
+
+	}
+
+	@Nested
+	class LimitedMethods extends LimitedMethodTests {
 
 	}
 
