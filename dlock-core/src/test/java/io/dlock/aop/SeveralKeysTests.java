@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -58,6 +59,11 @@ public class SeveralKeysTests extends AbstractDistributedLockedTests {
 			List<String> keys = new ArrayList<>(LockContext.all().stream().map(LockHandle::key).toList());
 			Collections.reverse(keys);
 			return keys;
+		}
+
+		@DistributedLocked("#products.next()")
+		public List<String> ofNext(Iterator<String> products) {
+			return held();
 		}
 
 		@DistributedLocked(name = "stock", keys = "#order.lines.![sku]")
@@ -178,6 +184,15 @@ public class SeveralKeysTests extends AbstractDistributedLockedTests {
 			.withMessageContaining("'#values' of @DistributedLocked on " + Stock.class.getName() + ".of")
 			.withMessageContaining(message);
 		assertThat(this.store.inspection().list(10).locks()).isEmpty();
+	}
+
+	@Test
+	void messageNamesTheExpressionWhoseMethodFails() {
+		Stock stock = bean(Stock.class);
+		assertThatIllegalArgumentException().isThrownBy(() -> stock.ofNext(List.<String>of().iterator()))
+			.withMessageContaining("The key '#products.next()' of @DistributedLocked on ")
+			.withMessageContaining("could not be evaluated for this call")
+			.withCauseInstanceOf(NoSuchElementException.class);
 	}
 
 	@Test

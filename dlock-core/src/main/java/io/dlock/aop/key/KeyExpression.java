@@ -8,7 +8,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
@@ -182,7 +181,11 @@ final class KeyExpression {
 		try {
 			return this.expression.getValue(new KeyEvaluationContext(this.scope, arguments));
 		}
-		catch (EvaluationException ex) {
+		catch (RefusedKeyException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			// SpEL passes on what a method throws as it is
 			throw new IllegalArgumentException("The key " + this + " could not be evaluated for this call"
 					+ nulls(arguments) + ": " + ex.getMessage(), ex);
 		}

@@ -38,6 +38,8 @@ final class KeyExpressionCheck {
 
 	private static final Pattern CONSTANT = Pattern.compile("[\\w.-]+");
 
+	private static final Pattern ROOTED = Pattern.compile("#root\\??\\.(?!method\\b|targetClass\\b)");
+
 	private static final ResolvableType ROOT = ResolvableType.forClass(KeyScope.Root.class);
 
 	private static final ResolvableType LIST = ResolvableType.forClass(List.class);
@@ -199,6 +201,10 @@ final class KeyExpressionCheck {
 		ResolvableType type = DeclaredTypes.ofProperty(owner, property.getName());
 		if (type != null) {
 			return type;
+		}
+		if (owner.equals(ROOT) && ROOTED.matcher(this.expression).find()) {
+			throw refusal("but #root has no '%s'".formatted(property.getName()),
+					"#root has method and targetClass, such as #root.method.name; #p0 is the first argument");
 		}
 		if (owner.equals(ROOT)) {
 			throw refusal("but '%s' is neither a variable nor a constant".formatted(property.getName()),

@@ -194,6 +194,10 @@ class KeyExpressionCheckTests {
 			rooted | #root.sku | Write #p0
 			rooted | 'a-' + #root | Write #p0
 			rooted | #root | Write #p0
+			# as in the keys of a cache
+			texts | #root.args[0] | #p0 is the first argument
+			texts | #root.methodName + ':' + #item.sku | #root has no 'methodName'
+			texts | #root.method.name + ':' + order | "#order" or "'order'"
 			# methods that an expression may not call
 			texts | #root.targetClass.getSimpleName() | no method 'getSimpleName'
 			texts | #root.targetClass.toString() | no method 'toString'
