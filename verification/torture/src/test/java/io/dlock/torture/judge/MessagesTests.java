@@ -46,16 +46,49 @@ class MessagesTests {
 		assertThat(this.run.broken()).isEmpty();
 	}
 
+	@Test
+	void i15MessagesAreLostWithoutAReason() {
+		handOvers(1, 1000, 50, 100);
+		handOvers(2, 22_000, 8, 100);
+		assertThat(this.run.broken()).containsExactly(Invariant.I15);
+	}
+
+	@Test
+	void i15SlowMachineIsAReason() {
+		handOvers(1, 1000, 50, 100);
+		handOvers(2, 22_000, 45, 100);
+		assertThat(this.run.broken()).isEmpty();
+	}
+
+	@Test
+	void i15FaultOfTheClientIsAReasonUntilItIsNoticed() {
+		this.run.fault(7000, 8000, "F11", "client-1");
+		handOvers(1, 1000, 50, 130);
+		handOvers(2, 28_000, 8, 100);
+		assertThat(this.run.broken()).isEmpty();
+	}
+
+	@Test
+	void i15FewTurnsAreNoProof() {
+		handOvers(1, 1000, 50, 99);
+		handOvers(2, 22_000, 8, 100);
+		assertThat(this.run.broken()).isEmpty();
+	}
+
 	/**
 	 * From the first client to the second, ten times.
 	 */
 	private void handOvers(long from, long millis) {
-		for (int i = 0; i < 10; i++) {
+		handOvers(1, from, millis, 10);
+	}
+
+	private void handOvers(int client, long from, long millis, int times) {
+		for (int i = 0; i < times; i++) {
 			long at = from + i * 200;
 			long token = 2 * at;
 			this.run.attempt(0, 0, at).granted(at + 1, token).held(at + 1, at + 9, token, at + 900).released(at + 10);
 			long granted = at + 10 + millis;
-			this.run.attempt(1, 0, at + 5)
+			this.run.attempt(client, 0, at + 5)
 				.granted(granted, token + 1)
 				.held(granted, granted + 1, token + 1, granted + 900)
 				.released(granted + 2);
