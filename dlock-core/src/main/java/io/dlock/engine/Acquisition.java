@@ -362,7 +362,8 @@ class Acquisition {
 	 * Give up a possible grant of the store and the place in the local queue, and with
 	 * the last request of the key the place in the queue of the store. A registry that
 	 * closes waits for the requests in its queues before it makes the revocations that
-	 * are left.
+	 * are left. A caller that has waited for a store without an answer does not wait for
+	 * another call.
 	 * @param queued the request
 	 */
 	void leave(QueuedRequest queued) {
@@ -370,7 +371,7 @@ class Acquisition {
 			abandon();
 		}
 		finally {
-			this.services.queues().leave(queued);
+			this.services.queues().leave(queued, queued.isAsynchronous() || this.failure != null);
 		}
 		this.services.store().leaveStoreQueue(queued);
 	}

@@ -1,7 +1,9 @@
 package io.dlock.engine;
 
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -192,6 +194,17 @@ class DowngradeTests extends AbstractMemberTests {
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(writer::downgrade);
 		assertThat(writer.isValid()).isFalse();
 		Awaitility.await().until(() -> isFreeInStore("key"));
+	}
+
+	@Test
+	void failureOfTheStoreIsNotWaitedForTwice() {
+		LockHandle writer = this.registry.acquire(exclusive("key").build());
+		Set<Thread> releasing = ConcurrentHashMap.newKeySet();
+		this.store.beforeRelease = () -> releasing.add(Thread.currentThread());
+		this.store.lostAcquireReplies.set(1);
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(writer::downgrade);
+		Awaitility.await().until(() -> isFreeInStore("key"));
+		assertThat(releasing).isNotEmpty().doesNotContain(Thread.currentThread());
 	}
 
 	/**

@@ -132,8 +132,17 @@ public final class LocalQueues {
 	 * Remove a request. Only the first call counts.
 	 */
 	public void leave(QueuedRequest queued) {
+		leave(queued, queued.isAsynchronous());
+	}
+
+	/**
+	 * Remove a request. Only the first call counts.
+	 * @param queued the request
+	 * @param inBackground whether the calling thread must not wait for the store
+	 */
+	public void leave(QueuedRequest queued, boolean inBackground) {
 		if (queued.end()) {
-			remove(queued);
+			remove(queued, inBackground);
 		}
 	}
 
@@ -141,12 +150,12 @@ public final class LocalQueues {
 	 * A lease that was left to the request goes to the next, or back to the store; the
 	 * request keeps its place until it is there.
 	 */
-	private void remove(QueuedRequest queued) {
+	private void remove(QueuedRequest queued, boolean inBackground) {
 		Departure departure = new Departure(queued, this.maxHandOffNanos);
 		this.queues.computeIfPresent(queued.queueName(), departure);
 		departure.finish(this.releaser);
 		if (departure.lease != null && departure.successor == null) {
-			this.releaser.giveBack(departure.lease, queued.isAsynchronous(), () -> remove(queued));
+			this.releaser.giveBack(departure.lease, inBackground, () -> remove(queued, inBackground));
 		}
 	}
 
