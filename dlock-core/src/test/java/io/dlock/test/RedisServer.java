@@ -92,9 +92,18 @@ public final class RedisServer extends LocalServer {
 	 * @return the Sentinel
 	 */
 	public static RedisServer startSentinel(List<String> configuration) {
+		return startSentinel((port) -> configuration);
+	}
+
+	/**
+	 * Start a Sentinel whose configuration depends on its port.
+	 * @param configuration makes the lines of its configuration, without address and port
+	 * @return the Sentinel
+	 */
+	public static RedisServer startSentinel(IntFunction<List<String>> configuration) {
 		return new RedisServer(false, Map.of(), (port) -> {
 			List<String> lines = new ArrayList<>(List.of("bind 127.0.0.1", "port " + port));
-			lines.addAll(configuration);
+			lines.addAll(configuration.apply(port));
 			Path file = ServerProcess.newDirectory("redis-sentinel").resolve("sentinel.conf");
 			ServerProcess.unlessExiting(() -> Files.write(file, lines));
 			return List.of(file.toString(), "--sentinel");

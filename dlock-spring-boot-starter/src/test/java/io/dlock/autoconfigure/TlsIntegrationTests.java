@@ -1,10 +1,12 @@
 package io.dlock.autoconfigure;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -21,6 +23,9 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.dlock.LockHandle;
@@ -29,6 +34,7 @@ import io.dlock.LockRequest;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
 import io.dlock.autoconfigure.redis.DlockQuorumAutoConfiguration;
 import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
+import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
@@ -57,11 +63,18 @@ class TlsIntegrationTests {
 		SERVERS.forEach(RedisServer::close);
 	}
 
-	private static RedisServer redis() {
-		return RedisServer.start(Map.of(),
-				(port) -> List.of("--tls-port", Integer.toString(port + TLS), "--tls-cert-file",
-						SERVER.certificate().toString(), "--tls-key-file", SERVER.key().toString(),
-						"--tls-ca-cert-file", APPLICATION.certificate().toString(), "--requirepass", "secret"));
+	private static RedisServer redis(String... more) {
+		return RedisServer.start(Map.of(), (port) -> {
+			List<String> arguments = new ArrayList<>(List.of("--requirepass", "secret"));
+			tls(port).forEach((name, value) -> arguments.addAll(List.of("--" + name, value)));
+			arguments.addAll(List.of(more));
+			return arguments;
+		});
+	}
+
+	private static Map<String, String> tls(int port) {
+		return Map.of("tls-port", Integer.toString(port + TLS), "tls-cert-file", SERVER.certificate().toString(),
+				"tls-key-file", SERVER.key().toString(), "tls-ca-cert-file", APPLICATION.certificate().toString());
 	}
 
 	private static ApplicationContextRunner application(String... properties) {
@@ -78,9 +91,14 @@ class TlsIntegrationTests {
 	}
 
 	private static ApplicationContextRunner onRedis(String client) {
-		return application("dlock.backend=redis", "spring.data.redis.host=127.0.0.1",
-				"spring.data.redis.port=" + (SERVERS.get(0).port() + TLS), "spring.data.redis.password=secret",
-				"spring.data.redis.client-type=" + client, "spring.data.redis.ssl.enabled=true");
+		return onRedis(client, "spring.data.redis.host=127.0.0.1",
+				"spring.data.redis.port=" + (SERVERS.get(0).port() + TLS));
+	}
+
+	private static ApplicationContextRunner onRedis(String client, String... nodes) {
+		return application("dlock.backend=redis", "spring.data.redis.password=secret",
+				"spring.data.redis.client-type=" + client, "spring.data.redis.ssl.enabled=true")
+			.withPropertyValues(nodes);
 	}
 
 	private static ApplicationContextRunner onQuorum() {
@@ -114,6 +132,54 @@ class TlsIntegrationTests {
 		exclude(onRedis(client).withPropertyValues("spring.data.redis.ssl.bundle=store"));
 		FailureAnalysis failure = AbstractStoreStartTests.failure(onRedis(client));
 		assertThat(failure.getAction()).contains("TLS", "spring.data.redis.ssl");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lettuce", "jedis" })
+	void clusterWithTheBundleOfTheApplication(String client) {
+		try (RedisServer node = redis("--cluster-enabled", "yes", "--tls-cluster", "yes")) {
+			call(node, "CLUSTER",
+					Stream.concat(Stream.of("ADDSLOTS"), IntStream.range(0, 16_384).mapToObj(Integer::toString))
+						.toArray(String[]::new));
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(call(node, "CLUSTER", "INFO")).contains("cluster_state:ok"));
+			exclude(onRedis(client, "spring.data.redis.cluster.nodes=127.0.0.1:" + (node.port() + TLS),
+					"spring.data.redis.ssl.bundle=store"));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lettuce", "jedis" })
+	void sentinelWithTheBundleOfTheApplication(String client) {
+		int master = SERVERS.get(0).port() + TLS;
+		try (RedisServer sentinel = RedisServer.startSentinel((port) -> {
+			List<String> lines = new ArrayList<>();
+			tls(port).forEach((name, value) -> lines.add(name + " " + value));
+			lines.add("sentinel monitor primary 127.0.0.1 " + master + " 1");
+			lines.add("sentinel auth-pass primary secret");
+			return lines;
+		})) {
+			exclude(onRedis(client, "spring.data.redis.sentinel.master=primary",
+					"spring.data.redis.sentinel.nodes=127.0.0.1:" + (sentinel.port() + TLS),
+					"spring.data.redis.ssl.bundle=store"));
+		}
+	}
+
+	private static String call(RedisServer server, String command, String... arguments) {
+		RedisStandaloneConfiguration plain = new RedisStandaloneConfiguration(server.host(), server.port());
+		plain.setPassword("secret");
+		LettuceConnectionFactory factory = LettuceFactories.create(plain);
+		try (RedisConnection connection = factory.getConnection()) {
+			Object answer = connection.execute(command,
+					Stream.of(arguments)
+						.map((argument) -> argument.getBytes(StandardCharsets.UTF_8))
+						.toArray(byte[][]::new));
+			return (answer instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8)
+					: String.valueOf(answer);
+		}
+		finally {
+			factory.destroy();
+		}
 	}
 
 	@Test
