@@ -303,8 +303,8 @@ abstract class QueueContract extends ContractPart {
 		acquire("a", SOON);
 		refused(ask("b", this.first));
 		await().until(() -> ask("c", null) instanceof Granted);
-		refused(ask("b", this.first));
 		release("c");
+		refused(ask("d", null));
 		granted(ask("b", this.first));
 	}
 
