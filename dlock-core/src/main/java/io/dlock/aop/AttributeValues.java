@@ -22,6 +22,13 @@ record AttributeValues(StringValueResolver resolver) {
 	 * An attribute that is there but blank would silently be another lock.
 	 */
 	String text(String value, String attribute, Method method) {
+		if (value.contains("#{") || (value.startsWith("#") && !isExpression(attribute))) {
+			throw new InvalidLockedMethodException(method,
+					"has the %s '%s', in which only ${…} is replaced".formatted(attribute, value),
+					isExpression(attribute) ? "A key is an expression itself: write \"#id\", not \"#{#id}\""
+							: "Say in the key of a @DistributedLocked what depends on the arguments, such as key = \"#id\"",
+					null);
+		}
 		String text = resolve(value, attribute, method);
 		if (!value.isEmpty() && !StringUtils.hasText(text)) {
 			throw new InvalidLockedMethodException(method,
@@ -30,6 +37,10 @@ record AttributeValues(StringValueResolver resolver) {
 					"Give it a text, or leave it out", null);
 		}
 		return text;
+	}
+
+	private static boolean isExpression(String attribute) {
+		return attribute.startsWith("key");
 	}
 
 	@Nullable Duration duration(String value, String attribute, boolean zeroAllowed, Method method) {

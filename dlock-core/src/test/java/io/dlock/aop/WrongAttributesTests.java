@@ -261,6 +261,12 @@ class WrongAttributesTests {
 			# null would become text
 			types | key=#object.equals(#object + 'a') | null would become the text "null"
 			pay | key=#name.substring((#order.tenant + #name).length()) | null would become the text "null"
+			# as in a cache, or in ShedLock
+			pay | key=#{#name} | A key is an expression itself: write "#id"
+			pay | key='item-#{#name}' | has the key ''item-#{#name}'', in which only ${…} is replaced
+			pay | keys=#{#name} | A key is an expression itself
+			pay | name=job-#{#name} | has the name 'job-#{#name}', in which only ${…} is replaced
+			pay | name=#name | Say in the key of a @DistributedLocked what depends on the arguments
 			# text that is blank
 			pay | `name= ` | has the name ' ', which is blank
 			pay | name=${empty} | has the name '${empty}', which is blank when
