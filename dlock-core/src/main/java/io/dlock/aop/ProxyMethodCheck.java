@@ -8,7 +8,13 @@ import java.util.Collection;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
+
+import io.dlock.DistributedLocked;
 
 /**
  * Proxies intercept what an interface offers, or what a subclass in the same package can
@@ -16,9 +22,27 @@ import org.springframework.util.ClassUtils;
  */
 final class ProxyMethodCheck implements MethodCheck {
 
+	private static final List<String> LIFECYCLE = List.of("jakarta.annotation.PostConstruct",
+			"jakarta.annotation.PreDestroy");
+
 	@Override
 	public void check(Method method, Class<?> targetClass) {
 		refuse(method, obstacle(method, targetClass));
+		if (isCalledByTheContainer(method, targetClass)
+				&& AnnotatedElementUtils.hasAnnotation(method, DistributedLocked.class)) {
+			throw new InvalidLockedMethodException(method,
+					"would not be locked: the container calls it when it creates or destroys the bean, without its proxy",
+					"Annotate a method that is called later, such as one with @EventListener(ApplicationReadyEvent.class), use the LockRegistry in it, or set dlock.aop.mode=aspectj",
+					null);
+		}
+	}
+
+	private static boolean isCalledByTheContainer(Method method, Class<?> targetClass) {
+		MergedAnnotations annotations = MergedAnnotations.from(method);
+		return LIFECYCLE.stream().anyMatch(annotations::isPresent)
+				|| (method.getParameterCount() == 0 && ((method.getName().equals("afterPropertiesSet")
+						&& InitializingBean.class.isAssignableFrom(targetClass))
+						|| (method.getName().equals("destroy") && DisposableBean.class.isAssignableFrom(targetClass))));
 	}
 
 	/**

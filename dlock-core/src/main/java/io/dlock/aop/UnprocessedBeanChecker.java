@@ -10,6 +10,7 @@ import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AdviceMode;
+import org.springframework.util.ClassUtils;
 
 /**
  * Finds locked beans that the post-processor has not seen: those created before it, and
@@ -43,10 +44,31 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 
 	private void check(Object bean, String beanName) {
 		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
+		if (locked.isEmpty() || isMock(bean)) {
+			return;
+		}
 		if (this.mode == AdviceMode.PROXY) {
 			ProxyWarnings.notProxied(beanName, locked);
 		}
 		ProxyWarnings.notProxied(beanName, JdkProxyInterceptor.unadvised(bean, locked, this.interceptor));
+	}
+
+	/**
+	 * A mock of a test runs no method that a lock could protect, unless it is a spy.
+	 */
+	private static boolean isMock(Object bean) {
+		try {
+			ClassLoader loader = bean.getClass().getClassLoader();
+			Object details = ClassUtils.forName("org.mockito.Mockito", loader)
+				.getMethod("mockingDetails", Object.class)
+				.invoke(null, bean);
+			Class<?> type = ClassUtils.forName("org.mockito.MockingDetails", loader);
+			return Boolean.TRUE.equals(type.getMethod("isMock").invoke(details))
+					&& Boolean.FALSE.equals(type.getMethod("isSpy").invoke(details));
+		}
+		catch (ReflectiveOperationException | LinkageError ex) {
+			return false;
+		}
 	}
 
 	/**

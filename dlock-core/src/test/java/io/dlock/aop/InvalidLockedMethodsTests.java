@@ -21,6 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.context.support.GenericApplicationContext;
 import reactor.core.publisher.ConnectableFlux;
 import reactor.core.publisher.Flux;
@@ -157,6 +159,32 @@ class InvalidLockedMethodsTests {
 		public final void run() {
 		}
 
+	}
+
+	static class WarmUp implements InitializingBean {
+
+		@Override
+		@DistributedLocked(name = "warm-up")
+		public void afterPropertiesSet() {
+		}
+
+	}
+
+	static class Farewell implements DisposableBean {
+
+		@Override
+		@DistributedLocked(name = "farewell")
+		public void destroy() {
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { WarmUp.class, Farewell.class })
+	void methodThatTheContainerCallsIsRefused(Class<?> type) {
+		InvalidLockedMethodException refusal = refusal(type);
+		assertThat(refusal).hasMessageContaining("without its proxy");
+		assertThat(refusal.action()).contains("ApplicationReadyEvent");
 	}
 
 	static class Private {

@@ -28,6 +28,8 @@ import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.spy;
 
 /**
  * The beans that have a proxy, those that have two, and the warnings about those that
@@ -251,6 +253,18 @@ class ProxiedBeansTests {
 	void warnsOfObjectRegisteredAsBean() {
 		start(true, (beans) -> beans.getBeanFactory().registerSingleton("registered", new Service()));
 		assertThat(warnings()).singleElement().asString().contains("Service.run", "'registered'");
+	}
+
+	@Test
+	void mockRunsNoMethodAndIsNotWarnedOf() {
+		start(true, (beans) -> beans.getBeanFactory().registerSingleton("mock", mock(Service.class)));
+		assertThat(warnings()).isEmpty();
+	}
+
+	@Test
+	void warnsOfSpyRegisteredAsBean() {
+		start(true, (beans) -> beans.getBeanFactory().registerSingleton("spy", spy(new Service())));
+		assertThat(warnings()).singleElement().asString().contains("Service.run", "'spy'");
 	}
 
 	@Configuration

@@ -1,8 +1,11 @@
 package io.dlock.autoconfigure;
 
+import jakarta.annotation.PostConstruct;
+import jakarta.annotation.PreDestroy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
@@ -50,6 +53,33 @@ class InterceptionModeTests {
 					assertThat(ex.analysis().getAction()).contains("-javaagent:aspectjweaver.jar",
 							"dlock.aop.mode=proxy");
 				}));
+	}
+
+	static class WarmUp {
+
+		@PostConstruct
+		@DistributedLocked(name = "warm-up")
+		void run() {
+		}
+
+	}
+
+	static class Farewell {
+
+		@PreDestroy
+		@DistributedLocked(name = "farewell")
+		public void run() {
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { WarmUp.class, Farewell.class })
+	void methodThatTheContainerCallsFailsTheStart(Class<?> type) {
+		this.runner.withBean(type)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("the container calls it when it creates or destroys the bean"));
 	}
 
 	interface Counter {
