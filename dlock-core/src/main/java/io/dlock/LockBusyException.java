@@ -7,8 +7,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another caller holds the lock, in this process or according to the store, and did not
- * release it within the wait time. This is not a failure: try again later.
+ * Another caller holds the lock, or others hold all permits, in this process or according
+ * to the store, and did not release it within the wait time. This is not a failure: try
+ * again later.
  *
  * @since 0.1
  */
@@ -25,7 +26,26 @@ public final class LockBusyException extends LockException {
 	 * @param holder the holder, or {@code null} if unknown
 	 */
 	public LockBusyException(String key, Duration waited, @Nullable LockInfo holder) {
-		super(key, message(key, waited, holder), null);
+		this(key, "Lock '%s' is busy".formatted(LockRequest.abbreviate(key)), ": held by ", waited, holder);
+	}
+
+	/**
+	 * Create the exception for a permit.
+	 * @param key the key, which begins with {@value PermitRegistry#PERMIT_PREFIX}
+	 * @param limit how many permits may be held at once
+	 * @param waited how long the caller waited
+	 * @param holder the holder of one of the permits, or {@code null} if unknown
+	 */
+	public LockBusyException(String key, int limit, Duration waited, @Nullable LockInfo holder) {
+		this(key,
+				"The limit of %d for '%s' is reached".formatted(limit,
+						LockRequest.abbreviate(key.substring(PermitRegistry.PERMIT_PREFIX.length()))),
+				"; one permit is held by ", waited, holder);
+	}
+
+	private LockBusyException(String key, String problem, String held, Duration waited, @Nullable LockInfo holder) {
+		super(key, "%s%s; waited %d ms. Try again later or raise the wait time".formatted(problem,
+				(holder != null) ? held + described(holder) : "", waited.toMillis()), null);
 		this.waited = waited;
 		this.holder = holder;
 	}
@@ -50,14 +70,9 @@ public final class LockBusyException extends LockException {
 		return Optional.ofNullable(this.holder);
 	}
 
-	private static String message(String key, Duration waited, @Nullable LockInfo holder) {
-		return "Lock '%s' is busy%s; waited %d ms. Try again later or raise the wait time"
-			.formatted(LockRequest.abbreviate(key), (holder != null) ? held(holder) : "", waited.toMillis());
-	}
-
-	private static String held(LockInfo holder) {
-		return ": held by " + holder.holder() + ((holder.reason() != null) ? " (" + holder.reason() + ")" : "")
-				+ " since " + holder.since().truncatedTo(ChronoUnit.MILLIS);
+	private static String described(LockInfo holder) {
+		return holder.holder() + ((holder.reason() != null) ? " (" + holder.reason() + ")" : "") + " since "
+				+ holder.since().truncatedTo(ChronoUnit.MILLIS);
 	}
 
 }

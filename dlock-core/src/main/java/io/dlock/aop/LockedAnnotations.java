@@ -213,7 +213,8 @@ final class LockedAnnotations {
 	}
 
 	private static String name(MergedAnnotation<?> annotation) {
-		return "@%s on %s".formatted(annotation.getRoot().getType().getSimpleName(), place(annotation).getName());
+		return "@%s on %s%s".formatted(annotation.getRoot().getType().getSimpleName(), place(annotation).getName(),
+				(annotation.getSource() instanceof Method method) ? "." + method.getName() : "");
 	}
 
 	/**

@@ -13,6 +13,7 @@ import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.Revoker;
@@ -325,7 +326,10 @@ class Acquisition {
 	}
 
 	private LockBusyException busy(QueueAnswer answer) {
-		return new LockBusyException(this.context.key(), deadline().elapsed(), answer.holder());
+		LeaseTerms terms = this.context.terms();
+		return (terms.isMember() && !terms.isShared())
+				? new LockBusyException(this.context.key(), terms.limit(), deadline().elapsed(), answer.holder())
+				: new LockBusyException(this.context.key(), deadline().elapsed(), answer.holder());
 	}
 
 	/**

@@ -79,8 +79,10 @@ final class LockAdapter implements Lock {
 	public void unlock() {
 		LeaseLockHandle handle = this.handles.find(this.request);
 		if (handle == null) {
-			throw new IllegalMonitorStateException("Lock '" + StorageKey.of(this.request.key())
-					+ "' is not held in this mode by thread " + Thread.currentThread().getName());
+			boolean otherwise = this.handles.find(this.request.key()) != null;
+			throw new IllegalMonitorStateException(
+					"Lock '%s' is not held %sby thread %s".formatted(StorageKey.of(this.request.key()),
+							otherwise ? "in this mode " : "", Thread.currentThread().getName()));
 		}
 		handle.release();
 	}

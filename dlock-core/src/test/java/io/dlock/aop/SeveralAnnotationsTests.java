@@ -183,8 +183,8 @@ class SeveralAnnotationsTests extends AbstractDistributedLockedTests {
 		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> bean(type))
 			.satisfies((ex) -> assertThat(ex.getMostSpecificCause())
 				.isInstanceOfSatisfying(InvalidLockedMethodException.class, (invalid) -> {
-					assertThat(invalid.description()).contains("has both a limit and a lock, ", "Limit on ",
-							"@StockLock on ");
+					assertThat(invalid.description()).contains("has both a limit and a lock, ",
+							"Limit on " + type.getPackageName(), "@StockLock on " + type.getPackageName());
 					assertThat(invalid.action()).contains("another bean", "the outer one is waited for first");
 				}));
 	}

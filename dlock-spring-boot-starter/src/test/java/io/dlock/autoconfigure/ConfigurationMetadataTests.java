@@ -89,7 +89,7 @@ class ConfigurationMetadataTests {
 
 						## Values that fail the start
 
-						Each property with a value that it cannot have, and a part of what the application says instead of starting. Any text is a role. The properties of the endpoint are read if it is exposed. `WrongPropertiesTests` tries the rows of this table.
+						Each property with a value that it cannot have, and a part of what the application says instead of starting. Any text is a role. The properties of the endpoint are read if it is exposed. `dlock.console.enabled` is off with any text but `true`. `WrongPropertiesTests` tries the rows of this table.
 
 						""")
 			.append(WrongPropertiesTests.TABLE);

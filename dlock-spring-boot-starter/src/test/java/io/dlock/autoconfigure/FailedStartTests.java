@@ -1,5 +1,9 @@
 package io.dlock.autoconfigure;
 
+import java.util.UUID;
+
+import javax.sql.DataSource;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.SpringApplication;
@@ -11,6 +15,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.dlock.DistributedLocked;
+import io.dlock.store.LockStore;
+import io.dlock.store.jdbc.JdbcLockStore;
+import io.dlock.store.jdbc.JdbcLockStoreSettings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -63,6 +70,28 @@ class FailedStartTests {
 		public void pay() {
 		}
 
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class OwnStoreApplication {
+
+		@Bean(defaultCandidate = false)
+		LockStore ledgerStore(DataSource dataSource) {
+			JdbcLockStore store = new JdbcLockStore(dataSource, JdbcLockStoreSettings.defaults());
+			store.verify();
+			return store;
+		}
+
+	}
+
+	@Test
+	void storeOfTheApplicationWithoutItsTable(CapturedOutput output) {
+		run(OwnStoreApplication.class, "--dlock.backend=memory",
+				"--spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID());
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("The lock table 'dlock_lock' is missing")
+			.contains("Create it with the script");
 	}
 
 	private static void run(Class<?> application, String... arguments) {

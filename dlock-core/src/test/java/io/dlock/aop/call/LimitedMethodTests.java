@@ -218,6 +218,7 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 			return this.exports.run(() -> {
 				assertThat(isFree("export", 2)).isFalse();
 				assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.exports.run(() -> "third"))
+					.withMessageStartingWith("The limit of 2 for 'export' is reached; one permit is held by ")
 					.satisfies((ex) -> assertThat(ex.key()).isEqualTo("limit:export"));
 				return "second";
 			});

@@ -58,7 +58,7 @@ record LockTable(String name) {
 				"The lock table '%s' is missing or has other columns (%s).".formatted(this.name,
 						String.valueOf(cause.getMessage()).replaceAll("\\s+", " ").trim()),
 				"Create it with the script schema-<database>.sql of dlock-core (package io.dlock.store.jdbc), "
-						+ "or set dlock.jdbc.initialize-schema=always.",
+						+ "or set dlock.jdbc.initialize-schema=always if it is the auto-configured store.",
 				cause);
 	}
 
