@@ -37,9 +37,7 @@ public final class LockBusyException extends LockException {
 	 * @param holder the holder of one of the permits, or {@code null} if unknown
 	 */
 	public LockBusyException(String key, int limit, Duration waited, @Nullable LockInfo holder) {
-		this(key,
-				"The limit of %d for '%s' is reached".formatted(limit,
-						LockRequest.abbreviate(key.substring(PermitRegistry.PERMIT_PREFIX.length()))),
+		this(key, "The limit of %d for '%s' is reached".formatted(limit, LockRequest.abbreviate(withoutPrefix(key))),
 				"; one permit is held by ", waited, holder);
 	}
 
@@ -68,6 +66,11 @@ public final class LockBusyException extends LockException {
 	 */
 	public Optional<LockInfo> holder() {
 		return Optional.ofNullable(this.holder);
+	}
+
+	private static String withoutPrefix(String key) {
+		return key.startsWith(PermitRegistry.PERMIT_PREFIX) ? key.substring(PermitRegistry.PERMIT_PREFIX.length())
+				: key;
 	}
 
 	private static String described(LockInfo holder) {

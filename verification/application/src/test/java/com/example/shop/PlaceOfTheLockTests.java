@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.dlock.LockBusyException;
@@ -294,13 +295,15 @@ class PlaceOfTheLockTests {
 	private static CompletableFuture<Boolean> secondOfTwoCalls(LayeredMethods methods) throws Exception {
 		CountDownLatch inside = new CountDownLatch(1);
 		CountDownLatch end = new CountDownLatch(1);
-		CompletableFuture<Boolean> first = CompletableFuture.supplyAsync(() -> methods.limited(inside, end));
+		// the common pool may have one thread
+		Executor threads = (call) -> new Thread(call).start();
+		CompletableFuture<Boolean> first = CompletableFuture.supplyAsync(() -> methods.limited(inside, end), threads);
 		inside.await();
 		AtomicReference<Thread> caller = new AtomicReference<>();
 		CompletableFuture<Boolean> second = CompletableFuture.supplyAsync(() -> {
 			caller.set(Thread.currentThread());
 			return methods.limited(new CountDownLatch(1), end);
-		});
+		}, threads);
 		Awaitility.await()
 			.until(() -> second.isDone() || (caller.get() != null && caller.get().getState() == Thread.State.WAITING));
 		end.countDown();

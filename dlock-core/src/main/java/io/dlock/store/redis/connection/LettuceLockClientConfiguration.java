@@ -28,7 +28,8 @@ final class LettuceLockClientConfiguration {
 			.commandTimeout(commandTimeout)
 			.shutdownTimeout(application.getShutdownTimeout())
 			.shutdownQuietPeriod(application.getShutdownQuietPeriod());
-		application.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
+		builder.redisCredentialsProviderFactory(
+				application.getRedisCredentialsProviderFactory().orElseGet(LettuceCredentials::new));
 		if (application.isUseSsl()) {
 			LettuceSslClientConfigurationBuilder ssl = builder.useSsl().verifyPeer(application.getVerifyMode());
 			return (application.isStartTls() ? ssl.startTls() : ssl).build();

@@ -1,6 +1,7 @@
 package io.dlock.store.redis.connection;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -8,10 +9,15 @@ import javax.net.ssl.HostnameVerifier;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocketFactory;
 
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisCredentialsProvider.ImmediateRedisCredentialsProvider;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.resource.ClientResources;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
@@ -78,6 +84,35 @@ class LockClientConfigurationTests {
 		assertThat(copy.isUseSsl()).isTrue();
 		assertThat(copy.getVerifyMode()).isEqualTo(SslVerifyMode.CA);
 		assertThat(copy.isStartTls()).isTrue();
+	}
+
+	/**
+	 * Lettuce resolves other credentials on the common pool, whose threads may all wait
+	 * for locks.
+	 */
+	@Test
+	void lettuceKnowsTheCredentialsAtOnce() {
+		RedisCredentialsProviderFactory credentials = copyOf(LettuceClientConfiguration.defaultConfiguration())
+			.getRedisCredentialsProviderFactory()
+			.orElseThrow();
+		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration();
+		assertThat(now(credentials.createCredentialsProvider(server)).hasPassword()).isFalse();
+		server.setPassword("secret");
+		assertThat(now(credentials.createCredentialsProvider(server)).hasUsername()).isFalse();
+		server.setUsername("locks");
+		RedisSentinelConfiguration sentinels = new RedisSentinelConfiguration();
+		sentinels.setSentinelUsername("locks");
+		sentinels.setSentinelPassword("secret");
+		for (RedisCredentialsProvider provider : List.of(credentials.createCredentialsProvider(server),
+				credentials.createSentinelCredentialsProvider(sentinels))) {
+			assertThat(now(provider).getUsername()).isEqualTo("locks");
+			assertThat(now(provider).getPassword()).containsExactly("secret".toCharArray());
+		}
+	}
+
+	private static RedisCredentials now(RedisCredentialsProvider provider) {
+		assertThat(provider).isInstanceOf(ImmediateRedisCredentialsProvider.class);
+		return ((ImmediateRedisCredentialsProvider) provider).resolveCredentialsNow();
 	}
 
 	@Test
