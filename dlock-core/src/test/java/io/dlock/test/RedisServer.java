@@ -111,6 +111,15 @@ public final class RedisServer extends LocalServer {
 	}
 
 	/**
+	 * Reserve another port for a server, such as that for TLS of a node of a cluster,
+	 * which has its second port above that one.
+	 * @return the port
+	 */
+	public static int reservePort() {
+		return ServerProcess.reservePort();
+	}
+
+	/**
 	 * The major version of the binary, which tells the arguments that it knows.
 	 * @return the number, such as 6; Valkey counts on from Redis 7
 	 */

@@ -63,17 +63,19 @@ class TlsIntegrationTests {
 		SERVERS.forEach(RedisServer::close);
 	}
 
-	private static RedisServer redis(String... more) {
-		return RedisServer.start(Map.of(), (port) -> {
-			List<String> arguments = new ArrayList<>(List.of("--requirepass", "secret"));
-			tls(port).forEach((name, value) -> arguments.addAll(List.of("--" + name, value)));
-			arguments.addAll(List.of(more));
-			return arguments;
-		});
+	private static RedisServer redis() {
+		return RedisServer.start(Map.of(), (port) -> arguments(port + TLS));
+	}
+
+	private static List<String> arguments(int port, String... more) {
+		List<String> arguments = new ArrayList<>(List.of("--requirepass", "secret"));
+		tls(port).forEach((name, value) -> arguments.addAll(List.of("--" + name, value)));
+		arguments.addAll(List.of(more));
+		return arguments;
 	}
 
 	private static Map<String, String> tls(int port) {
-		return Map.of("tls-port", Integer.toString(port + TLS), "tls-cert-file", SERVER.certificate().toString(),
+		return Map.of("tls-port", Integer.toString(port), "tls-cert-file", SERVER.certificate().toString(),
 				"tls-key-file", SERVER.key().toString(), "tls-ca-cert-file", APPLICATION.certificate().toString());
 	}
 
@@ -137,13 +139,15 @@ class TlsIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "lettuce", "jedis" })
 	void clusterWithTheBundleOfTheApplication(String client) {
-		try (RedisServer node = redis("--cluster-enabled", "yes", "--tls-cluster", "yes")) {
+		int port = RedisServer.reservePort();
+		try (RedisServer node = RedisServer.start(Map.of(),
+				(plain) -> arguments(port, "--cluster-enabled", "yes", "--tls-cluster", "yes"))) {
 			call(node, "CLUSTER",
 					Stream.concat(Stream.of("ADDSLOTS"), IntStream.range(0, 16_384).mapToObj(Integer::toString))
 						.toArray(String[]::new));
 			Awaitility.await()
 				.untilAsserted(() -> assertThat(call(node, "CLUSTER", "INFO")).contains("cluster_state:ok"));
-			exclude(onRedis(client, "spring.data.redis.cluster.nodes=127.0.0.1:" + (node.port() + TLS),
+			exclude(onRedis(client, "spring.data.redis.cluster.nodes=127.0.0.1:" + port,
 					"spring.data.redis.ssl.bundle=store"));
 		}
 	}
@@ -154,7 +158,7 @@ class TlsIntegrationTests {
 		int master = SERVERS.get(0).port() + TLS;
 		try (RedisServer sentinel = RedisServer.startSentinel((port) -> {
 			List<String> lines = new ArrayList<>();
-			tls(port).forEach((name, value) -> lines.add(name + " " + value));
+			tls(port + TLS).forEach((name, value) -> lines.add(name + " " + value));
 			lines.add("sentinel monitor primary 127.0.0.1 " + master + " 1");
 			lines.add("sentinel auth-pass primary secret");
 			return lines;
