@@ -4,7 +4,10 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
@@ -42,6 +45,32 @@ abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTest
 		execute(refused.action().replaceFirst(".*(?=ALTER TABLE)", ""));
 		store.verify();
 		store.close();
+	}
+
+	/**
+	 * The mode of a session says, among others, whether an assignment sees those before
+	 * it, and whether an empty text is {@code NULL}.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "sql_mode='STRICT_TRANS_TABLES,SIMULTANEOUS_ASSIGNMENT'", "sql_mode='ORACLE'",
+			"sql_mode='EMPTY_STRING_IS_NULL'", "sql_mode='ANSI'", "sql_mode='NO_BACKSLASH_ESCAPES'", "sql_mode=''",
+			"sql_safe_updates=1" })
+	void settingsOfTheSessionChangeNoStatement(String setting) {
+		assertThatLocksWorkWith("sessionVariables=" + setting);
+	}
+
+	/**
+	 * They are used as they are.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "sql_mode='SIMULTANEOUS_ASSIGNMENT'", "sql_mode='ORACLE'", "sql_safe_updates=1" })
+	void connectionsOfTheApplicationThatBreakTheLocksAreRefused(String setting) {
+		HikariDataSource connections = pool(this.database.with("sessionVariables=" + setting).url());
+		try (JdbcLockStore store = new JdbcLockStore(connections, settings().withPoolSize(0))) {
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+				.withMessageContaining("sql_mode")
+				.withMessageContaining("sql_safe_updates");
+		}
 	}
 
 	/**

@@ -95,6 +95,40 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 		return new AcquireCommand(key(), owner, LEASE, "holder", "");
 	}
 
+	/**
+	 * Use a store on connections that have other settings than the drivers' own.
+	 * @param option an option of the driver
+	 */
+	final void assertThatLocksWorkWith(String option) {
+		try (JdbcLockStore other = new JdbcLockStore(pool(this.database.with(option).url()), settings())) {
+			other.verify();
+			for (int i = 0; i < 2; i++) {
+				AcquireCommand command = new AcquireCommand(key(), "a" + i, LEASE, "it's \\", "\\' \"");
+				granted(other.acquire(command));
+				assertThat(other.acquire(command("b"))).isInstanceOf(Refused.class);
+				assertThat(other.find(key())).hasValueSatisfying((lock) -> {
+					assertThat(lock.holder()).isEqualTo(command.holder());
+					assertThat(lock.reason()).isEqualTo(command.reason());
+				});
+				assertThat(other.renew(
+						List.of(new RenewCommand(key(), command.owner(), LEASE), new RenewCommand(key(), "b", LEASE))))
+					.containsExactly(RenewResult.RENEWED, RenewResult.REFUSED);
+				assertThat(other.release(key(), command.owner())).isTrue();
+			}
+			List<String> keys = List.of(key() + "/1", key() + "/2");
+			assertThat(other
+				.acquireAll(keys.stream().map((key) -> new AcquireCommand(key, "set", LEASE, "holder", "")).toList()))
+				.allMatch(Granted.class::isInstance);
+			assertThat(other.releaseAll(keys.stream().map((key) -> new ReleaseCommand(key, "set")).toList()))
+				.containsOnly(ReleaseResult.RELEASED);
+			granted(other.acquire(new AcquireCommand(key(), "+a", LEASE, "holder", "")));
+			assertThat(other.renew(List.of(new RenewCommand(key(), "+a", LEASE)))).containsExactly(RenewResult.RENEWED);
+			assertThat(other.release(key(), "+a")).isTrue();
+			other.connections()
+				.execute("end sessions", (dialect, connection) -> dialect.endSessions(connection, List.of("0 none")));
+		}
+	}
+
 	@Test
 	void uncontendedAcquireAndReleaseTakeFewRoundTrips() {
 		for (int i = 0; i < 20; i++) {

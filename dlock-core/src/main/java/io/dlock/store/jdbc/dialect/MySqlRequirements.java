@@ -3,6 +3,9 @@ package io.dlock.store.jdbc.dialect;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -28,6 +31,14 @@ final class MySqlRequirements {
 			ORDER BY c.ordinal_position
 			""";
 
+	private static final String SESSION = "SELECT @@SESSION.sql_mode, @@SESSION.sql_safe_updates";
+
+	/**
+	 * An assignment does not see those before it, or an empty text is {@code NULL}.
+	 */
+	private static final Set<String> OTHER_MEANING = Set.of("SIMULTANEOUS_ASSIGNMENT", "EMPTY_STRING_IS_NULL",
+			"ORACLE");
+
 	private static final Set<String> TEXTS = Set.of("holder", "reason");
 
 	private static final Set<String> EVERY_CHARACTER = Set.of("utf8mb4", "utf16", "utf16le", "utf32", "gb18030");
@@ -37,9 +48,29 @@ final class MySqlRequirements {
 
 	static void verify(Connection connection, LockTable table) throws SQLException {
 		table.ask(connection, TABLE_FACTS, (row) -> verify(table, row));
+		verifySession(connection);
 		Map<String, String> settings = DatabaseFacts.settingsOfMySql(connection);
 		verifyBinaryLog(settings);
 		DatabaseFacts.clocksOfMySql(settings).forEach(logger::warn);
+	}
+
+	/**
+	 * The locks' own connections have these settings right. Those of an application are
+	 * used as they are.
+	 */
+	private static void verifySession(Connection connection) throws SQLException {
+		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(SESSION)) {
+			row.next();
+			List<String> modes = List.of(row.getString(1).split(","));
+			if (row.getBoolean(2) || !Collections.disjoint(modes, OTHER_MEANING)) {
+				throw new StoreMisconfiguredException(
+						"The locks use connections of the application with sql_mode = '%s' and sql_safe_updates = %d, with which locks would be granted twice or not be renewed."
+							.formatted(row.getString(1), row.getInt(2)),
+						"Give the locks a pool of their own (dlock.jdbc.pool-size, without @DlockDataSource), "
+								+ "or connections without SIMULTANEOUS_ASSIGNMENT, EMPTY_STRING_IS_NULL, ORACLE and sql_safe_updates.",
+						null);
+			}
+		}
 	}
 
 	private static void verify(LockTable table, ResultSet row) throws SQLException {
