@@ -229,6 +229,17 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	}
 
 	/**
+	 * Without prepared statements, as behind some poolers, the driver writes the values
+	 * into the text.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "preferQueryMode=simple", "preferQueryMode=extendedForPrepared",
+			"preferQueryMode=extendedCacheEverything", "prepareThreshold=0", "binaryTransfer=false" })
+	void locksWorkInEachQueryMode(String mode) {
+		assertThatLocksWorkWith(mode);
+	}
+
+	/**
 	 * An index in the order of a library does not find its rows any more when the next
 	 * version of the library has another order, and lets a second row in.
 	 */

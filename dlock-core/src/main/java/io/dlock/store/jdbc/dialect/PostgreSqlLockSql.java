@@ -52,7 +52,7 @@ final class PostgreSqlLockSql {
 	 */
 	private static final String ACQUIRE_MANY = INTO + """
 			SELECT lock_key, owner, %2$s, clock_timestamp(), %3$s, 0, ?, ?, ''
-			FROM unnest(?, ?) WITH ORDINALITY AS asked (lock_key, owner, position) ORDER BY position
+			FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS asked (lock_key, owner, position) ORDER BY position
 			""" + UNLESS_HELD + ", lock_key";
 
 	/** The columns of a lock that people see. */
@@ -85,7 +85,7 @@ final class PostgreSqlLockSql {
 	 */
 	private static final String RENEW_MANY = """
 			WITH due AS (
-			  SELECT * FROM unnest(?, ?, ?) WITH ORDINALITY AS due (lock_key, owner, lease, position)
+			  SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[]) WITH ORDINALITY AS due (lock_key, owner, lease, position)
 			), free AS (
 			  SELECT l.lock_key, due.lease, due.position
 			  FROM due JOIN %1$s l ON l.lock_key = due.lock_key AND l.owner = due.owner
@@ -124,7 +124,7 @@ final class PostgreSqlLockSql {
 	private static final String RELEASE_MANY = """
 			WITH held AS (
 			  SELECT l.lock_key AS held_key
-			  FROM unnest(?, ?) AS due (lock_key, owner)
+			  FROM unnest(?::text[], ?::text[]) AS due (lock_key, owner)
 			    JOIN %1$s l ON l.lock_key = due.lock_key AND l.owner = due.owner AND l.lease_until > clock_timestamp()
 			  ORDER BY l.lock_key FOR UPDATE OF l
 			)
