@@ -221,9 +221,9 @@ final class RedisLua {
 	 */
 	static final String LENGTHEN_MEMBER = LENGTHEN + """
 			local function lengthenMember(name, member, lease, now, outlived)
+				lengthen(lease, left(KEYS[1], '+', outlived))
 				redis.call('HSET', KEYS[1], name,
 					string.format('%.0f', math.max(ends(member), now + lease * 1000)) .. string.match(member, ' .*$'))
-				lengthen(lease, left(KEYS[1], '+', outlived))
 			end
 			""";
 

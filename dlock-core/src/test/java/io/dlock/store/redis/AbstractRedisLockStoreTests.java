@@ -335,6 +335,34 @@ abstract class AbstractRedisLockStoreTests extends AbstractRedisMailboxTests {
 	}
 
 	/**
+	 * Redis refuses a script in which the first write needs memory.
+	 */
+	@Test
+	void r5LocksAreRenewedAndReleasedByAFullServer() {
+		try (RedisServer server = RedisServer.start("--maxmemory-policy", "noeviction")) {
+			RedisConnectionFactory factory = createConnectionFactory(server.host(), server.port());
+			List<String> owners = List.of("a", "+b", "+c");
+			try (RedisLockStore store = new RedisLockStore(factory, patient())) {
+				owners.forEach((owner) -> granted(store.acquire(command(owner, owner, LEASE))));
+				granted(store.acquire(command("+b", "+longer", LEASE.multipliedBy(2))));
+				try (RedisConnection connection = factory.getConnection()) {
+					connection.serverCommands().setConfig("maxmemory", "1");
+				}
+				assertThat(store.renew(owners.stream().map((owner) -> new RenewCommand(owner, owner, LEASE)).toList()))
+					.containsOnly(RenewResult.RENEWED);
+				assertThat(owners).allMatch((owner) -> store.release(owner, owner));
+			}
+			finally {
+				destroy(factory);
+			}
+		}
+	}
+
+	private static AcquireCommand command(String key, String owner, Duration lease) {
+		return new AcquireCommand(key, owner, lease, "holder", "", null, false, null, 2);
+	}
+
+	/**
 	 * As after a failover: the address leads to the new master, but the connection is
 	 * that to the old one, which is a replica now. A pool that checks its idle
 	 * connections, every 30 seconds, may meanwhile open another one.
