@@ -59,6 +59,16 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	@Test
+	void modeInWhichAnEmptyTextIsNullIsRefused() {
+		HikariDataSource oracle = pool("jdbc:h2:mem:" + UUID.randomUUID() + ";MODE=Oracle;DB_CLOSE_DELAY=-1");
+		Pools.createLockTable(oracle, "h2");
+		try (JdbcLockStore store = new JdbcLockStore(oracle, settings())) {
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+				.withMessageContaining("MODE=Oracle");
+		}
+	}
+
+	@Test
 	void synchronousCommitIsForPostgreSqlOnly() {
 		try (JdbcLockStore store = new JdbcLockStore(application(),
 				settings().withSynchronousCommit(SynchronousCommit.LOCAL))) {

@@ -5,6 +5,7 @@ import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -14,6 +15,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
+import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
 
 /**
@@ -86,6 +88,15 @@ final class H2LockDialect extends LockDialect {
 
 	@Override
 	void verify(Connection connection, LockTable table) throws SQLException {
+		try (Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery("SELECT 1 WHERE '' IS NULL")) {
+			if (row.next()) {
+				throw new StoreMisconfiguredException(
+						"The lock database is an H2 with MODE=Oracle, in which an empty text is NULL.",
+						"Give the locks a DataSource without MODE=Oracle (@DlockDataSource), or use the mode of another database.",
+						null);
+			}
+		}
 		DatabaseMetaData metaData = connection.getMetaData();
 		table.ask(connection, KEY_COLUMN, (row) -> {
 			if (row.getInt(4) > 1 && !row.getString(3).equals(stored(metaData, table.simpleName()))) {

@@ -20,12 +20,12 @@ public final class SqlErrors {
 	/**
 	 * Deadlock, serialization failure, duplicate key of a racing insert: run it again.
 	 */
-	private static final Set<String> CONFLICT = Set.of("40001", "40P01", "23505", "23000");
+	private static final Set<String> CONFLICT = Set.of("40001", "40P01", "23505");
 
 	/**
-	 * MySQL: deadlock, record changed (MariaDB snapshot isolation).
+	 * MySQL: deadlock, record changed (MariaDB snapshot isolation), duplicate key.
 	 */
-	private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020);
+	private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020, 1062);
 
 	/**
 	 * MySQL: a lock wait timeout, which some drivers also report as 40001. The statement

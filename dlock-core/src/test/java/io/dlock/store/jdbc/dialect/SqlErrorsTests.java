@@ -27,7 +27,7 @@ class SqlErrorsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "40001", "40P01", "23505", "23000", "HY000/1213", "HY000/1020", "40001/1213" })
+	@ValueSource(strings = { "40001", "40P01", "23505", "23000/1062", "HY000/1213", "HY000/1020", "40001/1213" })
 	void r35ConflictIsRepeated(String stateAndCode) {
 		SQLException error = error(stateAndCode);
 		assertThat(SqlErrors.isConflict(error)).isTrue();
