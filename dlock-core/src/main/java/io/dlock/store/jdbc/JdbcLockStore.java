@@ -160,6 +160,12 @@ public final class JdbcLockStore implements LockStore {
 		return renewal.results();
 	}
 
+	private List<RenewResult> renewOrFail(List<RenewCommand> leases) {
+		JdbcRenewal renewal = new JdbcRenewal(leases, this.settings.commandTimeout());
+		this.connections.executeRenewal(renewal);
+		return renewal.results();
+	}
+
 	@Override
 	public void leave(String storageKey, MailboxAddress mailbox) {
 		this.mailboxes.forget(mailbox, storageKey);
@@ -268,7 +274,7 @@ public final class JdbcLockStore implements LockStore {
 			return true;
 		});
 		try {
-			new TimePrecisionCheck(this, this.settings).run();
+			new LockTableCheck(this, this::renewOrFail, this.settings).run();
 		}
 		catch (StoreQuarantinedException ex) {
 			logger.debug("The times of the lock table are not checked, since the database grants no lock for a while",
