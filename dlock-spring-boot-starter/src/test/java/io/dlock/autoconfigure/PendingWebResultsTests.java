@@ -1,5 +1,7 @@
 package io.dlock.autoconfigure;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -27,6 +29,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Responses whose body is written after the controller has returned.
  */
 class PendingWebResultsTests {
+
+	private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DlockAutoConfiguration.class))
@@ -178,6 +182,50 @@ class PendingWebResultsTests {
 			assertThat(unknown.mono("body").block()).isEqualTo(ResponseEntity.ok("body"));
 		});
 		assertThat(written).isFalse();
+	}
+
+	/** Not public, as classes of an application need not be. */
+	private static final class OwnEntity extends HttpEntity<Object> {
+
+		OwnEntity(Object body) {
+			super(body);
+		}
+
+	}
+
+	private static final class BrokenEntity extends HttpEntity<String> {
+
+		@Override
+		public String getBody() {
+			throw new IllegalStateException("no session");
+		}
+
+	}
+
+	static class UnknownStage {
+
+		@DistributedLocked
+		public CompletableFuture<Object> run(Object result) {
+			return CompletableFuture.completedFuture(result);
+		}
+
+	}
+
+	@Test
+	void bodyOfAnEntityOfTheApplicationIsRead() {
+		this.runner.withBean(Unknown.class).withBean(UnknownStage.class).run((context) -> {
+			Unknown unknown = context.getBean(Unknown.class);
+			UnknownStage stage = context.getBean(UnknownStage.class);
+			for (HttpEntity<?> done : List.of(new OwnEntity("body"), new BrokenEntity())) {
+				assertThat(unknown.object(done)).isSameAs(done);
+				assertThat(stage.run(done)).succeedsWithin(TEN_SECONDS).isSameAs(done);
+			}
+			OwnEntity late = new OwnEntity(new CompletableFuture<>());
+			assertThatIllegalStateException().isThrownBy(() -> unknown.object(late));
+			assertThat(stage.run(late)).failsWithin(TEN_SECONDS)
+				.withThrowableThat()
+				.withCauseInstanceOf(IllegalStateException.class);
+		});
 	}
 
 }

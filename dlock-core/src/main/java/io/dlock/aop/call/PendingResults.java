@@ -1,6 +1,5 @@
 package io.dlock.aop.call;
 
-import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Iterator;
@@ -26,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Results whose work is done after the method has returned: futures and publishers,
@@ -219,10 +217,24 @@ public final class PendingResults {
 		return body(result);
 	}
 
+	/**
+	 * The method of the public class, because that of the application need not be public.
+	 */
 	private static @Nullable Object[] body(Object result) {
-		Method body = isNamed(result.getClass(), HTTP_ENTITY::equals)
-				? ReflectionUtils.findMethod(result.getClass(), "getBody") : null;
-		return (body != null) ? new @Nullable Object[] { ReflectionUtils.invokeMethod(body, result) } : new Object[0];
+		Class<?> entity = result.getClass();
+		while (entity != null && !entity.getName().equals(HTTP_ENTITY)) {
+			entity = entity.getSuperclass();
+		}
+		if (entity == null) {
+			return new Object[0];
+		}
+		try {
+			return new @Nullable Object[] { entity.getMethod("getBody").invoke(result) };
+		}
+		catch (ReflectiveOperationException ex) {
+			// its reader will see that it cannot be read
+			return new Object[0];
+		}
 	}
 
 }
