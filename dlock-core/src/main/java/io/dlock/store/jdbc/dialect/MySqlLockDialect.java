@@ -37,12 +37,11 @@ final class MySqlLockDialect extends LockDialect {
 	private static final String SESSION = "SELECT CONCAT(id, ' ', host) FROM information_schema.processlist WHERE id = ";
 
 	/**
-	 * The mode decides what a statement means. How texts are escaped is known to the
-	 * driver since it has connected, and stays.
+	 * The mode decides what a statement means. It has no {@code NO_BACKSLASH_ESCAPES}:
+	 * the texts of the drivers are safe without it, whatever mode they have seen.
 	 */
 	private static final String SESSION_SETUP = "SET SESSION innodb_lock_wait_timeout = %d, SESSION lock_wait_timeout = %d, "
-			+ "SESSION sql_safe_updates = 0, SESSION sql_mode = IF(FIND_IN_SET('NO_BACKSLASH_ESCAPES', @@SESSION.sql_mode), "
-			+ "'STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES', 'STRICT_ALL_TABLES')";
+			+ "SESSION sql_safe_updates = 0, SESSION sql_mode = 'STRICT_ALL_TABLES'";
 
 	/** The session has ended, or belongs to another user and will end by itself. */
 	private static final Set<Integer> NOT_KILLED = Set.of(1094, 1095);

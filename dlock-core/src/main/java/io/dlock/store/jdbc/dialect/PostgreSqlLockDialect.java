@@ -126,7 +126,7 @@ final class PostgreSqlLockDialect extends LockDialect {
 
 	@Override
 	public Collection<String> endSessions(Connection connection, Collection<String> sessions) throws SQLException {
-		String query = "SELECT %s, %s FROM pg_stat_activity WHERE %1$s = ANY(?::text[])".formatted(SESSION, TERMINATE);
+		String query = "SELECT %s, %s FROM pg_stat_activity WHERE %1$s = ANY(?)".formatted(SESSION, TERMINATE);
 		try (PreparedStatement statement = connection.prepareStatement(query)) {
 			statement.setArray(1, array(connection, "text", sessions.stream()));
 			try (ResultSet row = statement.executeQuery()) {
