@@ -84,13 +84,7 @@ final class LockedAnnotations {
 	 * @return the annotation, or {@code null} if the method is not locked
 	 */
 	static @Nullable DistributedLocked find(Method method, Class<?> type) {
-		for (AnnotatedElement place : places(method, type)) {
-			DistributedLocked found = AnnotatedElementUtils.findMergedAnnotation(place, DistributedLocked.class);
-			if (found != null) {
-				return found;
-			}
-		}
-		return null;
+		return find(DistributedLocked.class, method, type);
 	}
 
 	/**
@@ -100,8 +94,12 @@ final class LockedAnnotations {
 	 * @return the limit, or {@code null} if the method has a lock
 	 */
 	static @Nullable DistributedLimit findLimit(Method method, Class<?> type) {
+		return find(DistributedLimit.class, method, type);
+	}
+
+	private static <A extends Annotation> @Nullable A find(Class<A> kind, Method method, Class<?> type) {
 		for (AnnotatedElement place : places(method, type)) {
-			DistributedLimit found = AnnotatedElementUtils.findMergedAnnotation(place, DistributedLimit.class);
+			A found = AnnotatedElementUtils.findMergedAnnotation(place, kind);
 			if (found != null) {
 				return found;
 			}

@@ -1,9 +1,12 @@
 package io.dlock.test;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 
 import io.lettuce.core.resource.ClientResources;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -44,6 +47,28 @@ public final class LettuceFactories {
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;
+	}
+
+	/**
+	 * Send one command to a server.
+	 * @param server the server and the credentials
+	 * @param command the command
+	 * @param arguments its arguments
+	 * @return the answer as a text
+	 */
+	public static String call(RedisStandaloneConfiguration server, String command, String... arguments) {
+		LettuceConnectionFactory factory = create(server);
+		try (RedisConnection connection = factory.getConnection()) {
+			Object answer = connection.execute(command,
+					Arrays.stream(arguments)
+						.map((argument) -> argument.getBytes(StandardCharsets.UTF_8))
+						.toArray(byte[][]::new));
+			return (answer instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8)
+					: String.valueOf(answer);
+		}
+		finally {
+			factory.destroy();
+		}
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.dlock.autoconfigure;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,9 +22,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.dlock.LockHandle;
@@ -172,18 +169,7 @@ class TlsIntegrationTests {
 	private static String call(RedisServer server, String command, String... arguments) {
 		RedisStandaloneConfiguration plain = new RedisStandaloneConfiguration(server.host(), server.port());
 		plain.setPassword("secret");
-		LettuceConnectionFactory factory = LettuceFactories.create(plain);
-		try (RedisConnection connection = factory.getConnection()) {
-			Object answer = connection.execute(command,
-					Stream.of(arguments)
-						.map((argument) -> argument.getBytes(StandardCharsets.UTF_8))
-						.toArray(byte[][]::new));
-			return (answer instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8)
-					: String.valueOf(answer);
-		}
-		finally {
-			factory.destroy();
-		}
+		return LettuceFactories.call(plain, command, arguments);
 	}
 
 	@Test

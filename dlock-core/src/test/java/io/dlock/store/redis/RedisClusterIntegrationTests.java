@@ -1,8 +1,6 @@
 package io.dlock.store.redis;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -16,9 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.store.AcquireResult;
@@ -327,18 +325,8 @@ class RedisClusterIntegrationTests {
 	}
 
 	static String call(RedisServer server, String command, String... arguments) {
-		LettuceConnectionFactory factory = LettuceFactories.create(server.host(), server.port());
-		try (RedisConnection connection = factory.getConnection()) {
-			Object answer = connection.execute(command,
-					Arrays.stream(arguments)
-						.map((argument) -> argument.getBytes(StandardCharsets.UTF_8))
-						.toArray(byte[][]::new));
-			return (answer instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8)
-					: String.valueOf(answer);
-		}
-		finally {
-			factory.destroy();
-		}
+		return LettuceFactories.call(new RedisStandaloneConfiguration(server.host(), server.port()), command,
+				arguments);
 	}
 
 	enum Client {
