@@ -277,7 +277,7 @@ public final class JdbcLockStore implements LockStore {
 			new LockTableCheck(this, this::renewOrFail, this.settings).run();
 		}
 		catch (StoreQuarantinedException ex) {
-			logger.debug("The times of the lock table are not checked, since the database grants no lock for a while",
+			logger.debug("The rules of the lock table are not tried, since the database grants no lock for a while",
 					ex);
 		}
 	}

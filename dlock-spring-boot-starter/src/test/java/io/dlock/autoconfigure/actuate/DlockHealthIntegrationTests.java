@@ -21,8 +21,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
@@ -193,18 +192,8 @@ class DlockHealthIntegrationTests {
 	}
 
 	private static String call(RedisServer server, String... arguments) {
-		LettuceConnectionFactory factory = LettuceFactories.create(server.host(), server.port());
-		try (RedisConnection connection = factory.getConnection()) {
-			Object answer = connection.execute("CLUSTER",
-					Stream.of(arguments)
-						.map((argument) -> argument.getBytes(StandardCharsets.US_ASCII))
-						.toArray(byte[][]::new));
-			return (answer instanceof byte[] bytes) ? new String(bytes, StandardCharsets.US_ASCII)
-					: String.valueOf(answer);
-		}
-		finally {
-			factory.destroy();
-		}
+		return LettuceFactories.call(new RedisStandaloneConfiguration(server.host(), server.port()), "CLUSTER",
+				arguments);
 	}
 
 	@Test
