@@ -19,6 +19,7 @@ import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.jdbc.JdbcLockStore;
 import io.dlock.store.jdbc.JdbcLockStoreSettings;
+import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -72,7 +73,8 @@ class RegistriesInTransactionsTests extends AbstractTransactionTests {
 	void openDatabase() {
 		this.database.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
 		Pools.createLockTable(this.database, "h2");
-		this.audit = new LeaseLockRegistry(new JdbcLockStore(this.database, JdbcLockStoreSettings.defaults()),
+		this.audit = new LeaseLockRegistry(
+				new JdbcLockStore(this.database, JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND)),
 				LockSettings.builder().waitTime(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
 		this.context.registerBean("audit", LockRegistry.class, () -> this.audit);
 		this.context.registerBean(Registries.class);

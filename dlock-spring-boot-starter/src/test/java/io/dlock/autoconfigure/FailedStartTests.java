@@ -1,5 +1,6 @@
 package io.dlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.UUID;
 
 import javax.sql.DataSource;
@@ -78,7 +79,8 @@ class FailedStartTests {
 
 		@Bean(defaultCandidate = false)
 		LockStore ledgerStore(DataSource dataSource) {
-			JdbcLockStore store = new JdbcLockStore(dataSource, JdbcLockStoreSettings.defaults());
+			JdbcLockStore store = new JdbcLockStore(dataSource,
+					JdbcLockStoreSettings.defaults().withCommandTimeout(Duration.ofSeconds(10)));
 			store.verify();
 			return store;
 		}

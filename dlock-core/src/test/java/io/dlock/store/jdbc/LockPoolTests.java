@@ -240,7 +240,8 @@ class LockPoolTests {
 			application.setPoolName("shop");
 			application.setRegisterMbeans(true);
 			application.getConnection().close();
-			try (LockConnections locks = new LockConnections(application, JdbcLockStoreSettings.defaults())) {
+			try (LockConnections locks = new LockConnections(application,
+					JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
 				assertThat(locks.<Boolean>execute("test", (dialect, connection) -> true)).isTrue();
 				assertThat(ManagementFactory.getPlatformMBeanServer()
 					.queryNames(new ObjectName("com.zaxxer.hikari:type=Pool *"), null)).extracting(ObjectName::toString)

@@ -11,6 +11,7 @@ import org.springframework.util.ClassUtils;
 import io.dlock.LockHandle;
 import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.test.Patience;
 import io.dlock.test.ReducedClassPath;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,7 +31,8 @@ class WithoutHikariTests {
 			dataSource.setURL("jdbc:h2:mem:without-hikari;DB_CLOSE_DELAY=-1");
 			new ResourceDatabasePopulator(new ClassPathResource("io/dlock/store/jdbc/schema-h2.sql"))
 				.execute(dataSource);
-			try (JdbcLockStore store = new JdbcLockStore(dataSource, JdbcLockStoreSettings.defaults());
+			try (JdbcLockStore store = new JdbcLockStore(dataSource,
+					JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
 					LeaseLockRegistry registry = new LeaseLockRegistry(store, LockSettings.defaults());
 					LockHandle lock = registry.acquire("key")) {
 				return lock.isValid();
