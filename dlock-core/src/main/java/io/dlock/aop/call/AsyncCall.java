@@ -156,7 +156,7 @@ final class AsyncCall extends LockedCall {
 		CompletableFuture<@Nullable Void> released = locks.releaseAsync();
 		boolean now = released.isDone();
 		released.whenComplete((done, loss) -> {
-			Runnable telling = () -> teller.accept(outcome(value, failure, loss));
+			Runnable telling = () -> teller.accept(told(value, failure, loss));
 			if (now) {
 				telling.run();
 			}
@@ -164,6 +164,18 @@ final class AsyncCall extends LockedCall {
 				LockedMethodExecutor.executeOrRun(telling);
 			}
 		});
+	}
+
+	/**
+	 * The outcome, or the failure to find it: the caller waits for one.
+	 */
+	private @Nullable Throwable told(@Nullable Object value, @Nullable Throwable failure, @Nullable Throwable loss) {
+		try {
+			return outcome(value, failure, loss);
+		}
+		catch (Throwable ex) {
+			return ex;
+		}
 	}
 
 }

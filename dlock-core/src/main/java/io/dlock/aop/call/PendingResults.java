@@ -199,10 +199,23 @@ public final class PendingResults {
 	}
 
 	/**
+	 * A result that cannot be read, such as a collection that changes meanwhile, is a
+	 * matter of its reader.
+	 */
+	private static @Nullable Object[] parts(Object result) {
+		try {
+			return read(result);
+		}
+		catch (ReflectiveOperationException | RuntimeException ex) {
+			return new Object[0];
+		}
+	}
+
+	/**
 	 * Only collections of Java: others, which may be behind a view, may load what they
 	 * have inside.
 	 */
-	private static @Nullable Object[] parts(Object result) {
+	private static @Nullable Object[] read(Object result) throws ReflectiveOperationException {
 		if (result instanceof Optional<?> optional) {
 			return new @Nullable Object[] { optional.orElse(null) };
 		}
@@ -220,21 +233,12 @@ public final class PendingResults {
 	/**
 	 * The method of the public class, because that of the application need not be public.
 	 */
-	private static @Nullable Object[] body(Object result) {
+	private static @Nullable Object[] body(Object result) throws ReflectiveOperationException {
 		Class<?> entity = result.getClass();
 		while (entity != null && !entity.getName().equals(HTTP_ENTITY)) {
 			entity = entity.getSuperclass();
 		}
-		if (entity == null) {
-			return new Object[0];
-		}
-		try {
-			return new @Nullable Object[] { entity.getMethod("getBody").invoke(result) };
-		}
-		catch (ReflectiveOperationException ex) {
-			// its reader will see that it cannot be read
-			return new Object[0];
-		}
+		return (entity != null) ? new @Nullable Object[] { entity.getMethod("getBody").invoke(result) } : new Object[0];
 	}
 
 }

@@ -1,11 +1,15 @@
 package io.dlock.aop.call;
 
+import java.time.Duration;
 import java.util.AbstractList;
+import java.util.ArrayDeque;
 import java.util.Collections;
+import java.util.ConcurrentModificationException;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
@@ -366,6 +370,26 @@ class PendingResultsTests {
 			.withMessageContaining("may not be done");
 		assertThat(bean.mono("done").block()).isEqualTo("done");
 		assertThat(bean.stage("done").join()).isEqualTo("done");
+	}
+
+	/**
+	 * As a collection of Java is that another thread changes while it is copied.
+	 */
+	@Test
+	void resultThatCannotBeReadIsDelivered() {
+		Queue<Object> changing = Collections.asLifoQueue(new ArrayDeque<>() {
+
+			@Override
+			public Object[] toArray() {
+				throw new ConcurrentModificationException();
+			}
+
+		});
+		Unknown bean = bean(Unknown.class);
+		assertThat(bean.object(changing) == changing).isTrue();
+		assertThat(bean.stage(changing)).succeedsWithin(Duration.ofSeconds(20))
+			.satisfies((result) -> assertThat(result == changing).isTrue());
+		assertThat(bean.mono(changing).block() == changing).isTrue();
 	}
 
 	/**
