@@ -91,7 +91,11 @@ final class Election {
 	}
 
 	private boolean isDecided(Round<AcquireResult> round) {
-		return granted(round) >= this.quorum.votes() || this.quorum.holder(locks(refusals(round)), 0) != null;
+		List<Refused> refusals = refusals(round);
+		List<StoredLock> locks = locks(refusals);
+		int silent = refusals.size() - locks.size();
+		return granted(round) >= this.quorum.votes() || this.quorum.holder(locks, 0) != null
+				|| this.quorum.nodes().size() - silent < this.quorum.votes();
 	}
 
 	/**

@@ -101,6 +101,28 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 		return round;
 	}
 
+	/**
+	 * Whether the answers to a release suffice: it is known whether a majority had the
+	 * lock, and those without an answer cannot keep it from its next owner.
+	 */
+	boolean isSettled(Round<Boolean> release) {
+		int released = release.count((done) -> done);
+		return this.nodes.size() - release.unknown() >= votes()
+				&& (released >= majority() || released + release.unknown() < majority());
+	}
+
+	/**
+	 * The outcome of a release.
+	 * @return whether a majority of the nodes had the lock
+	 * @throws StoreException if too few nodes answered
+	 */
+	boolean released(String operation, Round<Boolean> release) {
+		if (!isSettled(release)) {
+			throw noMajority(operation, release, Effect.UNKNOWN);
+		}
+		return release.count((done) -> done) >= majority();
+	}
+
 	StoreException noMajority(String operation, Round<?> round, Effect effect) {
 		Throwable cause = failure(round);
 		return new StoreException(effect, false,
@@ -148,17 +170,21 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	 * The lock whose token a majority of the nodes knows.
 	 * @param locks the locks of one key on different nodes
 	 * @param unknown the number of nodes that may know the same one
-	 * @return the lock, or {@code null} if there is none
+	 * @return the lock that most nodes know, or {@code null} if they are too few
 	 */
 	@Nullable StoredLock holder(List<StoredLock> locks, int unknown) {
 		Map<List<Object>, Integer> counts = new HashMap<>();
+		StoredLock known = null;
+		int most = 0;
 		for (StoredLock lock : locks) {
 			// nodes with one last token mint one next one for several candidates
-			if (counts.merge(List.of(lock.token(), lock.holder()), 1, Integer::sum) + unknown >= votes()) {
-				return shown(lock);
+			int count = counts.merge(List.of(lock.token(), lock.holder()), 1, Integer::sum);
+			if (count > most) {
+				most = count;
+				known = lock;
 			}
 		}
-		return null;
+		return (known != null && most + unknown >= votes()) ? shown(known) : null;
 	}
 
 	/**

@@ -8,7 +8,6 @@ import java.util.Objects;
 import java.util.Optional;
 
 import io.dlock.store.LockStore;
-import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
@@ -63,13 +62,8 @@ final class QuorumInspection implements StoreInspection {
 
 	@Override
 	public boolean forceRelease(String storageKey, long token) {
-		Round<Boolean> round = this.quorum.askAll("force a release",
-				(store) -> of(store).forceRelease(storageKey, token));
-		int released = round.count((done) -> done);
-		if (released < this.quorum.majority() && released + round.unknown() >= this.quorum.majority()) {
-			throw this.quorum.noMajority("force a release", round, Effect.UNKNOWN);
-		}
-		return released >= this.quorum.majority();
+		return this.quorum.released("force a release",
+				this.quorum.ask((store) -> of(store).forceRelease(storageKey, token), (answers) -> false));
 	}
 
 	/**

@@ -115,12 +115,16 @@ public final class QuorumLockStore implements LockStore {
 		long deadline = System.nanoTime() + this.quorum.timeoutNanos();
 		// with little time left slow nodes would look like silent ones
 		long lastAttempt = deadline - this.quorum.timeoutNanos() / 2;
-		String releasing = command.releasing();
-		Ballot other = (releasing != null) ? this.ballots.remove(new Owner(command.key(), releasing)) : null;
+		Owner releasing = (command.releasing() != null) ? new Owner(command.key(), command.releasing()) : null;
+		Ballot other = (releasing != null) ? this.ballots.get(releasing) : null;
 		Owner owner = new Owner(command.key(), command.owner());
 		long pause = FIRST_PAUSE;
 		while (true) {
 			AcquireResult result = attempt(owner, command, other, deadline);
+			if (releasing != null && other != null) {
+				// not after a failure, after which the caller releases it again
+				this.ballots.remove(releasing, other);
+			}
 			if (result != null) {
 				return result;
 			}
@@ -227,23 +231,11 @@ public final class QuorumLockStore implements LockStore {
 		boolean outdated = ballot.isOutdated(this.quorum.now());
 		Round<Boolean> round = new Round<>(ballot.release());
 		return () -> {
-			boolean released = isReleased(round, deadline - System.nanoTime());
+			boolean released = this.quorum.released("release a lock",
+					round.await(this.quorum::isSettled, deadline - System.nanoTime()));
 			this.ballots.remove(releaser, ballot);
 			return released && !outdated;
 		};
-	}
-
-	private boolean isReleased(Round<Boolean> round, long nanos) {
-		int majority = this.quorum.majority();
-		round.await((answers) -> {
-			int released = answers.count((done) -> done);
-			return released >= majority || released + answers.unknown() < majority;
-		}, nanos);
-		int released = round.count((done) -> done);
-		if (released < majority && released + round.unknown() >= majority) {
-			throw this.quorum.noMajority("release a lock", round, Effect.UNKNOWN);
-		}
-		return released >= majority;
 	}
 
 	@Override

@@ -63,7 +63,8 @@ final class QuorumNode {
 		try {
 			return CompletableFuture.supplyAsync(() -> run(command, asked), this.threads);
 		}
-		catch (RejectedExecutionException ex) {
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			// or no thread can be started
 			return CompletableFuture.failedFuture(notSent(ex));
 		}
 	}

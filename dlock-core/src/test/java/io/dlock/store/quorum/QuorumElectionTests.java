@@ -96,6 +96,18 @@ class QuorumElectionTests extends AbstractQuorumTests {
 	}
 
 	/**
+	 * The first node has the vote of an attempt that ended without a release.
+	 */
+	@Test
+	void holderIsTheOneThatMostNodesKnow() {
+		this.nodes.get(0).acquire(command("former"));
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+		set(Mode.IS_DOWN, 3, 4);
+		assertThat(this.store.find("key"))
+			.hasValueSatisfying((lock) -> assertThat(lock.holder()).isEqualTo("holder a"));
+	}
+
+	/**
 	 * Nodes whose last token is the same one mint the same next one.
 	 */
 	@Test

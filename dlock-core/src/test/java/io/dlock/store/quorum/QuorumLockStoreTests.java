@@ -6,6 +6,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -14,6 +16,7 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 import io.dlock.store.quorum.FaultyNode.Mode;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.Timing;
@@ -110,6 +113,63 @@ class QuorumLockStoreTests extends AbstractQuorumTests {
 		assertThat(this.store.release("key", "a")).isTrue();
 		set(Mode.IS_DOWN, 3, 4);
 		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Granted.class);
+	}
+
+	/**
+	 * The caller repeats the acquire, or gives up and releases the other lock.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void lockThatIsPassedOnDuringAnOutageIsReleasedAfterIt(boolean repeated) {
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+		set(Mode.IS_DOWN, 0, 1, 2);
+		AcquireCommand next = new AcquireCommand("key", "b", LEASE, "holder b", "", null, false, "a");
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.acquire(next));
+		set(Mode.WORKS, 0, 1, 2);
+		if (repeated) {
+			assertThat(this.store.acquire(next)).isInstanceOf(Granted.class);
+			assertThat(this.store.release("key", "b")).isTrue();
+		}
+		else {
+			assertThat(this.store.release("key", "a")).isTrue();
+		}
+		assertThat(this.store.ballots()).isZero();
+		assertThat(acquire(store(SETTINGS), "c")).isInstanceOf(Granted.class);
+	}
+
+	/**
+	 * The next owner needs four of five votes.
+	 */
+	@Test
+	void releaseIsDoneWhenEnoughNodesForTheNextOwnerHaveAnswered() {
+		QuorumSettings careful = SETTINGS.withWrongClocks(1);
+		QuorumLockStore carefulStore = store(careful);
+		long token = ((Granted) acquire(carefulStore, "a")).token();
+		set(Mode.IS_DOWN, 3, 4);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> carefulStore.release("key", "a"))
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+		assertThatExceptionOfType(StoreException.class)
+			.isThrownBy(() -> carefulStore.inspection().forceRelease("key", token));
+		set(Mode.WORKS, 4);
+		carefulStore.release("key", "a");
+		assertThat(acquire(store(careful), "b")).isInstanceOf(Granted.class);
+	}
+
+	/**
+	 * At the limit of threads of the machine.
+	 */
+	@Test
+	void nodeForWhichNoThreadCanBeStartedIsAsOneThatIsDown() {
+		QuorumLockStore crowded = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(),
+				(node) -> (command) -> {
+					if (node == 2) {
+						throw new OutOfMemoryError("unable to create native thread");
+					}
+					command.run();
+				});
+		assertThat(acquire(crowded, "a")).isInstanceOf(Granted.class);
+		assertThat(crowded.release("key", "a")).isTrue();
+		assertThat(this.nodes).allMatch((node) -> node.find("key").isEmpty());
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package io.dlock.store.quorum;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -63,6 +64,24 @@ class QuorumQuarantineTests extends AbstractQuorumTests {
 			.satisfies((ex) -> assertThat(ex.remaining()).as("until the first of the three votes")
 				.isEqualTo(LEASE.multipliedBy(3).dividedBy(5)));
 		assertThat(renew(quorum, "a")).as("two of five know it").isEqualTo(RenewResult.REFUSED);
+	}
+
+	/**
+	 * The state of the health is asked for with the lock that it takes, within one
+	 * command timeout.
+	 */
+	@Test
+	void quarantineOfAMajorityIsKnownAlthoughTheOthersHang() {
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, LEASE);
+		QuorumLockStore hanging = new QuorumLockStore(three, SETTINGS.withCommandTimeout(Duration.ofMinutes(9)),
+				this.time::get, List.of(), (node) -> (command) -> {
+					if (node < 2) {
+						command.run();
+					}
+				});
+		assertThat(CompletableFuture.supplyAsync(() -> acquire(hanging, "a"))).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.withCauseInstanceOf(StoreQuarantinedException.class);
 	}
 
 	@Test
