@@ -92,7 +92,10 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command, long leastToken) {
-		RedisAcquire acquire = acquisition(command, leastToken);
+		return acquire(acquisition(command, leastToken));
+	}
+
+	private AcquireResult acquire(RedisAcquire acquire) {
 		if (this.acknowledgement != null) {
 			AcquireResult result = acquireEach(List.of(acquire)).get(0);
 			if (result instanceof AcquireResult.Failed failed) {
@@ -266,22 +269,34 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 
 	@Override
 	public void verify() {
-		String key = "dlock/start-up-check";
 		String owner = UUID.randomUUID().toString();
+		String key = "dlock/start-up-check/" + owner;
+		AcquireCommand command = new AcquireCommand(key, owner, Duration.ofMillis(10), "start-up check", "");
 		if (this.quarantine != null) {
 			this.quarantine.verify();
 		}
 		try {
-			acquire(new AcquireCommand(key, owner, Duration.ofMillis(10), "start-up check", ""));
+			acquireForCheck(command);
 			release(key, owner);
-		}
-		catch (StoreQuarantinedException ex) {
-			logger.debug("Redis grants no lock for a while", ex);
 		}
 		catch (RedisUnacknowledgedException ex) {
 			unacknowledged(ex);
 		}
 		this.mailboxes.verify();
+	}
+
+	/**
+	 * In a quarantine, the script without it shows what the user may do, and whether an
+	 * acknowledgement can be had: the key protects nothing.
+	 */
+	private void acquireForCheck(AcquireCommand command) {
+		try {
+			acquire(command);
+		}
+		catch (StoreQuarantinedException ex) {
+			logger.debug("Redis grants no lock for a while", ex);
+			acquire(new RedisAcquire(this.prefix, command, 0, null));
+		}
 	}
 
 	/**

@@ -144,7 +144,17 @@ final class RedisQuarantine {
 		}
 		Thread thread = new Thread(null, this::visitUntilDone, "dlock-redis-quarantine", 0, false);
 		thread.setDaemon(true);
-		thread.start();
+		try {
+			thread.start();
+		}
+		catch (OutOfMemoryError ex) {
+			noVisits(ex);
+		}
+	}
+
+	private void noVisits(Throwable reason) {
+		logger.debug("The quarantine of keys begins with their next use", reason);
+		this.visits.set(0);
 	}
 
 	/**
@@ -167,6 +177,9 @@ final class RedisQuarantine {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+		}
+		catch (RuntimeException ex) {
+			noVisits(ex);
 		}
 	}
 

@@ -21,15 +21,16 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Failed;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.Quarantine;
 import io.dlock.store.RenewResult;
-import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Clustered;
@@ -91,6 +92,11 @@ class RedisAcknowledgementIntegrationTests {
 
 	private RedisLockStore store(RedisStandaloneConfiguration server, Client client, Duration timeout,
 			RedisAcknowledgement acknowledgement) {
+		return store(server, client,
+				RedisLockStoreSettings.defaults().withCommandTimeout(timeout).withAcknowledgement(acknowledgement));
+	}
+
+	private RedisLockStore store(RedisStandaloneConfiguration server, Client client, RedisLockStoreSettings settings) {
 		RedisConnectionFactory factory = (client == Client.JEDIS) ? jedis(server) : LettuceFactories.create(server);
 		this.opened.add(() -> {
 			if (factory instanceof JedisConnectionFactory jedis) {
@@ -100,8 +106,7 @@ class RedisAcknowledgementIntegrationTests {
 				lettuce.destroy();
 			}
 		});
-		return opened(new RedisLockStore(factory,
-				RedisLockStoreSettings.defaults().withCommandTimeout(timeout).withAcknowledgement(acknowledgement)));
+		return opened(new RedisLockStore(factory, settings));
 	}
 
 	private static JedisConnectionFactory jedis(RedisStandaloneConfiguration server) {
@@ -244,6 +249,22 @@ class RedisAcknowledgementIntegrationTests {
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.acquire(command("a", "a")))
 			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
 			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+	}
+
+	/**
+	 * The first start with a quarantine is in one.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void userWithoutTheRightFailsTheStartInAQuarantine(Client client) {
+		RedisClusterIntegrationTests.call(this.master, "ACL", "SETUSER", "default", "-wait");
+		RedisLockStore store = store(new RedisStandaloneConfiguration(this.master.host(), this.master.port()), client,
+				AbstractRedisStoreTests.patient()
+					.withAcknowledgement(BY_ONE)
+					.withQuarantine(new Quarantine(LEASE, Duration.ZERO)));
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+			.withMessageContaining("+wait");
+		assertThat(store.quarantine()).hasValueSatisfying((rest) -> assertThat(rest).isPositive());
 	}
 
 	@ParameterizedTest

@@ -1,8 +1,10 @@
 package io.dlock.store.redis;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
@@ -11,7 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.store.AcquireResult;
@@ -19,6 +23,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.Quarantine;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoreQuarantinedException;
@@ -376,6 +381,35 @@ class RedisQuarantineIntegrationTests {
 	}
 
 	@Test
+	void visitThatFailedIsFollowedByTheNext() {
+		this.server = RedisServer.start();
+		this.factory = LettuceFactories.create(this.server.host(), this.server.port());
+		AtomicBoolean failed = new AtomicBoolean();
+		RedisConnectionFactory unknown = (RedisConnectionFactory) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { RedisConnectionFactory.class }, (proxy, method, arguments) -> {
+					boolean afterAVisit = StackWalker.getInstance()
+						.walk((frames) -> frames.anyMatch((frame) -> frame.getMethodName().equals("isCluster")));
+					if (afterAVisit && failed.compareAndSet(false, true)) {
+						throw new RedisConnectionFailureException("no connection");
+					}
+					return method.invoke(this.factory, arguments);
+				});
+		this.store = new RedisLockStore(unknown,
+				AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(LONG, LAG)));
+		quarantined(this.store, "a", "a");
+		Awaitility.await()
+			.until(() -> failed.get() && Thread.getAllStackTraces()
+				.keySet()
+				.stream()
+				.noneMatch((thread) -> thread.getName().equals("dlock-redis-quarantine")));
+		RedisClusterIntegrationTests.call(this.server, "FLUSHALL");
+		quarantined(this.store, "a", "b");
+		Awaitility.await()
+			.until(() -> RedisClusterIntegrationTests.call(this.server, "INFO", "keyspace")
+				.contains("keys=" + RedisKeys.BUCKETS));
+	}
+
+	@Test
 	void versionOfTheServerIsAskedFor() {
 		this.server = RedisServer.start();
 		this.factory = LettuceFactories.create(this.server.host(), this.server.port());
@@ -385,6 +419,20 @@ class RedisQuarantineIntegrationTests {
 			assertThat(RedisClusterIntegrationTests.call(this.server, "INFO", "server"))
 				.contains("redis_version:" + RedisAnswers.text(answer.get(2)) + "\r\n");
 		}
+	}
+
+	/**
+	 * The guard of the quarantine needs fewer rights than the rest of the script.
+	 */
+	@Test
+	void userWithoutARightOfTheLocksFailsTheStart() {
+		this.server = RedisServer.start();
+		RedisClusterIntegrationTests.call(this.server, "ACL", "SETUSER", "default", "-pexpire");
+		this.factory = LettuceFactories.create(this.server.host(), this.server.port());
+		this.store = new RedisLockStore(this.factory,
+				AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(LONG, LAG)));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
+			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
 	}
 
 	@Test
