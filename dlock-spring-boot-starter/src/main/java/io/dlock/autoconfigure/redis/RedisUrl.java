@@ -2,6 +2,7 @@ package io.dlock.autoconfigure.redis;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /**
  * The URL of a node. Messages name it by its place, because it may have a password.
@@ -65,13 +67,18 @@ record RedisUrl(String host, int port, boolean tls, @Nullable String user, @Null
 		if (uri.getQuery() != null || uri.getFragment() != null) {
 			throw refused(property, "has parameters");
 		}
-		String[] credentials = (uri.getUserInfo() != null) ? uri.getUserInfo().split(":", 2) : new String[] { "" };
-		String user = (credentials.length == 2) ? credentials[0] : "";
-		String password = credentials[credentials.length - 1];
+		String[] credentials = (uri.getRawUserInfo() != null) ? uri.getRawUserInfo().split(":", 2)
+				: new String[] { "" };
+		String user = (credentials.length == 2) ? decode(credentials[0]) : "";
+		String password = decode(credentials[credentials.length - 1]);
 		String database = uri.getPath().replace("/", "");
 		return new RedisUrl(uri.getHost(), (uri.getPort() != -1) ? uri.getPort() : DEFAULT_PORT,
 				uri.getScheme().equals("rediss"), user.isEmpty() ? null : user, password.isEmpty() ? null : password,
 				database.isEmpty() ? 0 : Integer.parseInt(database));
+	}
+
+	private static String decode(String part) {
+		return StringUtils.uriDecode(part, StandardCharsets.UTF_8);
 	}
 
 	private static @Nullable URI uri(String text) {

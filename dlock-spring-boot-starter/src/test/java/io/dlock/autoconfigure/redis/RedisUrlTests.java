@@ -28,7 +28,7 @@ class RedisUrlTests {
 
 	@ParameterizedTest
 	@CsvSource({ "locks:secret, locks, secret", ":secret,, secret", "secret,, secret",
-			"locks:s%40c%2Fr:t, locks, s@c/r:t" })
+			"locks:s%40c%2Fr:t, locks, s@c/r:t", "se%3Acret,, se:cret", "lö%3Aks:sé%3At, lö:ks, sé:t" })
 	void credentialsAreDecoded(String written, String user, String password) {
 		assertThat(url("redis://" + written + "@a/1")).isEqualTo(new RedisUrl("a", 6379, false, user, password, 1));
 	}
