@@ -103,7 +103,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		this.openEntityManagerWarning.check(call.method(), () -> isHeld(call));
 		failIfRefused(call);
 		checkCompletion(call);
-		if (this.inside != InsideTransaction.DEFER || !isInside()) {
+		if (this.inside != InsideTransaction.DEFER || !isSynchronized()) {
 			return;
 		}
 		TransactionLocks kept = ThreadTransactionLocks.locks();
@@ -139,12 +139,11 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	/**
-	 * A callback after the completion writes with the connection of the transaction,
-	 * which then commits once more, after all callbacks.
+	 * A callback after the commit or the completion writes with the connection of the
+	 * transaction, which then commits once more, after all callbacks.
 	 */
 	private void checkCompletion(LockedInvocation call) {
-		boolean completing = TransactionSynchronizationManager.isActualTransactionActive()
-				&& !TransactionSynchronizationManager.isSynchronizationActive();
+		boolean completing = TransactionSynchronizationManager.isActualTransactionActive() && !isInside();
 		if (!completing || this.inside == InsideTransaction.IGNORE || isHeld(call)
 				|| leavesTransaction(call, (attribute) -> true)) {
 			return;
@@ -158,6 +157,10 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	private static boolean isInside() {
+		return isSynchronized() && !CommittingTransactionListener.isCommitting();
+	}
+
+	private static boolean isSynchronized() {
 		return TransactionSynchronizationManager.isActualTransactionActive()
 				&& TransactionSynchronizationManager.isSynchronizationActive();
 	}
@@ -295,6 +298,9 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 				listener.add(this.guard);
 				this.guarded.add(listener);
 			}
+		}
+		if (this.inside != InsideTransaction.IGNORE) {
+			SharedListeners.of(manager, CommittingTransactionListener.class, CommittingTransactionListener::new);
 		}
 		if (this.severalManagers && this.inside == InsideTransaction.DEFER) {
 			SharedListeners.of(manager, BegunTransactionListener.class, BegunTransactionListener::new);

@@ -370,6 +370,86 @@ class LeftTransactionTests extends AbstractTransactionTests {
 		assertThat(entries()).isZero();
 	}
 
+	private void afterCommit(Runnable body) {
+		inTransaction(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void afterCommit() {
+				body.run();
+			}
+
+		}));
+	}
+
+	/**
+	 * The synchronizations are still active then.
+	 */
+	@Test
+	void writesOfACallAfterTheCommitAreCommittedAfterTheLockWithAWarning() {
+		Work work = start();
+		List<String> seen = new ArrayList<>();
+		afterCommit(() -> {
+			work.runInTransaction(this::insert);
+			seen.add("held %s, entries %d".formatted(isHeld(), CompletableFuture.supplyAsync(this::entries).join()));
+		});
+		assertThat(seen).containsExactly("held false, entries 0");
+		assertThat(entries()).isOne();
+		assertThat(warnings()).singleElement(as(InstanceOfAssertFactories.STRING))
+			.contains("Work.runInTransaction", "completion", "REQUIRES_NEW");
+	}
+
+	@Test
+	void callAfterTheCommitIsRefusedInsideATransaction() {
+		Work work = start((postProcessor) -> postProcessor.setInsideTransaction(InsideTransaction.FAIL));
+		afterCommit(() -> assertThatExceptionOfType(IllegalTransactionStateException.class)
+			.isThrownBy(() -> work.runInTransaction(this::insert))
+			.withMessageContaining("completion"));
+		assertThat(entries()).isZero();
+	}
+
+	/**
+	 * A transaction that begins after the commit of another is not that one, and the next
+	 * one of the thread is neither.
+	 */
+	@Test
+	void transactionAfterTheCommitOfAnotherKeepsItsLocks() {
+		Leaving work = startLeaving(InsideTransaction.DEFER);
+		Work inner = this.context.getBean(Work.class);
+		Runnable keeping = () -> {
+			inner.runInTransaction(this::insert);
+			assertThat(isHeld()).isTrue();
+		};
+		afterCommit(() -> {
+			inNewTransaction(keeping);
+			assertThat(isHeld()).isFalse();
+			work.requiresNew(this::insert);
+		});
+		inTransaction(keeping);
+		nothingIsLeft();
+		assertThat(warnings()).singleElement(as(InstanceOfAssertFactories.STRING)).contains("is kept until");
+	}
+
+	/**
+	 * The locks of the transaction are kept until its completion.
+	 */
+	@Test
+	void callAfterTheCommitFindsTheLockThatItsTransactionKeeps() {
+		Work work = start();
+		inTransaction(() -> {
+			work.runInTransaction(this::insert);
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCommit() {
+					work.runInTransaction(LeftTransactionTests.this::insert);
+				}
+
+			});
+		});
+		nothingIsLeft();
+		assertThat(entries()).isEqualTo(2);
+	}
+
 	@ParameterizedTest
 	@EnumSource(InsideTransaction.class)
 	void newTransactionAfterTheCompletionEndsInTheLock(InsideTransaction inside) {

@@ -51,11 +51,11 @@ class SharedTransactionManagerTests extends AbstractTransactionTests {
 	}
 
 	@Test
-	void managerHasOneListenerForAllContexts() {
+	void managerHasOneListenerOfATypeForAllContexts() {
 		start();
-		assertThat(this.transactions.getTransactionExecutionListeners()).hasSize(1);
+		assertThat(this.transactions.getTransactionExecutionListeners()).hasSize(2);
 		childrenComeAndGo(this.context);
-		assertThat(this.transactions.getTransactionExecutionListeners()).hasSize(1);
+		assertThat(this.transactions.getTransactionExecutionListeners()).hasSize(2);
 	}
 
 	@Test
@@ -63,7 +63,7 @@ class SharedTransactionManagerTests extends AbstractTransactionTests {
 		this.transactions.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
 		start();
 		childrenComeAndGo(this.context);
-		assertThat(this.transactions.getTransactionExecutionListeners()).hasSize(2);
+		assertThat(this.transactions.getTransactionExecutionListeners()).hasSize(3);
 	}
 
 	@Test
@@ -108,7 +108,7 @@ class SharedTransactionManagerTests extends AbstractTransactionTests {
 			childrenComeAndGo(parent);
 			assertThat(committing.next()).isSameAs(own);
 			assertThat(committing.hasNext()).isFalse();
-			assertThat(this.transactions.getTransactionExecutionListeners()).hasSize(2).startsWith(own);
+			assertThat(this.transactions.getTransactionExecutionListeners()).hasSize(3).startsWith(own);
 		}
 	}
 
