@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.util.ClassUtils;
@@ -86,8 +87,9 @@ final class DeclaredTypes {
 			return ResolvableType.NONE;
 		}
 		List<Method> candidates = Arrays.stream(type.getMethods())
-			.filter((method) -> method.getName().equals(name) && !method.isBridge()
-					&& !Modifier.isStatic(method.getModifiers()))
+			.filter((method) -> method.getName().equals(name) && !Modifier.isStatic(method.getModifiers()))
+			.map(BridgeMethodResolver::findBridgedMethod)
+			.distinct()
 			.toList();
 		if (candidates.isEmpty()) {
 			return null;

@@ -69,6 +69,22 @@ class KeyExpressionCheckTests {
 
 	}
 
+	abstract static class Event {
+
+		public String aggregateId() {
+			return "order";
+		}
+
+	}
+
+	/**
+	 * Its method is one of the compiler, which bridges to the class above that is not
+	 * public.
+	 */
+	public static final class OrderPlaced extends Event {
+
+	}
+
 	@SuppressWarnings("unused")
 	static class Methods<E extends Base & HasId> {
 
@@ -81,6 +97,9 @@ class KeyExpressionCheckTests {
 		}
 
 		void rooted(Item root) {
+		}
+
+		void events(OrderPlaced event) {
 		}
 
 		<T extends Base & HasId> void bounds(T order, E own, List<? extends T> list, Map<String, ? extends T> map,
@@ -102,7 +121,8 @@ class KeyExpressionCheckTests {
 			"bounds",
 			new Object[] { new Order(), new Order(), List.of(new Order()), Map.of("a", new Order()),
 					Optional.of(new Order()), new Box<>(new Order()) },
-			"sums", new Object[] { "b", "c", 3, List.of("d", "e"), Map.of("3", "f"), 4 });
+			"sums", new Object[] { "b", "c", 3, List.of("d", "e"), Map.of("3", "f"), 4 }, "events",
+			new Object[] { new OrderPlaced() });
 
 	private static LockKey key(String method, String expression) {
 		Method annotated = Arrays.stream(Methods.class.getDeclaredMethods())
@@ -136,6 +156,9 @@ class KeyExpressionCheckTests {
 			# one of several bounds
 			bounds | #order.id | 7
 			bounds | #order.id() | 7
+			# a method of a class that is not public
+			events | #event.aggregateId() | order
+			events | #event.aggregateId() + '-' + #event.aggregateId | order-order
 			bounds | #own.id | 7
 			bounds | #list[0].id | 7
 			bounds | #list.get(0).id | 7
