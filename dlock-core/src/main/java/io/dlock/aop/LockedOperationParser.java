@@ -11,6 +11,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -267,6 +268,9 @@ final class LockedOperationParser {
 	}
 
 	private static Class<?> returned(Method method, Class<?> targetClass) {
+		if (KotlinDetector.isSuspendingFunction(method)) {
+			return new MethodParameter(method, -1).getParameterType();
+		}
 		return ResolvableType.forMethodReturnType(method, targetClass).resolve(method.getReturnType());
 	}
 

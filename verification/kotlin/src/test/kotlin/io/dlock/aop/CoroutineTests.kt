@@ -116,6 +116,15 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 
 	}
 
+	open class RefusedFallback {
+
+		@DistributedLocked("#key", fallback = "instead")
+		open suspend fun count(key: String): Int = 1
+
+		open suspend fun instead(key: String): String = "many"
+
+	}
+
 	open class RefusedDeferred {
 
 		@DistributedLocked("#key")
@@ -304,6 +313,7 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 	fun functionThatCannotBeHonouredIsRefused() {
 		assertThat(catchThrowable { parser().parse(Refused::class.java) })
 			.hasMessageContaining("cannot be empty").hasMessageContaining("null")
+		assertThat(catchThrowable { parser().parse(RefusedFallback::class.java) }).hasMessageContaining("returns java.lang.String instead of")
 		for (type in listOf(RefusedDeferred::class, RefusedInside::class, RefusedSequence::class, RefusedFunction::class)) {
 			assertThat(catchThrowable { parser().parse(type.java) }).hasMessageContaining("released too early")
 		}
