@@ -16,6 +16,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.EmbeddedValueResolverAware;
 import org.springframework.context.annotation.AdviceMode;
@@ -250,6 +251,18 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	@Override
+	public Object postProcessBeforeInitialization(Object bean, String beanName) {
+		Class<?> type = AopUtils.getTargetClass(bean);
+		List<Method> locked = this.interceptor.check(type);
+		if (this.mode == AdviceMode.PROXY && !locked.isEmpty() && this.beanFactory != null
+				&& this.beanFactory.containsBeanDefinition(beanName)
+				&& this.beanFactory.getMergedBeanDefinition(beanName) instanceof AbstractBeanDefinition definition) {
+			ProxyMethodCheck.checkLifecycle(locked, definition, type);
+		}
+		return bean;
+	}
+
+	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
 		this.transactions.get().checkCommitsOf(bean);
@@ -293,8 +306,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 * of its transactions. A proxy that is a bean by two names is advised once.
 	 */
 	private boolean needsAdvice(Object bean, List<Method> locked) {
-		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean))
-				&& !JdkProxyInterceptor.isLocked(bean, this.interceptor)
+		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean)) && !JdkProxyInterceptor.isLocked(bean)
 				&& !JdkProxyInterceptor.locksAlone(bean, locked);
 	}
 

@@ -39,7 +39,7 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 	 */
 	static void advise(Object bean, List<Method> locked, DistributedLockedInterceptor interceptor,
 			LockAdvisorPlacement place) {
-		if (!isJdkProxy(bean) || !(bean instanceof Advised advised) || isAdvised(advised, interceptor)) {
+		if (!isJdkProxy(bean) || !(bean instanceof Advised advised) || has(advised, JdkProxyInterceptor.class)) {
 			return;
 		}
 		List<Method> more = interceptor.checkProxy(bean.getClass(),
@@ -65,14 +65,13 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 	}
 
 	/**
-	 * Whether the proxy has the lock already.
+	 * Whether the proxy has the lock already. A context may have a bean of another.
 	 * @param bean the bean
-	 * @param interceptor the interceptor
 	 * @return whether it locks its target, or by itself if there is none
 	 */
-	static boolean isLocked(Object bean, DistributedLockedInterceptor interceptor) {
-		return bean instanceof Advised advised
-				&& (advised.indexOf(interceptor) >= 0 || (isAroundProxy(bean) && isAdvised(advised, interceptor)));
+	static boolean isLocked(Object bean) {
+		return bean instanceof Advised advised && (has(advised, DistributedLockedInterceptor.class)
+				|| (isAroundProxy(bean) && has(advised, JdkProxyInterceptor.class)));
 	}
 
 	/**
@@ -82,10 +81,8 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 		return Proxy.isProxyClass(AopUtils.getTargetClass(bean));
 	}
 
-	private static boolean isAdvised(Advised advised, DistributedLockedInterceptor interceptor) {
-		return Arrays.stream(advised.getAdvisors())
-			.anyMatch((advisor) -> advisor.getAdvice() instanceof JdkProxyInterceptor other
-					&& other.interceptor == interceptor);
+	private static boolean has(Advised advised, Class<? extends MethodInterceptor> advice) {
+		return Arrays.stream(advised.getAdvisors()).anyMatch((advisor) -> advice.isInstance(advisor.getAdvice()));
 	}
 
 	/**
@@ -93,13 +90,12 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 	 * advice for them.
 	 * @param bean the bean, which was not processed
 	 * @param locked the locked methods of its target
-	 * @param interceptor the interceptor
 	 * @return the methods
 	 */
-	static List<Method> unadvised(Object bean, List<Method> locked, DistributedLockedInterceptor interceptor) {
+	static List<Method> unadvised(Object bean, List<Method> locked) {
 		Class<?> targetClass = AopUtils.getTargetClass(bean);
 		if (!Proxy.isProxyClass(bean.getClass()) || targetClass == bean.getClass()
-				|| (bean instanceof Advised advised && isAdvised(advised, interceptor))) {
+				|| (bean instanceof Advised advised && has(advised, JdkProxyInterceptor.class))) {
 			return List.of();
 		}
 		return LockedAnnotations.methods(bean.getClass())

@@ -5,11 +5,14 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
@@ -28,13 +31,56 @@ final class ProxyMethodCheck implements MethodCheck {
 	@Override
 	public void check(Method method, Class<?> targetClass) {
 		refuse(method, obstacle(method, targetClass));
-		if (isCalledByTheContainer(method, targetClass)
-				&& AnnotatedElementUtils.hasAnnotation(method, DistributedLocked.class)) {
+		if (isCalledByTheContainer(method, targetClass)) {
+			refuseLifecycle(method,
+					"Annotate a method that is called later, such as one with @EventListener(ApplicationReadyEvent.class)");
+		}
+	}
+
+	/**
+	 * With an annotation of its own: that of a class is for the other methods.
+	 */
+	private static void refuseLifecycle(Method method, String action) {
+		if (AnnotatedElementUtils.hasAnnotation(method, DistributedLocked.class)) {
 			throw new InvalidLockedMethodException(method,
 					"would not be locked: the container calls it when it creates or destroys the bean, without its proxy",
-					"Annotate a method that is called later, such as one with @EventListener(ApplicationReadyEvent.class), use the LockRegistry in it, or set dlock.aop.mode=aspectj",
-					null);
+					action + ", use the LockRegistry in it, or set dlock.aop.mode=aspectj", null);
 		}
+	}
+
+	/**
+	 * Refuse methods that the definition of a bean names for its creation and its end.
+	 * @param locked the locked methods
+	 * @param definition the definition
+	 * @param targetClass the class of the bean
+	 * @throws InvalidLockedMethodException if the definition names one
+	 */
+	static void checkLifecycle(List<Method> locked, AbstractBeanDefinition definition, Class<?> targetClass) {
+		Set<String> names = lifecycleMethods(definition, targetClass);
+		for (Method method : locked) {
+			if (method.getParameterCount() == 0 && names.contains(method.getName())) {
+				refuseLifecycle(method, "Give the bean another init or destroy method (destroyMethod = \"\" is none)");
+			}
+		}
+	}
+
+	private static Set<String> lifecycleMethods(AbstractBeanDefinition definition, Class<?> targetClass) {
+		Set<String> names = names(definition.getInitMethodNames());
+		if (definition.isPrototype()) {
+			return names;
+		}
+		Set<String> destroy = names(definition.getDestroyMethodNames());
+		boolean inferred = destroy.remove(AbstractBeanDefinition.INFER_METHOD)
+				|| (destroy.isEmpty() && AutoCloseable.class.isAssignableFrom(targetClass));
+		if (inferred && !DisposableBean.class.isAssignableFrom(targetClass)) {
+			names.add(ClassUtils.hasMethod(targetClass, "close") ? "close" : "shutdown");
+		}
+		names.addAll(destroy);
+		return names;
+	}
+
+	private static Set<String> names(String @Nullable [] methods) {
+		return (methods != null) ? new HashSet<>(List.of(methods)) : new HashSet<>();
 	}
 
 	private static boolean isCalledByTheContainer(Method method, Class<?> targetClass) {

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
@@ -35,11 +36,19 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 		if (beans instanceof SingletonBeanRegistry singletons) {
 			for (String beanName : singletons.getSingletonNames()) {
 				Object bean = singletons.getSingleton(beanName);
-				if (bean != null && !JdkProxyInterceptor.isLocked(bean, this.interceptor)) {
+				if (bean != null && !isLocked(bean)) {
 					check(bean, beanName);
 				}
 			}
 		}
+	}
+
+	/**
+	 * Another proxy may be around the one that locks.
+	 */
+	private static boolean isLocked(Object bean) {
+		Object target = AopProxyUtils.getSingletonTarget(bean);
+		return JdkProxyInterceptor.isLocked(bean) || (target != null && isLocked(target));
 	}
 
 	private void check(Object bean, String beanName) {
@@ -50,7 +59,7 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 		if (this.mode == AdviceMode.PROXY) {
 			ProxyWarnings.notProxied(beanName, locked);
 		}
-		ProxyWarnings.notProxied(beanName, JdkProxyInterceptor.unadvised(bean, locked, this.interceptor));
+		ProxyWarnings.notProxied(beanName, JdkProxyInterceptor.unadvised(bean, locked));
 	}
 
 	/**

@@ -117,6 +117,16 @@ class ContextHierarchyCheckTests {
 	}
 
 	@Test
+	void childWithABeanOfItsParentLocksItOnce() {
+		postProcess(this.parent);
+		postProcess(this.child);
+		this.parent.register(Service.class);
+		this.child.registerBean("shared", Service.class, () -> this.parent.getBean(Service.class));
+		start();
+		assertThat(this.child.getBean("shared", Service.class).run()).containsExactly("service");
+	}
+
+	@Test
 	void parentWithoutAPostProcessorIsRefused() {
 		this.parent.registerBean("service", Service.class);
 		postProcess(this.child);

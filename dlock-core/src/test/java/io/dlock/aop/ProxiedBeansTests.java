@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.annotation.AdviceMode;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -207,6 +208,30 @@ class ProxiedBeansTests {
 		assertThat(this.registry.find("key")).isEmpty();
 		assertThat(this.context.getBean("outerStages", Stages.class).stage().join()).containsOnly("stage");
 		assertThat(this.registry.find("stage")).isEmpty();
+	}
+
+	/**
+	 * As the creators of proxies of Spring do that come after all others.
+	 */
+	static class LateProxies implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			if (!(bean instanceof Service)) {
+				return bean;
+			}
+			ProxyFactory factory = new ProxyFactory(bean);
+			factory.setProxyTargetClass(true);
+			return factory.getProxy();
+		}
+
+	}
+
+	@Test
+	void lockedProxyBehindAnotherIsNoReasonForAWarning() {
+		start(LateProxies.class, Service.class);
+		assertThat(this.context.getBean(Service.class).run("key")).containsExactly("key");
+		assertThat(warnings()).isEmpty();
 	}
 
 	@Configuration(proxyBeanMethods = false)
