@@ -77,9 +77,11 @@ public final class DlockAutoConfiguration {
 		}
 
 		@Bean
-		LeaseLockRegistry dlockRegistry(LockStore store, DlockProperties properties, Environment environment) {
+		LeaseLockRegistry dlockRegistry(LockStore store, DlockProperties properties, Environment environment,
+				ObjectProvider<TestSlice> slice) {
 			DurationUnitValidator.check(environment);
-			return new LockRegistryFactory(store, properties).create(InstanceName.of(environment));
+			return new LockRegistryFactory(store, properties).create(InstanceName.of(environment),
+					slice.getIfAvailable() != null);
 		}
 
 	}

@@ -35,6 +35,11 @@ public final class DlockTestSliceAutoConfiguration {
 		return new MemoryLockStore();
 	}
 
+	@Bean
+	TestSlice dlockTestSlice() {
+		return new TestSlice();
+	}
+
 	/**
 	 * Locks in memory have no rows to check before a commit.
 	 */

@@ -29,9 +29,15 @@ final class LockRegistryFactory {
 		this.properties = properties;
 	}
 
-	LeaseLockRegistry create(String defaultInstance) {
+	/**
+	 * Create the registry.
+	 * @param defaultInstance the name of the instance if the properties have none
+	 * @param slice whether the locks are those of a test slice, in memory whatever the
+	 * properties say of the store
+	 */
+	LeaseLockRegistry create(String defaultInstance, boolean slice) {
 		LockSettings settings = DlockConfigurationErrors.analyzed(() -> this.properties.settings(defaultInstance));
-		if (this.properties.failover().terms() != null
+		if (!slice && this.properties.failover().terms() != null
 				&& (this.store.quarantine().isEmpty() || this.store instanceof QuorumLockStore)) {
 			throw new FailureAnalyzedException(
 					"dlock.failover.quarantine is 'lease', which does not apply to the lock store, %s."

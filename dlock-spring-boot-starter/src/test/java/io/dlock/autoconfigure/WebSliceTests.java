@@ -22,10 +22,11 @@ import io.dlock.store.memory.MemoryLockStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A slice without a store, of an application that has its locks in Redis and checks rows
- * before a commit elsewhere.
+ * A slice without a store, of an application that has its locks in Redis with a
+ * quarantine and checks rows before a commit elsewhere.
  */
-@WebMvcTest(properties = { "dlock.backend=redis", "dlock.transaction.commit-check=row" })
+@WebMvcTest(properties = { "dlock.backend=redis", "dlock.transaction.commit-check=row",
+		"dlock.failover.quarantine=lease", "dlock.failover.longest-lease=30s" })
 @Import(WebSliceTests.LockedService.class)
 class WebSliceTests {
 
