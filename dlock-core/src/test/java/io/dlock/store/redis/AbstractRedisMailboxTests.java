@@ -86,7 +86,7 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 		}
 	}
 
-	private boolean isTurnTold(LockStore store, MailboxAddress address, List<String> told) {
+	final boolean isTurnTold(LockStore store, MailboxAddress address, List<String> told) {
 		String key = key() + "/" + UUID.randomUUID();
 		granted(store.acquire(new AcquireCommand(key, "a", LEASE, "holder", "")));
 		assertThat(store.acquire(new AcquireCommand(key, "b", LEASE, "holder", "", address, true, null)))

@@ -92,6 +92,13 @@ class RedisQuarantineIntegrationTests {
 				AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(longestLease, LAG))));
 	}
 
+	private void awaitTheNotesOfAllBuckets() {
+		Awaitility.await()
+			.until(() -> RedisClusterIntegrationTests
+				.call(this.server, "EVAL", "return tostring(#redis.call('KEYS', '*:era'))", "0")
+				.equals(Integer.toString(RedisKeys.BUCKETS)));
+	}
+
 	private static AcquireResult acquire(RedisLockStore store, String key, String owner) {
 		return store.acquire(new AcquireCommand(key, owner, LEASE, "holder", ""));
 	}
@@ -149,9 +156,7 @@ class RedisQuarantineIntegrationTests {
 	@Test
 	void firstUseBeginsTheQuarantineOfAllBuckets() {
 		start(LEASE);
-		Awaitility.await()
-			.until(() -> RedisClusterIntegrationTests.call(this.server, "INFO", "keyspace")
-				.contains("keys=" + RedisKeys.BUCKETS));
+		awaitTheNotesOfAllBuckets();
 		grantedAtLast(this.store, "a", "a");
 		long begin = System.nanoTime();
 		IntStream.range(0, 20).forEach((i) -> grantedAtLast(this.store, "key" + i, "a"));
@@ -165,9 +170,7 @@ class RedisQuarantineIntegrationTests {
 	@Test
 	void bucketThatComesLaterBeginsWithoutACall() {
 		startCluster(Duration.ofSeconds(60));
-		Awaitility.await()
-			.until(() -> RedisClusterIntegrationTests.call(this.server, "INFO", "keyspace")
-				.contains("keys=" + RedisKeys.BUCKETS));
+		awaitTheNotesOfAllBuckets();
 		String note = new String(RedisKeys.era("dlock", 0));
 		String era = RedisClusterIntegrationTests.call(this.server, "HGET", note, "era");
 		RedisClusterIntegrationTests.call(this.server, "HMSET", note, "era", "that of another node");
@@ -258,9 +261,7 @@ class RedisQuarantineIntegrationTests {
 	@Test
 	void clusterHasANoteBesideTheLocksOfEachBucket() {
 		startCluster(LEASE);
-		Awaitility.await()
-			.until(() -> RedisClusterIntegrationTests.call(this.server, "INFO", "keyspace")
-				.contains("keys=" + RedisKeys.BUCKETS));
+		awaitTheNotesOfAllBuckets();
 		grantedAtLast(this.store, "a", "a");
 		grantedAtLast(this.store, "b", "+b");
 	}
@@ -404,9 +405,7 @@ class RedisQuarantineIntegrationTests {
 				.noneMatch((thread) -> thread.getName().equals("dlock-redis-quarantine")));
 		RedisClusterIntegrationTests.call(this.server, "FLUSHALL");
 		quarantined(this.store, "a", "b");
-		Awaitility.await()
-			.until(() -> RedisClusterIntegrationTests.call(this.server, "INFO", "keyspace")
-				.contains("keys=" + RedisKeys.BUCKETS));
+		awaitTheNotesOfAllBuckets();
 	}
 
 	@Test

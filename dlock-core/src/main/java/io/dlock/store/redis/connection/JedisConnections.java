@@ -37,6 +37,7 @@ final class JedisConnections extends RedisConnections {
 				commandTimeout, new AtomicBoolean());
 		RedisConfiguration configuration = configuration(jedis);
 		JedisConnectionFactory dedicated = create(configuration, client);
+		dedicated.setEarlyStartup(false);
 		dedicated.afterPropertiesSet();
 		client.forSentinels().set(true);
 		dedicated.start();
