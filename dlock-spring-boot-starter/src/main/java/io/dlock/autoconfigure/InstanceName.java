@@ -25,7 +25,9 @@ final class InstanceName {
 
 	static String of(Environment environment) {
 		String place = environment.getProperty("spring.application.name", "application") + "@" + host();
-		return place.substring(0, Math.min(place.length(), MAX_PLACE_LENGTH)) + ":" + PROCESS;
+		// what a name cannot have, which separates it from the thread
+		String plain = place.replaceAll("\\p{Cntrl}", " ").replace(" [", " (");
+		return plain.substring(0, Math.min(plain.length(), MAX_PLACE_LENGTH)) + ":" + PROCESS;
 	}
 
 	private static String host() {

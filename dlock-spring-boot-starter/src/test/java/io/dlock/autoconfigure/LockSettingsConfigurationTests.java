@@ -153,6 +153,16 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 	}
 
 	@Test
+	void nameOfAnApplicationMayHaveABracket() {
+		this.runner.withPropertyValues("dlock.backend=memory", "spring.application.name=Orders [EU]").run((context) -> {
+			LockRegistry registry = context.getBean(LockRegistry.class);
+			try (LockHandle handle = registry.acquire("key")) {
+				assertThat(registry.find("key").orElseThrow().holder()).startsWith("Orders (EU]@");
+			}
+		});
+	}
+
+	@Test
 	void longNameOfAnApplicationIsShortened() {
 		this.runner.withPropertyValues("dlock.backend=memory", "spring.application.name=" + "x".repeat(300))
 			.run((context) -> {
