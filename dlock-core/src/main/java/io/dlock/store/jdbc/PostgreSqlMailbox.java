@@ -1,6 +1,7 @@
 package io.dlock.store.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -177,12 +178,26 @@ final class PostgreSqlMailbox implements Mailbox, Runnable {
 		PGNotification[] notifications = current.unwrap(PGConnection.class)
 			.getNotifications(Math.toIntExact(IDLE_CHECK.toMillis()));
 		if (notifications == null || notifications.length == 0) {
-			if (!current.isValid(1)) {
-				throw new SQLException("The connection is dead");
-			}
+			checkServer(current);
 			return;
 		}
 		deliver(notifications, PROBE);
+	}
+
+	/**
+	 * The locks leave a server that was demoted, and their messages come from another
+	 * one.
+	 */
+	private static void checkServer(Connection current) throws SQLException {
+		if (!current.isValid(1)) {
+			throw new SQLException("The connection is dead");
+		}
+		try (Statement statement = current.createStatement();
+				ResultSet row = statement.executeQuery("SHOW transaction_read_only")) {
+			if (row.next() && !row.getString(1).equals("off")) {
+				throw new SQLException("The server takes no locks any more");
+			}
+		}
 	}
 
 	/**

@@ -2,17 +2,22 @@ package io.dlock.store.jdbc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.test.MariaDbServer;
@@ -49,6 +54,47 @@ class DemotedDatabaseIntegrationTests {
 					old.password())) {
 				followsThePrimary(application, () -> demote(oldAdmin), () -> proxy.redirect(next.host(), next.port()));
 			}
+		}
+	}
+
+	@Test
+	void d6MessagesFollowThePrimary() throws Exception {
+		PostgresServer next = PostgresServer.shared();
+		List<String> told = new CopyOnWriteArrayList<>();
+		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
+		try (PostgresServer old = PostgresServer.start();
+				TcpProxy proxy = TcpProxy.to(old.host(), old.port());
+				HikariDataSource oldAdmin = Pools.create(old);
+				HikariDataSource nextAdmin = Pools.create(next)) {
+			for (HikariDataSource admin : List.of(oldAdmin, nextAdmin)) {
+				Pools.createLockTable(admin, "postgresql");
+			}
+			try (HikariDataSource application = Pools.create(old.jdbcUrl(proxy.port()), old.username(), old.password());
+					JdbcLockStore store = new JdbcLockStore(application,
+							JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
+					Mailbox mailbox = store.openMailbox(address, told::add)) {
+				assertThat(mailbox).isNotNull();
+				demote(oldAdmin);
+				proxy.redirect(next.host(), next.port());
+				Awaitility.await()
+					.atMost(Duration.ofSeconds(60))
+					.ignoreException(StoreException.class)
+					.until(() -> isTurnTold(store, address, told));
+			}
+		}
+	}
+
+	private static boolean isTurnTold(JdbcLockStore store, MailboxAddress address, List<String> told) {
+		String key = "demoted/" + UUID.randomUUID();
+		assertThat(store.acquire(new AcquireCommand(key, "a", LEASE, "", ""))).isInstanceOf(Granted.class);
+		store.acquire(new AcquireCommand(key, "b", LEASE, "", "", address, true, null));
+		assertThat(store.release(key, "a")).isTrue();
+		try {
+			Awaitility.await().atMost(Duration.ofMillis(500)).until(() -> told.contains(key));
+			return true;
+		}
+		catch (ConditionTimeoutException ex) {
+			return false;
 		}
 	}
 

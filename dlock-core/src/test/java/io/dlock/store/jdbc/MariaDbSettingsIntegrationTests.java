@@ -6,6 +6,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
@@ -13,6 +14,8 @@ import org.junit.jupiter.api.Timeout;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.Pools;
@@ -25,6 +28,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @Timeout(120)
 class MariaDbSettingsIntegrationTests {
+
+	private static final Duration LEASE = Duration.ofMinutes(2);
 
 	private static final JdbcLockStoreSettings SETTINGS = JdbcLockStoreSettings.defaults()
 		.withCommandTimeout(Duration.ofSeconds(10));
@@ -47,6 +52,61 @@ class MariaDbSettingsIntegrationTests {
 				}
 			}
 		}
+	}
+
+	/**
+	 * The optimizer begins with the lock table if it is smaller than the number of rows
+	 * that it expects of the leases.
+	 */
+	@Test
+	void r34RowOfASmallTableThatAnotherSessionHasLockedHoldsUpNoOther() throws SQLException {
+		withSmallTable((store, statement) -> {
+			statement.executeQuery("SELECT * FROM dlock_small WHERE lock_key = 'a' FOR UPDATE").close();
+			assertThat(
+					store.renew(List.of(new RenewCommand("b", "owner", LEASE), new RenewCommand("c", "owner", LEASE))))
+				.containsExactly(RenewResult.RENEWED, RenewResult.RENEWED);
+			assertThat(store.sweep()).isFalse();
+		});
+	}
+
+	@Test
+	void sweepLeavesRowsThatAnotherSessionHasLocked() throws SQLException {
+		withSmallTable((store, statement) -> {
+			statement.executeUpdate(
+					"UPDATE dlock_small SET lease_until = '2020-01-01', token = 1 WHERE lock_key IN ('a', 'c')");
+			statement.getConnection().commit();
+			statement.executeQuery("SELECT * FROM dlock_small WHERE lock_key IN ('b', 'c') FOR UPDATE").close();
+			assertThat(store.sweep()).isFalse();
+			try (ResultSet keys = statement.executeQuery("SELECT GROUP_CONCAT(lock_key) FROM dlock_small")) {
+				keys.next();
+				assertThat(keys.getString(1)).isEqualTo("b,c");
+			}
+		});
+	}
+
+	private void withSmallTable(SmallTable test) throws SQLException {
+		try (HikariDataSource pool = Pools.create(MariaDbServer.shared());
+				Connection other = pool.getConnection();
+				Statement statement = other.createStatement()) {
+			Pools.createLockTable(pool, "mysql");
+			statement.execute("DROP TABLE IF EXISTS dlock_small");
+			statement.execute("CREATE TABLE dlock_small LIKE dlock_lock");
+			other.setAutoCommit(false);
+			try (JdbcLockStore store = new JdbcLockStore(pool, SETTINGS.withTable("dlock_small"))) {
+				for (String key : List.of("a", "b", "c")) {
+					assertThat(store.acquire(new AcquireCommand(key, "owner", LEASE, "holder", "")))
+						.isInstanceOf(Granted.class);
+				}
+				test.run(store, statement);
+				other.rollback();
+			}
+		}
+	}
+
+	private interface SmallTable {
+
+		void run(JdbcLockStore store, Statement otherSession) throws SQLException;
+
 	}
 
 	@Test

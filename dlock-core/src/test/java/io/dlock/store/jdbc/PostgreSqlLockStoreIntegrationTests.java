@@ -263,6 +263,31 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	}
 
 	@Test
+	void r39TableThatACrashEmptiesIsRefused() throws SQLException {
+		execute("DROP TABLE IF EXISTS dlock_unlogged");
+		execute("CREATE UNLOGGED TABLE dlock_unlogged (LIKE dlock_lock INCLUDING ALL)");
+		try (JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("dlock_unlogged"))) {
+			StoreMisconfiguredException refused = catchThrowableOfType(StoreMisconfiguredException.class,
+					store::verify);
+			assertThat(refused.description()).contains("dlock_unlogged", "UNLOGGED");
+			execute(refused.action().replaceFirst(".*(?=ALTER TABLE)", ""));
+			store.verify();
+		}
+	}
+
+	/**
+	 * A pool takes the isolation of its first connection for that of all.
+	 */
+	@Test
+	void r38IsolationOfEachConnectionIsThatOfTheLocks() throws SQLException {
+		try (HikariDataSource strict = pool(
+				this.database.url() + "?options=-c%20default_transaction_isolation=serializable");
+				JdbcLockStore store = new JdbcLockStore(strict, settings())) {
+			assertThat(ownSetting(store, "default_transaction_isolation")).isEqualTo("read committed");
+		}
+	}
+
+	@Test
 	void r41KeyInTheOrderOfTheDatabaseIsAcceptedIfThatIsTheOrderOfTheBytes() throws SQLException {
 		execute("DROP TABLE IF EXISTS dlock_default");
 		execute("CREATE TABLE dlock_default (LIKE dlock_lock INCLUDING ALL)");

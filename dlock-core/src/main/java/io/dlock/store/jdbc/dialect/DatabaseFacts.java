@@ -24,7 +24,7 @@ final class DatabaseFacts {
 	private static final Set<String> OFF = Set.of("0", "OFF", "off", "NO");
 
 	private static final String MYSQL_SETTINGS = """
-			SHOW VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format', 'wsrep_on', 'group_replication_single_primary_mode')
+			SHOW VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format', 'sync_binlog', 'wsrep_on', 'group_replication_single_primary_mode')
 			""";
 
 	private DatabaseFacts() {
@@ -67,14 +67,29 @@ final class DatabaseFacts {
 		if (readOnly) {
 			warnings.add("The server is read-only: it takes no locks");
 		}
-		if (!values[2].equals("1")) {
-			warnings.add("innodb_flush_log_at_trx_commit is " + values[2]
-					+ ": a crash may give away a lock that is held. It has to be 1");
-		}
-		warnings.addAll(clocksOfMySql(settingsOfMySql(connection)));
+		Map<String, String> settings = settingsOfMySql(connection);
+		warnings.addAll(durabilityOfMySql(values[2], settings));
+		warnings.addAll(clocksOfMySql(settings));
 		String product = values[0].contains("MariaDB") ? "MariaDB " : "MySQL ";
 		return new StoreFacts(product + values[0].replaceFirst("-.*", ""), readOnly ? "read-only" : "primary",
 				warnings);
+	}
+
+	/**
+	 * With the binary log, InnoDB leaves the last write of a commit to the log, unless it
+	 * flushes at each step (3, in MariaDB).
+	 */
+	private static List<String> durabilityOfMySql(String flush, Map<String, String> settings) {
+		if (flush.equals("3")) {
+			return List.of();
+		}
+		if (!flush.equals("1")) {
+			return List.of("innodb_flush_log_at_trx_commit is " + flush
+					+ ": a crash may give away a lock that is held. It has to be 1");
+		}
+		String sync = settings.get("sync_binlog");
+		return ("ON".equals(settings.get("log_bin")) && sync != null && !sync.equals("1")) ? List.of("sync_binlog is "
+				+ sync + ": a crash may give away a lock that is held. It has to be 1 with a binary log") : List.of();
 	}
 
 	/**

@@ -73,13 +73,13 @@ final class MySqlLockSql {
 	/**
 	 * Skips rows that other sessions have locked, and locks the others in the given
 	 * order. The limit prevents the database from merging the inner part with the outer
-	 * one.
+	 * one. The optimizer would read the whole of a small table, and wait for each row.
 	 */
 	private static final String RENEW_MANY = """
-			UPDATE %1$s l JOIN (
-			  SELECT f.lock_key, due.lease FROM %2$s STRAIGHT_JOIN %1$s f
+			UPDATE (
+			  SELECT f.lock_key, due.lease FROM %2$s STRAIGHT_JOIN %1$s f FORCE INDEX (PRIMARY)
 			  ON f.lock_key = due.lock_key AND f.owner = due.owner LIMIT %3$d FOR UPDATE SKIP LOCKED
-			) free ON l.lock_key = free.lock_key
+			) free STRAIGHT_JOIN %1$s l FORCE INDEX (PRIMARY) ON l.lock_key = free.lock_key
 			SET l.lease_until = GREATEST(l.lease_until, UTC_TIMESTAMP(6) + INTERVAL free.lease MICROSECOND),
 			  l.renewals = l.renewals + 1
 			WHERE l.lease_until > UTC_TIMESTAMP(6)
@@ -137,8 +137,10 @@ final class MySqlLockSql {
 			WHERE (owner LIKE ? OR (owner = '+' AND LOCATE(?, members) > 0) OR lease_until <= UTC_TIMESTAMP(6)) AND lock_key IN""";
 
 	private static final String SWEEP = """
-			DELETE FROM %1$s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND token < %2$s
-			LIMIT %6$d
+			DELETE l FROM (
+			  SELECT lock_key FROM %1$s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND token < %2$s
+			  LIMIT %6$d FOR UPDATE SKIP LOCKED
+			) free STRAIGHT_JOIN %1$s l FORCE INDEX (PRIMARY) ON l.lock_key = free.lock_key
 			""";
 
 	private static final String HOLD = """

@@ -67,6 +67,11 @@ final class PostgreSqlLockDialect extends LockDialect {
 			SELECT name FROM found WHERE provider <> 'b' AND NOT (provider = 'c' AND name IN ('C', 'POSIX'))
 			""";
 
+	private static final String UNLOGGED = """
+			SELECT relname FROM pg_class
+			WHERE oid = to_regclass(concat_ws('.', ?::text, ?::text)) AND relpersistence = 'u'
+			""";
+
 	private final boolean asciiOnly;
 
 	private final boolean notifies;
@@ -94,13 +99,14 @@ final class PostgreSqlLockDialect extends LockDialect {
 	}
 
 	/**
-	 * An acknowledged lock must survive a crash of the server, whatever its default is.
+	 * An acknowledged lock must survive a crash of the server, whatever its default is. A
+	 * pool sets the isolation of a connection only if that of its first one differed.
 	 */
 	@Override
 	public String sessionSetup(Duration commandTimeout) {
 		long millis = serverLimit(commandTimeout).toMillis();
-		return "SET synchronous_commit = on; SET lock_timeout = %d; SET statement_timeout = %d".formatted(millis,
-				millis);
+		return "SET default_transaction_isolation = 'read committed'; SET synchronous_commit = on; SET lock_timeout = %d; SET statement_timeout = %d"
+			.formatted(millis, millis);
 	}
 
 	@Override
@@ -296,6 +302,12 @@ final class PostgreSqlLockDialect extends LockDialect {
 			throw table.wrongCollation("lock_key", row.getString(1),
 					"which changes with the operating system: the index may then miss a lock, which is granted twice",
 					"ALTER COLUMN lock_key TYPE VARCHAR(512) COLLATE \"C\"");
+		});
+		table.ask(connection, UNLOGGED, (row) -> {
+			throw table.refusal(
+					"The lock table '%s' is UNLOGGED: a crash of PostgreSQL empties it, and all locks are granted a second time."
+						.formatted(table.name()),
+					"SET LOGGED");
 		});
 		try (Statement statement = connection.createStatement();
 				ResultSet row = statement.executeQuery("SELECT current_setting('synchronous_commit')")) {

@@ -33,8 +33,11 @@ public final class SqlErrors {
 	 */
 	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
 
-	/** Statement or lock timeout that the server enforced. */
-	private static final Set<String> ROLLED_BACK = Set.of("57014", "55P03", "HYT00");
+	/**
+	 * Statement or lock timeout that the server enforced, or too many notifications that
+	 * were not fetched.
+	 */
+	private static final Set<String> ROLLED_BACK = Set.of("57014", "55P03", "HYT00", "54000");
 
 	private static final String READ_ONLY = "25006";
 

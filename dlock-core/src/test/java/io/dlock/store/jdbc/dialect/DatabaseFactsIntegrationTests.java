@@ -121,6 +121,26 @@ class DatabaseFactsIntegrationTests {
 		}
 	}
 
+	/**
+	 * A commit is then as durable as the binary log.
+	 */
+	@Test
+	void r39BinaryLogThatIsNotSyncedIsWarnedOf() throws SQLException {
+		try (MariaDbServer server = MariaDbServer.start("--log-bin=log", "--binlog-format=ROW", "--sync-binlog=0");
+				Connection connection = DriverManager.getConnection(server.mariaDbUrl(), server.username(),
+						server.password())) {
+			execute(connection, "SET GLOBAL innodb_flush_log_at_trx_commit = 1");
+			assertThat(DatabaseFacts.ofMySql(connection).warnings()).singleElement()
+				.asString()
+				.contains("sync_binlog is 0");
+			execute(connection, "SET GLOBAL innodb_flush_log_at_trx_commit = 3");
+			assertThat(DatabaseFacts.ofMySql(connection).warnings()).isEmpty();
+			execute(connection, "SET GLOBAL innodb_flush_log_at_trx_commit = 1");
+			execute(connection, "SET GLOBAL sync_binlog = 1");
+			assertThat(DatabaseFacts.ofMySql(connection).warnings()).isEmpty();
+		}
+	}
+
 	@Test
 	void r33ClusterOfManyClocksIsWarnedOf() {
 		assertThat(DatabaseFacts.clocksOfMySql(Map.of("wsrep_on", "ON"))).singleElement()
