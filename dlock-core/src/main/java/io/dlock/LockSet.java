@@ -164,12 +164,15 @@ public final class LockSet implements AutoCloseable {
 			try {
 				this.handles.get(i).release();
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				failure = both(failure, ex);
 			}
 		}
-		if (failure instanceof RuntimeException ex) {
-			throw ex;
+		if (failure instanceof Error error) {
+			throw error;
+		}
+		if (failure != null) {
+			throw (RuntimeException) failure;
 		}
 	}
 
@@ -212,7 +215,9 @@ public final class LockSet implements AutoCloseable {
 		if (failure == null || next == null) {
 			return (failure != null) ? failure : next;
 		}
-		failure.addSuppressed(next);
+		if (failure != next) {
+			failure.addSuppressed(next);
+		}
 		return failure;
 	}
 

@@ -87,8 +87,14 @@ class Acquisition {
 		if (passedOn == null) {
 			return attemptInStore(queued);
 		}
-		this.services.leases().begin(queued, passedOn);
-		return passedOn;
+		try {
+			this.services.leases().begin(queued, passedOn);
+			return passedOn;
+		}
+		catch (Throwable ex) {
+			this.services.handles().discardSoon(passedOn);
+			throw ex;
+		}
 	}
 
 	/**

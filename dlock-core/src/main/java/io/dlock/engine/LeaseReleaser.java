@@ -163,10 +163,13 @@ final class LeaseReleaser {
 		// not that of the caller, who may complete it before
 		CompletableFuture<@Nullable Void> told = new CompletableFuture<>();
 		released.whenComplete((done, ex) -> {
-			if (event != null) {
+			Throwable failure = held ? ex : hold.lostException();
+			try {
 				this.events.tell(event);
 			}
-			Throwable failure = held ? ex : hold.lostException();
+			catch (Throwable thrown) {
+				failure = thrown;
+			}
 			if (failure != null) {
 				told.completeExceptionally(failure);
 			}

@@ -18,6 +18,7 @@ import io.dlock.LossType;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.engine.lease.Lease;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -220,6 +221,28 @@ class HandOffTests extends AbstractHandOffTests {
 			.withCauseInstanceOf(LockRegistryClosedException.class);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(first::release);
 		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void requestThatCannotBeginThePassedOnLeaseLeavesIt() {
+		LockHandle first = this.registry.acquireAsync(request()).join();
+		CompletableFuture<LockHandle> next = waiter(
+				LockRequest.builder("key").waitTime(LockRequest.FOREVER).maxHold(LEASE).build());
+		this.clock.onReading = () -> {
+			if (StackWalker.getInstance()
+				.walk((frames) -> frames.anyMatch((frame) -> frame.getClassName().endsWith(".HoldDetails")
+						&& frame.getMethodName().equals("<init>")))) {
+				throw new OutOfMemoryError("of the test");
+			}
+		};
+		first.release();
+		assertThat(next).failsWithin(Patience.EVENTUALLY);
+		this.clock.onReading = () -> {
+		};
+		Awaitility.await().untilAsserted(() -> {
+			assertThat(this.registry.renewer().size()).isZero();
+			assertThat(this.store.memory.find("key")).isEmpty();
+		});
 	}
 
 }

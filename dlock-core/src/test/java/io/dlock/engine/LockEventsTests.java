@@ -284,6 +284,22 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void virtualMachineErrorOfListenerEndsTheFutureOfARelease() {
+		LockHandle handle = this.registry.acquire("key");
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Released) {
+				throw new OutOfMemoryError("of the listener");
+			}
+		});
+		LockHandle told = this.registry.acquire("told");
+		assertThat(told.releaseAsync()).failsWithin(LEASE)
+			.withThrowableOfType(Exception.class)
+			.withCauseInstanceOf(OutOfMemoryError.class);
+		assertThat(handle.releaseAsync()).succeedsWithin(LEASE);
+		assertThat(isFreeInStore("told")).isTrue();
+	}
+
+	@Test
 	void listenersAreCalledInOrder() {
 		List<String> calls = new CopyOnWriteArrayList<>();
 		for (String name : List.of("first", "second", "third")) {

@@ -35,6 +35,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
 
 /**
  * Several locks, all or none.
@@ -333,6 +336,21 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 		}
 		// any two sets of three out of four keys overlap
 		assertThat(balance[0]).isEqualTo(2000);
+	}
+
+	@Test
+	void errorOfOneHandleKeepsNoOtherLock() {
+		LockHandle a = this.registry.acquire("a");
+		LockHandle b = this.registry.acquire("b");
+		LockHandle failing = mock(LockHandle.class);
+		OutOfMemoryError error = new OutOfMemoryError("of a listener");
+		doThrow(error).when(failing).release();
+		given(failing.releaseAsync()).willReturn(CompletableFuture.failedFuture(error));
+		assertThatExceptionOfType(OutOfMemoryError.class)
+			.isThrownBy(() -> LockSet.of(List.of(a, failing, failing)).release());
+		assertThat(isFreeInStore("a")).isTrue();
+		assertThat(LockSet.of(List.of(b, failing, failing)).releaseAsync()).failsWithin(Patience.EVENTUALLY);
+		assertThat(isFreeInStore("b")).isTrue();
 	}
 
 	@Test
