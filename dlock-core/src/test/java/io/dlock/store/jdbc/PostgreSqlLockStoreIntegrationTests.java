@@ -279,7 +279,7 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	 * A pool takes the isolation of its first connection for that of all.
 	 */
 	@Test
-	void r38IsolationOfEachConnectionIsThatOfTheLocks() throws SQLException {
+	void isolationOfEachConnectionIsThatOfTheLocks() throws SQLException {
 		try (HikariDataSource strict = pool(
 				this.database.url() + "?options=-c%20default_transaction_isolation=serializable");
 				JdbcLockStore store = new JdbcLockStore(strict, settings())) {
