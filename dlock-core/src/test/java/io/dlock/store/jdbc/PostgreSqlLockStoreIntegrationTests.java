@@ -280,10 +280,16 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	 */
 	@Test
 	void isolationOfEachConnectionIsThatOfTheLocks() throws SQLException {
-		try (HikariDataSource strict = pool(
-				this.database.url() + "?options=-c%20default_transaction_isolation=serializable");
-				JdbcLockStore store = new JdbcLockStore(strict, settings())) {
-			assertThat(ownSetting(store, "default_transaction_isolation")).isEqualTo("read committed");
+		String role = "strict_" + Long.toString(System.nanoTime(), 36);
+		execute("CREATE ROLE " + role + " LOGIN PASSWORD 'strict'");
+		execute("GRANT ALL ON dlock_lock TO " + role);
+		try (HikariDataSource application = Pools.create(this.database.url(), role, "strict");
+				JdbcLockStore store = new JdbcLockStore(application, settings())) {
+			String later = store.connections().execute("outer", (dialect, first) -> {
+				execute("ALTER ROLE " + role + " SET default_transaction_isolation = 'serializable'");
+				return ownSetting(store, "default_transaction_isolation");
+			});
+			assertThat(later).isEqualTo("read committed");
 		}
 	}
 
