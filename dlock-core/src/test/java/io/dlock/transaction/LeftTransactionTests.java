@@ -334,61 +334,42 @@ class LeftTransactionTests extends AbstractTransactionTests {
 		nothingIsLeft();
 	}
 
-	private void afterCompletion(Runnable body) {
-		inTransaction(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+	/**
+	 * Two callbacks after the commit. In the first one the synchronizations are still
+	 * active.
+	 */
+	enum Callback {
 
-			@Override
-			public void afterCompletion(int status) {
-				body.run();
-			}
+		AFTER_COMMIT, AFTER_COMPLETION
 
-		}));
 	}
 
-	@Test
-	void writesOfACallAfterTheCompletionAreCommittedAfterTheLockWithAWarning() {
-		Work work = start();
-		List<String> seen = new ArrayList<>();
-		afterCompletion(() -> {
-			work.runInTransaction(this::insert);
-			seen.add("held %s, entries %d".formatted(isHeld(), CompletableFuture.supplyAsync(this::entries).join()));
-		});
-		assertThat(seen).containsExactly("held false, entries 0");
-		assertThat(entries()).isOne();
-		assertThat(warnings()).singleElement(as(InstanceOfAssertFactories.STRING))
-			.contains("Work.runInTransaction", "completion", "REQUIRES_NEW");
-	}
-
-	@Test
-	void callAfterTheCompletionIsRefusedInsideATransaction() {
-		Work work = start((postProcessor) -> postProcessor.setInsideTransaction(InsideTransaction.FAIL));
-		List<Throwable> failures = new ArrayList<>();
-		afterCompletion(() -> failures.add(catchThrowable(() -> work.runInTransaction(this::insert))));
-		assertThat(failures).singleElement(as(InstanceOfAssertFactories.THROWABLE))
-			.isInstanceOf(IllegalTransactionStateException.class)
-			.hasMessageContaining("completion");
-		assertThat(entries()).isZero();
-	}
-
-	private void afterCommit(Runnable body) {
+	private void call(Callback callback, Runnable body) {
 		inTransaction(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
 			@Override
 			public void afterCommit() {
-				body.run();
+				if (callback == Callback.AFTER_COMMIT) {
+					body.run();
+				}
+			}
+
+			@Override
+			public void afterCompletion(int status) {
+				if (callback == Callback.AFTER_COMPLETION) {
+					body.run();
+				}
 			}
 
 		}));
 	}
 
-	/**
-	 * The synchronizations are still active then.
-	 */
-	@Test
-	void writesOfACallAfterTheCommitAreCommittedAfterTheLockWithAWarning() {
+	@ParameterizedTest
+	@EnumSource
+	void writesOfACallAfterTheCommitAreCommittedAfterTheLockWithAWarning(Callback callback) {
 		Work work = start();
 		List<String> seen = new ArrayList<>();
-		afterCommit(() -> {
+		call(callback, () -> {
 			work.runInTransaction(this::insert);
 			seen.add("held %s, entries %d".formatted(isHeld(), CompletableFuture.supplyAsync(this::entries).join()));
 		});
@@ -398,12 +379,15 @@ class LeftTransactionTests extends AbstractTransactionTests {
 			.contains("Work.runInTransaction", "completion", "REQUIRES_NEW");
 	}
 
-	@Test
-	void callAfterTheCommitIsRefusedInsideATransaction() {
+	@ParameterizedTest
+	@EnumSource
+	void callAfterTheCommitIsRefusedInsideATransaction(Callback callback) {
 		Work work = start((postProcessor) -> postProcessor.setInsideTransaction(InsideTransaction.FAIL));
-		afterCommit(() -> assertThatExceptionOfType(IllegalTransactionStateException.class)
-			.isThrownBy(() -> work.runInTransaction(this::insert))
-			.withMessageContaining("completion"));
+		List<Throwable> failures = new ArrayList<>();
+		call(callback, () -> failures.add(catchThrowable(() -> work.runInTransaction(this::insert))));
+		assertThat(failures).singleElement(as(InstanceOfAssertFactories.THROWABLE))
+			.isInstanceOf(IllegalTransactionStateException.class)
+			.hasMessageContaining("completion");
 		assertThat(entries()).isZero();
 	}
 
@@ -419,7 +403,7 @@ class LeftTransactionTests extends AbstractTransactionTests {
 			inner.runInTransaction(this::insert);
 			assertThat(isHeld()).isTrue();
 		};
-		afterCommit(() -> {
+		call(Callback.AFTER_COMMIT, () -> {
 			inNewTransaction(keeping);
 			assertThat(isHeld()).isFalse();
 			work.requiresNew(this::insert);
@@ -454,7 +438,7 @@ class LeftTransactionTests extends AbstractTransactionTests {
 	@EnumSource(InsideTransaction.class)
 	void newTransactionAfterTheCompletionEndsInTheLock(InsideTransaction inside) {
 		Leaving work = startLeaving(inside);
-		afterCompletion(() -> {
+		call(Callback.AFTER_COMPLETION, () -> {
 			work.requiresNew(this::insert);
 			assertThat(CompletableFuture.supplyAsync(this::entries)).succeedsWithin(Patience.EVENTUALLY).isEqualTo(1);
 		});
