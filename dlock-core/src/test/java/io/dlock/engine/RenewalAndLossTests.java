@@ -106,6 +106,41 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
+	 * The monotonic clock of a suspended machine stands still: by that clock the renewal
+	 * is not due before the end of the lease.
+	 */
+	@Test
+	void leaseIsRenewedAtOnceAfterASuspensionOfMostOfIt() {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry suspended = new LeaseLockRegistry(this.store, this.settings, clock);
+		LockHandle handle = suspended.acquire(request("key", Duration.ofMinutes(10), Duration.ZERO));
+		clock.passOnTheWallOnly(Duration.ofMinutes(9));
+		clock.pass(Duration.ofMillis(1));
+		Awaitility.await().until(() -> this.store.renewals.get() == 1);
+		Awaitility.await().until(() -> handle.remaining().compareTo(Duration.ofMinutes(9)) > 0);
+		handle.release();
+		suspended.close();
+	}
+
+	@Test
+	void renewalDuringASuspensionIsRepeatedAtOnce() {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry suspended = new LeaseLockRegistry(this.store, this.settings, clock);
+		this.store.beforeRenew = () -> {
+			if (this.store.renewals.get() == 1) {
+				clock.passOnTheWallOnly(Duration.ofMillis(1800));
+				clock.pass(Duration.ofMillis(1));
+			}
+		};
+		LockHandle handle = suspended.acquire(request("key", Duration.ofMillis(3600), Duration.ZERO));
+		clock.pass(Duration.ofMillis(1200));
+		Awaitility.await().until(() -> this.store.renewals.get() == 2);
+		Awaitility.await().until(() -> handle.remaining().compareTo(Duration.ofMillis(3500)) > 0);
+		handle.release();
+		suspended.close();
+	}
+
+	/**
 	 * Each step by itself is none that the timer notices.
 	 */
 	@Test

@@ -95,7 +95,11 @@ public final class LeaseRenewer {
 		long due = renewal.firstDue();
 		this.renewals.put(lease, renewal);
 		// after a check of the clocks since the grant, the lease may be over already
-		if (!this.alarm.ringsBy(due) || this.steady.nanos() - lease.sent().nanos() >= 0) {
+		boolean clockChecked = this.steady.nanos() - lease.sent().nanos() >= 0;
+		if (clockChecked) {
+			renewal.clockWasSet();
+		}
+		if (clockChecked || !this.alarm.ringsBy(due)) {
 			this.alarm.wakeIn(renewal.nanosUntilDue());
 		}
 		if (!this.clockAlarm.isSet()) {
@@ -136,6 +140,9 @@ public final class LeaseRenewer {
 		boolean isAnyDue = false;
 		for (RenewalSchedule renewal : this.renewals.values()) {
 			try {
+				if (all) {
+					renewal.clockWasSet();
+				}
 				if (all || renewal.nanosUntilCheck(now) <= 0) {
 					isAnyDue |= check(renewal);
 					renewal.checked(now);

@@ -101,6 +101,24 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 		this.nextCheck = now + Math.min(nanosUntilDue(), Long.MAX_VALUE / 2);
 	}
 
+	/**
+	 * Renew a lease earlier if the wall clock, which a suspended machine does not stop,
+	 * has brought it nearer to its end.
+	 */
+	synchronized void clockWasSet() {
+		long due = dueAfter(this.lease.sent());
+		if (due - this.renewAt < 0) {
+			this.renewAt = due;
+		}
+	}
+
+	/**
+	 * When a lease is to be renewed that begins with a request.
+	 */
+	private long dueAfter(Moment sent) {
+		return now() + this.lease.length().toNanos() / RENEWALS_PER_LEASE - this.lease.clock().elapsedNanos(sent);
+	}
+
 	private long nanosUntilRenewal() {
 		return this.renewAt - now();
 	}
@@ -175,8 +193,7 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 		long length = this.lease.length().toNanos();
 		this.renewing = false;
 		this.unanswered = result == RenewResult.UNKNOWN;
-		this.renewAt = (result == RenewResult.RENEWED) ? sent.nanos() + length / RENEWALS_PER_LEASE
-				: now() + length / RETRIES_PER_LEASE;
+		this.renewAt = (result == RenewResult.RENEWED) ? dueAfter(sent) : now() + length / RETRIES_PER_LEASE;
 		this.nextCheck = sent.nanos();
 	}
 
