@@ -25,9 +25,10 @@ import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
-import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.queue.QueuedRequest;
+import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreQuarantinedException;
 
@@ -220,6 +221,29 @@ class AsyncDeadlineTests {
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBusyException.class);
 		held.release();
+	}
+
+	/**
+	 * The store has named a holder while it waited. A method with
+	 * {@code onStoreFailure = PROCEED} must not run without its lock.
+	 */
+	@Test
+	void requestThatIsFirstOnlyAtItsEndIsBusyIfAHolderWasSeen() {
+		this.store.memory
+			.acquire(new AcquireCommand("key", "elsewhere", Duration.ofMinutes(1), "another instance", ""));
+		CompletableFuture<LockHandle> first = acquire("key", Duration.ofMinutes(1));
+		CompletableFuture<LockHandle> second = acquire("key", Duration.ofSeconds(3));
+		Awaitility.await()
+			.until(() -> this.registry.queues()
+				.waiting()
+				.stream()
+				.anyMatch((queued) -> !queued.isFirst() && this.registry.queues().latestAnswer(queued) != null));
+		CountDownLatch asking = this.store.holdAcquires(this.done);
+		first.cancel(false);
+		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
+		assertThat(second).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBusyException.class);
 	}
 
 	@Test

@@ -164,6 +164,7 @@ final class LocalQueue {
 			this.others = waiting;
 			this.awaited = true;
 			refused.turn(false);
+			remember(refused, known);
 			makeFirst(next);
 		}
 		return next;
@@ -182,9 +183,20 @@ final class LocalQueue {
 		this.first = queued;
 		this.releasing = false;
 		if (!queued.hasOffer()) {
+			remember(queued, this.answer);
 			this.answer = null;
 		}
 		queued.becomeFirst();
+	}
+
+	/**
+	 * The answer leaves the queue, and the next may come too late for a request that has
+	 * waited.
+	 */
+	private static void remember(QueuedRequest queued, @Nullable QueueAnswer known) {
+		if (known != null && concerns(queued, known) && !queued.context().deadline().isImmediate()) {
+			queued.formerAnswer(known);
+		}
 	}
 
 	/**

@@ -292,12 +292,14 @@ public final class LocalQueues {
 	}
 
 	/**
-	 * The latest answer that the first of the queue of a request has from the store.
+	 * The latest answer that the first of the queue of a request has from the store, or
+	 * the last one that a first had while the request waited.
 	 * @return the answer, or {@code null} as long as there is none
 	 */
 	public @Nullable QueueAnswer latestAnswer(QueuedRequest queued) {
 		LocalQueue queue = this.queues.get(queued.queueName());
-		return (queue != null) ? queue.answerFor(queued) : null;
+		QueueAnswer known = (queue != null) ? queue.answerFor(queued) : null;
+		return (known != null) ? known : queued.formerAnswer();
 	}
 
 	/**

@@ -40,6 +40,8 @@ public final class QueuedRequest {
 
 	private volatile @Nullable QueueAnswer answer;
 
+	private volatile @Nullable QueueAnswer formerAnswer;
+
 	private volatile @Nullable MailboxAddress leftStoreQueue;
 
 	/**
@@ -236,6 +238,18 @@ public final class QueuedRequest {
 	 */
 	void answer(QueueAnswer known) {
 		this.answer = known;
+	}
+
+	/**
+	 * The last answer of the queue before this request became the first or was overtaken.
+	 * @return the answer, or {@code null} if there was none
+	 */
+	@Nullable QueueAnswer formerAnswer() {
+		return this.formerAnswer;
+	}
+
+	void formerAnswer(QueueAnswer known) {
+		this.formerAnswer = known;
 	}
 
 	/**
