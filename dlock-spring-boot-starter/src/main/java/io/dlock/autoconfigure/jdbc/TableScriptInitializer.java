@@ -22,6 +22,8 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.datasource.init.UncategorizedScriptException;
 
 import io.dlock.autoconfigure.StartupFailure;
 import io.dlock.store.StoreMisconfiguredException;
@@ -83,7 +85,7 @@ final class TableScriptInitializer
 
 	private void run(Scripts named, boolean again) {
 		try {
-			super.runScripts(named);
+			execute(named);
 		}
 		catch (DataAccessException ex) {
 			if (StartupFailure.of(ex) == StartupFailure.RIGHT) {
@@ -96,6 +98,28 @@ final class TableScriptInitializer
 				throw ex;
 			}
 			run(named, false);
+		}
+	}
+
+	/**
+	 * Run scripts on a connection of their own. With lazy initialization a table may be
+	 * needed first inside a transaction, and some databases commit that before they
+	 * create a table.
+	 */
+	private void execute(Scripts scripts) {
+		ResourceDatabasePopulator populator = new ResourceDatabasePopulator();
+		scripts.forEach(populator::addScript);
+		populator.setContinueOnError(scripts.isContinueOnError());
+		populator.setSeparator(scripts.getSeparator());
+		populator.setSqlScriptEncoding(String.valueOf(scripts.getEncoding()));
+		try (Connection connection = Objects.requireNonNull(getDataSource()).getConnection()) {
+			populator.populate(connection);
+			if (!connection.getAutoCommit()) {
+				connection.commit();
+			}
+		}
+		catch (SQLException ex) {
+			throw new UncategorizedScriptException("Failed to run the script on a connection", ex);
 		}
 	}
 

@@ -11,12 +11,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
+import io.dlock.LockRegistry;
 import io.dlock.autoconfigure.DlockAutoConfiguration;
 import io.dlock.fencing.jdbc.FencingGuard;
 
@@ -65,6 +70,28 @@ class TableInitializerTests {
 			assertThat(this.initialized).containsExactly(dataSource);
 			assertThat(tables(dataSource)).containsExactly("dlock_lock");
 		});
+	}
+
+	@Test
+	void tableThatIsNeededFirstInsideATransactionDoesNotCommitIt() {
+		this.runner.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class))
+			.withPropertyValues("spring.main.lazy-initialization=true")
+			.withInitializer(
+					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+			.run((context) -> {
+				DataSource dataSource = context.getBean(DataSource.class);
+				JdbcClient client = JdbcClient.create(dataSource);
+				client.sql("CREATE TABLE sale (id INT)").update();
+				new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+					.executeWithoutResult((transaction) -> {
+						client.sql("INSERT INTO sale VALUES (1)").update();
+						context.getBean(LockRegistry.class).acquire("key").release();
+						context.getBean(FencingGuard.class);
+						transaction.setRollbackOnly();
+					});
+				assertThat(tables(dataSource)).containsExactlyInAnyOrder("dlock_lock", "dlock_fence", "sale");
+				assertThat(client.sql("SELECT COUNT(*) FROM sale").query(Integer.class).single()).isZero();
+			});
 	}
 
 	@Test
