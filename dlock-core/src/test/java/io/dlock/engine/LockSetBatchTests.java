@@ -36,18 +36,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Several locks on a store that acquires them together.
  */
-class LockSetBatchTests extends LockSetTests {
+class LockSetBatchTests extends AbstractLockSetTests {
 
 	private static final StoreException LOST = new StoreException(Effect.UNKNOWN, false, "the reply was lost", null);
-
-	private final LockRequest waiting = request("set", LEASE, Duration.ofSeconds(30));
-
-	private final LockRequest immediate = noWait("set");
 
 	private final Queue<String> events = new ConcurrentLinkedQueue<>();
 
 	LockSetBatchTests() {
-		this.store.batches = true;
+		super(true);
 	}
 
 	private void fail(int index, StoreException failure) {

@@ -7,8 +7,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -16,17 +14,15 @@ import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
-import io.dlock.LockLostException;
-import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.TurnedClock;
-import io.dlock.engine.lease.LeaseInternals;
-import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.CapturedLog;
 import io.dlock.test.Patience;
@@ -34,23 +30,17 @@ import io.dlock.test.Patience;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.mockito.BDDMockito.given;
-import static org.mockito.Mockito.doThrow;
-import static org.mockito.Mockito.mock;
 
 /**
  * Several locks, all or none.
  */
-class LockSetTests extends AbstractLeaseLockRegistryTests {
+@ParameterizedClass(name = "batches: {0}")
+@ValueSource(booleans = { false, true })
+class LockSetTests extends AbstractLockSetTests {
 
-	private final LockRequest waiting = request("set", LEASE, Duration.ofSeconds(30));
-
-	private final LockRequest immediate = noWait("set");
-
-	private boolean isAsked(String key) {
-		AcquireCommand asked = this.store.asked;
-		return asked != null && asked.key().equals(key);
+	LockSetTests(boolean batches) {
+		super(batches);
 	}
 
 	@Test
@@ -172,144 +162,6 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
-	void lockOfAFutureSetIsNestedInOneThatTheCallerHolds() throws Exception {
-		LockHandle outer = this.registry.acquireAsync(request("b", LEASE, LEASE)).get();
-		assertThat(this.registry.acquireAllAsync(this.immediate, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY);
-		Awaitility.await().until(() -> isFreeInStore("a"));
-		LockHandle released = this.registry.acquireAsync(request("b", LEASE, LEASE), outer).get();
-		released.release();
-		LockSet set = this.registry.acquireAllAsync(this.waiting, List.of("a", "b"), List.of(outer, released)).get();
-		assertThat(set.handle("b").token()).isEqualTo(outer.token());
-		set.release();
-		assertThat(outer.isValid()).isTrue();
-		assertThat(isFreeInStore("a")).isTrue();
-		outer.release();
-		assertThat(isFreeInStore("b")).isTrue();
-	}
-
-	@Test
-	void minHoldOfAnOuterLockOutlastsASetThatIsGivenBack() {
-		LockHandle outer = this.registry
-			.acquire(LockRequest.builder("a").lease(LEASE).minHold(LEASE.dividedBy(2)).build());
-		holdElsewhere("b", LEASE);
-		assertThat(this.registry.tryAcquireAll(this.immediate, List.of("a", "b"))).isEmpty();
-		outer.release();
-		assertThat(isFreeInStore("a")).isFalse();
-	}
-
-	@Test
-	void minHoldOfASetThatIsGivenBackIsWaived() {
-		holdElsewhere("b", LEASE);
-		LockRequest template = LockRequest.builder("set")
-			.lease(LEASE)
-			.waitTime(Duration.ZERO)
-			.minHold(LEASE.multipliedBy(3).dividedBy(4))
-			.build();
-		assertThat(this.registry.tryAcquireAll(template, List.of("a", "b"))).isEmpty();
-		Awaitility.await().until(() -> isFreeInStore("a"));
-	}
-
-	@Test
-	void oneLostLockIsTheLossOfTheSet() {
-		LockSet set = this.registry.acquireAll(request("set", SHORT_LEASE, Duration.ZERO), List.of("a", "b", "c"));
-		List<String> lost = new CopyOnWriteArrayList<>();
-		set.onLost((handle) -> lost.add(handle.key()));
-		this.store.memory.inspection().forceRelease("b", set.handle("b").token() / 1024);
-		Awaitility.await().untilAsserted(() -> assertThat(lost).containsExactly("b"));
-		assertThat(set.isValid()).isFalse();
-		assertThat(set.remaining()).isZero();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(set::assertHeld);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(set::release)
-			.satisfies((ex) -> assertThat(ex.key()).isEqualTo("b"));
-		assertThat(isFreeInStore("a")).isTrue();
-		assertThat(isFreeInStore("c")).isTrue();
-		set.release();
-		assertThatIllegalStateException().isThrownBy(() -> set.handle("a").assertHeld());
-	}
-
-	@Test
-	void setOfHandlesIsReleasedOneByOne() {
-		LockHandle a = this.registry.acquireAsync(request("a", LEASE, LEASE)).join();
-		LeaseLockHandle b = (LeaseLockHandle) this.registry.acquireAsync(request("b", LEASE, LEASE)).join();
-		LeaseInternals.expire(b.hold().lease());
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(LockSet.of(List.of(a, b))::release);
-		assertThat(isFreeInStore("a")).isTrue();
-	}
-
-	@Test
-	void lossOfSeveralLocksIsToldOnce() {
-		LockRequest brief = LockRequest.builder("set").lease(Duration.ofMillis(200)).renew(false).build();
-		LockSet set = this.registry.acquireAll(brief, List.of("a", "b"));
-		List<String> lost = new CopyOnWriteArrayList<>();
-		set.onLost((handle) -> lost.add(handle.key()));
-		Awaitility.await().until(() -> !set.handle("a").isValid() && !set.handle("b").isValid());
-		Awaitility.await().untilAsserted(() -> assertThat(lost).hasSize(1));
-		assertThat(set.releaseAsync()).failsWithin(Patience.EVENTUALLY)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(LockLostException.class)
-			.satisfies((ex) -> assertThat(ex.getSuppressed()).hasSize(1));
-		assertThat(lost).hasSize(1);
-	}
-
-	@Test
-	void heldLocksAreRenewedWhileTheCallerWaitsForTheNext() throws Exception {
-		holdElsewhere("b", LEASE);
-		CompletableFuture<Void> waiter = inOtherThread(() -> {
-			try (LockSet set = this.registry.acquireAll(request("set", SHORT_LEASE, Duration.ofSeconds(60)),
-					List.of("a", "b"))) {
-				assertThat(set.isValid()).isTrue();
-			}
-			return null;
-		});
-		Awaitility.await().until(() -> this.store.renewals.get() > 1);
-		assertThat(isFreeInStore("a")).isFalse();
-		this.store.memory.release("b", "elsewhere");
-		waiter.get(Patience.EVENTUALLY.toMillis(), TimeUnit.MILLISECONDS);
-	}
-
-	@Test
-	void lockThatIsLostWhileTheCallerWaitsForTheNextIsToldAndTheNextGivenBack() {
-		holdElsewhere("b", LEASE);
-		CompletableFuture<LockSet> waiter = inOtherThread(
-				() -> this.registry.acquireAll(this.waiting, List.of("a", "b")));
-		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(this.waiting, List.of("A", "b"));
-		Awaitility.await().until(() -> isAsked("b") && !isFreeInStore("a") && !isFreeInStore("A"));
-		for (String key : List.of("a", "A")) {
-			this.store.memory.inspection().forceRelease(key, this.store.memory.find(key).orElseThrow().token());
-		}
-		this.registry.renewer().leases().forEach(LeaseInternals::expire);
-		this.store.memory.release("b", "elsewhere");
-		assertThat(waiter).failsWithin(Patience.EVENTUALLY)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(LockLostException.class);
-		assertThat(future).failsWithin(Patience.EVENTUALLY)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(LockLostException.class);
-		Awaitility.await().until(() -> isFreeInStore("b"));
-	}
-
-	@Test
-	void lossOfALockEndsTheWaitForTheNext() {
-		holdElsewhere("b", Duration.ofHours(1));
-		LockRequest patient = request("set", LEASE, LockRequest.FOREVER);
-		CompletableFuture<LockSet> waiter = inOtherThread(() -> this.registry.acquireAll(patient, List.of("a", "b")));
-		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(patient, List.of("A", "b"));
-		Awaitility.await().until(() -> waitersOf("b") == 1);
-		this.registry.renewer().leases().forEach(LeaseInternals::expire);
-		for (CompletableFuture<LockSet> each : List.of(waiter, future)) {
-			assertThat(each).failsWithin(Patience.EVENTUALLY)
-				.withThrowableThat()
-				.havingCause()
-				.isInstanceOf(LockLostException.class);
-		}
-		assertThat(isFreeInStore("b")).isFalse();
-		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("A"));
-	}
-
-	@Test
 	void callersWithOverlappingSetsDoNotWaitForEachOther() throws Exception {
 		List<String> keys = List.of("a", "b", "c", "d");
 		CyclicBarrier barrier = new CyclicBarrier(4);
@@ -336,99 +188,6 @@ class LockSetTests extends AbstractLeaseLockRegistryTests {
 		}
 		// any two sets of three out of four keys overlap
 		assertThat(balance[0]).isEqualTo(2000);
-	}
-
-	@Test
-	void errorOfOneHandleKeepsNoOtherLock() {
-		LockHandle a = this.registry.acquire("a");
-		LockHandle b = this.registry.acquire("b");
-		LockHandle failing = mock(LockHandle.class);
-		OutOfMemoryError error = new OutOfMemoryError("of a listener");
-		doThrow(error).when(failing).release();
-		given(failing.releaseAsync()).willReturn(CompletableFuture.failedFuture(error));
-		assertThatExceptionOfType(OutOfMemoryError.class)
-			.isThrownBy(() -> LockSet.of(List.of(a, failing, failing)).release());
-		assertThat(isFreeInStore("a")).isTrue();
-		assertThat(LockSet.of(List.of(b, failing, failing)).releaseAsync()).failsWithin(Patience.EVENTUALLY);
-		assertThat(isFreeInStore("b")).isTrue();
-	}
-
-	@Test
-	void futureCompletesWithLocksThatBelongToNoThread() throws Exception {
-		LockSet set = this.registry.acquireAllAsync(this.waiting, List.of("b", "a")).get();
-		assertThat(set.keys()).containsExactly("a", "b");
-		assertThat(LockHandle.current()).isEmpty();
-		assertThat(set.releaseAsync()).succeedsWithin(Patience.EVENTUALLY);
-		assertThat(isFreeInStore("a")).isTrue();
-		assertThat(isFreeInStore("b")).isTrue();
-	}
-
-	@Test
-	void futureFailsIfALockStaysBusy() {
-		holdElsewhere("b", LEASE);
-		assertThat(this.registry.acquireAllAsync(this.immediate, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(LockBusyException.class);
-		Awaitility.await().until(() -> isFreeInStore("a"));
-	}
-
-	@Test
-	void cancelledFutureLeavesNoLockTaken() {
-		holdElsewhere("b", LEASE);
-		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(this.waiting, List.of("a", "b", "c"));
-		Awaitility.await().until(() -> isAsked("b"));
-		assertThat(isFreeInStore("a")).isFalse();
-		future.cancel(false);
-		Awaitility.await().until(() -> isFreeInStore("a"));
-		Awaitility.await().until(() -> this.registry.queues().size() == 0);
-	}
-
-	/**
-	 * The clock is read when the second request has joined its queue.
-	 */
-	@Test
-	void futureThatIsCancelledWhileTheNextLockIsRequestedLeavesNoLockTaken() {
-		holdElsewhere("b", LEASE);
-		TurnedClock clock = new TurnedClock();
-		LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock);
-		CountDownLatch returned = new CountDownLatch(1);
-		this.store.holdAcquires(returned);
-		CompletableFuture<LockSet> future = turned.acquireAllAsync(request("set", LEASE, Duration.ofHours(1)),
-				List.of("a", "b"));
-		clock.onReading = () -> {
-			if (turned.queues().size() == 2) {
-				future.cancel(false);
-			}
-		};
-		returned.countDown();
-		Awaitility.await().until(future::isDone);
-		Awaitility.await().until(() -> turned.queues().size() == 0);
-		turned.close();
-	}
-
-	/**
-	 * The error comes when all locks are granted.
-	 */
-	@Test
-	void errorFailsTheFutureAndLeavesNoLockTaken() {
-		TurnedClock clock = new TurnedClock();
-		LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock);
-		clock.onReading = () -> {
-			if (StackWalker.getInstance()
-				.walk((frames) -> frames.anyMatch((frame) -> frame.getClassName().contains("LockSetAcquirer")
-						&& frame.getMethodName().equals("complete")))) {
-				clock.onReading = () -> {
-				};
-				throw new NoClassDefFoundError("com/example/Missing");
-			}
-		};
-		assertThat(turned.acquireAllAsync(this.waiting, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(NoClassDefFoundError.class);
-		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("b"));
-		turned.close();
 	}
 
 	@Test

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import org.assertj.core.api.InstanceOfAssertFactories;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,10 +26,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.dlock.DistributedLocked;
 import io.dlock.test.Patience;
 
-import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * C9: a method that leaves the transaction of its caller holds its lock while it runs,
@@ -332,118 +329,6 @@ class LeftTransactionTests extends AbstractTransactionTests {
 		});
 		assertThat(entries()).isOne();
 		nothingIsLeft();
-	}
-
-	/**
-	 * Two callbacks after the commit. In the first one the synchronizations are still
-	 * active.
-	 */
-	enum Callback {
-
-		AFTER_COMMIT, AFTER_COMPLETION
-
-	}
-
-	private void call(Callback callback, Runnable body) {
-		inTransaction(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-			@Override
-			public void afterCommit() {
-				if (callback == Callback.AFTER_COMMIT) {
-					body.run();
-				}
-			}
-
-			@Override
-			public void afterCompletion(int status) {
-				if (callback == Callback.AFTER_COMPLETION) {
-					body.run();
-				}
-			}
-
-		}));
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void writesOfACallAfterTheCommitAreCommittedAfterTheLockWithAWarning(Callback callback) {
-		Work work = start();
-		List<String> seen = new ArrayList<>();
-		call(callback, () -> {
-			work.runInTransaction(this::insert);
-			seen.add("held %s, entries %d".formatted(isHeld(), CompletableFuture.supplyAsync(this::entries).join()));
-		});
-		assertThat(seen).containsExactly("held false, entries 0");
-		assertThat(entries()).isOne();
-		assertThat(warnings()).singleElement(as(InstanceOfAssertFactories.STRING))
-			.contains("Work.runInTransaction", "completion", "REQUIRES_NEW");
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void callAfterTheCommitIsRefusedInsideATransaction(Callback callback) {
-		Work work = start((postProcessor) -> postProcessor.setInsideTransaction(InsideTransaction.FAIL));
-		List<Throwable> failures = new ArrayList<>();
-		call(callback, () -> failures.add(catchThrowable(() -> work.runInTransaction(this::insert))));
-		assertThat(failures).singleElement(as(InstanceOfAssertFactories.THROWABLE))
-			.isInstanceOf(IllegalTransactionStateException.class)
-			.hasMessageContaining("completion");
-		assertThat(entries()).isZero();
-	}
-
-	/**
-	 * A transaction that begins after the commit of another is not that one, and the next
-	 * one of the thread is neither.
-	 */
-	@Test
-	void transactionAfterTheCommitOfAnotherKeepsItsLocks() {
-		Leaving work = startLeaving(InsideTransaction.DEFER);
-		Work inner = this.context.getBean(Work.class);
-		Runnable keeping = () -> {
-			inner.runInTransaction(this::insert);
-			assertThat(isHeld()).isTrue();
-		};
-		call(Callback.AFTER_COMMIT, () -> {
-			inNewTransaction(keeping);
-			assertThat(isHeld()).isFalse();
-			work.requiresNew(this::insert);
-		});
-		inTransaction(keeping);
-		nothingIsLeft();
-		assertThat(warnings()).singleElement(as(InstanceOfAssertFactories.STRING)).contains("is kept until");
-	}
-
-	/**
-	 * The locks of the transaction are kept until its completion.
-	 */
-	@Test
-	void callAfterTheCommitFindsTheLockThatItsTransactionKeeps() {
-		Work work = start();
-		inTransaction(() -> {
-			work.runInTransaction(this::insert);
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-				@Override
-				public void afterCommit() {
-					work.runInTransaction(LeftTransactionTests.this::insert);
-				}
-
-			});
-		});
-		nothingIsLeft();
-		assertThat(entries()).isEqualTo(2);
-	}
-
-	@ParameterizedTest
-	@EnumSource(InsideTransaction.class)
-	void newTransactionAfterTheCompletionEndsInTheLock(InsideTransaction inside) {
-		Leaving work = startLeaving(inside);
-		call(Callback.AFTER_COMPLETION, () -> {
-			work.requiresNew(this::insert);
-			assertThat(CompletableFuture.supplyAsync(this::entries)).succeedsWithin(Patience.EVENTUALLY).isEqualTo(1);
-		});
-		assertThat(entries()).isOne();
-		assertThat(warnings()).isEmpty();
 	}
 
 	static class Later {
