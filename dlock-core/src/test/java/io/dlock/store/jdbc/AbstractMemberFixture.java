@@ -148,4 +148,8 @@ abstract class AbstractMemberFixture {
 		Awaitility.await().until(() -> this.store.find(this.key).isEmpty());
 	}
 
+	final void queue(String... entries) {
+		update("UPDATE " + this.table + " SET waiting = '" + String.join("", entries) + "'");
+	}
+
 }
