@@ -233,17 +233,36 @@ class AsyncDeadlineTests {
 			.acquire(new AcquireCommand("key", "elsewhere", Duration.ofMinutes(1), "another instance", ""));
 		CompletableFuture<LockHandle> first = acquire("key", Duration.ofMinutes(1));
 		CompletableFuture<LockHandle> second = acquire("key", Duration.ofSeconds(3));
-		Awaitility.await()
-			.until(() -> this.registry.queues()
-				.waiting()
-				.stream()
-				.anyMatch((queued) -> !queued.isFirst() && this.registry.queues().latestAnswer(queued) != null));
+		Awaitility.await().until(() -> isAnswered("key"));
 		CountDownLatch asking = this.store.holdAcquires(this.done);
 		first.cancel(false);
 		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
 		assertThat(second).failsWithin(Duration.ofSeconds(30))
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBusyException.class);
+	}
+
+	@Test
+	void overtakenRequestIsBusyAlthoughTheOvertakerGetsNoAnswer() {
+		LockHandle held = this.registry.acquirePermitAsync(LockRequest.of("key"), 1).join();
+		LockRequest request = LockRequest.builder("key").waitTime(Duration.ofSeconds(3)).build();
+		CompletableFuture<LockHandle> overtaken = this.registry.acquirePermitAsync(request, 1);
+		Awaitility.await().until(() -> isAnswered("limit:key"));
+		CountDownLatch asking = this.store.holdAcquires(this.done);
+		this.registry.acquirePermitAsync(LockRequest.of("key"), 2);
+		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
+		assertThat(overtaken).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBusyException.class);
+		held.release();
+	}
+
+	private boolean isAnswered(String key) {
+		return this.registry.queues()
+			.waiting()
+			.stream()
+			.anyMatch((queued) -> queued.context().key().equals(key)
+					&& this.registry.queues().latestAnswer(queued) != null);
 	}
 
 	@Test

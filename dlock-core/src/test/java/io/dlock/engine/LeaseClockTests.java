@@ -89,6 +89,22 @@ class LeaseClockTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void lockThatWasGrantedDuringASuspensionIsRenewedAtOnce() {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry suspended = new LeaseLockRegistry(this.store, this.settings, clock);
+		this.store.beforeAcquire = () -> {
+			clock.passOnTheWallOnly(Duration.ofMinutes(7));
+			lookAtClocks(suspended);
+			clock.pass(Duration.ofMillis(1));
+		};
+		LockHandle handle = suspended.acquire(request("key", Duration.ofMinutes(10), Duration.ZERO));
+		Awaitility.await().until(() -> this.store.renewals.get() == 1);
+		Awaitility.await().until(() -> handle.remaining().compareTo(Duration.ofMinutes(9)) > 0);
+		handle.release();
+		suspended.close();
+	}
+
+	@Test
 	void renewalDuringASuspensionIsRepeatedAtOnce() {
 		TurnedClock clock = new TurnedClock();
 		LeaseLockRegistry suspended = new LeaseLockRegistry(this.store, this.settings, clock);
