@@ -111,6 +111,7 @@ class LeaseClockTests extends AbstractLeaseLockRegistryTests {
 		this.store.beforeRenew = () -> {
 			if (this.store.renewals.get() == 1) {
 				clock.passOnTheWallOnly(Duration.ofMillis(1800));
+				lookAtClocks(suspended);
 				clock.pass(Duration.ofMillis(1));
 			}
 		};
