@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
@@ -59,7 +60,8 @@ final class ProxyMethodCheck implements MethodCheck {
 		Set<String> names = lifecycleMethods(definition, targetClass);
 		for (Method method : locked) {
 			if (method.getParameterCount() == 0 && names.contains(method.getName())) {
-				refuseLifecycle(method, "Give the bean another init or destroy method (destroyMethod = \"\" is none)");
+				String none = (definition.getFactoryMethodName() != null) ? " (destroyMethod = \"\" is none)" : "";
+				refuseLifecycle(method, "Give the bean another init or destroy method" + none);
 			}
 		}
 	}
@@ -73,7 +75,10 @@ final class ProxyMethodCheck implements MethodCheck {
 		boolean inferred = destroy.remove(AbstractBeanDefinition.INFER_METHOD)
 				|| (destroy.isEmpty() && AutoCloseable.class.isAssignableFrom(targetClass));
 		if (inferred && !DisposableBean.class.isAssignableFrom(targetClass)) {
-			names.add(ClassUtils.hasMethod(targetClass, "close") ? "close" : "shutdown");
+			Stream.of("close", "shutdown")
+				.filter((name) -> ClassUtils.hasMethod(targetClass, name))
+				.findFirst()
+				.ifPresent(names::add);
 		}
 		names.addAll(destroy);
 		return names;

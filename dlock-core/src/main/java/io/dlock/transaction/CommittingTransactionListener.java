@@ -6,26 +6,25 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Marks the transaction of a thread from its commit on: its synchronizations remain
+ * Marks the transaction of a thread once it is committed: its synchronizations remain
  * active while they are told of the commit, and write with its connection, which commits
- * once more when all of them are done.
+ * once more when all of them are done. During the commit itself, as in a flush of JPA,
+ * the transaction still runs.
  */
 final class CommittingTransactionListener implements TransactionExecutionListener {
 
 	/**
-	 * Whether the transaction of the calling thread has begun to commit.
-	 * @return whether it has
+	 * Whether the transaction of the calling thread is committed and not yet completed.
+	 * @return whether it is
 	 */
-	static boolean isCommitting() {
+	static boolean isCommitted() {
 		return TransactionSynchronizationManager.hasResource(CommittingTransactionListener.class);
 	}
 
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
 		if (transaction.isNewTransaction() && TransactionSynchronizationManager.isSynchronizationActive()) {
-			Mark mark = new Mark();
-			TransactionSynchronizationManager.registerSynchronization(mark);
-			mark.resume();
+			TransactionSynchronizationManager.registerSynchronization(new Mark());
 		}
 	}
 
@@ -34,6 +33,22 @@ final class CommittingTransactionListener implements TransactionExecutionListene
 	 */
 	private static final class Mark implements TransactionSynchronization {
 
+		private boolean committed;
+
+		/**
+		 * Before all others, which may call locked methods.
+		 */
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public void afterCommit() {
+			this.committed = true;
+			resume();
+		}
+
 		@Override
 		public void suspend() {
 			TransactionSynchronizationManager.unbindResourceIfPossible(CommittingTransactionListener.class);
@@ -41,8 +56,10 @@ final class CommittingTransactionListener implements TransactionExecutionListene
 
 		@Override
 		public void resume() {
-			suspend();
-			TransactionSynchronizationManager.bindResource(CommittingTransactionListener.class, this);
+			if (this.committed) {
+				suspend();
+				TransactionSynchronizationManager.bindResource(CommittingTransactionListener.class, this);
+			}
 		}
 
 		@Override

@@ -157,7 +157,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	private static boolean isInside() {
-		return isSynchronized() && !CommittingTransactionListener.isCommitting();
+		return isSynchronized() && !CommittingTransactionListener.isCommitted();
 	}
 
 	private static boolean isSynchronized() {

@@ -46,11 +46,16 @@ class LifecycleMethodTests {
 	}
 
 	private void assertRefused(String method) {
+		assertRefused(method, false);
+	}
+
+	private void assertRefused(String method, boolean ofBeanMethod) {
 		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(this::start)
 			.satisfies((ex) -> assertThat(ex.getMostSpecificCause())
 				.isInstanceOfSatisfying(InvalidLockedMethodException.class, (invalid) -> {
 					assertThat(invalid.description()).contains(method, "without its proxy");
 					assertThat(invalid.action()).contains("another init or destroy method");
+					assertThat(invalid.action().contains("destroyMethod")).isEqualTo(ofBeanMethod);
 				}));
 	}
 
@@ -149,7 +154,37 @@ class LifecycleMethodTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	static class Called {
+
+		@Bean
+		Migrator migrator() {
+			return new Migrator();
+		}
+
+	}
+
+	@Test
+	void beanMethodCanHaveNoDestroyMethod() {
+		this.context.register(Called.class);
+		assertRefused("Migrator.close", true);
+	}
+
+	static class Hidden {
+
+		@DistributedLocked("'shutdown'")
+		protected boolean shutdown() {
+			return LockHandle.current().isPresent();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
 	static class NotCalled {
+
+		@Bean
+		Hidden hidden() {
+			return new Hidden();
+		}
 
 		@Bean(destroyMethod = "")
 		Migrator notDestroyed() {
@@ -175,6 +210,7 @@ class LifecycleMethodTests {
 		this.context.register(NotCalled.class);
 		start();
 		assertThat(this.context.getBean(Consumer.class).shutdown()).isTrue();
+		assertThat(this.context.getBean(Hidden.class).shutdown()).isTrue();
 		assertThat(this.context.getBean("notDestroyed", Migrator.class).drain("queue")).isTrue();
 		assertThat(this.context.getBean("prototype", Migrator.class).drain("queue")).isTrue();
 	}

@@ -242,6 +242,26 @@ class AsyncDeadlineTests {
 			.withCauseInstanceOf(LockBusyException.class);
 	}
 
+	/**
+	 * The holder that was named is one of this process, and has released the lock.
+	 */
+	@Test
+	void requestBehindAReleasedLockIsNotBusyIfTheStoreDoesNotAnswer() {
+		LeaseLockRegistry slow = new LeaseLockRegistry(this.store,
+				LockSettings.builder().handOffMaxDuration(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
+		LockHandle held = slow.acquireAsync(LockRequest.of("key")).join();
+		CompletableFuture<LockHandle> second = slow
+			.acquireAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(3)).build());
+		CountDownLatch asking = this.store.holdAcquires(this.done);
+		held.releaseAsync();
+		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
+		assertThat(second).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockStoreException.class);
+		this.done.countDown();
+		slow.close();
+	}
+
 	@Test
 	void overtakenRequestIsBusyAlthoughTheOvertakerGetsNoAnswer() {
 		LockHandle held = this.registry.acquirePermitAsync(LockRequest.of("key"), 1).join();

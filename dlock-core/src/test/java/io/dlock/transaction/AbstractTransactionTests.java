@@ -100,6 +100,7 @@ abstract class AbstractTransactionTests {
 
 		@Override
 		protected void doCommit(DefaultTransactionStatus status) {
+			AbstractTransactionTests.this.duringCommit.run();
 			super.doCommit(status);
 			if (AbstractTransactionTests.this.failingCommit) {
 				throw new TransactionSystemException("the outcome of this commit is unknown");
@@ -111,6 +112,9 @@ abstract class AbstractTransactionTests {
 	final CapturedLog log = CapturedLog.of("io.dlock.transaction");
 
 	boolean failingCommit;
+
+	Runnable duringCommit = () -> {
+	};
 
 	JdbcClient jdbc;
 

@@ -142,6 +142,24 @@ class CompletionCallbackTests extends AbstractTransactionTests {
 		assertThat(entries()).isEqualTo(2);
 	}
 
+	/**
+	 * As a listener of an entity is called, by the flush that is part of the commit of
+	 * JPA.
+	 */
+	@Test
+	void callDuringTheCommitKeepsItsLockUntilTheCompletion() {
+		Work work = start();
+		this.duringCommit = () -> {
+			work.runInTransaction(this::insert);
+			assertThat(isHeld()).isTrue();
+		};
+		inTransaction(() -> {
+		});
+		nothingIsLeft();
+		assertThat(entries()).isOne();
+		assertThat(warnings()).singleElement(as(InstanceOfAssertFactories.STRING)).contains("is kept until");
+	}
+
 	@ParameterizedTest
 	@EnumSource(InsideTransaction.class)
 	void newTransactionAfterTheCompletionEndsInTheLock(InsideTransaction inside) {

@@ -26,7 +26,7 @@ final class InstanceName {
 	static String of(Environment environment) {
 		String place = environment.getProperty("spring.application.name", "application") + "@" + host();
 		// what a name cannot have, which separates it from the thread
-		String plain = place.replaceAll("\\p{Cntrl}", " ").replace(" [", " (");
+		String plain = place.replaceAll("[\\p{Cntrl}\\x{80}-\\x{9F}]", " ").replace(" [", " (");
 		return plain.substring(0, Math.min(plain.length(), MAX_PLACE_LENGTH)) + ":" + PROCESS;
 	}
 

@@ -163,6 +163,12 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 	}
 
 	@Test
+	void nameOfAnApplicationMayHaveAControlCharacter() {
+		this.runner.withPropertyValues("dlock.backend=memory", "spring.application.name=shop\u0085")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
 	void longNameOfAnApplicationIsShortened() {
 		this.runner.withPropertyValues("dlock.backend=memory", "spring.application.name=" + "x".repeat(300))
 			.run((context) -> {

@@ -191,10 +191,14 @@ final class LocalQueue {
 
 	/**
 	 * The answer leaves the queue, and the next may come too late for a request that has
-	 * waited.
+	 * waited. A holder of this process that releases the lock is no answer any more.
 	 */
 	private static void remember(QueuedRequest queued, @Nullable QueueAnswer known) {
-		if (known != null && concerns(queued, known) && !queued.context().deadline().isImmediate()) {
+		if (known == null || !concerns(queued, known) || queued.context().deadline().isImmediate()) {
+			return;
+		}
+		Hold here = known.here();
+		if (here == null || here.isHeld()) {
 			queued.formerAnswer(known);
 		}
 	}

@@ -178,7 +178,7 @@ final class RedisQuarantine {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			noVisits(ex);
 		}
 	}

@@ -104,10 +104,12 @@ final class RedisSubscription implements Mailbox {
 		};
 		CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS, next).execute(() -> {
 			try {
-				beat();
+				// the answer to the last beat has had time to come
 				openIfDead();
+				beat();
 			}
 			catch (Throwable ex) {
+				this.lastMessage = System.nanoTime();
 				logger.debug("The subscription of this process does not work, will try again", ex);
 			}
 			beatAgain();
@@ -126,10 +128,11 @@ final class RedisSubscription implements Mailbox {
 
 	/**
 	 * The container of Jedis gives a subscription up that the server, or the pool,
-	 * refuses when it is to be opened again.
+	 * refuses when it is to be opened again. Silence counts while beats are sent.
 	 */
 	private void openIfDead() {
-		if (System.nanoTime() - this.lastMessage < longestSilence().multipliedBy(2).toNanos()) {
+		if (!this.connections.giveSubscriptionsUp()
+				|| System.nanoTime() - this.lastMessage < longestSilence().multipliedBy(2).toNanos()) {
 			return;
 		}
 		this.changing.lock();

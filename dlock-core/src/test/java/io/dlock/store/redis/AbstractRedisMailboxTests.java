@@ -135,11 +135,7 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 			Awaitility.await().ignoreException(StoreException.class).until(() -> isTurnTold(store, address, told));
 			int before = proxy().openConnections();
 			for (int i = 0; i < 3; i++) {
-				onServer((connection) -> {
-					// Lettuce does not expect a number
-					var unused = catchThrowable(() -> connection.execute("CLIENT", "KILL".getBytes(), "TYPE".getBytes(),
-							"pubsub".getBytes()));
-				});
+				killSubscriptions();
 				Awaitility.await().ignoreException(StoreException.class).until(() -> isTurnTold(store, address, told));
 			}
 			Awaitility.await().untilAsserted(() -> assertThat(proxy().openConnections()).isLessThanOrEqualTo(before));
@@ -187,6 +183,14 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 		}
 	}
 
+	final void killSubscriptions() {
+		onServer((connection) -> {
+			// Lettuce does not expect a number
+			var unused = catchThrowable(
+					() -> connection.execute("CLIENT", "KILL".getBytes(), "TYPE".getBytes(), "pubsub".getBytes()));
+		});
+	}
+
 	private static boolean isBeatUnderWay(Set<Thread> before) {
 		return threadsOfSubscriptions().stream()
 			.filter((thread) -> !before.contains(thread))
@@ -202,7 +206,7 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 			.collect(Collectors.toSet());
 	}
 
-	private long published() {
+	final long published() {
 		AtomicLong calls = new AtomicLong();
 		onServer((connection) -> {
 			String statistics = connection.serverCommands()

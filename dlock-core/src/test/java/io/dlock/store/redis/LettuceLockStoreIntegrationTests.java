@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -30,8 +31,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.Mailbox;
+import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.redis.connection.RedisConnections;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 
@@ -314,6 +318,31 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 	@Override
 	void destroy(RedisConnectionFactory factory) {
 		((LettuceConnectionFactory) factory).destroy();
+	}
+
+	/**
+	 * Beats go out on a connection that was there before. The container of Spring Data
+	 * tries to connect again and again on the thread that starts it.
+	 */
+	@Test
+	void subscriptionThatCannotBeOpenedAgainCanBeClosed() {
+		try (RedisLockStore store = impatient()) {
+			Mailbox mailbox = Awaitility.await()
+				.ignoreException(StoreException.class)
+				.until(() -> store.openMailbox(MailboxAddress.create(Duration.ofSeconds(9)), (key) -> {
+				}), Objects::nonNull);
+			long first = published();
+			Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> published() > first);
+			proxy().refuse(true);
+			killSubscriptions();
+			long before = published();
+			int beats = 3 * RedisConnections.BEATS_IN_SILENCE;
+			Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> published() >= before + beats);
+			assertThat(CompletableFuture.runAsync(mailbox::close)).succeedsWithin(Patience.EVENTUALLY);
+		}
+		finally {
+			proxy().heal();
+		}
 	}
 
 }

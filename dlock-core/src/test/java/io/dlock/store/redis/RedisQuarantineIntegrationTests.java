@@ -381,8 +381,9 @@ class RedisQuarantineIntegrationTests {
 		}
 	}
 
-	@Test
-	void visitThatFailedIsFollowedByTheNext() {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void visitThatFailedIsFollowedByTheNext(boolean error) {
 		this.server = RedisServer.start();
 		this.factory = LettuceFactories.create(this.server.host(), this.server.port());
 		AtomicBoolean failed = new AtomicBoolean();
@@ -391,6 +392,9 @@ class RedisQuarantineIntegrationTests {
 					boolean afterAVisit = StackWalker.getInstance()
 						.walk((frames) -> frames.anyMatch((frame) -> frame.getMethodName().equals("isCluster")));
 					if (afterAVisit && failed.compareAndSet(false, true)) {
+						if (error) {
+							throw new NoClassDefFoundError("com/example/Missing");
+						}
 						throw new RedisConnectionFailureException("no connection");
 					}
 					return method.invoke(this.factory, arguments);

@@ -95,6 +95,11 @@ final class JedisConnections extends RedisConnections {
 	}
 
 	@Override
+	public boolean giveSubscriptionsUp() {
+		return true;
+	}
+
+	@Override
 	public RedisConnectionFactory subscribers() {
 		return JedisSubscriber.of(this.factory);
 	}

@@ -277,6 +277,14 @@ public abstract class RedisConnections implements AutoCloseable {
 	}
 
 	/**
+	 * Whether Spring Data gives up a subscription that the server refuses when it is to
+	 * be opened again, and so does not open it when the server would accept it.
+	 */
+	public boolean giveSubscriptionsUp() {
+		return false;
+	}
+
+	/**
 	 * Whether there are several nodes, each with some of the locks.
 	 * @return whether this is a cluster
 	 */
