@@ -62,6 +62,7 @@ final class Downgrader {
 		}
 		LockRequest request = sharedRequest(hold);
 		this.acquirer.validate(request);
+		this.queues.failIfClosed(hold.key());
 		if (!handle.endForDowngrade()) {
 			throw refused(hold, "it has other handles, which need it exclusively");
 		}

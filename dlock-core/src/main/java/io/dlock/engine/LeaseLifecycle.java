@@ -105,7 +105,10 @@ final class LeaseLifecycle implements Hold.LossListener {
 	@Override
 	public void onLoss(Hold hold, Loss loss) {
 		List<Runnable> listeners = this.renewer.removeLost(hold);
-		this.queues.leave(hold);
+		if (!hold.lease().isMember()) {
+			// the request of a member has left its queue, or still waits and asks again
+			this.queues.leave(hold);
+		}
 		listeners.forEach(this.threads::listener);
 		this.events.lost(hold, loss);
 		if (hold.lease().isNews(loss)) {

@@ -1,5 +1,6 @@
 package io.dlock.engine;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -16,10 +17,14 @@ import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
+import io.dlock.LockRegistryClosedException;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.lease.Lease;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -185,6 +190,23 @@ class DowngradeTests extends AbstractMemberTests {
 		this.store.memory.forceRelease("key", writer.token() / Lease.TOKENS_PER_LEASE);
 		writer.release();
 		reader.join().release();
+	}
+
+	/**
+	 * Its holder has the time of the shutdown to finish its work.
+	 */
+	@Test
+	void lockOfAClosingRegistryStaysExclusive() {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				LockSettings.builder().shutdownTimeout(Duration.ofMinutes(1)).build());
+		LockHandle handle = patient.acquireAsync(LockRequest.of("key")).join();
+		CompletableFuture<Void> closing = CompletableFuture.runAsync(patient::close);
+		Awaitility.await().until(() -> !patient.queues().isOpen());
+		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(handle::downgrade);
+		assertThat(handle.isValid()).isTrue();
+		assertThat(this.other.tryAcquire(tryShared("key"))).isEmpty();
+		handle.release();
+		assertThat(closing).succeedsWithin(Patience.EVENTUALLY);
 	}
 
 	@Test

@@ -25,6 +25,7 @@ import io.dlock.console.LockCount;
 import io.dlock.console.LockKind;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.test.CapturedLog;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -131,6 +132,22 @@ class SharedLockTests extends AbstractMemberTests {
 		assertThat(second).isNotDone();
 		exclusive.release();
 		second.join().release();
+	}
+
+	@Test
+	void readerWhoseLeaseIsLostWhileItJoinsWaitsInItsQueue() {
+		LeaseLockRegistry asking = asking();
+		LockHandle lost = asking.acquireAsync(shared("key").build()).join();
+		this.store.memory.clear();
+		LockHandle writer = this.other.acquireAsync(exclusive("key").build()).join();
+		int before = this.store.acquires.get();
+		CompletableFuture<LockHandle> reader = asking.acquireAsync(shared("key").build());
+		Awaitility.await().until(() -> this.store.acquires.get() >= before + 2);
+		assertThat(asking.queues().waiting()).hasSize(1);
+		writer.release();
+		assertThat(reader).succeedsWithin(Patience.EVENTUALLY).satisfies(LockHandle::release);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
+		asking.close();
 	}
 
 	private static LockHandle released(LockHandle handle) {
