@@ -123,6 +123,8 @@ public interface LockHandle extends AutoCloseable {
 	 * @throws LockLostException if the lease was over before, or the store had given the
 	 * lock away or lost it, even if it is free again
 	 * @throws LockStoreException if the store failed
+	 * @throws LockRegistryClosedException if the registry closes; the lock is then held
+	 * as before
 	 * @throws IllegalArgumentException if the store has no shared locks; the lock is then
 	 * held as before
 	 * @throws UnsupportedOperationException if this handle has no lock of its own, or its
