@@ -18,6 +18,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -67,6 +68,12 @@ abstract class AbstractTransactionTests {
 		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
 		@Transactional
 		public void runInTransaction(Runnable body) {
+			body.run();
+		}
+
+		@DistributedLocked("'counter'")
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void runInNewTransaction(Runnable body) {
 			body.run();
 		}
 

@@ -9,12 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.transaction.IllegalTransactionStateException;
-import org.springframework.transaction.annotation.Propagation;
-import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.dlock.DistributedLocked;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.as;
@@ -25,22 +22,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * Locked methods that are called after the commit or the completion of a transaction.
  */
 class CompletionCallbackTests extends AbstractTransactionTests {
-
-	static class Leaving {
-
-		@DistributedLocked("'counter'")
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void requiresNew(Runnable body) {
-			body.run();
-		}
-
-	}
-
-	private Leaving startLeaving(InsideTransaction inside) {
-		this.context.registerBean(Leaving.class);
-		start((postProcessor) -> postProcessor.setInsideTransaction(inside));
-		return this.context.getBean(Leaving.class);
-	}
 
 	/**
 	 * Two callbacks after the commit. In the first one the synchronizations are still
@@ -105,16 +86,15 @@ class CompletionCallbackTests extends AbstractTransactionTests {
 	 */
 	@Test
 	void transactionAfterTheCommitOfAnotherKeepsItsLocks() {
-		Leaving work = startLeaving(InsideTransaction.DEFER);
-		Work inner = this.context.getBean(Work.class);
+		Work work = start();
 		Runnable keeping = () -> {
-			inner.runInTransaction(this::insert);
+			work.runInTransaction(this::insert);
 			assertThat(isHeld()).isTrue();
 		};
 		call(Callback.AFTER_COMMIT, () -> {
 			inNewTransaction(keeping);
 			assertThat(isHeld()).isFalse();
-			work.requiresNew(this::insert);
+			work.runInNewTransaction(this::insert);
 		});
 		inTransaction(keeping);
 		nothingIsLeft();
@@ -163,9 +143,9 @@ class CompletionCallbackTests extends AbstractTransactionTests {
 	@ParameterizedTest
 	@EnumSource(InsideTransaction.class)
 	void newTransactionAfterTheCompletionEndsInTheLock(InsideTransaction inside) {
-		Leaving work = startLeaving(inside);
+		Work work = start((postProcessor) -> postProcessor.setInsideTransaction(inside));
 		call(Callback.AFTER_COMPLETION, () -> {
-			work.requiresNew(this::insert);
+			work.runInNewTransaction(this::insert);
 			assertThat(CompletableFuture.supplyAsync(this::entries)).succeedsWithin(Patience.EVENTUALLY).isEqualTo(1);
 		});
 		assertThat(entries()).isOne();
