@@ -16,6 +16,8 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 
 /**
  * Calls the store for a lock. As long as the lock is refused, this process is kept in the
@@ -63,8 +65,15 @@ final class StoreAcquirer {
 		queued.clearLockAvailable();
 		MailboxAddress mailbox = mailbox(queued.context());
 		boolean queueing = mailbox != null && !queued.context().deadline().isOver();
-		AcquireResult result = this.store.acquire(command(queued.context(), owner, mailbox, queueing,
-				(predecessor != null) ? predecessor.owner() : null));
+		AcquireResult result;
+		try {
+			result = this.store.acquire(command(queued.context(), owner, mailbox, queueing,
+					(predecessor != null) ? predecessor.owner() : null));
+		}
+		catch (RuntimeException ex) {
+			notePossiblePlace(queued, queueing ? mailbox : null, ex);
+			throw ex;
+		}
 		if (predecessor != null) {
 			queued.predecessorGone();
 		}
@@ -100,7 +109,10 @@ final class StoreAcquirer {
 			.map((each) -> command(each.context(), each.owner(), mailbox,
 					queueing && each.context() == queued.context(), null))
 			.toList());
-		if (!(results.get(0) instanceof AcquireResult.Failed)) {
+		if (results.get(0) instanceof AcquireResult.Failed failed) {
+			notePossiblePlace(queued, queueing ? mailbox : null, failed.failure());
+		}
+		else {
 			storeAnswered(sent);
 			notePlace(queued, mailbox, queueing, results.get(0));
 		}
@@ -189,6 +201,14 @@ final class StoreAcquirer {
 		return this.clock.nanoTime() - this.answered < this.answerNanos;
 	}
 
+	private static void notePossiblePlace(QueuedRequest queued, @Nullable MailboxAddress mailbox,
+			RuntimeException failure) {
+		boolean without = failure instanceof StoreException known && known.effect() == Effect.NONE;
+		if (mailbox != null && !without) {
+			queued.possiblePlace(mailbox);
+		}
+	}
+
 	/**
 	 * An answer to another address leaves the place at the former one as it was.
 	 */
@@ -203,6 +223,7 @@ final class StoreAcquirer {
 			return;
 		}
 		if (queueing) {
+			queued.possiblePlace(null);
 			this.places.set(queued, mailbox);
 			if (refused.place() > 0 && isSignalled(queued)) {
 				queued.preceded();
@@ -228,9 +249,13 @@ final class StoreAcquirer {
 	 */
 	void leaveStoreQueue(QueuedRequest queued) {
 		MailboxAddress left = queued.leftStoreQueue();
+		MailboxAddress possible = queued.possiblePlace();
 		if (left != null) {
 			queued.leftStoreQueue(null);
 			this.membership.leave(queued.storageKey(), left, queued.isMember());
+		}
+		else if (possible != null && !queued.isMember()) {
+			this.membership.leaveLater(queued.storageKey(), possible);
 		}
 	}
 

@@ -44,6 +44,8 @@ public final class QueuedRequest {
 
 	private volatile @Nullable MailboxAddress leftStoreQueue;
 
+	private volatile @Nullable MailboxAddress possiblePlace;
+
 	/**
 	 * Create a request that is in no queue yet.
 	 * @param context the call
@@ -268,6 +270,24 @@ public final class QueuedRequest {
 	public void leftStoreQueue(@Nullable MailboxAddress address) {
 		if (!Objects.equals(this.leftStoreQueue, address)) {
 			this.leftStoreQueue = address;
+		}
+	}
+
+	/**
+	 * The place that this request may have in the queue of the store.
+	 * @return the address of a call without an answer, or {@code null}
+	 */
+	public @Nullable MailboxAddress possiblePlace() {
+		return this.possiblePlace;
+	}
+
+	/**
+	 * Note that the store may have queued this request.
+	 * @param address the place, or {@code null} once the store has answered
+	 */
+	public void possiblePlace(@Nullable MailboxAddress address) {
+		if (!Objects.equals(this.possiblePlace, address)) {
+			this.possiblePlace = address;
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.dlock.engine.queue;
 
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -41,6 +42,13 @@ public final class StoreQueueMembership implements AutoCloseable {
 
 	private static final Duration RETRY_PAUSE = Duration.ofSeconds(5);
 
+	private static final Duration FIRST_LEAVE_PAUSE = Duration.ofMillis(500);
+
+	/** Members that come are told to wait for a dead process for ten seconds. */
+	private static final Duration LAST_LEAVE_PAUSE = Duration.ofSeconds(4);
+
+	private static final int MAX_REPEATED_LEAVES = 32;
+
 	private final LockStore store;
 
 	private final EngineThreads threads;
@@ -55,6 +63,8 @@ public final class StoreQueueMembership implements AutoCloseable {
 	private final AtomicInteger requests = new AtomicInteger();
 
 	private final AtomicBoolean opening = new AtomicBoolean();
+
+	private final Semaphore repeatedLeaves = new Semaphore(MAX_REPEATED_LEAVES);
 
 	private volatile @Nullable MailboxAddress address;
 
@@ -148,21 +158,48 @@ public final class StoreQueueMembership implements AutoCloseable {
 	 * @param member whether the place is that of a member
 	 */
 	public void leave(String storageKey, MailboxAddress queuedAt, boolean member) {
-		this.threads.workLater(() -> {
-			if (queuedAt.equals(this.address) && this.places.keep(storageKey, queuedAt, member)) {
-				return;
+		this.threads.workLater(() -> leave(storageKey, queuedAt, member, FIRST_LEAVE_PAUSE), 0);
+	}
+
+	/**
+	 * Leave a queue that this process may have joined with a call that had no answer.
+	 * While the store fails, few such calls are made at a time.
+	 * @param storageKey the storage key
+	 * @param queuedAt the address that may be queued
+	 */
+	public void leaveLater(String storageKey, MailboxAddress queuedAt) {
+		leaveLater(storageKey, queuedAt, FIRST_LEAVE_PAUSE);
+	}
+
+	private void leaveLater(String storageKey, MailboxAddress queuedAt, Duration pause) {
+		if (pause.compareTo(LAST_LEAVE_PAUSE) <= 0 && this.repeatedLeaves.tryAcquire()) {
+			this.threads.workLater(() -> {
+				this.repeatedLeaves.release();
+				leave(storageKey, queuedAt, false, pause.multipliedBy(2));
+			}, pause.toNanos());
+		}
+	}
+
+	/**
+	 * A place of a member that is left behind delays the others only as long as the lock
+	 * is reserved for it, one of an exclusive request keeps new members waiting.
+	 */
+	private void leave(String storageKey, MailboxAddress queuedAt, boolean member, Duration repeatedAfter) {
+		if (queuedAt.equals(this.address) && this.places.keep(storageKey, queuedAt, member)) {
+			return;
+		}
+		try {
+			this.store.leave(storageKey, queuedAt);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not leave the queue of lock '" + storageKey + "', which is passed over in "
+					+ queuedAt.reservationTime().toMillis() + " ms", ex);
+			if (!member) {
+				leaveLater(storageKey, queuedAt, repeatedAfter);
 			}
-			try {
-				this.store.leave(storageKey, queuedAt);
-			}
-			catch (RuntimeException ex) {
-				logger.debug("Could not leave the queue of lock '" + storageKey + "', which is passed over in "
-						+ queuedAt.reservationTime().toMillis() + " ms", ex);
-			}
-			// a request that came meanwhile has lost its place, or was refused
-			// because of it
-			this.places.onLockAvailable(storageKey);
-		}, 0);
+		}
+		// a request that came meanwhile has lost its place, or was refused because of it
+		this.places.onLockAvailable(storageKey);
 	}
 
 	@Override
