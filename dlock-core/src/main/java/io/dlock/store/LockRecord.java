@@ -3,8 +3,11 @@ package io.dlock.store;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -155,9 +158,7 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	 * @return the locks; empty if the key is free or reserved
 	 */
 	public List<StoredLock> stored(String storageKey, long now) {
-		List<Member> holders = this.owner.equals(MEMBERS) ? this.members
-				: List.of(new Member(this.owner, this.until, this.token, this.since, this.holder, this.reason));
-		return holders.stream()
+		return holders().stream()
 			.filter((holder) -> holder.lasts(now) && !holder.owner().isEmpty() && !holder.isReservation())
 			.map((holder) -> holder.stored(storageKey, now))
 			.toList();
@@ -169,14 +170,22 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	 * @return their addresses
 	 */
 	public List<MailboxAddress> reservedSince(LockRecord before) {
-		if (!this.owner.startsWith(">") && !this.owner.equals(MEMBERS)) {
-			return List.of();
-		}
-		List<String> known = before.owners();
-		return owners().stream()
-			.filter((each) -> each.startsWith(">") && !known.contains(each))
-			.map((each) -> new MailboxAddress(each.substring(1)))
+		Map<String, Long> known = before.reservations();
+		return reservations().entrySet()
+			.stream()
+			.filter((each) -> !each.getValue().equals(known.get(each.getKey())))
+			.map((each) -> new MailboxAddress(each.getKey().substring(1)))
 			.toList();
+	}
+
+	/**
+	 * The reservations with their ends. One that is over stays until the next change of
+	 * the members, and its process may have another one then.
+	 */
+	private Map<String, Long> reservations() {
+		return holders().stream()
+			.filter(Member::isReservation)
+			.collect(Collectors.toMap(Member::owner, Member::until, (one, other) -> other, LinkedHashMap::new));
 	}
 
 	/**
@@ -188,8 +197,9 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 		return this.members.stream().anyMatch((member) -> !member.isReservation() && !before.members.contains(member));
 	}
 
-	private List<String> owners() {
-		return this.owner.equals(MEMBERS) ? this.members.stream().map(Member::owner).toList() : List.of(this.owner);
+	private List<Member> holders() {
+		return this.owner.equals(MEMBERS) ? this.members
+				: List.of(new Member(this.owner, this.until, this.token, this.since, this.holder, this.reason));
 	}
 
 	/**

@@ -153,8 +153,8 @@ final class RedisLockScripts {
 			if waiting ~= queue then
 				redis.call('HSET', KEYS[1], 'waiting', waiting)
 			end
-			if held[3] then
-				return drop('>' .. ARGV[1])
+			if held[3] and drop('>' .. ARGV[1]) == 1 then
+				return 1
 			end
 			if held[1] == '+' and string.find(queue, ARGV[1] .. ' ', 1, true) then
 				local lock, changes = read(), {}

@@ -242,8 +242,7 @@ abstract class MemberQueueContract extends MemberPart {
 		refused(member("+b", 1, late));
 		refused(member("+c", 1, this.second));
 		release("+a");
-		Instant end = Instant.now().plus(shortLease()).plusMillis(50);
-		await().until(() -> Instant.now().isAfter(end));
+		awaitEndOf(shortLease());
 		store().leave(StorageKey.of(key()), late);
 		granted(permit("+d", 1));
 	}
@@ -362,6 +361,48 @@ abstract class MemberQueueContract extends MemberPart {
 			await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(key())));
 			granted(member("+b", UNLIMITED, this.second));
 		}
+	}
+
+	@Test
+	void mailboxReceivesThatAPlaceIsReservedAgain() {
+		require(Feature.MAILBOX);
+		Queue<String> calls = new ConcurrentLinkedQueue<>();
+		MailboxAddress late = MailboxAddress.create(SOON);
+		try (Mailbox mailbox = store().openMailbox(late, calls::add)) {
+			assertThat(mailbox).isNotNull();
+			reservePlaceOfAProcessThatQueuesAgain(late);
+			awaitEndOf(SOON);
+			release("+b");
+			await().untilAsserted(() -> assertThat(calls).hasSize(2));
+		}
+	}
+
+	@Test
+	void mailboxReceivesThatAMemberMayFollowAProcessWhoseReservedPlaceIsOver() {
+		require(Feature.MAILBOX);
+		Queue<String> calls = new ConcurrentLinkedQueue<>();
+		MailboxAddress late = MailboxAddress.create(SOON);
+		try (Mailbox mailbox = store().openMailbox(this.second, calls::add)) {
+			assertThat(mailbox).isNotNull();
+			reservePlaceOfAProcessThatQueuesAgain(late);
+			refused(member("+d", 2, this.second));
+			awaitEndOf(SOON);
+			store().leave(StorageKey.of(key()), late);
+			await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(key())));
+		}
+	}
+
+	private void reservePlaceOfAProcessThatQueuesAgain(MailboxAddress mailbox) {
+		granted(permit("+a", 2));
+		granted(permit("+b", 2));
+		refused(member("+c", 2, mailbox));
+		release("+a");
+		refused(ask("x", mailbox));
+	}
+
+	private static void awaitEndOf(Duration duration) {
+		Instant end = Instant.now().plus(duration).plusMillis(50);
+		await().until(() -> Instant.now().isAfter(end));
 	}
 
 }
