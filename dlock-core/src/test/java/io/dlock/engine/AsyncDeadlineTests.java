@@ -31,6 +31,8 @@ import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreQuarantinedException;
+import io.dlock.test.MachineWatch;
+import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -99,17 +101,21 @@ class AsyncDeadlineTests {
 	 * Only a request whose call is under way waits a little longer for its answer.
 	 */
 	@Test
-	void requestWithoutWorkerEndsBeforeThatWithACallUnderWay() {
+	@Timing
+	void requestWithoutWorkerEndsBeforeThatWithACallUnderWay() throws Exception {
+		Duration waitTime = Duration.ofSeconds(2);
 		this.store.holdAcquires(this.done);
 		for (int i = 1; i < EngineThreads.WORKERS; i++) {
 			acquire("busy " + i, Duration.ofSeconds(100));
 		}
-		long end = System.nanoTime() + Duration.ofSeconds(2).toNanos();
-		CompletableFuture<LockHandle> asked = acquire("asked", Duration.ofNanos(end - System.nanoTime()));
+		long start = System.nanoTime();
+		CompletableFuture<Long> asked = acquire("asked", waitTime).handle((handle, ex) -> System.nanoTime() - start);
 		Awaitility.await().until(() -> this.store.acquires.get() == EngineThreads.WORKERS);
-		CompletableFuture<LockHandle> waiting = acquire("waiting", Duration.ofNanos(end - System.nanoTime()));
-		assertThat(asked.handle((handle, ex) -> waiting.isDone())).succeedsWithin(Duration.ofSeconds(30))
-			.isEqualTo(true);
+		try (MachineWatch watch = MachineWatch.start()) {
+			assertThat(watch.time(() -> acquire("waiting", waitTime).handle((handle, ex) -> ex).join()))
+				.isLessThan(waitTime.plusMillis(50));
+		}
+		assertThat(Duration.ofNanos(asked.join())).isGreaterThanOrEqualTo(waitTime.plusMillis(100));
 	}
 
 	/**
