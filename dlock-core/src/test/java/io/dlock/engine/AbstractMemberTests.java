@@ -12,6 +12,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
+import io.dlock.LockSettings;
 import io.dlock.engine.queue.StoreQueuePlaces;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,6 +44,21 @@ abstract class AbstractMemberTests extends AbstractLeaseLockRegistryTests {
 		LockHandle handle = process.acquireAsync(request).join();
 		this.held.add(handle);
 		return handle;
+	}
+
+	/**
+	 * A process that asks the store each time.
+	 */
+	final LeaseLockRegistry asking() {
+		return new LeaseLockRegistry(this.store,
+				LockSettings.builder().commandTimeout(Duration.ofMillis(50)).handOffMaxDuration(Duration.ZERO).build());
+	}
+
+	/**
+	 * A process that asks the store hardly ever.
+	 */
+	final LeaseLockRegistry patient() {
+		return new LeaseLockRegistry(this.store, LockSettings.builder().handOffMaxDuration(LEASE).build());
 	}
 
 	static LockRequestBuilder shared(String key) {
