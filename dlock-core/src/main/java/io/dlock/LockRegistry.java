@@ -81,7 +81,8 @@ public interface LockRegistry extends PermitRegistry {
 	/**
 	 * Acquire a lock with the default lease if it becomes free within the given time.
 	 * @param key the key to lock
-	 * @param waitTime how long to wait; zero tries exactly once
+	 * @param waitTime how long to wait; zero tries exactly once, after a release of this
+	 * process that is under way, for which it waits a second at most
 	 * @return the handle, or empty if the lock was not free in time
 	 */
 	default Optional<LockHandle> tryAcquire(String key, Duration waitTime) {

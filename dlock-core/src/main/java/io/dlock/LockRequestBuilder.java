@@ -62,8 +62,9 @@ public final class LockRequestBuilder {
 
 	/**
 	 * Set how long to wait for the lock.
-	 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait until it is
-	 * free, {@code null} for the registry's default
+	 * @param waitTime zero to try once, after a release of this process that is under
+	 * way, for which the request waits a second at most; {@link LockRequest#FOREVER} to
+	 * wait until it is free; {@code null} for the registry's default
 	 * @return this builder
 	 */
 	public LockRequestBuilder waitTime(@Nullable Duration waitTime) {

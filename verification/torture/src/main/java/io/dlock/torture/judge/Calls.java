@@ -6,8 +6,9 @@ import io.dlock.torture.judge.Run.Limits;
 
 /**
  * I9: calls return when they say, in the time in which their process was able to run. A
- * release has no wait limit and may need two commands. And one half of I10: a call fails
- * for a reason.
+ * release has no wait limit and may need two commands. A try may wait for a release of
+ * its process that is under way, which is as long as a call if the store does not answer.
+ * And one half of I10: a call fails for a reason.
  */
 final class Calls {
 
@@ -48,7 +49,7 @@ final class Calls {
 	}
 
 	private static void judgeAcquire(Run run, Attempt attempt, Findings findings) {
-		long limit = Deadlines.limit(attempt, run) + run.limits().call() + run.limits().slack();
+		long limit = Deadlines.limit(attempt, run) + calls(attempt) * run.limits().call() + run.limits().slack();
 		if (attempt.outcome() == Event.NONE) {
 			long hangs = attempt.client().running(attempt.invoked(), attempt.client().last());
 			if (isJudged(attempt.client().last() - attempt.invoked(), hangs, HANGING * limit, findings)
@@ -62,6 +63,11 @@ final class Calls {
 			findings.violation(Invariant.I9, attempt.invoked(), "%s %s after %.0f ms but may wait %.0f ms"
 				.formatted(attempt, attempt.outcome(), took / 1e6, attempt.waitLimit() / 1e6));
 		}
+	}
+
+	private static int calls(Attempt attempt) {
+		boolean tries = attempt.waitLimit() == 0 && !attempt.isAsync();
+		return (tries && attempt.client().storeFaults().intersects(attempt.invoked(), attempt.returned())) ? 2 : 1;
 	}
 
 	private static boolean isJudged(long took, long running, long limit, Findings findings) {

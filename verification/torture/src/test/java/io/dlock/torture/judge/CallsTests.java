@@ -17,6 +17,21 @@ class CallsTests extends AbstractRunTests {
 	}
 
 	@Test
+	void tryWaitsForAReleaseThatHasNoAnswer() {
+		this.run.fault(0, 50_000, "F5", "store");
+		this.run.attempt(0, 0, 100).waiting(0).then(380, Event.UNKNOWN);
+		assertBroken();
+		this.run.attempt(0, 0, 1000).waiting(0).then(1350, Event.UNKNOWN);
+		assertBroken(Invariant.I9);
+	}
+
+	@Test
+	void i9TryDoesNotWaitForAReleaseOfAStoreThatAnswers() {
+		this.run.attempt(0, 0, 100).waiting(0).granted(380, 1).held(381, 390, 1, 1370).released(391);
+		assertBroken(Invariant.I9);
+	}
+
+	@Test
 	void timeInWhichTheMachineWasSlowDoesNotCount() {
 		this.run.fault(0, 50_000, "F5", "store");
 		this.run.slow(400, 700);

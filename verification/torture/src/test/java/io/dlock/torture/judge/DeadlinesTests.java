@@ -54,9 +54,9 @@ class DeadlinesTests {
 	@Test
 	void i9CallToADatabaseWaitsForAPlaceAndForAConnection() {
 		this.run.commandTimeout(250).fault(500, 5000, "F32", "store");
-		this.run.attempt(0, 0, 1000).waiting(0).then(1440, Event.UNKNOWN);
+		this.run.attempt(0, 0, 1000).waiting(10).then(1450, Event.UNKNOWN);
 		assertThat(this.run.broken()).isEmpty();
-		this.run.attempt(0, 1, 2000).waiting(0).then(2460, Event.UNKNOWN);
+		this.run.attempt(0, 1, 2000).waiting(10).then(2470, Event.UNKNOWN);
 		assertThat(this.run.broken()).containsExactly(Invariant.I9);
 	}
 
