@@ -48,11 +48,13 @@ public record ConsoleDescriptor(int version, String keys, String release, Instan
 	 * @param failure the reason why no lock can be taken, or {@code null}
 	 * @param tookMillis the time to take and release a lock, or {@code null}
 	 * @param checkedSeconds the age of the check, or {@code null}
-	 * @param warnings settings of the server that may cost a lock
+	 * @param quarantineSeconds how long the store grants no lock after a failover, as far
+	 * as this process knows, or {@code null}
+	 * @param warnings settings of the server that may cost a lock, and a quarantine
 	 */
 	public record Store(String state, @Nullable String name, @Nullable String server, @Nullable String role,
 			@Nullable String failure, @Nullable Double tookMillis, @Nullable Double checkedSeconds,
-			List<String> warnings) {
+			@Nullable Double quarantineSeconds, List<String> warnings) {
 
 	}
 

@@ -172,12 +172,17 @@ public final class DlocksConsole implements DisposableBean {
 	private ConsoleDescriptor.Store storeState() {
 		ConsoleStore.Checked checked = this.store.check();
 		if (checked == null) {
-			return new ConsoleDescriptor.Store("unknown", null, null, null, null, null, null, List.of());
+			return new ConsoleDescriptor.Store("unknown", null, null, null, null, null, null, quarantine(), List.of());
 		}
 		var report = checked.report();
 		return new ConsoleDescriptor.Store((report.failure() == null) ? "up" : "down", report.store(), report.server(),
 				report.role(), report.failure(), report.took().toNanos() / 1e6, checked.age().toMillis() / 1000.0,
-				report.warnings());
+				quarantine(), report.warnings());
+	}
+
+	private @Nullable Double quarantine() {
+		Duration rest = (this.registry != null) ? this.registry.counts().quarantine() : Duration.ZERO;
+		return rest.isZero() ? null : rest.toMillis() / 1000.0;
 	}
 
 	private ConsoleDescriptor.Events events(ConsoleQuery query, boolean keysShown, UnaryOperator<String> shown) {

@@ -200,8 +200,11 @@
 		}
 		else {
 			const up = store.state === 'up';
-			tile('store', up ? '' : 'failed', up ? 'Up, ' + took(store.tookMillis) : 'Down',
-				up ? [store.server, store.role].filter(Boolean).join(', ') || store.name : store.failure);
+			const quarantine = store.quarantineSeconds - since;
+			tile('store', !up ? 'failed' : quarantine > 0 ? 'warned' : '',
+				!up ? 'Down' : quarantine > 0 ? 'Quarantine' : 'Up, ' + took(store.tookMillis),
+				!up ? store.failure : quarantine > 0 ? 'no new locks for another ' + span(quarantine)
+				: [store.server, store.role].filter(Boolean).join(', ') || store.name);
 			$('store-more').title = store.name || '';
 		}
 		tile('held', '', number(process.held) + ' held', some(process.waiting, 'request waits', 'requests wait'));
@@ -221,7 +224,7 @@
 		const warnings = data.store.warnings;
 		const box = $('warnings');
 		box.hidden = warnings.length === 0;
-		text(box.querySelector('summary'), some(warnings.length, 'setting', 'settings') + ' of the store may cost a lock');
+		text(box.querySelector('summary'), some(warnings.length, 'warning', 'warnings') + ' about the store');
 		const list = box.querySelector('ul');
 		if (list.childElementCount !== warnings.length || warnings.some((w, i) => list.children[i].textContent !== w)) {
 			list.replaceChildren(...warnings.map((w) => make('li', '', w)));
