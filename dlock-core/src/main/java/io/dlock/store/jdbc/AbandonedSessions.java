@@ -37,7 +37,8 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
 
 	/**
-	 * An attempt without an answer leaves a session behind, so that attempts are rare.
+	 * An attempt without an answer leaves a session behind, so that attempts are rare. A
+	 * connection that breaks at once is no silence: its session ends with it.
 	 */
 	private static final int SILENCE_GROWTH = 4;
 
@@ -50,6 +51,8 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	private final UnaryOperator<Collection<String>> server;
 
 	private final Duration longestPause;
+
+	private final Duration timeout;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -64,10 +67,12 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	 * @param server ends sessions, on a connection of its own, and returns the sessions
 	 * that still exist
 	 * @param longestPause the longest wait before the server is asked again
+	 * @param timeout how long an attempt takes at least that waits for an answer in vain
 	 */
-	AbandonedSessions(UnaryOperator<Collection<String>> server, Duration longestPause) {
+	AbandonedSessions(UnaryOperator<Collection<String>> server, Duration longestPause, Duration timeout) {
 		this.server = server;
 		this.longestPause = longestPause;
+		this.timeout = timeout;
 	}
 
 	/**
@@ -184,6 +189,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	}
 
 	private Result end(List<String> sessions) {
+		long begin = System.nanoTime();
 		try {
 			Collection<String> left = this.server.apply(sessions);
 			sessions.stream().filter((session) -> !left.contains(session)).forEach(this::gone);
@@ -195,7 +201,8 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 				// their end can never be confirmed
 				sessions.forEach(this::gone);
 			}
-			return (ex.effect() == Effect.UNKNOWN) ? Result.NO_ANSWER : Result.SOME_LEFT;
+			boolean silent = System.nanoTime() - begin >= this.timeout.toNanos();
+			return (ex.effect() == Effect.UNKNOWN && silent) ? Result.NO_ANSWER : Result.SOME_LEFT;
 		}
 		catch (RuntimeException | Error ex) {
 			logger.warn("Could not end abandoned sessions", ex);

@@ -50,7 +50,7 @@ final class LockConnections implements AutoCloseable {
 	LockConnections(DataSource dataSource, JdbcLockStoreSettings settings) {
 		this.settings = settings;
 		this.databases = new LockDatabaseOpener(dataSource, settings);
-		this.abandoned = new AbandonedSessions(this::endSessions, halfTimeout());
+		this.abandoned = new AbandonedSessions(this::endSessions, halfTimeout(), halfTimeout());
 	}
 
 	/**

@@ -25,6 +25,9 @@ class AbandonedSessionsTests {
 
 	private final AtomicInteger attempts = new AtomicInteger();
 
+	/** Zero: each attempt that fails has waited for an answer. */
+	private Duration timeout = Duration.ZERO;
+
 	/** One place for a call that is no renewal. */
 	private final LockPlaces places = new LockPlaces(2, PAUSE);
 
@@ -44,6 +47,19 @@ class AbandonedSessionsTests {
 	@Test
 	void d1AttemptsWithoutAConnectionGoOn() {
 		try (AbandonedSessions sessions = failing(Effect.NONE, false, PAUSE)) {
+			sessions.add("1", Place.uncounted());
+			Awaitility.await().until(() -> this.attempts.get() > 100);
+		}
+	}
+
+	/**
+	 * A proxy, or a restart of the server, resets one connection after the other, while
+	 * all places belong to sessions that are gone.
+	 */
+	@Test
+	void d1AttemptsOnConnectionsThatBreakGoOn() {
+		this.timeout = Duration.ofHours(1);
+		try (AbandonedSessions sessions = failing(Effect.UNKNOWN, false, PAUSE)) {
 			sessions.add("1", Place.uncounted());
 			Awaitility.await().until(() -> this.attempts.get() > 100);
 		}
@@ -148,7 +164,7 @@ class AbandonedSessionsTests {
 		return new AbandonedSessions((sessions) -> {
 			this.attempts.incrementAndGet();
 			return server.apply(sessions);
-		}, longestPause);
+		}, longestPause, this.timeout);
 	}
 
 }
