@@ -9,6 +9,7 @@ import io.dlock.LockEvent;
 import io.dlock.LockException;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
+import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
@@ -93,7 +94,23 @@ final class Downgrader {
 			this.handles.discard(shared);
 			throw lost(hold);
 		}
-		return this.handles.deliver(shared, context.deadline());
+		return deliver(shared, context.deadline(), hold);
+	}
+
+	/**
+	 * A registry that closes during the call takes the lock away: the exclusive one is
+	 * gone by now.
+	 */
+	private LeaseLockHandle deliver(Hold shared, Deadline wait, Hold exclusive) {
+		try {
+			return this.handles.deliver(shared, wait);
+		}
+		catch (LockRegistryClosedException ex) {
+			LockLostException lost = new LockLostException(exclusive.key(), exclusive.token(),
+					"the registry was closed during its downgrade");
+			lost.addSuppressed(ex);
+			throw lost;
+		}
 	}
 
 	private void tell(@Nullable LockEvent released, @Nullable Hold shared) {

@@ -268,6 +268,30 @@ class AsyncDeadlineTests {
 		slow.close();
 	}
 
+	/**
+	 * A permit leaves its queue as soon as it is granted, and is no holder for it.
+	 */
+	@Test
+	void requestBehindAReleasedPermitIsNotBusyIfTheStoreDoesNotAnswer() {
+		LeaseLockRegistry slow = new LeaseLockRegistry(this.store,
+				LockSettings.builder().handOffMaxDuration(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
+		LockHandle held = slow.acquirePermitAsync(LockRequest.of("key"), 1).join();
+		CompletableFuture<LockHandle> first = slow.acquirePermitAsync(LockRequest.of("key"), 1);
+		Awaitility.await().until(() -> isAnswered(slow, "limit:key"));
+		CompletableFuture<LockHandle> second = slow
+			.acquirePermitAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(3)).build(), 1);
+		first.cancel(true);
+		Awaitility.await().until(() -> isAnswered(slow, "limit:key"));
+		CountDownLatch asking = this.store.holdAcquires(this.done);
+		held.releaseAsync().toCompletableFuture().join();
+		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
+		assertThat(second).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockStoreException.class);
+		this.done.countDown();
+		slow.close();
+	}
+
 	@Test
 	void overtakenRequestIsBusyAlthoughTheOvertakerGetsNoAnswer() {
 		LockHandle held = this.registry.acquirePermitAsync(LockRequest.of("key"), 1).join();
@@ -284,11 +308,14 @@ class AsyncDeadlineTests {
 	}
 
 	private boolean isAnswered(String key) {
-		return this.registry.queues()
+		return isAnswered(this.registry, key);
+	}
+
+	private static boolean isAnswered(LeaseLockRegistry registry, String key) {
+		return registry.queues()
 			.waiting()
 			.stream()
-			.anyMatch((queued) -> queued.context().key().equals(key)
-					&& this.registry.queues().latestAnswer(queued) != null);
+			.anyMatch((queued) -> queued.context().key().equals(key) && registry.queues().latestAnswer(queued) != null);
 	}
 
 	@Test

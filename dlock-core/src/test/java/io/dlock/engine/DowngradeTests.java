@@ -209,6 +209,28 @@ class DowngradeTests extends AbstractMemberTests {
 		assertThat(closing).succeedsWithin(Patience.EVENTUALLY);
 	}
 
+	/**
+	 * The exclusive lock is gone then, which no other exception must deny.
+	 */
+	@Test
+	void lockWhoseRegistryClosesDuringItsDowngradeIsLost() {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				LockSettings.builder().shutdownTimeout(Duration.ofMinutes(1)).build());
+		LockHandle handle = patient.acquireAsync(LockRequest.of("key")).join();
+		CountDownLatch answer = new CountDownLatch(1);
+		CountDownLatch asking = this.store.holdAcquires(answer);
+		CompletableFuture<LockHandle> downgrade = CompletableFuture.supplyAsync(handle::downgrade);
+		awaitQuietly(asking);
+		CompletableFuture<Void> closing = CompletableFuture.runAsync(patient::close);
+		Awaitility.await().until(() -> !patient.queues().isOpen());
+		answer.countDown();
+		assertThat(downgrade).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockLostException.class);
+		assertThat(closing).succeedsWithin(Patience.EVENTUALLY);
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
 	@Test
 	void failureOfTheStoreEndsTheLock() {
 		LockHandle writer = this.registry.acquire(exclusive("key").build());

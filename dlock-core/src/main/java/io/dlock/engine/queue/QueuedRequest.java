@@ -243,14 +243,15 @@ public final class QueuedRequest {
 	}
 
 	/**
-	 * The last answer of the queue before this request became the first or was overtaken.
+	 * The last refusal of the queue before this request became the first or was
+	 * overtaken.
 	 * @return the answer, or {@code null} if there was none
 	 */
 	@Nullable QueueAnswer formerAnswer() {
 		return this.formerAnswer;
 	}
 
-	void formerAnswer(QueueAnswer known) {
+	void formerAnswer(@Nullable QueueAnswer known) {
 		this.formerAnswer = known;
 	}
 

@@ -11,6 +11,8 @@ import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.Lease;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -110,6 +112,26 @@ class LocalQueuesTests {
 		this.queues.granted(a, lease.holder());
 		new StoreQueuePlaces(this.queues).onReleased("key");
 		assertThat(this.queues.latestAnswer(join("key", "b"))).isNotNull();
+	}
+
+	/**
+	 * After a failure a method may proceed without its lock, and the store may work
+	 * again.
+	 */
+	@Test
+	void requestThatBecomesTheFirstRemembersARefusalAndNoFailure() {
+		QueuedRequest a = join("key", "a");
+		QueuedRequest b = join("key", "b");
+		QueuedRequest c = join("key", "c");
+		this.queues.answer(a, QueueAnswer.failed(new StoreException(Effect.UNKNOWN, false, "no answer", null)));
+		this.queues.leave(a);
+		assertThat(this.queues.latestAnswer(b)).isNull();
+		QueueAnswer refused = QueueAnswer.refused(null, b.context());
+		this.queues.answer(b, refused);
+		this.queues.leave(b);
+		assertThat(this.queues.latestAnswer(c)).isSameAs(refused);
+		new StoreQueuePlaces(this.queues).onReleased("key");
+		assertThat(this.queues.latestAnswer(c)).as("released by this process").isNull();
 	}
 
 	@Test

@@ -114,6 +114,17 @@ class MemberQueuesTests {
 	}
 
 	@Test
+	void overtakenRequestForgetsItsRefusalOnceThisProcessReleasesAPermit() {
+		QueuedRequest overtaken = join(1);
+		QueueAnswer refused = QueueAnswer.refused(null, overtaken.context());
+		this.queues.answer(overtaken, refused);
+		assertThat(join(2).isFirst()).isTrue();
+		assertThat(this.queues.latestAnswer(overtaken)).isSameAs(refused);
+		new StoreQueuePlaces(this.queues).onReleased("key");
+		assertThat(this.queues.latestAnswer(overtaken)).isNull();
+	}
+
+	@Test
 	void permitIsNotPassedToARequestWhoseWaitTimeIsOver() {
 		Hold permit = released();
 		Duration wait = LEASE.dividedBy(10);

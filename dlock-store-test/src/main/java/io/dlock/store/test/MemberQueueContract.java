@@ -370,10 +370,14 @@ abstract class MemberQueueContract extends MemberPart {
 		MailboxAddress late = MailboxAddress.create(SOON);
 		try (Mailbox mailbox = store().openMailbox(late, calls::add)) {
 			assertThat(mailbox).isNotNull();
-			reservePlaceOfAProcessThatQueuesAgain(late);
+			reservePlace(late);
+			// a mailbox that polls has one message for a process until it queues again
+			await().untilAsserted(() -> assertThat(calls).isNotEmpty());
+			calls.clear();
+			refused(ask("x", late));
 			awaitEndOf(SOON);
 			release("+b");
-			await().untilAsserted(() -> assertThat(calls).hasSize(2));
+			await().untilAsserted(() -> assertThat(calls).containsExactly(StorageKey.of(key())));
 		}
 	}
 
@@ -384,7 +388,8 @@ abstract class MemberQueueContract extends MemberPart {
 		MailboxAddress late = MailboxAddress.create(SOON);
 		try (Mailbox mailbox = store().openMailbox(this.second, calls::add)) {
 			assertThat(mailbox).isNotNull();
-			reservePlaceOfAProcessThatQueuesAgain(late);
+			reservePlace(late);
+			refused(ask("x", late));
 			refused(member("+d", 2, this.second));
 			awaitEndOf(SOON);
 			store().leave(StorageKey.of(key()), late);
@@ -392,12 +397,11 @@ abstract class MemberQueueContract extends MemberPart {
 		}
 	}
 
-	private void reservePlaceOfAProcessThatQueuesAgain(MailboxAddress mailbox) {
+	private void reservePlace(MailboxAddress mailbox) {
 		granted(permit("+a", 2));
 		granted(permit("+b", 2));
 		refused(member("+c", 2, mailbox));
 		release("+a");
-		refused(ask("x", mailbox));
 	}
 
 	private static void awaitEndOf(Duration duration) {
