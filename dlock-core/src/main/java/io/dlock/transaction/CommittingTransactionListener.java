@@ -1,5 +1,6 @@
 package io.dlock.transaction;
 
+import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -31,7 +32,7 @@ final class CommittingTransactionListener implements TransactionExecutionListene
 	/**
 	 * A transaction that begins meanwhile suspends the mark with the synchronizations.
 	 */
-	private static final class Mark implements TransactionSynchronization {
+	private static final class Mark implements TransactionSynchronization, PriorityOrdered {
 
 		private boolean committed;
 

@@ -33,8 +33,16 @@ class CompletionCallbackTests extends AbstractTransactionTests {
 
 	}
 
+	/**
+	 * The callback is before all others, and may be before those of dlock.
+	 */
 	private void call(Callback callback, Runnable body) {
 		inTransaction(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public int getOrder() {
+				return HIGHEST_PRECEDENCE;
+			}
 
 			@Override
 			public void afterCommit() {

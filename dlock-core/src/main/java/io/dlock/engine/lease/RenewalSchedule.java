@@ -109,6 +109,7 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 		long due = dueAfter(this.lease.sent());
 		if (due - this.renewAt < 0) {
 			this.renewAt = due;
+			this.nextCheck = this.lease.sent().nanos();
 		}
 	}
 

@@ -139,7 +139,7 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 	}
 
 	@Override
-	public Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
+	public @Nullable Mailbox openMailbox(MailboxAddress address, Consumer<String> onLockAvailable) {
 		return this.mailboxes.open(address, onLockAvailable);
 	}
 

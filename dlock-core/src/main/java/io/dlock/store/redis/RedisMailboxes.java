@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
@@ -64,7 +65,8 @@ final class RedisMailboxes {
 	 */
 	@Nullable String refusal(String refusal) {
 		String reason = refusal.isEmpty() ? this.noSubscription : refusal;
-		return reason.isEmpty() ? null : POLLING.formatted(reason, this.channelPrefix);
+		return (reason.isEmpty() || this.connections.subscribers() == null) ? null
+				: POLLING.formatted(reason, this.channelPrefix);
 	}
 
 	/**
@@ -103,16 +105,20 @@ final class RedisMailboxes {
 	 * sent meanwhile are gone.
 	 * @param address the address
 	 * @param onLockAvailable takes the storage keys
-	 * @return the subscription
+	 * @return the subscription, or {@code null} if the client can have none
 	 */
-	Mailbox open(MailboxAddress address, Consumer<String> onLockAvailable) {
+	@Nullable Mailbox open(MailboxAddress address, Consumer<String> onLockAvailable) {
+		RedisConnectionFactory subscribers = this.connections.subscribers();
+		if (subscribers == null) {
+			return null;
+		}
 		String refused = refusedToScripts();
 		if (!refused.isEmpty()) {
 			warnIf(refused);
 			throw new StoreException(Effect.NONE, true, "Scripts may not send messages (" + refused + ")", null);
 		}
-		RedisSubscription subscription = new RedisSubscription(this.connections, this.channelPrefix + address.value(),
-				this.commandTimeout, () -> this.closed, onLockAvailable);
+		RedisSubscription subscription = new RedisSubscription(this.connections, subscribers,
+				this.channelPrefix + address.value(), this.commandTimeout, () -> this.closed, onLockAvailable);
 		try {
 			subscription.open();
 			this.noSubscription = "";

@@ -17,6 +17,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
 import org.springframework.util.backoff.FixedBackOff;
@@ -54,13 +55,13 @@ final class RedisSubscription implements Mailbox {
 
 	private volatile long lastMessage;
 
-	RedisSubscription(RedisConnections connections, String channel, Duration commandTimeout,
-			BooleanSupplier storeClosed, Consumer<String> onLockAvailable) {
+	RedisSubscription(RedisConnections connections, RedisConnectionFactory subscribers, String channel,
+			Duration commandTimeout, BooleanSupplier storeClosed, Consumer<String> onLockAvailable) {
 		this.connections = connections;
 		this.channel = channel;
 		this.commandTimeout = commandTimeout;
 		this.storeClosed = storeClosed;
-		this.container.setConnectionFactory(connections.subscribers());
+		this.container.setConnectionFactory(subscribers);
 		this.container.setTaskExecutor(new SyncTaskExecutor());
 		this.container.setSubscriptionExecutor(this.threads);
 		this.container.setMaxSubscriptionRegistrationWaitingTime(commandTimeout.multipliedBy(2).toMillis());

@@ -67,6 +67,19 @@ class LeaseTests {
 		assertThat(lease(sent).isStale()).isTrue();
 	}
 
+	/**
+	 * The check of another thread may come between the suspension and its discovery.
+	 */
+	@Test
+	void leaseIsCheckedAtOnceAfterASuspension() {
+		RenewalSchedule renewal = new RenewalSchedule(lease(this.clock.now()));
+		renewal.checked(this.clock.nanoTime());
+		assertThat(renewal.nanosUntilCheck(this.clock.nanoTime())).isPositive();
+		this.clock.passOnTheWallOnly(Duration.ofSeconds(5));
+		renewal.clockWasSet();
+		assertThat(renewal.nanosUntilCheck(this.clock.nanoTime())).isNotPositive();
+	}
+
 	@Test
 	void r3WallClockSetForwardLosesTheLockAndSetBackChangesNothing() {
 		Hold hold = hold(this.clock.now());

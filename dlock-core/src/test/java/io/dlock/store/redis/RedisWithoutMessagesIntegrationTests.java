@@ -6,10 +6,12 @@ import java.util.Arrays;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -24,6 +26,8 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
+import io.dlock.store.redis.SharedConnectionsTests.UnknownFactory;
+import io.dlock.store.redis.connection.RedisConnectionsFactory;
 import io.dlock.test.CapturedLog;
 import io.dlock.test.DocsPage;
 import io.dlock.test.JedisFactories;
@@ -84,6 +88,33 @@ class RedisWithoutMessagesIntegrationTests {
 					.hasSize(2)
 					.allSatisfy((message) -> assertThat(message).contains("poll", "+publish", "&dlock:mail:*")));
 			assertThat(store.inspection().diagnose().warnings()).contains(log.messages().get(0));
+		}
+		finally {
+			destroy(application);
+		}
+	}
+
+	/**
+	 * An answer to the end of a subscription of Jedis may be left on a connection of the
+	 * pool. A lock would take it for its own.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void waitingProcessesPollWithAClientThatTheStoreDoesNotKnow(Client client) {
+		enter("ACL SETUSER dlock on >secret ~* &* +@all");
+		RedisConnectionFactory application = factory(client);
+		try (CapturedLog log = CapturedLog.of(RedisConnectionsFactory.class);
+				RedisLockStore store = store(new UnknownFactory(application));
+				LeaseLockRegistry registry = new LeaseLockRegistry(store, SETTINGS)) {
+			Patience.connected(store);
+			assertThat(store.openMailbox(MailboxAddress.create(Duration.ofSeconds(9)), (message) -> {
+			})).isNull();
+			assertThat(log.messages()).singleElement(InstanceOfAssertFactories.STRING).contains("poll", "timeout");
+			LockHandle holder = registry.acquire(this.key);
+			CompletableFuture<LockHandle> waiting = registry.acquireAsync(LockRequest.of(this.key));
+			holder.release();
+			assertThat(waiting).succeedsWithin(Patience.EVENTUALLY).satisfies(LockHandle::release);
+			assertThat(store.inspection().diagnose().warnings()).noneMatch((warning) -> warning.contains("poll"));
 		}
 		finally {
 			destroy(application);

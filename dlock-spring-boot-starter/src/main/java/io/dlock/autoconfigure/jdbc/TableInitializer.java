@@ -10,9 +10,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.ResourceLoader;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 import io.dlock.autoconfigure.DlockBackend;
 import io.dlock.autoconfigure.StartupRetry;
@@ -41,7 +43,7 @@ record TableInitializer(String kind, String nameInScript, String table, Database
 		}
 		StartupRetry attempts = (this.retry != null) ? this.retry : new StartupRetry(Duration.ZERO);
 		try {
-			attempts.use(() -> runScript(dataSource));
+			attempts.use(() -> runScript(outsideTransactions(dataSource)));
 		}
 		catch (StoreMisconfiguredException ex) {
 			if (this.retry != null) {
@@ -57,6 +59,17 @@ record TableInitializer(String kind, String nameInScript, String table, Database
 			}
 			logger.warn(problem);
 		}
+	}
+
+	/**
+	 * A transaction-aware proxy returns the connection of the caller's transaction, which
+	 * some databases commit before they create a table.
+	 */
+	private static DataSource outsideTransactions(DataSource dataSource) {
+		TransactionAwareDataSourceProxy proxy = DataSourceUnwrapper.unwrap(dataSource,
+				TransactionAwareDataSourceProxy.class);
+		DataSource target = (proxy != null) ? proxy.getTargetDataSource() : null;
+		return (target != null) ? target : dataSource;
 	}
 
 	private void runScript(DataSource dataSource) {

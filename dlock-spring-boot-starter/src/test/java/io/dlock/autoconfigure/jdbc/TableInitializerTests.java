@@ -11,6 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -18,6 +21,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerA
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -72,9 +76,11 @@ class TableInitializerTests {
 		});
 	}
 
-	@Test
-	void tableThatIsNeededFirstInsideATransactionDoesNotCommitIt() {
+	@ParameterizedTest(name = "with a proxy that takes part in transactions: {0}")
+	@ValueSource(booleans = { false, true })
+	void tableThatIsNeededFirstInsideATransactionDoesNotCommitIt(boolean aware) {
 		this.runner.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class))
+			.withBean(TransactionAwareDataSources.class, () -> new TransactionAwareDataSources(aware))
 			.withPropertyValues("spring.main.lazy-initialization=true")
 			.withInitializer(
 					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
@@ -92,6 +98,19 @@ class TableInitializerTests {
 				assertThat(tables(dataSource)).containsExactlyInAnyOrder("dlock_lock", "dlock_fence", "sale");
 				assertThat(client.sql("SELECT COUNT(*) FROM sale").query(Integer.class).single()).isZero();
 			});
+	}
+
+	/**
+	 * Puts a proxy around the data source of the application.
+	 */
+	private record TransactionAwareDataSources(boolean active) implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String name) {
+			return (this.active && bean instanceof DataSource dataSource)
+					? new TransactionAwareDataSourceProxy(dataSource) : bean;
+		}
+
 	}
 
 	@Test

@@ -252,8 +252,9 @@ public abstract class RedisConnections implements AutoCloseable {
 
 	/**
 	 * The connections for subscriptions.
+	 * @return a factory, or {@code null} if it is not known how those of the client end
 	 */
-	public RedisConnectionFactory subscribers() {
+	public @Nullable RedisConnectionFactory subscribers() {
 		return this.factory;
 	}
 

@@ -41,7 +41,8 @@ public final class RedisConnectionsFactory {
 		}
 		if (connections == null) {
 			logger.warn("Locks use the application's own Redis connections (" + factory.getClass().getName()
-					+ "): make sure that their command timeout is at most " + commandTimeout.toMillis() + " ms");
+					+ "), and waiting processes poll: dlock knows the clients Lettuce and Jedis. "
+					+ "Make sure that the command timeout is at most " + commandTimeout.toMillis() + " ms");
 			connections = new SharedConnections(factory, commandTimeout);
 		}
 		return connections;

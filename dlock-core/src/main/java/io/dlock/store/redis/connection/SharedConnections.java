@@ -2,6 +2,7 @@ package io.dlock.store.redis.connection;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -20,6 +21,15 @@ final class SharedConnections extends RedisConnections {
 		try (RedisConnection connection = factory().getConnection()) {
 			return connection instanceof RedisClusterConnection;
 		}
+	}
+
+	/**
+	 * A subscription of Jedis leaves an answer behind on its connection, which the next
+	 * command takes for its own; others never end.
+	 */
+	@Override
+	public @Nullable RedisConnectionFactory subscribers() {
+		return null;
 	}
 
 	@Override
