@@ -26,7 +26,11 @@ public final class RedisErrors {
 	private static final Set<String> OF_A_REPLICA = Set.of("READONLY", "MASTERDOWN");
 
 	private static final Set<String> SERVER_ERRORS = Set.of("io.lettuce.core.RedisCommandExecutionException",
-			"redis.clients.jedis.exceptions.JedisDataException");
+			"redis.clients.jedis.exceptions.JedisDataException", "org.redisson.client.RedisException");
+
+	/** Exceptions of Redisson by itself, below the one for errors of the server. */
+	private static final Set<String> CLIENT_ERRORS = Set.of("org.redisson.client.RedisTimeoutException",
+			"org.redisson.client.RedisConnectionException");
 
 	private static final String REPEATED = "redis.clients.jedis.exceptions.JedisClusterOperationException";
 
@@ -70,6 +74,9 @@ public final class RedisErrors {
 	 */
 	private static boolean isSentByTheServer(Throwable ex) {
 		for (Class<?> type = ex.getClass(); type != null; type = type.getSuperclass()) {
+			if (CLIENT_ERRORS.contains(type.getName())) {
+				return false;
+			}
 			if (SERVER_ERRORS.contains(type.getName())) {
 				return true;
 			}
