@@ -121,10 +121,11 @@ public interface LockHandle extends AutoCloseable {
 	 * other (nested) handles, or if its {@code minHold} is not over; the lock is then
 	 * held as before
 	 * @throws LockLostException if the lease was over before, or the store had given the
-	 * lock away or lost it, even if it is free again
+	 * lock away or lost it, even if it is free again, or if the registry closed during
+	 * the call
 	 * @throws LockStoreException if the store failed
-	 * @throws LockRegistryClosedException if the registry closes; the lock is then held
-	 * as before
+	 * @throws LockRegistryClosedException if the registry closes or is closed before the
+	 * call; the lock is then held as before
 	 * @throws IllegalArgumentException if the store has no shared locks; the lock is then
 	 * held as before
 	 * @throws UnsupportedOperationException if this handle has no lock of its own, or its

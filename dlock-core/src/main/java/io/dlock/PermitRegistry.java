@@ -96,7 +96,9 @@ public interface PermitRegistry {
 	 * Take a permit with the default lease if one becomes free within the given time.
 	 * @param key the key
 	 * @param limit how many permits of the key may be held at once
-	 * @param waitTime how long to wait; zero tries exactly once
+	 * @param waitTime how long to wait; zero tries exactly once, after a release of this
+	 * process that is under way. Tries for permits of one key in one process ask the
+	 * store one after the other
 	 * @return the handle of the permit, or empty if none was free in time
 	 */
 	default Optional<LockHandle> tryAcquirePermit(String key, int limit, Duration waitTime) {

@@ -64,6 +64,9 @@ class Acquisition {
 	/** The store has not been asked because of them. */
 	private boolean postponed;
 
+	/** The store has answered in this attempt, or failed. */
+	private boolean answered;
+
 	Acquisition(AcquireContext context, RequestServices services) {
 		this.context = context;
 		this.services = services;
@@ -82,7 +85,12 @@ class Acquisition {
 	 * @param queued the request, the first of its queue
 	 * @return the lock, or {@code null} if it was not granted
 	 */
-	@Nullable Hold attempt(QueuedRequest queued) {
+	final @Nullable Hold attempt(QueuedRequest queued) {
+		this.answered = false;
+		return attemptOnce(queued);
+	}
+
+	@Nullable Hold attemptOnce(QueuedRequest queued) {
 		Hold passedOn = this.services.queues().claim(queued);
 		if (passedOn == null) {
 			return attemptInStore(queued);
@@ -237,6 +245,7 @@ class Acquisition {
 	}
 
 	final void note(AcquireResult result, Moment sent) {
+		this.answered = true;
 		if (result instanceof AcquireResult.Failed failed) {
 			failed(failed.failure(), sent);
 			if (this.failingSince != null && !Thread.currentThread().isInterrupted()) {
@@ -252,7 +261,7 @@ class Acquisition {
 	private void failed(StoreException ex, Moment sent) {
 		this.failure = ex;
 		this.refused = null;
-		if (ex instanceof StoreCongestedException || ex instanceof StoreQuarantinedException) {
+		if (!ex.isOutage()) {
 			this.services.store().storeAnswered(sent);
 			this.failingSince = null;
 		}
@@ -277,6 +286,16 @@ class Acquisition {
 			return (over || this.failure.isLasting() || isFailingTooLong()) ? storeFailed(this.failure) : null;
 		}
 		return over ? busy(answer()) : null;
+	}
+
+	/**
+	 * The reason to give up instead of a wait behind a request that has become the first
+	 * during an attempt. A request whose time is over has an answer of its own then,
+	 * unless another one came before its call.
+	 * @return the exception for the caller, or {@code null} to go on
+	 */
+	@Nullable LockException giveUpOvertaken() {
+		return this.answered ? giveUp() : null;
 	}
 
 	/**
@@ -369,6 +388,13 @@ class Acquisition {
 	}
 
 	/**
+	 * Whether a lease that is left over has to be released in the background.
+	 */
+	final boolean mustNotWait(QueuedRequest queued) {
+		return queued.isAsynchronous() || this.failure != null;
+	}
+
+	/**
 	 * Give up a possible grant of the store and the place in the local queue, and with
 	 * the last request of the key the place in the queue of the store. A registry that
 	 * closes waits for the requests in its queues before it makes the revocations that
@@ -381,7 +407,7 @@ class Acquisition {
 			abandon();
 		}
 		finally {
-			this.services.queues().leave(queued, queued.isAsynchronous() || this.failure != null);
+			this.services.queues().leave(queued, mustNotWait(queued));
 		}
 		this.services.store().leaveStoreQueue(queued);
 	}

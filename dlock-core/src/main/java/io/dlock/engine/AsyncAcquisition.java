@@ -180,14 +180,14 @@ final class AsyncAcquisition {
 			}
 			return;
 		}
-		if (!current.isFirst()) {
-			// a member that was overtaken meanwhile has no answer of its own
-			waitInQueue(current);
-			return;
-		}
-		LockException reason = this.acquisition.giveUp();
+		boolean overtaken = !current.isFirst();
+		LockException reason = overtaken ? this.acquisition.giveUpOvertaken() : this.acquisition.giveUp();
 		if (reason != null) {
 			throw reason;
+		}
+		if (overtaken) {
+			waitInQueue(current);
+			return;
 		}
 		pause(this.acquisition.pauseNanos(current));
 	}

@@ -23,10 +23,10 @@ final class BatchAcquisition extends Acquisition {
 	}
 
 	@Override
-	@Nullable Hold attempt(QueuedRequest queued) {
+	@Nullable Hold attemptOnce(QueuedRequest queued) {
 		Hold hold = null;
 		try {
-			hold = super.attempt(queued);
+			hold = super.attemptOnce(queued);
 			return hold;
 		}
 		finally {

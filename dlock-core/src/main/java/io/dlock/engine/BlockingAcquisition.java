@@ -81,11 +81,11 @@ final class BlockingAcquisition {
 			return null;
 		}
 		Hold hold = this.acquisition.attempt(queued);
-		if (hold != null || !queued.isFirst()) {
-			// a member that was overtaken meanwhile has no answer of its own
+		if (hold != null) {
 			return hold;
 		}
-		LockException reason = this.acquisition.giveUp();
+		boolean overtaken = !queued.isFirst();
+		LockException reason = overtaken ? this.acquisition.giveUpOvertaken() : this.acquisition.giveUp();
 		if (reason instanceof LockStoreException && Thread.currentThread().isInterrupted()) {
 			// the interrupt broke the call, not the store
 			noticeInterrupt(reason);
@@ -94,7 +94,9 @@ final class BlockingAcquisition {
 		if (reason != null) {
 			throw reason;
 		}
-		queued.park(this.acquisition.pauseNanos(queued));
+		if (!overtaken) {
+			queued.park(this.acquisition.pauseNanos(queued));
+		}
 		return null;
 	}
 

@@ -30,7 +30,7 @@ final class MemberAcquisition extends Acquisition {
 	}
 
 	@Override
-	@Nullable Hold attempt(QueuedRequest queued) {
+	@Nullable Hold attemptOnce(QueuedRequest queued) {
 		Hold hold = this.services.members().claim(queued);
 		if (hold == null && queued.isFirst() && queued.predecessor() == null) {
 			hold = join(queued);
@@ -104,7 +104,7 @@ final class MemberAcquisition extends Acquisition {
 		try {
 			abandon();
 			this.services.leases().begin(hold);
-			this.services.members().granted(queued, hold.lease());
+			this.services.members().granted(queued, hold);
 			this.services.store().leaveStoreQueue(queued);
 		}
 		catch (Throwable ex) {
@@ -126,7 +126,7 @@ final class MemberAcquisition extends Acquisition {
 				opened.answered(lease.sent(), awaited);
 				this.services.shared().open(opened, context());
 			}
-			this.services.members().granted(queued, lease);
+			this.services.members().granted(queued, lease.holder());
 		}
 		catch (Throwable ex) {
 			this.services.leases().lose(lease);
@@ -142,7 +142,7 @@ final class MemberAcquisition extends Acquisition {
 	@Override
 	void leave(QueuedRequest queued) {
 		super.leave(queued);
-		this.services.members().leave(queued);
+		this.services.members().leave(queued, mustNotWait(queued));
 	}
 
 }

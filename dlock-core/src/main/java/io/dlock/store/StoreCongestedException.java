@@ -20,4 +20,9 @@ public final class StoreCongestedException extends StoreException {
 		super(Effect.NONE, false, message, cause);
 	}
 
+	@Override
+	public boolean isOutage() {
+		return false;
+	}
+
 }

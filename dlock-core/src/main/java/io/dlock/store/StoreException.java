@@ -27,6 +27,15 @@ public class StoreException extends RuntimeException {
 	}
 
 	/**
+	 * Whether the store itself fails.
+	 * @return {@code false} if it answers, but did not execute the command, such as in a
+	 * quarantine
+	 */
+	public boolean isOutage() {
+		return true;
+	}
+
+	/**
 	 * Whether the command can have taken effect.
 	 * @return the effect
 	 */

@@ -34,4 +34,9 @@ public final class StoreQuarantinedException extends StoreException {
 		return this.remaining;
 	}
 
+	@Override
+	public boolean isOutage() {
+		return false;
+	}
+
 }

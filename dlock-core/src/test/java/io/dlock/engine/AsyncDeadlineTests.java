@@ -269,25 +269,23 @@ class AsyncDeadlineTests {
 	}
 
 	/**
-	 * A permit leaves its queue as soon as it is granted, and is no holder for it.
+	 * The other permit may be held by any process.
 	 */
 	@Test
-	void requestBehindAReleasedPermitIsNotBusyIfTheStoreDoesNotAnswer() {
+	void requestThatWasRefusedIsBusyIfTheStoreDoesNotAnswerAfterTheReleaseOfAPermit() {
 		LeaseLockRegistry slow = new LeaseLockRegistry(this.store,
 				LockSettings.builder().handOffMaxDuration(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
-		LockHandle held = slow.acquirePermitAsync(LockRequest.of("key"), 1).join();
-		CompletableFuture<LockHandle> first = slow.acquirePermitAsync(LockRequest.of("key"), 1);
-		Awaitility.await().until(() -> isAnswered(slow, "limit:key"));
-		CompletableFuture<LockHandle> second = slow
-			.acquirePermitAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(3)).build(), 1);
-		first.cancel(true);
+		LockHandle held = slow.acquirePermitAsync(LockRequest.of("key"), 2).join();
+		slow.acquirePermitAsync(LockRequest.of("key"), 2).join();
+		CompletableFuture<LockHandle> refused = slow
+			.acquirePermitAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(3)).build(), 2);
 		Awaitility.await().until(() -> isAnswered(slow, "limit:key"));
 		CountDownLatch asking = this.store.holdAcquires(this.done);
 		held.releaseAsync().toCompletableFuture().join();
 		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
-		assertThat(second).failsWithin(Duration.ofSeconds(30))
+		assertThat(refused).failsWithin(Duration.ofSeconds(30))
 			.withThrowableThat()
-			.withCauseInstanceOf(LockStoreException.class);
+			.withCauseInstanceOf(LockBusyException.class);
 		this.done.countDown();
 		slow.close();
 	}

@@ -159,7 +159,7 @@ public final class AcquireContext {
 	 */
 	public record LeaseTerms(Duration lease, boolean renewed, int limit) {
 
-		static final int EXCLUSIVE = 0;
+		public static final int EXCLUSIVE = 0;
 
 		static final int SHARED = AcquireCommand.UNLIMITED;
 

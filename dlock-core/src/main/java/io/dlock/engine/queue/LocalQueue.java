@@ -99,22 +99,15 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Note that the last refusal is out of date, also for those that remember one: the
-	 * first, and any that was overtaken. A holder of this process may be noted meanwhile,
+	 * Note that the last refusal is out of date. The first remembers it if it has waited:
+	 * the lock may have other holders. A holder of this process may be noted meanwhile,
 	 * and stays the answer.
 	 */
 	void outdate() {
-		List<QueuedRequest> remembering = new ArrayList<>(1);
-		if (this.mixed) {
-			addTo(remembering);
-		}
-		else if (this.first != null) {
-			remembering.add(this.first);
-		}
-		remembering.forEach((queued) -> queued.formerAnswer(null));
 		QueueAnswer known = this.answer;
-		if (known != null && known.here() == null) {
-			ANSWER.compareAndSet(this, known, null);
+		QueuedRequest current = this.first;
+		if (known != null && known.here() == null && ANSWER.compareAndSet(this, known, null) && current != null) {
+			remember(current, known);
 		}
 	}
 
@@ -201,10 +194,10 @@ final class LocalQueue {
 	/**
 	 * The answer leaves the queue, and the next may come too late for a request that has
 	 * waited. A holder of this process that releases the lock is no answer any more, and
-	 * a failure may be over: a method may proceed without its lock after one.
+	 * an outage may be over.
 	 */
 	private static void remember(QueuedRequest queued, @Nullable QueueAnswer known) {
-		if (known == null || known.failure() != null || !concerns(queued, known)
+		if (known == null || known.isOutage() || !concerns(queued, known)
 				|| queued.context().deadline().isImmediate()) {
 			return;
 		}

@@ -293,13 +293,19 @@ public final class LocalQueues {
 
 	/**
 	 * The latest answer that the first of the queue of a request has from the store, or
-	 * the last one that a first had while the request waited.
+	 * the last one that a first had while the request waited. The outage of another
+	 * request is none: the store may answer this one.
 	 * @return the answer, or {@code null} as long as there is none
 	 */
 	public @Nullable QueueAnswer latestAnswer(QueuedRequest queued) {
+		QueueAnswer told = queued.answer();
+		if (told != null) {
+			return told;
+		}
 		LocalQueue queue = this.queues.get(queued.queueName());
 		QueueAnswer known = (queue != null) ? queue.answerFor(queued) : null;
-		return (known != null) ? known : queued.formerAnswer();
+		boolean concerned = known != null && (queued.isFirst() || !known.isOutage());
+		return concerned ? known : queued.formerAnswer();
 	}
 
 	/**

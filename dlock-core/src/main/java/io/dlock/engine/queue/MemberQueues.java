@@ -61,32 +61,36 @@ public final class MemberQueues {
 
 	/**
 	 * Have a request that was granted leave its queue. The readers behind it are admitted
-	 * to its lease, as one batch.
+	 * to its lease, as one batch, and exclusive requests whose time is over are told of
+	 * it.
 	 * @param queued the request
-	 * @param lease the lease, which is renewed already
+	 * @param hold its hold, whose lease is renewed already
 	 */
-	public void granted(QueuedRequest queued, Lease lease) {
+	public void granted(QueuedRequest queued, Hold hold) {
 		queued.granted();
 		List<QueuedRequest> admitted = new ArrayList<>();
-		if (lease instanceof SharedLease shared) {
+		if (hold.lease() instanceof SharedLease shared) {
 			this.queues.change(queued.queueName(), (queue) -> {
 				if (queue.isFirst(queued)) {
 					queue.admit(shared, this.maxHandOffNanos, admitted);
 				}
 			});
 		}
-		leave(queued);
+		this.queues.answer(queued, QueueAnswer.sharedHere(hold));
+		leave(queued, queued.isAsynchronous());
 		admitted.forEach(QueuedRequest::signal);
 	}
 
 	/**
 	 * Remove a request. Only the first call counts.
+	 * @param queued the request
+	 * @param inBackground whether the calling thread must not wait for the store
 	 */
-	public void leave(QueuedRequest queued) {
+	public void leave(QueuedRequest queued, boolean inBackground) {
 		this.queues.leave(queued);
 		Hold unused = queued.takeAdmission();
 		if (unused != null) {
-			giveBack(unused, queued.isAsynchronous());
+			giveBack(unused, inBackground);
 		}
 	}
 

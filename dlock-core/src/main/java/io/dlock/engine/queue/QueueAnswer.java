@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockInfo;
 import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.LockInfos;
 import io.dlock.store.StoreException;
@@ -26,6 +27,14 @@ public record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @
 		return new QueueAnswer(hold, null, null, limit(hold.context()));
 	}
 
+	/**
+	 * A member of this process holds the key, which is an answer for exclusive requests
+	 * only.
+	 */
+	static QueueAnswer sharedHere(Hold hold) {
+		return new QueueAnswer(hold, null, null, LeaseTerms.EXCLUSIVE);
+	}
+
 	public static QueueAnswer refused(@Nullable StoredLock lock, AcquireContext asked) {
 		return new QueueAnswer(null, lock, null, limit(asked));
 	}
@@ -36,6 +45,14 @@ public record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @
 
 	private static int limit(AcquireContext asked) {
 		return asked.terms().isMember() ? asked.terms().limit() : Integer.MAX_VALUE;
+	}
+
+	/**
+	 * Whether the store failed. A method may proceed without its lock then.
+	 * @return {@code false} if the store answered
+	 */
+	public boolean isOutage() {
+		return this.failure != null && this.failure.isOutage();
 	}
 
 	/**

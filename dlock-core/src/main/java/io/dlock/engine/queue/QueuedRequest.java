@@ -251,7 +251,7 @@ public final class QueuedRequest {
 		return this.formerAnswer;
 	}
 
-	void formerAnswer(@Nullable QueueAnswer known) {
+	void formerAnswer(QueueAnswer known) {
 		this.formerAnswer = known;
 	}
 

@@ -65,8 +65,7 @@ final class RedisMailboxes {
 	 */
 	@Nullable String refusal(String refusal) {
 		String reason = refusal.isEmpty() ? this.noSubscription : refusal;
-		return (reason.isEmpty() || this.connections.subscribers() == null) ? null
-				: POLLING.formatted(reason, this.channelPrefix);
+		return reason.isEmpty() ? null : POLLING.formatted(reason, this.channelPrefix);
 	}
 
 	/**

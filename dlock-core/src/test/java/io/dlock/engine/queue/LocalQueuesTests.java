@@ -11,8 +11,10 @@ import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.Lease;
 import io.dlock.store.MailboxAddress;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreQuarantinedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -115,23 +117,62 @@ class LocalQueuesTests {
 	}
 
 	/**
-	 * After a failure a method may proceed without its lock, and the store may work
+	 * A method may proceed without its lock after an outage, and the store may work
 	 * again.
 	 */
 	@Test
-	void requestThatBecomesTheFirstRemembersARefusalAndNoFailure() {
+	void outageIsTheAnswerOfItsOwnRequestOnly() {
 		QueuedRequest a = join("key", "a");
 		QueuedRequest b = join("key", "b");
-		QueuedRequest c = join("key", "c");
-		this.queues.answer(a, QueueAnswer.failed(new StoreException(Effect.UNKNOWN, false, "no answer", null)));
+		QueueAnswer outage = failed(new StoreException(Effect.UNKNOWN, false, "no answer", null));
+		this.queues.answer(a, outage);
+		assertThat(this.queues.latestAnswer(a)).isSameAs(outage);
+		assertThat(this.queues.latestAnswer(b)).isNull();
 		this.queues.leave(a);
 		assertThat(this.queues.latestAnswer(b)).isNull();
-		QueueAnswer refused = QueueAnswer.refused(null, b.context());
-		this.queues.answer(b, refused);
-		this.queues.leave(b);
-		assertThat(this.queues.latestAnswer(c)).isSameAs(refused);
+	}
+
+	@Test
+	void requestThatBecomesTheFirstRemembersWhyTheFormerOneWaited() {
+		QueuedRequest first = join("key", "first");
+		for (QueueAnswer known : List.of(QueueAnswer.refused(null, first.context()),
+				failed(new StoreCongestedException("no connection", null)),
+				failed(new StoreQuarantinedException(Duration.ofMinutes(1))))) {
+			QueuedRequest next = join("key", "next");
+			this.queues.answer(first, known);
+			this.queues.leave(first);
+			assertThat(this.queues.latestAnswer(next)).isSameAs(known);
+			first = next;
+		}
+	}
+
+	private static QueueAnswer failed(StoreException failure) {
+		return QueueAnswer.failed(failure);
+	}
+
+	/**
+	 * The lock may have other holders than the one of this process.
+	 */
+	@Test
+	void refusalIsRememberedThoughThisProcessReleasesTheLock() {
+		QueuedRequest first = join("key", "first");
+		QueuedRequest next = join("key", "next");
+		QueueAnswer refused = QueueAnswer.refused(null, first.context());
+		this.queues.answer(first, refused);
 		new StoreQueuePlaces(this.queues).onReleased("key");
-		assertThat(this.queues.latestAnswer(c)).as("released by this process").isNull();
+		assertThat(this.queues.latestAnswer(first)).isSameAs(refused);
+		assertThat(this.queues.latestAnswer(next)).as("has no answer yet").isNull();
+	}
+
+	@Test
+	void requestThatWasToldAnAnswerKeepsIt() {
+		QueuedRequest first = join("key", "first");
+		QueuedRequest next = join("key", "next");
+		assertThat(this.queues.stopWaiting(next)).isNull();
+		QueueAnswer refused = QueueAnswer.refused(null, first.context());
+		this.queues.answer(first, refused);
+		new StoreQueuePlaces(this.queues).onReleased("key");
+		assertThat(this.queues.latestAnswer(next)).isSameAs(refused);
 	}
 
 	@Test

@@ -114,17 +114,6 @@ class MemberQueuesTests {
 	}
 
 	@Test
-	void overtakenRequestForgetsItsRefusalOnceThisProcessReleasesAPermit() {
-		QueuedRequest overtaken = join(1);
-		QueueAnswer refused = QueueAnswer.refused(null, overtaken.context());
-		this.queues.answer(overtaken, refused);
-		assertThat(join(2).isFirst()).isTrue();
-		assertThat(this.queues.latestAnswer(overtaken)).isSameAs(refused);
-		new StoreQueuePlaces(this.queues).onReleased("key");
-		assertThat(this.queues.latestAnswer(overtaken)).isNull();
-	}
-
-	@Test
 	void permitIsNotPassedToARequestWhoseWaitTimeIsOver() {
 		Hold permit = released();
 		Duration wait = LEASE.dividedBy(10);
@@ -196,7 +185,7 @@ class MemberQueuesTests {
 
 	private void grant(QueuedRequest queued) {
 		this.members.granted(queued, new Lease(grant(queued.context()), this.clock, (hold, loss) -> {
-		}));
+		}).holder());
 	}
 
 	private Hold released() {
@@ -215,7 +204,7 @@ class MemberQueuesTests {
 		QueuedRequest tried = join(AcquireCommand.UNLIMITED, Duration.ZERO);
 		SharedLease lease = new SharedLease(grant(first.context()), this.clock, (hold, loss) -> {
 		});
-		this.members.granted(first, lease);
+		this.members.granted(first, lease.holder());
 		assertThat(tried.hasOffer()).isTrue();
 		assertThat(lease.holds()).hasSize(2);
 		assertThat(this.queues.isEmpty()).as("no place is left").isTrue();
@@ -252,7 +241,7 @@ class MemberQueuesTests {
 
 	private void share(QueuedRequest queued) {
 		this.members.granted(queued, new SharedLease(grant(queued.context()), this.clock, (hold, loss) -> {
-		}));
+		}).holder());
 	}
 
 	@Test
@@ -261,8 +250,8 @@ class MemberQueuesTests {
 		QueuedRequest admitted = join(AcquireCommand.UNLIMITED);
 		SharedLease lease = new SharedLease(grant(first.context()), this.clock, (hold, loss) -> {
 		});
-		this.members.granted(first, lease);
-		this.members.leave(admitted);
+		this.members.granted(first, lease.holder());
+		this.members.leave(admitted, false);
 		assertThat(lease.holds()).containsExactly(lease.holder());
 	}
 
@@ -272,7 +261,7 @@ class MemberQueuesTests {
 		QueuedRequest admitted = join(AcquireCommand.UNLIMITED);
 		SharedLease lease = new SharedLease(grant(first.context()), this.clock, (hold, loss) -> {
 		});
-		this.members.granted(first, lease);
+		this.members.granted(first, lease.holder());
 		assertThat(this.queues.waiting()).isEmpty();
 		assertThat(lease.holds()).hasSize(2);
 		this.clock.pass(TOO_LATE);

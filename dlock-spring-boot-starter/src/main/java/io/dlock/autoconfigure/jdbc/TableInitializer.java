@@ -69,7 +69,7 @@ record TableInitializer(String kind, String nameInScript, String table, Database
 		TransactionAwareDataSourceProxy proxy = DataSourceUnwrapper.unwrap(dataSource,
 				TransactionAwareDataSourceProxy.class);
 		DataSource target = (proxy != null) ? proxy.getTargetDataSource() : null;
-		return (target != null) ? target : dataSource;
+		return (target != null) ? outsideTransactions(target) : dataSource;
 	}
 
 	private void runScript(DataSource dataSource) {

@@ -101,14 +101,14 @@ class TableInitializerTests {
 	}
 
 	/**
-	 * Puts a proxy around the data source of the application.
+	 * Puts two proxies around the data source of the application.
 	 */
 	private record TransactionAwareDataSources(boolean active) implements BeanPostProcessor {
 
 		@Override
 		public Object postProcessAfterInitialization(Object bean, String name) {
 			return (this.active && bean instanceof DataSource dataSource)
-					? new TransactionAwareDataSourceProxy(dataSource) : bean;
+					? new TransactionAwareDataSourceProxy(new TransactionAwareDataSourceProxy(dataSource)) : bean;
 		}
 
 	}

@@ -1,5 +1,8 @@
 package io.dlock.store.redis;
 
+import java.net.ConnectException;
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
@@ -22,18 +25,25 @@ class RedissonErrorsTests {
 		return RedisErrors.translate("acquire", new InvalidDataAccessApiUsageException("Error", cause));
 	}
 
+	/**
+	 * An attempt before the last one may have been sent.
+	 */
 	@Test
-	void errorOfTheServerIsARefusal() {
+	void r24ErrorOfTheServerMayFollowAnAttemptThatWasSent() {
 		assertThat(translate(new RedisNoScriptException("NOSCRIPT No matching script. channel: [id: 1]")))
-			.matches((ex) -> ex.effect() == Effect.NONE && !ex.isLasting());
+			.matches((ex) -> ex.effect() == Effect.UNKNOWN && !ex.isLasting());
 		assertThat(translate(new RedisException("WRONGTYPE Operation against a key. channel: [id: 1]")))
-			.matches((ex) -> ex.effect() == Effect.NONE && ex.isLasting());
+			.matches((ex) -> ex.effect() == Effect.UNKNOWN && ex.isLasting());
 	}
 
 	@Test
-	void r24CallWithoutAnAnswerIsUnknownWhateverItsMessage() {
-		assertThat(translate(new RedisConnectionException("SSL peer shut down")).effect()).isEqualTo(Effect.UNKNOWN);
-		assertThat(translate(new RedisResponseTimeoutException("NOW it is late")).effect()).isEqualTo(Effect.UNKNOWN);
+	void r24CallWithoutAnAnswerIsNoRefusalWhateverItsMessage() {
+		for (RedisException cause : List.of(new RedisConnectionException("SSL peer shut down"),
+				new RedisResponseTimeoutException("NOW it is late"),
+				new RedisConnectionException("Unable to connect", new ConnectException("Connection refused")))) {
+			assertThat(translate(cause)).hasMessageContaining("gave no answer")
+				.matches((ex) -> ex.effect() == Effect.UNKNOWN && !ex.isLasting());
+		}
 	}
 
 }

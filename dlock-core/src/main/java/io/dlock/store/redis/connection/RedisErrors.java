@@ -32,7 +32,9 @@ public final class RedisErrors {
 	private static final Set<String> CLIENT_ERRORS = Set.of("org.redisson.client.RedisTimeoutException",
 			"org.redisson.client.RedisConnectionException");
 
-	private static final String REPEATED = "redis.clients.jedis.exceptions.JedisClusterOperationException";
+	/** Jedis repeats a command in a cluster, and Redisson any script. */
+	private static final Set<String> REPEATED = Set.of("redis.clients.jedis.exceptions.JedisClusterOperationException",
+			"org.redisson.client.RedisException");
 
 	private static final String FULL = "max number of clients";
 
@@ -69,15 +71,18 @@ public final class RedisErrors {
 	}
 
 	/**
-	 * By name, because one of the clients may be missing. Any other exception may begin
-	 * with capitals as well, "SSL peer shut down" for one.
+	 * Any other exception may begin with capitals as well, "SSL peer shut down" for one.
 	 */
 	private static boolean isSentByTheServer(Throwable ex) {
+		return isOneOf(SERVER_ERRORS, ex) && !isOneOf(CLIENT_ERRORS, ex);
+	}
+
+	/**
+	 * By name, because one of the clients may be missing.
+	 */
+	private static boolean isOneOf(Set<String> types, Throwable ex) {
 		for (Class<?> type = ex.getClass(); type != null; type = type.getSuperclass()) {
-			if (CLIENT_ERRORS.contains(type.getName())) {
-				return false;
-			}
-			if (SERVER_ERRORS.contains(type.getName())) {
+			if (types.contains(type.getName())) {
 				return true;
 			}
 		}
@@ -125,8 +130,9 @@ public final class RedisErrors {
 					"Redis gave no answer to " + operation + " (" + rootMessage(ex) + ")", ex);
 		}
 		String message = rootMessage(ex);
-		return new StoreException(Effect.NONE, !PASSING.contains(code) && !message.contains(FULL),
-				"Redis refused " + operation + " (" + message + ")", ex);
+		return new StoreException(isRepeated(ex) ? Effect.UNKNOWN : Effect.NONE,
+				!PASSING.contains(code) && !message.contains(FULL), "Redis refused " + operation + " (" + message + ")",
+				ex);
 	}
 
 	static StoreException notConnected(Throwable ex) {
@@ -149,11 +155,10 @@ public final class RedisErrors {
 	}
 
 	/**
-	 * Jedis repeats a command in a cluster and reports the last failure, but an earlier
-	 * attempt may have been sent. By name, because Jedis may be missing.
+	 * The client reports the last failure, but an earlier attempt may have been sent.
 	 */
 	private static boolean isRepeated(@Nullable Throwable ex) {
-		return ex != null && (ex.getClass().getName().equals(REPEATED) || isRepeated(ex.getCause()));
+		return ex != null && (isOneOf(REPEATED, ex) || isRepeated(ex.getCause()));
 	}
 
 	/**
