@@ -11,15 +11,10 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.DirectFieldAccessor;
 
-import io.dlock.LockBusyException;
-import io.dlock.LockCongestedException;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
@@ -28,55 +23,16 @@ import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.queue.QueuedRequest;
-import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.StoreCongestedException;
-import io.dlock.store.StoreQuarantinedException;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * Asynchronous requests end in time, even if the store or the stages of the user block.
  */
 @Timeout(120)
-class AsyncDeadlineTests {
-
-	private final TroubledStore store = new TroubledStore();
-
-	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.builder().shutdownTimeout(Duration.ZERO).build());
-
-	private final CountDownLatch done = new CountDownLatch(1);
-
-	@AfterEach
-	void nothingIsLeft() {
-		this.done.countDown();
-		this.registry.close();
-		Awaitility.await().until(() -> this.registry.queues().size() == 0);
-		assertThat(this.registry.renewer().size()).isZero();
-	}
-
-	private CompletableFuture<LockHandle> acquire(String key, Duration waitTime) {
-		return this.registry.acquireAsync(LockRequest.builder(key).waitTime(waitTime).build());
-	}
-
-	private void occupyWorkers() {
-		occupyWorkers(this.registry);
-	}
-
-	private void occupyWorkers(LeaseLockRegistry registry) {
-		CountDownLatch asking = new CountDownLatch(EngineThreads.WORKERS);
-		this.store.beforeAcquire = () -> {
-			asking.countDown();
-			AbstractLeaseLockRegistryTests.awaitQuietly(this.done);
-		};
-		for (int i = 0; i < EngineThreads.WORKERS; i++) {
-			registry.acquireAsync(LockRequest.builder("busy " + i).waitTime(Duration.ofSeconds(100)).build());
-		}
-		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
-	}
+class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 
 	@Test
 	void requestsOnStoppedStoreEndWithoutAFreeWorker() {
@@ -118,85 +74,6 @@ class AsyncDeadlineTests {
 		assertThat(Duration.ofNanos(asked.join())).isGreaterThanOrEqualTo(waitTime.plusMillis(100));
 	}
 
-	/**
-	 * A method with {@code onStoreFailure = PROCEED} must not run without its lock.
-	 */
-	@Test
-	void requestNotSentToAnsweringStoreIsCongested() {
-		occupyWorkers();
-		this.store.beforeAcquire = () -> {
-		};
-		this.registry.acquire("answered").release();
-		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.withCauseInstanceOf(LockCongestedException.class);
-	}
-
-	/**
-	 * A method with {@code onStoreFailure = PROCEED} may run without its lock only in the
-	 * second case.
-	 */
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void a5RequestNotSentIsCongestedIfTheStoreAnswersABatchAndFailedOtherwise(boolean answered) {
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build());
-		occupyWorkers(patient);
-		this.store.beforeAcquire = () -> {
-		};
-		this.store.batches = true;
-		if (!answered) {
-			this.store.down = true;
-		}
-		LockRequest set = LockRequest.builder("set").waitTime(Duration.ZERO).build();
-		assertThat(catchThrowable(() -> patient.acquireAll(set, List.of("a", "b")).release()))
-			.satisfies((failure) -> assertThat(failure == null).isEqualTo(answered));
-		assertThat(this.store.acquiredTogether).hasSize(1);
-		LockRequest request = LockRequest.builder("key").waitTime(Duration.ofMillis(50)).build();
-		assertThat(patient.acquireAsync(request)).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.havingCause()
-			.isExactlyInstanceOf(answered ? LockCongestedException.class : LockStoreException.class);
-		this.store.down = false;
-		this.done.countDown();
-		patient.close();
-	}
-
-	/**
-	 * The store answers, although it grants nothing.
-	 */
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void a5RequestNotSentIsCongestedIfOthersAreCongestedOrQuarantined(boolean quarantined) {
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build());
-		occupyWorkers(patient);
-		this.store.beforeAcquire = () -> {
-			throw quarantined ? new StoreQuarantinedException(Duration.ofMinutes(1))
-					: new StoreCongestedException("no connection became free", null);
-		};
-		LockRequest tried = LockRequest.builder("tried").waitTime(Duration.ZERO).build();
-		assertThat(catchThrowable(() -> patient.acquire(tried))).isInstanceOfSatisfying(LockStoreException.class,
-				(failure) -> assertThat(failure.isOutage()).isFalse());
-		LockRequest request = LockRequest.builder("key").waitTime(Duration.ofMillis(50)).build();
-		assertThat(patient.acquireAsync(request)).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.withCauseInstanceOf(LockCongestedException.class);
-		this.done.countDown();
-		patient.close();
-	}
-
-	@Test
-	void tryBehindRequestWithoutWorkerEnds() {
-		occupyWorkers();
-		acquire("key", Duration.ofSeconds(100));
-		CompletableFuture<Boolean> tried = AbstractLeaseLockRegistryTests
-			.inOtherThread(() -> this.registry.lock("key").tryLock());
-		assertThat(tried).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.withCauseInstanceOf(LockStoreException.class);
-	}
-
 	@Test
 	void endedRequestIsNotAnnouncedAsAcquired() {
 		List<Class<?>> told = Collections.synchronizedList(new ArrayList<>());
@@ -214,106 +91,6 @@ class AsyncDeadlineTests {
 		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30));
 		this.done.countDown();
 		Awaitility.await().until(() -> this.store.releases.get() == 1 && this.store.memory.find("key").isEmpty());
-	}
-
-	@Test
-	void requestBehindLocalHolderIsBusyWhileTheStoreIsStopped() throws Exception {
-		LockHandle held = acquire("key", Duration.ZERO).get();
-		this.store.holdAcquires(this.done);
-		for (int i = 0; i < 2 * EngineThreads.WORKERS; i++) {
-			acquire("other " + i, Duration.ofSeconds(100));
-		}
-		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.withCauseInstanceOf(LockBusyException.class);
-		held.release();
-	}
-
-	/**
-	 * The store has named a holder while it waited. A method with
-	 * {@code onStoreFailure = PROCEED} must not run without its lock.
-	 */
-	@Test
-	void requestThatIsFirstOnlyAtItsEndIsBusyIfAHolderWasSeen() {
-		this.store.memory
-			.acquire(new AcquireCommand("key", "elsewhere", Duration.ofMinutes(1), "another instance", ""));
-		CompletableFuture<LockHandle> first = acquire("key", Duration.ofMinutes(1));
-		CompletableFuture<LockHandle> second = acquire("key", Duration.ofSeconds(3));
-		Awaitility.await().until(() -> isAnswered("key"));
-		CountDownLatch asking = this.store.holdAcquires(this.done);
-		first.cancel(false);
-		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
-		assertThat(second).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.withCauseInstanceOf(LockBusyException.class);
-	}
-
-	/**
-	 * The holder that was named is one of this process, and has released the lock.
-	 */
-	@Test
-	void requestBehindAReleasedLockIsNotBusyIfTheStoreDoesNotAnswer() {
-		LeaseLockRegistry slow = new LeaseLockRegistry(this.store,
-				LockSettings.builder().handOffMaxDuration(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
-		LockHandle held = slow.acquireAsync(LockRequest.of("key")).join();
-		CompletableFuture<LockHandle> second = slow
-			.acquireAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(3)).build());
-		CountDownLatch asking = this.store.holdAcquires(this.done);
-		held.releaseAsync();
-		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
-		assertThat(second).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.withCauseInstanceOf(LockStoreException.class);
-		this.done.countDown();
-		slow.close();
-	}
-
-	/**
-	 * The other permit may be held by any process.
-	 */
-	@Test
-	void requestThatWasRefusedIsBusyIfTheStoreDoesNotAnswerAfterTheReleaseOfAPermit() {
-		LeaseLockRegistry slow = new LeaseLockRegistry(this.store,
-				LockSettings.builder().handOffMaxDuration(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
-		LockHandle held = slow.acquirePermitAsync(LockRequest.of("key"), 2).join();
-		slow.acquirePermitAsync(LockRequest.of("key"), 2).join();
-		CompletableFuture<LockHandle> refused = slow
-			.acquirePermitAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(3)).build(), 2);
-		Awaitility.await().until(() -> isAnswered(slow, "limit:key"));
-		CountDownLatch asking = this.store.holdAcquires(this.done);
-		held.releaseAsync().toCompletableFuture().join();
-		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
-		assertThat(refused).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.withCauseInstanceOf(LockBusyException.class);
-		this.done.countDown();
-		slow.close();
-	}
-
-	@Test
-	void overtakenRequestIsBusyAlthoughTheOvertakerGetsNoAnswer() {
-		LockHandle held = this.registry.acquirePermitAsync(LockRequest.of("key"), 1).join();
-		LockRequest request = LockRequest.builder("key").waitTime(Duration.ofSeconds(3)).build();
-		CompletableFuture<LockHandle> overtaken = this.registry.acquirePermitAsync(request, 1);
-		Awaitility.await().until(() -> isAnswered("limit:key"));
-		CountDownLatch asking = this.store.holdAcquires(this.done);
-		this.registry.acquirePermitAsync(LockRequest.of("key"), 2);
-		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
-		assertThat(overtaken).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.withCauseInstanceOf(LockBusyException.class);
-		held.release();
-	}
-
-	private boolean isAnswered(String key) {
-		return isAnswered(this.registry, key);
-	}
-
-	private static boolean isAnswered(LeaseLockRegistry registry, String key) {
-		return registry.queues()
-			.waiting()
-			.stream()
-			.anyMatch((queued) -> queued.context().key().equals(key) && registry.queues().latestAnswer(queued) != null);
 	}
 
 	@Test
