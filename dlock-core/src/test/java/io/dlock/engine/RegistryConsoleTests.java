@@ -8,24 +8,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
 import org.awaitility.Awaitility;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.LockHandle;
 import io.dlock.LockInfo;
-import io.dlock.LockLostException;
 import io.dlock.LockRequest;
-import io.dlock.LockSet;
 import io.dlock.LockStoreException;
-import io.dlock.console.ForcedRelease;
 import io.dlock.console.LocalLocks;
 import io.dlock.console.LockConsole;
 import io.dlock.console.LockKind;
 import io.dlock.console.LockList;
-import io.dlock.console.StoreReport;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.LockStore.RenewCommand;
-import io.dlock.store.RenewResult;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -139,52 +132,6 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		b.release();
 	}
 
-	private void holdElsewhere(String key, String holder) {
-		this.store.memory.acquire(new AcquireCommand(key, "owner of " + key, LEASE, holder, ""));
-	}
-
-	@Test
-	void r55AllLocksOfADeadInstanceAreReleased() {
-		holdElsewhere("a", "dead [main]");
-		holdElsewhere("b", "dead [pool [1]]");
-		holdElsewhere("kept", "dead [main]");
-		this.store.memory.keep("kept", "owner of kept", LEASE);
-		holdElsewhere("of-another", "dead-2 [main]");
-		holdElsewhere("of-a-thread", "alive [dead [main]]");
-		LockList released = this.console.forceReleaseAll("dead");
-		assertThat(released.locks()).extracting(LockInfo::key).containsExactly("a", "b");
-		assertThat(released.complete()).isTrue();
-		assertThat(this.console.list(10).locks()).extracting(LockInfo::key)
-			.containsExactly("kept", "of-a-thread", "of-another");
-		assertThat(this.console.forceReleaseAll("dead").locks()).isEmpty();
-		assertThatIllegalArgumentException().isThrownBy(() -> this.console.forceReleaseAll(" "));
-	}
-
-	@Test
-	void lockThatIsTakenMeanwhileIsNotReleased() {
-		holdElsewhere("a", "dead [main]");
-		this.store.beforeForcedRelease = () -> {
-			this.store.memory.release("a", "owner of a");
-			this.store.memory.acquire(new AcquireCommand("a", "next", LEASE, "dead [main]", ""));
-		};
-		assertThat(this.console.forceReleaseAll("dead").locks()).isEmpty();
-		assertThat(this.console.find("a")).isPresent();
-	}
-
-	@Test
-	void failureWhileLocksOfAnInstanceAreReleasedIsTold() {
-		holdElsewhere("a", "dead [main]");
-		holdElsewhere("b", "dead [main]");
-		this.store.unreachable = "b"::equals;
-		LockList released = this.console.forceReleaseAll("dead");
-		assertThat(released.locks()).extracting(LockInfo::key).containsExactly("a");
-		assertThat(released.complete()).isFalse();
-		assertThat(released.problem()).contains("'b'");
-		this.store.unreachable = (key) -> false;
-		this.store.hasNoInspection = true;
-		assertThat(this.console.forceReleaseAll("dead").problem()).contains("cannot list");
-	}
-
 	@Test
 	void badInputIsRefused() {
 		for (int limit : List.of(0, -1, 10_001, Integer.MAX_VALUE)) {
@@ -195,74 +142,6 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 			assertThatIllegalArgumentException().isThrownBy(() -> this.console.find(key));
 			assertThatIllegalArgumentException().isThrownBy(() -> this.console.forceRelease(key, 1));
 		}
-	}
-
-	@Test
-	void r55ForcedReleaseIsAnImmediateLoss() throws Exception {
-		LockHandle handle = this.registry.acquireAsync(request()).get();
-		CompletableFuture<LockHandle> lost = new CompletableFuture<>();
-		handle.onLost(lost::complete);
-		CompletableFuture<LockHandle> next = waiter();
-		assertThat(this.console.forceRelease("key", handle.token())).isEqualTo(ForcedRelease.RELEASED);
-		assertThat(handle.isValid()).isFalse();
-		lost.get();
-		LockHandle successor = next.get();
-		assertThat(successor.token()).as("a grant of its own").isGreaterThan(handle.token() + 1);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release)
-			.withMessageContaining("released by force");
-		assertThat(successor.isValid()).isTrue();
-		assertThat(this.store.memory.renew(List.of(new RenewCommand("key", ownerOf(successor), LEASE))))
-			.containsExactly(RenewResult.RENEWED);
-		successor.release();
-	}
-
-	/**
-	 * Keys of two buckets in Redis may have the same token.
-	 */
-	@Test
-	void forcedReleaseEndsNoOtherLockWithTheSameToken() {
-		this.store.batches = true;
-		this.store.afterBatch = (results) -> List.of(results.get(0), results.get(0));
-		LockSet locks = this.registry.acquireAllAsync(request(), List.of("key", "other")).join();
-		LockHandle taken = locks.handle("key");
-		LockHandle other = locks.handle("other");
-		assertThat(other.token()).isEqualTo(taken.token());
-		assertThat(this.console.forceRelease("key", taken.token())).isEqualTo(ForcedRelease.RELEASED);
-		assertThat(taken.isValid()).isFalse();
-		assertThat(other.isValid()).isTrue();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(locks::release);
-	}
-
-	private String ownerOf(LockHandle handle) {
-		return this.registry.ownerOf(handle).orElseThrow();
-	}
-
-	@Test
-	void r55AnyTokenOfTheLeaseIsAcceptedAndNoOther() throws Exception {
-		LockHandle first = this.registry.acquireAsync(request()).get();
-		CompletableFuture<LockHandle> second = waiter();
-		first.release();
-		LockHandle successor = second.get();
-		assertThat(successor.token()).isEqualTo(first.token() + 1);
-		long last = first.token() + 1023;
-		for (long other : List.of(first.token() - 1, last + 1, 0L, -1L, first.token() / 1024, Long.MAX_VALUE,
-				Long.MIN_VALUE)) {
-			assertThat(this.console.forceRelease("key", other)).as("%d", other).isEqualTo(ForcedRelease.OTHER_TOKEN);
-		}
-		assertThat(successor.isValid()).isTrue();
-		assertThat(this.console.forceRelease("key", successor.token())).isEqualTo(ForcedRelease.RELEASED);
-		assertThat(successor.isValid()).isFalse();
-		assertThat(this.console.forceRelease("key", last)).isEqualTo(ForcedRelease.NOT_HELD);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(successor::release);
-	}
-
-	@Test
-	void r55ForcedReleaseTakesTheLockOfAnotherProcess() {
-		this.store.memory.acquire(new AcquireCommand("a b", "elsewhere", LEASE, "elsewhere [main]", ""));
-		LockInfo lock = this.console.find("a%20b").orElseThrow();
-		assertThat(this.console.forceRelease(lock.key(), lock.token())).isEqualTo(ForcedRelease.RELEASED);
-		assertThat(this.store.memory.renew(List.of(new RenewCommand("a b", "elsewhere", LEASE))))
-			.containsExactly(RenewResult.REFUSED);
 	}
 
 	@Test
@@ -333,67 +212,6 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 			assertThat(report.server()).isNull();
 		});
 		this.store.memory.release("key", "elsewhere");
-	}
-
-	@Test
-	void r19CheckTakesALockAndReleasesIt() {
-		StoreReport report = this.console.check();
-		assertThat(report.failure()).isNull();
-		assertThat(report.store()).isEqualTo("troubled");
-		assertThat(report.server()).isEqualTo("memory");
-		assertThat(report.warnings()).isNotEmpty();
-		assertThat(this.store.acquires).hasValue(1);
-		assertThat(this.store.releases).hasValue(1);
-		assertThat(this.store.memory.find(RegistryConsole.CHECKED_KEY)).isEmpty();
-		assertThat(this.registry.counts().held()).isZero();
-	}
-
-	@Test
-	void r19RefusalDuringCheckIsNoFailure() {
-		this.store.memory.acquire(new AcquireCommand(RegistryConsole.CHECKED_KEY, "elsewhere", LEASE, "elsewhere", ""));
-		assertThat(this.console.list(10).locks()).as("a check of another instance").isEmpty();
-		assertThat(this.console.check().failure()).isNull();
-		assertThat(this.store.releases).as("what is not ours").hasValue(0);
-		this.store.memory.release(RegistryConsole.CHECKED_KEY, "elsewhere");
-	}
-
-	@Test
-	void r19CheckReportsTheFailureOfTheStore() {
-		assertThat(failureWhen(() -> this.store.down = true)).contains("connection refused");
-		this.store.down = false;
-		assertThat(failureWhen(() -> this.store.lostAcquireReplies.set(1))).contains("the reply was lost");
-		assertThat(failureWhen(() -> this.store.lostReleaseReplies.set(1))).contains("the reply was lost");
-		this.store.beforeAcquire = () -> {
-			throw new IllegalStateException("a store with a bug");
-		};
-		assertThat(this.console.check().failure()).contains("a store with a bug");
-	}
-
-	@Test
-	void r19LockOfAFailedCheckMakesNoLaterCheckSucceed() {
-		this.store.lostAcquireReplies.set(2);
-		assertThat(this.console.check().failure()).contains("the reply was lost");
-		assertThat(this.store.memory.find(RegistryConsole.CHECKED_KEY)).isEmpty();
-		assertThat(this.console.check().failure()).contains("the reply was lost");
-		assertThat(this.console.check().failure()).isNull();
-	}
-
-	@Test
-	void r19RefusalDoesNotEndAFailure() {
-		assertThat(failureWhen(() -> this.store.lostAcquireReplies.set(1))).isNotNull();
-		this.store.memory.acquire(new AcquireCommand(RegistryConsole.CHECKED_KEY, "elsewhere", LEASE, "elsewhere", ""));
-		assertThat(this.console.check().failure()).contains("the reply was lost");
-		this.store.memory.release(RegistryConsole.CHECKED_KEY, "elsewhere");
-		assertThat(this.console.check().failure()).isNull();
-		this.store.memory.acquire(new AcquireCommand(RegistryConsole.CHECKED_KEY, "elsewhere", LEASE, "elsewhere", ""));
-		assertThat(this.console.check().failure()).isNull();
-		this.store.memory.release(RegistryConsole.CHECKED_KEY, "elsewhere");
-	}
-
-	private @Nullable String failureWhen(Runnable trouble) {
-		this.store.memory.clear();
-		trouble.run();
-		return this.console.check().failure();
 	}
 
 }
