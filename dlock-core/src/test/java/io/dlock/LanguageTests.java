@@ -24,7 +24,7 @@ class LanguageTests {
 
 	/** In texts, in the names of mutants (for-ever) and in those of tests (ForEver). */
 	private static final Pattern WORDS = Pattern
-		.compile("(?i:\\bcan[ \\n*-]+not\\b|\\bfor[ \\n*-]+ever\\b|\\bat[ \\n*-]+the[ \\n*-]+most\\b)"
+		.compile("(?i:\\bcan[ \\n*-]+not\\b|\\bfor[ \\n*-]+ever\\b|\\bat[ \\n*-]+the[ \\n*-]+(?:most|least)\\b)"
 				+ "|[Aa]nybody|[Nn]obody|[Ss]omebody|[Cc]anNot(?![a-z])|[Ff]orEver(?![a-z])|[Aa]tTheMost(?![a-z])");
 
 	/**

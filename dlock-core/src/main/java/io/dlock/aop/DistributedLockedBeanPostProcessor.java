@@ -42,11 +42,11 @@ import io.dlock.transaction.TransactionIntegrationFactory;
  * Applies {@link io.dlock.DistributedLocked}: checks the annotated methods of every bean
  * when it is created, and wraps the bean so that they run under their lock.
  * <p>
- * The lock has an order among the advisors of the bean, {@link #setAdviceOrder}: it is
- * inside of those with a lower order, security above all, and outside of those that have
- * none, caches and unordered aspects. It is always outside of transactions, which end
- * before it is released, and inside of {@code @Async} and {@code @Retryable}: it is taken
- * by the thread that does the work, and anew for each attempt.
+ * The lock has an order among the advisors of the bean, {@link #setAdviceOrder}: advisors
+ * with a lower order, such as security, run outside the lock, and advisors without an
+ * order, such as caches, run inside. Transactions always run inside: they end before the
+ * lock is released. {@code @Async} and {@code @Retryable} always run outside: the thread
+ * that does the work acquires the lock, once for each attempt.
  * <p>
  * It sees the beans of its own context. Each context of a hierarchy needs one; the start
  * of a context fails if there are locked beans above or below it that have none.
@@ -59,7 +59,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	/**
 	 * Before the post-processors of {@code @Async} ({@code LOWEST_PRECEDENCE}) and
-	 * {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1}), which come to lie outside.
+	 * {@code @Retryable} ({@code LOWEST_PRECEDENCE - 1}), which run outside.
 	 */
 	public static final int ORDER = LOWEST_PRECEDENCE - 2;
 

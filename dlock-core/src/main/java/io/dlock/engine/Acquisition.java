@@ -345,7 +345,7 @@ class Acquisition {
 
 	private String consequence() {
 		return (this.unanswered != null)
-				? "The lock is not held; should the store have granted it, it is revoked or ends within "
+				? "The lock is not held. If the store has granted it, it is revoked or ends within "
 						+ this.context.terms().lease().toMillis() + " ms"
 				: "The lock is not held";
 	}

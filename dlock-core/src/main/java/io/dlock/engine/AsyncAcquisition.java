@@ -16,9 +16,9 @@ import io.dlock.engine.queue.QueueAnswer;
 import io.dlock.engine.queue.QueuedRequest;
 
 /**
- * Acquires a lock without a waiting thread: a worker calls the store, the timer resumes
- * the request after a pause. The timer also ends the request when its time is over, even
- * if the workers or the store are blocked; a call under way then leaves the queue itself.
+ * Acquires a lock without a waiting thread. A worker calls the store. The timer resumes
+ * the request after a pause, and ends it at its deadline, even if the workers or the
+ * store are blocked. A call that is under way then leaves the queue when it returns.
  */
 final class AsyncAcquisition {
 
@@ -75,7 +75,7 @@ final class AsyncAcquisition {
 
 	/**
 	 * Go on at a signal or after a pause. Without a thread this is tried again, because
-	 * the caller has other things to do.
+	 * the caller does not wait.
 	 */
 	private void resume() {
 		try {

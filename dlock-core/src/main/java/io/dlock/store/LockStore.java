@@ -18,15 +18,15 @@ import org.jspecify.annotations.Nullable;
  * <li>{@link #acquire} is idempotent by owner: if this owner already holds the key, the
  * answer is granted, with the same token. The lease starts anew but is never shortened,
  * because a request may arrive late. {@link StoredLock#since()} stays.</li>
- * <li>The tokens of a key rise from owner to owner, even after the store has lost its
+ * <li>The tokens of a key increase with each new owner, even after the store has lost its
  * data or cleaned up: {@code max(stored + 1, store clock in µs)}.</li>
  * <li>{@link #renew}, {@link #release} and {@link #keep} change nothing unless the owner
  * holds the key.</li>
  * <li>An owner whose lease is over holds nothing, also while the key has no other owner.
  * The same is true of a reservation. The key is then free: {@link #find} and the lists of
  * {@link #inspection} do not show it, a release passes nothing on, and any request is
- * granted the key, also before the queue. If the same owner asks again, it is granted the
- * key like any other; its token is the last one or a larger one.</li>
+ * granted the key, regardless of the queue. If the same owner asks again, it is granted
+ * the key like any other; its token is the last one or a larger one.</li>
  * <li>A refused caller may register a {@linkplain MailboxAddress mailbox address} and
  * join the queue. A release reserves the lock for the first process of the queue and
  * notifies it. Both serve speed and fairness only: a store may forget the queue, bound
@@ -71,12 +71,12 @@ import org.jspecify.annotations.Nullable;
 public interface LockStore extends AutoCloseable {
 
 	/**
-	 * Take a key if it is free, its lease is over, or this owner holds it. If the command
-	 * names another owner of this process to release, its lock is released first, in the
-	 * same step and as {@link #release} does: the lock then goes to the first process of
-	 * the queue, if there is one, and otherwise to this owner. The other owner holds
-	 * nothing afterwards, whatever the answer. After an exception it may still hold the
-	 * key.
+	 * Acquire a key if it is free, its lease is over, or this owner holds it. If the
+	 * command names another owner of this process to release, its lock is released first,
+	 * in the same step and as {@link #release} does: the lock then goes to the first
+	 * process of the queue, if there is one, and otherwise to this owner. The other owner
+	 * holds nothing afterwards, whatever the answer. After an exception it may still hold
+	 * the key.
 	 * @param command the key, its owner and the lease
 	 * @return granted or refused
 	 * @throws StoreQuarantinedException if the store grants no lock for a while; it has
@@ -124,7 +124,7 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Start the lease of each of these locks anew, in as few round trips as the store
+	 * Renew the leases of these locks from now on, in as few round trips as the store
 	 * allows. Never shortens a lease.
 	 * @param leases the leases; a key and its owner may occur twice, and the longer lease
 	 * counts
@@ -134,8 +134,8 @@ public interface LockStore extends AutoCloseable {
 	List<RenewResult> renew(List<RenewCommand> leases);
 
 	/**
-	 * Free a key if this owner holds it, or reserve it for the first process of the queue
-	 * and notify that process.
+	 * Release a key if this owner holds it, or reserve it for the first process of the
+	 * queue and notify that process.
 	 * @param key the key
 	 * @param owner the owner
 	 * @return whether this owner held the key, which is free or reserved now;
@@ -195,7 +195,7 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Keep a lock that its holder has released, until it ends by itself. Until then the
+	 * Keep a lock that its holder has released until its lease is over. Until then the
 	 * lock is shown as {@linkplain StoredLock#kept kept} and not as held, a refusal names
 	 * no holder, and its owner neither renews nor releases it. Its {@linkplain #keptOwner
 	 * new owner} can {@linkplain #release release} it.
@@ -230,11 +230,11 @@ public interface LockStore extends AutoCloseable {
 	}
 
 	/**
-	 * Whether the releases of this store pass a key on to requests that have an address
-	 * of their own in the order in which the store first saw them. Any other store is not
-	 * asked for {@linkplain MailboxAddress#ofRequest fair} locks. A store without a queue
-	 * cannot pass a key on. The order need not outlast a lease that ends without a
-	 * release, a full queue or a loss of data.
+	 * Whether this store supports fair locks: its releases pass a key on to requests that
+	 * have an address of their own, in the order in which the store first saw them. Any
+	 * other store is not asked for {@linkplain MailboxAddress#ofRequest fair} locks. A
+	 * store without a queue cannot pass a key on. The order need not outlast a lease that
+	 * ends without a release, a full queue or a loss of data.
 	 * @return whether they do
 	 */
 	default boolean supportsFairLocks() {

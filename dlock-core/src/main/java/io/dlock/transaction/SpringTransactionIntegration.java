@@ -49,7 +49,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			+ "@Transactional with REQUIRES_NEW or NOT_SUPPORTED and the name of the other manager";
 
 	private static final String COMPLETING = ", and whose completion calls it (as with a @TransactionalEventListener): "
-			+ "what it writes is committed after its lock is released. "
+			+ "its changes are committed after its lock is released. "
 			+ "Give it a transaction of its own: @Transactional with REQUIRES_NEW";
 
 	/** The propagations of methods that do not run in the transaction of their caller. */
@@ -214,7 +214,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		if (this.warned.add(method)) {
 			logger
 				.warn(("%s was called inside a transaction that already runs: its lock is kept until that transaction "
-						+ "has ended, and what the transaction has read before may be out of date. "
+						+ "has ended. Data that the transaction has read before may be out of date. "
 						+ "Call it before the transaction begins, or set dlock.transaction.inside")
 					.formatted(name(method)));
 		}
@@ -339,7 +339,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 
 	private static void warnUnlessChecking(String name, ReactiveTransactionManager manager) {
 		if (!(manager instanceof LockCheckingTransactionManager)) {
-			logger.warn(("The transactions of '%s' are committed even if the lock that they began in is lost: reactive "
+			logger.warn(("The transaction manager '%s' commits transactions even if their lock is lost: reactive "
 					+ "transaction managers do not pass on the context of a transaction. Wrap the manager in a %s, or set "
 					+ "dlock.transaction.commit-check=off if that is intended")
 				.formatted(name, LockCheckingTransactionManager.class.getName()));

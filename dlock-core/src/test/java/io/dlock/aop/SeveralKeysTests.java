@@ -171,7 +171,7 @@ public class SeveralKeysTests extends AbstractDistributedLockedTests {
 				arguments(List.of("a", Map.of()), "has the part [1]"),
 				arguments(new Object[] { "a", new Object() }, "has the part [1], which is a java.lang.Object"),
 				arguments(" ", "is blank"), arguments(new Object(), "LockKeyConverter"),
-				arguments(IntStream.range(0, 65).boxed().toList(), "more than 64 keys"),
+				arguments(IntStream.range(0, 65).boxed().toList(), "the limit of 64 keys"),
 				arguments(Stream.of("a"), "could not read again"),
 				arguments(List.of("a").iterator(), "could not read again"));
 	}
@@ -212,7 +212,7 @@ public class SeveralKeysTests extends AbstractDistributedLockedTests {
 			.isThrownBy(() -> stock
 				.withOrder(Order.of(IntStream.range(0, 64).mapToObj(Integer::toString).toArray(String[]::new))))
 			.withMessageContaining("'#order.lines.![sku]'")
-			.withMessageContaining("more than 64 keys");
+			.withMessageContaining("the limit of 64 keys");
 		assertThatIllegalArgumentException().isThrownBy(() -> stock.ofOptional(Optional.empty()))
 			.withMessageContaining("are empty for this call");
 	}
@@ -250,7 +250,7 @@ public class SeveralKeysTests extends AbstractDistributedLockedTests {
 	void streamIsReadNoFurtherThanTheLimit() {
 		Endless endless = bean(Endless.class);
 		assertThatIllegalArgumentException().isThrownBy(() -> endless.run(new Endless()))
-			.withMessageContaining("more than 64 keys");
+			.withMessageContaining("the limit of 64 keys");
 		assertThat(endless.once(new Endless())).containsExactly("stock:a");
 	}
 

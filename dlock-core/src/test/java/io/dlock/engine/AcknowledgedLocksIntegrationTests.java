@@ -87,7 +87,7 @@ class AcknowledgedLocksIntegrationTests {
 			assertThatExceptionOfType(LockStoreException.class)
 				.isThrownBy(() -> this.registry.acquire(LockRequest.builder("a").mode(mode).build()))
 				.withMessageContaining("0 of 1 replicas acknowledged the lock within 400 ms")
-				.withMessageContaining("should the store have granted it, it is revoked");
+				.withMessageContaining("If the store has granted it, it is revoked");
 			Awaitility.await().until(() -> this.store.find("a").isEmpty());
 		}
 		this.replica.resume();

@@ -35,9 +35,9 @@ import io.dlock.transaction.InsideTransaction;
  * busy lock. Processes behind it poll more slowly
  * @param shutdownTimeout Time that running holders have to finish when the application
  * stops, before their locks are taken away
- * @param instance Name of this instance, shown as the holder of its locks, and different
- * from that of any other instance and of the process before a restart. The application
- * name, host, process id and start of the process by default
+ * @param instance Name of this instance, shown as the holder of its locks. Must be unique
+ * among instances and across restarts. The application name, host, process id and start
+ * of the process by default
  * @param startupCheck Whether to fail the start if the store cannot be used
  * @param startTimeout Time that the start waits for a store that is down or slow. A
  * permanent failure, such as a rejected password, fails the start at once
@@ -151,7 +151,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * Failover of the store.
 	 *
 	 * @param quarantine Whether the store, after a failover or a restart, grants no lock
-	 * until all leases that it may have forgotten are over. The same for all instances
+	 * until all leases that it may have forgotten have expired. The same for all
+	 * instances
 	 * @param longestLease Longest lease of a lock of any instance, at most an hour; the
 	 * same for all instances. Required for the quarantine; no limit by default. A method
 	 * with a longer lease fails the start
@@ -223,8 +224,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * keep the lock until the transaction has ended, fail, or ignore the transaction and
 	 * release the lock when the method returns
 	 * @param commitCheck Check before the commit of a transaction whose thread holds
-	 * locks: that the locks are valid; that, and a lock on their rows in the database of
-	 * the transaction; or none
+	 * locks: the validity of the locks, their validity with a lock on their rows in the
+	 * database of the transaction, or none
 	 */
 	public record Transaction(@DefaultValue("defer") InsideTransaction inside,
 			@DefaultValue("validity") CommitCheck commitCheck) {

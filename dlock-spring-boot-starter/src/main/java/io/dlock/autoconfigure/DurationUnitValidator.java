@@ -11,7 +11,7 @@ import org.springframework.core.env.Environment;
  */
 final class DurationUnitValidator {
 
-	private static final List<String> DURATIONS = List.of("dlock.lease", "dlock.wait-time", "dlock.max-hold",
+	static final List<String> DURATIONS = List.of("dlock.lease", "dlock.wait-time", "dlock.max-hold",
 			"dlock.command-timeout", "dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.start-timeout",
 			"dlock.hand-off.max-duration", "dlock.jdbc.retention", "dlock.health.interval",
 			"dlock.failover.longest-lease", "dlock.failover.max-lag", "dlock.quorum.longest-lease",

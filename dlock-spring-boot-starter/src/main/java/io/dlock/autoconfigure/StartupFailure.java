@@ -29,13 +29,13 @@ public enum StartupFailure {
 	CREDENTIALS("Correct the user and the password: %1$s."),
 
 	/** The user lacks a right. */
-	RIGHT("Grant the user of the locks its rights; docs/operations.md lists them (\"A user for the locks\")."),
+	RIGHT("Grant the user of the locks the rights that docs/operations.md lists (\"A user for the locks\")."),
 
 	/** The database does not exist. */
 	DATABASE("Create the database, or correct its name in %2$s."),
 
 	/** Only one side uses TLS, or the certificate is not trusted. */
-	TLS("Let the application and the store both use TLS or both not (%3$s), with a certificate that the application trusts."),
+	TLS("Enable TLS on both the application and the store, or on neither (%3$s). The application must trust the certificate."),
 
 	/** Any other definite failure. */
 	OTHER("Check that the store is up, writable, and that its address, its credentials and its TLS settings are right."),
@@ -54,8 +54,8 @@ public enum StartupFailure {
 			"(?s)^-?(WRONGPASS|NOAUTH|ERR (AUTH|Client sent AUTH|invalid password)).*|.*no password was provided.*");
 
 	/**
-	 * Redis says it in words if the right is missing inside a script, other ones from 7.0
-	 * on.
+	 * Redis has no code for a right that is missing inside a script, and other words for
+	 * it from 7.0 on.
 	 */
 	private static final Pattern NO_RIGHT = Pattern
 		.compile("(?s).*(\\bNOPERM |The user executing the script can't|ACL failure in script).*");

@@ -20,7 +20,7 @@ public record StartupRetry(Duration timeout) {
 
 	private static final Log logger = LogFactory.getLog(StartupRetry.class);
 
-	private static final String WITHOUT = " To start without it, set dlock.startup-check=false: locked methods fail until it is back.";
+	private static final String WITHOUT = " To start without the store, set dlock.startup-check=false. Locked methods then fail until it is available.";
 
 	private static final Duration PAUSE = Duration.ofMillis(200);
 
@@ -103,8 +103,9 @@ public record StartupRetry(Duration timeout) {
 			if (!this.failure.isTransient()) {
 				return new FailureAnalyzedException(problem + ".", action + WITHOUT, this.last);
 			}
-			return new FailureAnalyzedException("%s. It was tried for %d ms.".formatted(problem, this.tried.toMillis()),
-					action + " To wait longer for it, set dlock.start-timeout." + WITHOUT, this.last);
+			return new FailureAnalyzedException(
+					"%s. dlock retried for %d ms.".formatted(problem, this.tried.toMillis()),
+					action + " To retry for longer, set dlock.start-timeout." + WITHOUT, this.last);
 		}
 
 	}

@@ -39,7 +39,7 @@ class H2StartTests {
 					assertThat(failure).isNotNull();
 					failure = failure.getCause();
 				}
-				assertThat(analyzed.analysis().getDescription()).contains(problem).doesNotContain("It was tried for");
+				assertThat(analyzed.analysis().getDescription()).contains(problem).doesNotContain("dlock retried for");
 			});
 		this.admin.sql("SHUTDOWN").update();
 	}

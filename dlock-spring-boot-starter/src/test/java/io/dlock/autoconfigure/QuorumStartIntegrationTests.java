@@ -210,7 +210,7 @@ class QuorumStartIntegrationTests {
 	void majorityThatIsDownFailsTheStart() {
 		FailureAnalysis failure = AbstractStoreStartTests.failure(on(url(0), DOWN, ALSO_DOWN),
 				"dlock.start-timeout=1s");
-		assertThat(failure.getDescription()).contains("1 of 3", "127.0.0.1:1", "127.0.0.1:2", "It was tried for")
+		assertThat(failure.getDescription()).contains("1 of 3", "127.0.0.1:1", "127.0.0.1:2", "dlock retried for")
 			.doesNotContain("cret");
 		assertThat(failure.getAction()).contains("Start the store, or correct its address in dlock.quorum.nodes",
 				"dlock.startup-check=false");
@@ -228,7 +228,7 @@ class QuorumStartIntegrationTests {
 	void wrongPasswordFailsTheStartAtOnce() {
 		FailureAnalysis failure = AbstractStoreStartTests
 			.failure(on(wrongPassword(0), wrongPassword(1), wrongPassword(2)));
-		assertThat(failure.getDescription()).contains("WRONGPASS").doesNotContain("It was tried for", "hidden");
+		assertThat(failure.getDescription()).contains("WRONGPASS").doesNotContain("dlock retried for", "hidden");
 		assertThat(failure.getAction()).contains("Correct the user and the password: dlock.quorum.nodes.");
 	}
 

@@ -39,7 +39,7 @@ class StoreRefusalIntegrationTests extends AbstractStoreStartTests {
 	void c5WrongPassword(Store store) {
 		FailureAnalysis failure = failure(store.at("127.0.0.1", store.port()), LONG,
 				(store.isRedis() ? "spring.data.redis" : "spring.datasource") + ".password=wrong");
-		assertThat(failure.getDescription()).doesNotContain("It was tried for")
+		assertThat(failure.getDescription()).doesNotContain("dlock retried for")
 			.containsPattern("WRONGPASS|password|denied");
 		assertThat(failure.getAction()).contains("Correct the user and the password");
 	}
@@ -60,7 +60,7 @@ class StoreRefusalIntegrationTests extends AbstractStoreStartTests {
 		try (RedisServer server = RedisServer.start("--rename-command", "WAIT", "")) {
 			FailureAnalysis failure = failure(store.at("127.0.0.1", server.port()), LONG, "spring.data.redis.username=",
 					"spring.data.redis.password=", "dlock.redis.acknowledge=replicas");
-			assertThat(failure.getDescription()).contains("does not run WAIT").doesNotContain("It was tried for");
+			assertThat(failure.getDescription()).contains("does not run WAIT").doesNotContain("dlock retried for");
 			assertThat(failure.getAction()).contains("or set dlock.redis.acknowledge=none");
 		}
 	}
@@ -71,7 +71,7 @@ class StoreRefusalIntegrationTests extends AbstractStoreStartTests {
 		FailureAnalysis failure = failure(store.at("127.0.0.1", store.port()), LONG, "dlock.jdbc.pool-size=0",
 				"dlock.jdbc.synchronous-commit=remote-apply");
 		assertThat(failure.getDescription()).contains("dlock.jdbc.synchronous-commit is for the locks' own connections")
-			.doesNotContain("It was tried for");
+			.doesNotContain("dlock retried for");
 		assertThat(failure.getAction()).contains("dlock.jdbc.pool-size");
 	}
 
@@ -84,7 +84,7 @@ class StoreRefusalIntegrationTests extends AbstractStoreStartTests {
 			case MARIADB -> "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + store.port() + "/nothing";
 		};
 		FailureAnalysis failure = failure(store.at("127.0.0.1", store.port()), LONG, property);
-		assertThat(failure.getDescription()).doesNotContain("It was tried for");
+		assertThat(failure.getDescription()).doesNotContain("dlock retried for");
 		assertThat(failure.getAction()).containsPattern("correct its name|its rights");
 	}
 
@@ -96,8 +96,8 @@ class StoreRefusalIntegrationTests extends AbstractStoreStartTests {
 	void c5RedisUserWithoutRights(Store store, String user) {
 		FailureAnalysis failure = failure(store.at("127.0.0.1", store.port()), LONG,
 				"spring.data.redis.username=" + user);
-		assertThat(failure.getDescription()).doesNotContain("It was tried for");
-		assertThat(failure.getAction()).contains("Grant the user of the locks its rights");
+		assertThat(failure.getDescription()).doesNotContain("dlock retried for");
+		assertThat(failure.getAction()).contains("Grant the user of the locks the rights");
 	}
 
 	@Test
@@ -105,7 +105,7 @@ class StoreRefusalIntegrationTests extends AbstractStoreStartTests {
 		Store store = Store.POSTGRESQL;
 		FailureAnalysis failure = failure(store.at("127.0.0.1", store.port()), LONG,
 				"spring.datasource.url=" + store.url("127.0.0.1", store.port()) + "?sslmode=require");
-		assertThat(failure.getDescription()).contains("does not support SSL").doesNotContain("It was tried for");
+		assertThat(failure.getDescription()).contains("does not support SSL").doesNotContain("dlock retried for");
 		assertThat(failure.getAction()).contains("TLS");
 	}
 
@@ -118,7 +118,7 @@ class StoreRefusalIntegrationTests extends AbstractStoreStartTests {
 		try (ServerSocket server = tlsServer(directory)) {
 			FailureAnalysis failure = failure(store.at("127.0.0.1", server.getLocalPort()), LONG,
 					"spring.data.redis.ssl.enabled=true");
-			assertThat(failure.getDescription()).doesNotContain("It was tried for");
+			assertThat(failure.getDescription()).doesNotContain("dlock retried for");
 			assertThat(failure.getAction()).contains("TLS", "spring.data.redis.ssl");
 		}
 	}

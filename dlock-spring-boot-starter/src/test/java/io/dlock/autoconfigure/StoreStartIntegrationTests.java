@@ -39,7 +39,7 @@ class StoreStartIntegrationTests extends AbstractStoreStartTests {
 	void c5RefusedConnection(Store store) {
 		FailureAnalysis failure = failure(store.at("127.0.0.1", 1), SHORT);
 		assertThat(failure.getDescription()).containsIgnoringCase("refused")
-			.containsPattern("It was tried for \\d+ ms");
+			.containsPattern("dlock retried for \\d+ ms");
 		assertThat(failure.getAction()).contains("Start the store", "dlock.start-timeout", "dlock.startup-check=false");
 	}
 
@@ -52,7 +52,7 @@ class StoreStartIntegrationTests extends AbstractStoreStartTests {
 	void c5AttemptOnThePoolOfTheApplicationTakesItsConnectionTimeout(String property) {
 		FailureAnalysis failure = failure(Store.POSTGRESQL.at("127.0.0.1", 1), "dlock.start-timeout=1s",
 				"spring.datasource.hikari.connection-timeout=2000", "dlock.jdbc.initialize-schema=never", property);
-		assertThat(failure.getDescription()).containsPattern("It was tried for ([2-9]|\\d\\d+)\\d{3} ms");
+		assertThat(failure.getDescription()).containsPattern("dlock retried for ([2-9]|\\d\\d+)\\d{3} ms");
 	}
 
 	@ParameterizedTest
@@ -60,7 +60,7 @@ class StoreStartIntegrationTests extends AbstractStoreStartTests {
 	void c5UnknownHost(Store store) {
 		FailureAnalysis failure = failure(store.at("no-such-host.invalid", store.port()), SHORT);
 		assertThat(failure.getDescription()).contains("no-such-host.invalid")
-			.containsPattern("It was tried for \\d+ ms");
+			.containsPattern("dlock retried for \\d+ ms");
 		assertThat(failure.getAction()).contains("Correct the host name");
 	}
 

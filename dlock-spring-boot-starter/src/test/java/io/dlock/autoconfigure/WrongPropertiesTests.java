@@ -1,5 +1,6 @@
 package io.dlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
@@ -187,6 +188,13 @@ class WrongPropertiesTests {
 			.filter((analysis) -> analysis != null)
 			.findFirst()
 			.orElseThrow(() -> new AssertionError("a stack trace", failure));
+	}
+
+	@Test
+	void everyDurationNeedsAUnit() {
+		assertThat(ConfigurationMetadata.properties()).filteredOn(Property::type, Duration.class.getName())
+			.extracting(Property::name)
+			.containsExactlyInAnyOrderElementsOf(DurationUnitValidator.DURATIONS);
 	}
 
 	@Test

@@ -156,16 +156,15 @@ final class KeyExpression {
 	 */
 	private static void add(String key, Set<String> keys) {
 		if (keys.add(key) && keys.size() > LockSet.MAX_KEYS) {
-			throw new RefusedKeyException(
-					"brings the call to more than %d keys, the most of one call".formatted(LockSet.MAX_KEYS),
-					"Lock what they have in common instead");
+			throw new RefusedKeyException("exceeds the limit of %d keys for one call".formatted(LockSet.MAX_KEYS),
+					"Lock a common parent key instead");
 		}
 	}
 
 	private String keyOf(@Nullable Object value) {
 		String key = this.scope.texts().of(value);
 		if (!StringUtils.hasText(key)) {
-			throw new RefusedKeyException("is blank for this call, which would be one lock for all calls",
+			throw new RefusedKeyException("is blank for this call: all calls with a blank key would share one lock",
 					"Pass an argument that has a value");
 		}
 		return key;

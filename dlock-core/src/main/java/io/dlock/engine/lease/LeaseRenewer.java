@@ -29,7 +29,7 @@ import io.dlock.store.StorageKey;
 
 /**
  * Watches the leases of this process: renews those that are due, many in one call to the
- * store and in the order of their ends, and declares those lost that are over.
+ * store and in the order of their ends, and declares expired leases lost.
  */
 public final class LeaseRenewer {
 
@@ -42,7 +42,10 @@ public final class LeaseRenewer {
 
 	private static final long CLOCK_PAUSE = Duration.ofMillis(100).toNanos();
 
-	/** The wall clock is read in milliseconds, and corrected by parts of one. */
+	/**
+	 * The wall clock is read in milliseconds, and a time service corrects it in small
+	 * steps.
+	 */
 	private static final long CLOCK_STEP = Duration.ofMillis(10).toNanos();
 
 	private static final long END_POLL_NANOS = Duration.ofMillis(1).toNanos();
@@ -216,7 +219,7 @@ public final class LeaseRenewer {
 	}
 
 	/**
-	 * End what a lost hold had: its lease, unless other holds have it too.
+	 * End the lease of a lost hold, unless other holds share it.
 	 * @param hold the hold
 	 * @return the actions that call the loss listeners
 	 */
@@ -288,8 +291,8 @@ public final class LeaseRenewer {
 	}
 
 	/**
-	 * Renew a lease on the calling thread, whether that is due or not. A renewal in the
-	 * background may be under way at the same time, and remains due when it was.
+	 * Renew a lease on the calling thread, whether that is due or not. The renewals in
+	 * the background keep their schedule.
 	 * @param lease the lease
 	 * @return the answer of the store
 	 */

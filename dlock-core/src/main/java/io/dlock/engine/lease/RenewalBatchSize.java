@@ -16,9 +16,10 @@ final class RenewalBatchSize {
 	/** The number of leases in a call to a store that is too slow for more. */
 	private static final int FEWEST_RENEWALS_AT_ONCE = 10;
 
-	/** The number of leases in a call if a part of the store does not answer. */
+	/** The factor by which calls grow while a part of the store does not answer. */
 	private static final int GROWTH_WITHOUT_ANSWER = 10;
 
+	/** The number of leases in a call if calls have grown by that factor. */
 	private static final int MOST_RENEWALS_AT_ONCE = 100_000;
 
 	private int limit = RENEWALS_AT_ONCE;

@@ -22,10 +22,10 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 	/** Renewed every third of the lease, so that two renewals may fail. */
 	private static final int RENEWALS_PER_LEASE = 3;
 
-	/** A failed renewal is repeated soon: this often in a lease. */
+	/** A failed renewal is repeated after this part of the lease. */
 	private static final int RETRIES_PER_LEASE = 12;
 
-	/** Renewed this part of the lease early if others are renewed now. */
+	/** A lease is renewed early by up to this part of it, together with others. */
 	private static final int TOLERANCE_DIVISOR = 12;
 
 	private final Lease lease;
@@ -114,7 +114,7 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 	}
 
 	/**
-	 * When a lease is to be renewed that begins with a request.
+	 * The time of the next renewal of a lease that begins with a request.
 	 */
 	private long dueAfter(Moment sent) {
 		return now() + this.lease.length().toNanos() / RENEWALS_PER_LEASE - this.lease.clock().elapsedNanos(sent);

@@ -41,7 +41,7 @@ final class LocalQueue {
 
 	private volatile @Nullable QueueAnswer answer;
 
-	/** The first holds the lock no more, and another thread releases it. */
+	/** The first no longer holds the lock, and another thread releases it. */
 	private volatile boolean releasing;
 
 	private volatile @Nullable MailboxAddress queuedAt;
@@ -243,8 +243,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Collect the watchers that the answer of the first is for, and a request that it is
-	 * not for, which is the first from here on.
+	 * Collect the watchers to which the answer of the first applies, and a request with a
+	 * higher limit, which becomes the first.
 	 * @param told collects the requests, which have yet to be signalled
 	 */
 	void tell(List<QueuedRequest> told) {

@@ -22,8 +22,8 @@ import io.dlock.engine.lease.StoreReleaser;
  * A request that leaves the first place while others wait leaves its lease to the next:
  * on offer, if it can be passed on, and otherwise to be given up with the next call to
  * the store, which the next request has to make anyway. The next is a request that still
- * waits: one whose wait time is over is neither offered a lease nor waited for. A lease
- * is released before a shared request or one for a permit asks the store.
+ * waits: an expired request receives no offer and delays no other. A lease is released
+ * before a shared request or one for a permit asks the store.
  */
 public final class LocalQueues {
 
@@ -86,8 +86,8 @@ public final class LocalQueues {
 	}
 
 	/**
-	 * Begin a queue. Only the request itself asks whether it is the first: it need not
-	 * know that before it is in the queue.
+	 * Begin a queue. The request becomes the first after its insertion, because only the
+	 * request itself asks for that.
 	 */
 	private boolean joinEmpty(QueuedRequest queued) {
 		boolean first = this.queues.putIfAbsent(queued.queueName(), new LocalQueue(queued)) == null;
@@ -147,8 +147,8 @@ public final class LocalQueues {
 	}
 
 	/**
-	 * A lease that was left to the request goes to the next, or back to the store; the
-	 * request keeps its place until it is there.
+	 * An unused lease goes to the next request, or is released in the store. The request
+	 * keeps its place until then.
 	 */
 	private void remove(QueuedRequest queued, boolean inBackground) {
 		Departure departure = new Departure(queued, this.maxHandOffNanos);
@@ -255,8 +255,8 @@ public final class LocalQueues {
 	}
 
 	/**
-	 * Tell the requests of a queue that watch for it the answer that the first has from
-	 * the store.
+	 * Note the answer of the store to the first request of a queue, and tell it to the
+	 * requests that watch for it.
 	 * @param first the first of the queue
 	 * @param known the answer, or {@code null} if the former one is out of date
 	 */
@@ -293,8 +293,8 @@ public final class LocalQueues {
 
 	/**
 	 * The latest answer that the first of the queue of a request has from the store, or
-	 * the last one that a first had while the request waited. The outage of another
-	 * request is none: the store may answer this one.
+	 * the last one that a first had while the request waited. The outage that another
+	 * request has met does not count: the store may answer this one.
 	 * @return the answer, or {@code null} as long as there is none
 	 */
 	public @Nullable QueueAnswer latestAnswer(QueuedRequest queued) {

@@ -11,9 +11,9 @@ import io.dlock.engine.lease.SharedLease;
 import io.dlock.engine.lease.StoreReleaser;
 
 /**
- * The moves of shared locks and permits in the local queues. A request that is granted
- * leaves its queue at once, so that the next one asks the store. Requests that need not
- * ask are admitted: readers to a shared lease, others to a permit that is passed on.
+ * The queueing of requests for shared locks and permits. A request that is granted leaves
+ * its queue at once, so that the next one asks the store. Requests that need not ask are
+ * admitted: readers to a shared lease, others to a permit that is passed on.
  */
 public final class MemberQueues {
 
@@ -46,7 +46,8 @@ public final class MemberQueues {
 		}
 		giveBack(admission, queued.isAsynchronous());
 		boolean[] waits = new boolean[1];
-		// it may have been the first, have been overtaken, and be on offer a permit again
+		// it may have been the first, have been overtaken, and have another permit on
+		// offer
 		this.queues.change(queued.queueName(), (queue) -> waits[0] = queued.hasOffer() || queue.contains(queued));
 		if (!waits[0]) {
 			queued.turn(false);
@@ -61,8 +62,7 @@ public final class MemberQueues {
 
 	/**
 	 * Have a request that was granted leave its queue. The readers behind it are admitted
-	 * to its lease, as one batch, and exclusive requests whose time is over are told of
-	 * it.
+	 * to its lease, as one batch, and expired exclusive requests are told of it.
 	 * @param queued the request
 	 * @param hold its hold, whose lease is renewed already
 	 */

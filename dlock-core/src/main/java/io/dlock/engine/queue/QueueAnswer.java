@@ -11,8 +11,8 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoredLock;
 
 /**
- * The knowledge of a local queue about its lock, which the first of the queue has from
- * the store: the lock has a holder, in this process or elsewhere, or the store failed.
+ * The last known state of a lock, which the first of its queue has from the store: the
+ * lock has a holder, in this process or elsewhere, or the store failed.
  *
  * @param here the hold of this process, or {@code null}
  * @param elsewhere the lock of another process as the store described it, or {@code null}
@@ -48,7 +48,8 @@ public record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @
 	}
 
 	/**
-	 * Whether the store failed. A method may proceed without its lock then.
+	 * Whether the store itself failed. A method may proceed without its lock then, and
+	 * not after congestion or in a quarantine.
 	 * @return {@code false} if the store answered
 	 */
 	public boolean isOutage() {

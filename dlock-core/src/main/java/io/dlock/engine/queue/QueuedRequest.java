@@ -329,7 +329,7 @@ public final class QueuedRequest {
 	}
 
 	/**
-	 * Whether another request is before this one in the queue of the store, which gets a
+	 * Whether another request is before this one in the queue of the store, and gets the
 	 * place that this process releases.
 	 */
 	public boolean isPreceded() {

@@ -19,10 +19,9 @@ import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
 
 /**
- * The check that the statements do what they say on the connections that they get, whose
- * settings can give them another meaning, and that the table keeps the microseconds of a
- * lease. It takes a lock of its own, twice, because a key that has been used is another
- * case for the statements.
+ * Verifies at the start that the statements work with the settings of the connections
+ * that they get, and that the table keeps the microseconds of a lease. It takes a lock of
+ * its own, twice, because a key that has been used is another case for the statements.
  */
 final class LockTableCheck {
 
@@ -89,9 +88,9 @@ final class LockTableCheck {
 			}
 			if (lasts && (!granted || shared || !renewed.equals(List.of(RenewResult.RENEWED, RenewResult.REFUSED)))) {
 				throw new StoreMisconfiguredException(
-						"The lock table '%s' does not keep the rules of a lock: its owner was %s, another owner was %s, and the renewals of both were %s."
+						"The lock table '%s' does not exclude other owners: the first owner was %s, the second owner was %s, and the renewals of both were %s."
 							.formatted(this.settings.table(), answer(granted), answer(shared), renewed),
-						"Give the locks connections without settings that change the meaning of statements, such as the mode of a database.",
+						"Give the locks connections without settings that change the meaning of SQL, such as a compatibility mode.",
 						null);
 			}
 			// a replica that is behind does not have it

@@ -1,8 +1,8 @@
 package io.dlock.store.redis;
 
 /**
- * The functions that several scripts have. A script defines those that it calls, and
- * those that they call, before.
+ * Functions that several scripts share. A script begins with those that it calls, each
+ * after the functions that it calls itself.
  */
 final class RedisLua {
 

@@ -55,7 +55,7 @@ record LockTable(String name) {
 
 	private StoreMisconfiguredException missing(SQLException cause) {
 		return new StoreMisconfiguredException(
-				"The lock table '%s' is missing or has other columns (%s).".formatted(this.name,
+				"The lock table '%s' does not exist or lacks a column (%s).".formatted(this.name,
 						String.valueOf(cause.getMessage()).replaceAll("\\s+", " ").trim()),
 				"Create it with the script schema-<database>.sql of dlock-core (package io.dlock.store.jdbc), "
 						+ "or set dlock.jdbc.initialize-schema=always if it is the auto-configured store.",
@@ -91,7 +91,7 @@ record LockTable(String name) {
 	}
 
 	/**
-	 * A column that the lock cannot rely on.
+	 * Create the exception for a column that is not suitable.
 	 * @param column the column
 	 * @param collation its collation
 	 * @param consequence the consequence of the collation
@@ -105,7 +105,7 @@ record LockTable(String name) {
 	}
 
 	/**
-	 * A table that the lock cannot rely on.
+	 * Create the exception for a table that is not suitable.
 	 * @param problem the problem of the table
 	 * @param alteration the end of an {@code ALTER TABLE} statement, or {@code null}
 	 * @return the exception to throw

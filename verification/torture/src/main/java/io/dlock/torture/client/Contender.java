@@ -62,7 +62,7 @@ interface Contender extends AutoCloseable {
 	 * @param reentrant whether a thread may acquire a lock that it holds
 	 * @param renewing whether it can renew a lease
 	 * @param commandTimeoutNanos the longest wait for its store
-	 * @param pollNanos how often a waiting process looks at a busy lock at the least
+	 * @param pollNanos how often a waiting process looks at a busy lock at least
 	 */
 	record Abilities(boolean fenced, boolean notified, boolean reentrant, boolean renewing, long commandTimeoutNanos,
 			long pollNanos) {

@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
  * @param pid its process
  * @param leaseNanos the default lease
  * @param commandTimeoutNanos the longest wait of the contender for its store
- * @param pollNanos how often a waiting contender looks at a busy lock at the least
+ * @param pollNanos how often a waiting contender looks at a busy lock at least
  * @param fenced whether the contender has fencing tokens
  * @param notified whether the contender tells the holder that a lock is lost
  */

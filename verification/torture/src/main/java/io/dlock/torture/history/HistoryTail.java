@@ -79,7 +79,7 @@ public final class HistoryTail {
 
 	/**
 	 * Whether a thread has held a lock of a shared key for a time.
-	 * @param time how long at the least
+	 * @param time the minimum time
 	 * @return whether there is one, as far as was read
 	 */
 	public boolean holdsSharedLock(Duration time) {

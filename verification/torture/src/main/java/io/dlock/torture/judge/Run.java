@@ -103,7 +103,7 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	 *
 	 * @param lease the default lease
 	 * @param commandTimeout the longest wait for its store
-	 * @param poll how often a waiting process looks at a busy lock at the least
+	 * @param poll how often a waiting process looks at a busy lock at least
 	 * @param fenced whether there are fencing tokens
 	 * @param notified whether a holder is told that its lock is lost
 	 * @param tokensPerLease how many holders of one process a grant of the store has room
