@@ -92,7 +92,7 @@ class FailedStartTests {
 		run(OwnStoreApplication.class, "--dlock.backend=memory",
 				"--spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID());
 		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains("The lock table 'dlock_lock' does not exist or lacks a column")
+			.contains("The lock table 'dlock_lock' is missing")
 			.contains("Create it with the script");
 	}
 

@@ -85,7 +85,7 @@ class StoreRefusalIntegrationTests extends AbstractStoreStartTests {
 		};
 		FailureAnalysis failure = failure(store.at("127.0.0.1", store.port()), LONG, property);
 		assertThat(failure.getDescription()).doesNotContain("dlock retried for");
-		assertThat(failure.getAction()).containsPattern("correct its name|its rights");
+		assertThat(failure.getAction()).containsPattern("correct its name|the rights");
 	}
 
 	/**
@@ -189,7 +189,7 @@ class StoreRefusalIntegrationTests extends AbstractStoreStartTests {
 		String ddl = failure.getAction().substring(failure.getAction().indexOf("CREATE TABLE"));
 		admin(store).sql(ddl.strip().replaceFirst(";$", "")).update();
 		if (store == Store.POSTGRESQL) {
-			assertThat(failure(application).getAction()).as("the table is there").contains("its rights");
+			assertThat(failure(application).getAction()).as("the table is there").contains("the rights");
 		}
 		admin(store)
 			.sql("GRANT SELECT, INSERT, UPDATE, DELETE ON " + table + " TO " + user

@@ -49,7 +49,7 @@ class LockTableCheckTests {
 		LockTableCheck check = new LockTableCheck(storeWith("acquire", new Granted(1)),
 				(leases) -> List.of(RenewResult.RENEWED, RenewResult.REFUSED), this.settings);
 		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(check::run)
-			.withMessageContaining("another owner was granted it");
+			.withMessageContaining("the second owner was granted it");
 	}
 
 	@Test

@@ -55,7 +55,7 @@ record LockTable(String name) {
 
 	private StoreMisconfiguredException missing(SQLException cause) {
 		return new StoreMisconfiguredException(
-				"The lock table '%s' does not exist or lacks a column (%s).".formatted(this.name,
+				"The lock table '%s' is missing or lacks a column (%s).".formatted(this.name,
 						String.valueOf(cause.getMessage()).replaceAll("\\s+", " ").trim()),
 				"Create it with the script schema-<database>.sql of dlock-core (package io.dlock.store.jdbc), "
 						+ "or set dlock.jdbc.initialize-schema=always if it is the auto-configured store.",
