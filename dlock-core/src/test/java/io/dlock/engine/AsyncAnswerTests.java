@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -164,19 +165,12 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 	 */
 	@Test
 	void requestBehindAReleasedLockIsNotBusyIfTheStoreDoesNotAnswer() {
-		LeaseLockRegistry slow = new LeaseLockRegistry(this.store,
-				LockSettings.builder().handOffMaxDuration(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
+		LeaseLockRegistry slow = asking();
 		LockHandle held = slow.acquireAsync(LockRequest.of("key")).join();
 		CompletableFuture<LockHandle> second = slow
 			.acquireAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(3)).build());
-		CountDownLatch asking = this.store.holdAcquires(this.done);
-		held.releaseAsync();
-		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
-		assertThat(second).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.withCauseInstanceOf(LockStoreException.class);
-		this.done.countDown();
-		slow.close();
+		assertThat(endWithoutAnAnswer(slow, held, second)).as("an outage")
+			.isExactlyInstanceOf(LockStoreException.class);
 	}
 
 	/**
@@ -184,21 +178,36 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 	 */
 	@Test
 	void requestThatWasRefusedIsBusyIfTheStoreDoesNotAnswerAfterTheReleaseOfAPermit() {
-		LeaseLockRegistry slow = new LeaseLockRegistry(this.store,
-				LockSettings.builder().handOffMaxDuration(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
+		LeaseLockRegistry slow = asking();
 		LockHandle held = slow.acquirePermitAsync(LockRequest.of("key"), 2).join();
 		slow.acquirePermitAsync(LockRequest.of("key"), 2).join();
 		CompletableFuture<LockHandle> refused = slow
 			.acquirePermitAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(3)).build(), 2);
 		Awaitility.await().until(() -> isAnswered(slow, "limit:key"));
+		assertThat(endWithoutAnAnswer(slow, held, refused)).isInstanceOf(LockBusyException.class);
+	}
+
+	/**
+	 * A process that asks the store for each lock.
+	 */
+	private LeaseLockRegistry asking() {
+		return new LeaseLockRegistry(this.store,
+				LockSettings.builder().handOffMaxDuration(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
+	}
+
+	/**
+	 * Release a lock, and leave the next call to the store without an answer.
+	 * @return the exception of the request that makes this call
+	 */
+	private Throwable endWithoutAnAnswer(LeaseLockRegistry process, LockHandle held,
+			CompletableFuture<LockHandle> waiting) {
 		CountDownLatch asking = this.store.holdAcquires(this.done);
-		held.releaseAsync().toCompletableFuture().join();
+		held.releaseAsync();
 		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
-		assertThat(refused).failsWithin(Duration.ofSeconds(30))
-			.withThrowableThat()
-			.withCauseInstanceOf(LockBusyException.class);
+		Throwable failure = waiting.handle((handle, ex) -> ex).orTimeout(30, TimeUnit.SECONDS).join();
 		this.done.countDown();
-		slow.close();
+		process.close();
+		return failure;
 	}
 
 	@Test

@@ -11,6 +11,8 @@ import org.redisson.spring.data.connection.RedissonConnectionFactory;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
+import io.dlock.test.Patience;
+
 /**
  * A client that the store does not know: it uses the connections of the application, and
  * waiting processes poll.
@@ -29,6 +31,8 @@ class RedissonLockStoreContractIntegrationTests extends AbstractRedisLockStoreCo
 		Config config = new Config();
 		config.useSingleServer()
 			.setAddress("redis://" + server.getHostName() + ":" + server.getPort())
+			.setTimeout((int) Patience.COMMAND.toMillis())
+			.setRetryAttempts(0)
 			.setConnectionPoolSize(8)
 			.setConnectionMinimumIdleSize(1);
 		RedissonClient client = Redisson.create(config);
