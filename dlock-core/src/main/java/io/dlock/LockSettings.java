@@ -81,8 +81,8 @@ public final class LockSettings {
 		requireLimited("shutdownTimeout", this.shutdownTimeout);
 		requireLimited("handOffMaxDuration", this.handOffMaxDuration);
 		checkInstance();
-		requireLongEnough(() -> "The default lease", this.lease, this.commandTimeout);
-		requireNotLonger(() -> "The default lease", this.lease);
+		requireLongEnough(() -> "'lease'", this.lease, this.commandTimeout);
+		requireNotLonger(() -> "'lease'", this.lease);
 		if (this.maxHold != null) {
 			requireLimited("maxHold", this.maxHold);
 			if (this.maxHold.compareTo(this.lease) < 0) {

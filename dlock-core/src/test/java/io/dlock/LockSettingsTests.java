@@ -34,7 +34,7 @@ class LockSettingsTests {
 		LockSettings settings = LockSettings.builder().lease(Duration.ofSeconds(4)).build();
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> settings.toBuilder().commandTimeout(Duration.ofMillis(1001)).build())
-			.withMessageContaining("The default lease is 4000 ms")
+			.withMessageContaining("'lease' is 4000 ms")
 			.withMessageContaining("1000 ms");
 		settings.toBuilder().commandTimeout(Duration.ofSeconds(1)).build();
 	}

@@ -361,9 +361,15 @@ class Acquisition {
 	 * The pause before the next attempt.
 	 * @param queued the request, the first of its queue
 	 * @return the pause in nanoseconds, within the wait time if there is one; zero if the
-	 * store has signalled
+	 * store has signalled or the registry has closed, whose signal a call to the store
+	 * may have consumed
 	 */
-	long pauseNanos(QueuedRequest queued) {
+	final long pauseNanos(QueuedRequest queued) {
+		long nanos = nanosUntilNextCall(queued);
+		return this.services.queues().isOpen() ? nanos : 0;
+	}
+
+	private long nanosUntilNextCall(QueuedRequest queued) {
 		if (this.postponed) {
 			return RELEASE_NANOS;
 		}

@@ -176,7 +176,7 @@ final class AsyncAcquisition {
 				this.services.handles().discard(hold);
 			}
 			else {
-				this.services.threads().callback(() -> deliver(hold));
+				deliverSoon(hold);
 			}
 			return;
 		}
@@ -234,6 +234,16 @@ final class AsyncAcquisition {
 	private static void cancel(@Nullable Future<?> scheduled) {
 		if (scheduled != null) {
 			scheduled.cancel(false);
+		}
+	}
+
+	private void deliverSoon(Hold hold) {
+		try {
+			this.services.threads().callback(() -> deliver(hold));
+		}
+		catch (Throwable ex) {
+			this.services.handles().discard(hold);
+			this.future.completeExceptionally(ex);
 		}
 	}
 

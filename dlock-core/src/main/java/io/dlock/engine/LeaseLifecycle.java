@@ -102,6 +102,17 @@ final class LeaseLifecycle implements Hold.LossListener {
 		this.renewer.lose(lease, new Loss(LossType.REFUSED, "it expired in the store or was taken away there"));
 	}
 
+	/**
+	 * The key is free for other processes, and so for the next request of this one.
+	 */
+	@Override
+	public void onEnd(Lease lease) {
+		Hold last = lease.holder();
+		if (!lease.isMember() && last.isReleased()) {
+			this.queues.leave(last);
+		}
+	}
+
 	@Override
 	public void onLoss(Hold hold, Loss loss) {
 		List<Runnable> listeners = this.renewer.removeLost(hold);

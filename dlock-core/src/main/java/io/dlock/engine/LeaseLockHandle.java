@@ -62,8 +62,14 @@ final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 	 * @return this handle
 	 */
 	LeaseLockHandle bindToThread() {
-		this.binding = LockContext.bind(this);
-		return this;
+		try {
+			this.binding = LockContext.bind(this);
+			return this;
+		}
+		catch (Throwable ex) {
+			releaseUnused();
+			throw ex;
+		}
 	}
 
 	@Override

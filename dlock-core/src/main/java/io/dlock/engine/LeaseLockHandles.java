@@ -59,20 +59,24 @@ final class LeaseLockHandles {
 	 * @return the handle
 	 */
 	LeaseLockHandle deliver(Hold hold, Deadline wait) {
-		LeaseLockHandle handle = create(hold);
 		try {
+			LeaseLockHandle handle = create(hold);
 			this.events.acquired(hold, wait);
 			this.queues.failIfClosed(hold.key());
 			return handle;
 		}
 		catch (Throwable ex) {
-			try {
-				handle.releaseUnused();
-			}
-			catch (LockLostException lost) {
-				ex.addSuppressed(lost);
-			}
+			discardAfter(ex, hold);
 			throw ex;
+		}
+	}
+
+	private void discardAfter(Throwable failure, Hold hold) {
+		try {
+			discard(hold);
+		}
+		catch (LockLostException lost) {
+			failure.addSuppressed(lost);
 		}
 	}
 
@@ -88,11 +92,14 @@ final class LeaseLockHandles {
 	}
 
 	/**
-	 * Release a lock whose request has ended.
-	 * @param hold the lock, of which no event has told
+	 * Release a lock whose handle is not given out.
+	 * @param hold the lock
 	 */
 	void discard(Hold hold) {
-		create(hold).releaseUnused();
+		if (hold.drop()) {
+			hold.waiveMinHold();
+			this.releaser.release(hold);
+		}
 	}
 
 	/**

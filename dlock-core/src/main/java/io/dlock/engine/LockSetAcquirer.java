@@ -202,7 +202,7 @@ final class LockSetAcquirer {
 		private final CompletableFuture<LockSet> future = new CompletableFuture<>();
 
 		/** Used by one thread after the other. */
-		private final List<LeaseLockHandle> granted = new ArrayList<>();
+		private final List<LeaseLockHandle> granted;
 
 		private int watched;
 
@@ -213,6 +213,7 @@ final class LockSetAcquirer {
 		private AsyncSet(List<LockRequest> requests, Map<String, LockHandle> held, LockAcquirer acquirer,
 				LeaseLockHandles handles, Deadline deadline) {
 			this.requests = requests;
+			this.granted = new ArrayList<>(requests.size());
 			this.held = held;
 			this.acquirer = acquirer;
 			this.handles = handles;

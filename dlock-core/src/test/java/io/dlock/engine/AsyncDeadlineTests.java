@@ -159,7 +159,7 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 		Duration lease = Duration.ofMillis(400);
 		LeaseLockRegistry shortly = new LeaseLockRegistry(this.store,
 				LockSettings.builder().lease(lease).shutdownTimeout(Duration.ZERO).build());
-		LockHandle[] handles = new LockHandle[10];
+		LockHandle[] handles = new LockHandle[EngineThreads.WORKERS + 1];
 		for (int i = 0; i < handles.length; i++) {
 			handles[i] = shortly.acquireAsync(LockRequest.of("key " + i)).join();
 		}
@@ -167,7 +167,7 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 		for (LockHandle handle : handles) {
 			handle.releaseAsync();
 		}
-		Awaitility.await().until(() -> this.store.memory.find("key 9").isEmpty());
+		Awaitility.await().until(() -> this.store.memory.find("key " + EngineThreads.WORKERS).isEmpty());
 		this.done.countDown();
 		shortly.close();
 	}

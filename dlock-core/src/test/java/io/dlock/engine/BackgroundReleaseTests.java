@@ -17,6 +17,7 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -53,6 +54,25 @@ class BackgroundReleaseTests extends AbstractHandOffTests {
 		Awaitility.await().until(() -> tried.isDone() || this.registry.counts().waiting() == 1);
 		this.storeAnswers.countDown();
 		tried.get().release();
+	}
+
+	/**
+	 * Other processes can acquire it then.
+	 */
+	@Test
+	void lockThatStillWaitsForItsReleaseAtTheEndOfItsLeaseIsFree() {
+		this.store.beforeRelease = () -> AbstractLeaseLockRegistryTests.awaitQuietly(this.storeAnswers);
+		for (int i = 0; i < EngineThreads.WORKERS; i++) {
+			this.registry.acquireAsync(LockRequest.of("other " + i)).join().releaseAsync();
+		}
+		Awaitility.await().until(() -> this.store.releases.get() == EngineThreads.WORKERS);
+		this.registry.acquireAsync(request()).join().releaseAsync();
+		CompletableFuture<LockHandle> next = waiter();
+		this.clock.pass(LEASE);
+		lookAfterLeases(this.registry);
+		assertThat(next).succeedsWithin(Patience.EVENTUALLY);
+		this.storeAnswers.countDown();
+		next.join().release();
 	}
 
 	/**

@@ -138,8 +138,8 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	 * runs.
 	 */
 	private static void assertThatListenersRunFor(LockHandle handle) throws Exception {
-		CyclicBarrier all = new CyclicBarrier(EngineThreads.CALLBACKS + 1);
-		for (int i = 0; i < EngineThreads.CALLBACKS; i++) {
+		CyclicBarrier all = new CyclicBarrier(EngineThreads.LISTENERS + 1);
+		for (int i = 0; i < EngineThreads.LISTENERS; i++) {
 			handle.onLost((lost) -> awaitQuietly(all));
 		}
 		all.await();

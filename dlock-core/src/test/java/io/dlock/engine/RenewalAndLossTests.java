@@ -8,6 +8,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 
 import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcDataSource;
@@ -16,6 +18,8 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -81,6 +85,49 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		Awaitility.await().until(() -> this.store.renewals.get() >= before + 4);
 		assertThat(handle.isValid()).isTrue();
 		handle.release();
+	}
+
+	/**
+	 * Such as a lack of memory, before the store is asked or after it has answered.
+	 */
+	@Test
+	void b14RenewalSurvivesAnErrorOfThisProcess() {
+		AtomicInteger readings = new AtomicInteger();
+		TurnedClock clock = new TurnedClock();
+		TroubledStore store = new TroubledStore(new MemoryLockStore(clock::nanoTime));
+		try (LeaseLockRegistry turned = new LeaseLockRegistry(store, this.settings, clock)) {
+			LockHandle handle = turned.acquireAsync(request("key", LEASE, Duration.ZERO)).join();
+			BooleanSupplier renewed = () -> handle.remaining().compareTo(LEASE.dividedBy(4).multipliedBy(3)) > 0;
+			for (int reading = 1; reading < 8; reading++) {
+				int failing = reading;
+				failAtReading(clock, readings, failing);
+				clock.pass(LEASE.dividedBy(3));
+				awaitWithLooks(turned, () -> readings.get() >= failing || renewed.getAsBoolean());
+				clock.onReading = () -> {
+				};
+				awaitWithLooks(turned, () -> {
+					clock.pass(LEASE.dividedBy(500));
+					return renewed.getAsBoolean();
+				});
+			}
+			handle.release();
+		}
+	}
+
+	private static void awaitWithLooks(LeaseLockRegistry turned, BooleanSupplier condition) {
+		Awaitility.await().until(() -> {
+			AbstractHandOffTests.lookAfterLeases(turned);
+			return condition.getAsBoolean();
+		});
+	}
+
+	private static void failAtReading(TurnedClock clock, AtomicInteger readings, int failing) {
+		readings.set(0);
+		clock.onReading = () -> {
+			if (Thread.currentThread().getName().startsWith("dlock-renewal") && readings.incrementAndGet() == failing) {
+				throw new NoClassDefFoundError("an error of this process");
+			}
+		};
 	}
 
 	@Test

@@ -18,6 +18,8 @@ import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
+import io.dlock.store.StoreQuarantinedException;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -74,6 +76,30 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 				.withCauseInstanceOf(LockRegistryClosedException.class);
 		}
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::release);
+	}
+
+	/**
+	 * The driver of a store takes the signal that wakes its thread.
+	 */
+	@Test
+	void r51ClosingRegistryWakesTheWaiterThatAsksTheStore() {
+		CountDownLatch asking = new CountDownLatch(1);
+		CountDownLatch answer = new CountDownLatch(1);
+		this.store.beforeAcquire = () -> {
+			asking.countDown();
+			awaitQuietly(answer);
+			throw new StoreQuarantinedException(Duration.ofHours(1));
+		};
+		CompletableFuture<LockHandle> waiter = inOtherThread(
+				() -> this.registry.acquire(request("key", LEASE, LockRequest.FOREVER)));
+		awaitQuietly(asking);
+		CompletableFuture<Void> closed = CompletableFuture.runAsync(this.registry::close);
+		Awaitility.await().until(() -> !this.registry.queues().isOpen());
+		assertThat(closed).succeedsWithin(Patience.EVENTUALLY);
+		answer.countDown();
+		assertThat(waiter).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockRegistryClosedException.class);
 	}
 
 	@Test

@@ -25,6 +25,7 @@ import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.queue.QueuedRequest;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -67,6 +68,33 @@ class ThreadShortageTests {
 		}
 		catch (OutOfMemoryError ex) {
 			throw new AssertionError("The caller must not get the error", ex);
+		}
+	}
+
+	/**
+	 * The store has granted the lock, which would be renewed without an end.
+	 */
+	@Test
+	void lockThatCannotBeDeliveredIsReleased() {
+		TroubledStore plenty = new TroubledStore();
+		EngineThreads threads = new EngineThreads((task) -> new Thread(task) {
+
+			@Override
+			public void start() {
+				if (getName().startsWith("dlock-callback")) {
+					throw new NoClassDefFoundError("an error of this process");
+				}
+				super.start();
+			}
+
+		});
+		try (LeaseLockRegistry failing = new LeaseLockRegistry(plenty,
+				LockSettings.builder().shutdownTimeout(Duration.ZERO).build(), MachineClock.SYSTEM, threads)) {
+			assertThat(failing.acquireAsync(LockRequest.of("key"))).failsWithin(Patience.EVENTUALLY)
+				.withThrowableThat()
+				.withCauseInstanceOf(NoClassDefFoundError.class);
+			assertThat(plenty.memory.find("key")).isEmpty();
+			assertThat(failing.counts().held()).isZero();
 		}
 	}
 

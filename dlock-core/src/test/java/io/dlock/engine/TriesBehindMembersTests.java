@@ -81,6 +81,29 @@ class TriesBehindMembersTests extends AbstractMemberTests {
 		assertThat(other).succeedsWithin(Patience.EVENTUALLY).satisfies(LockHandle::release);
 	}
 
+	/**
+	 * An exclusive try that is refused leaves nothing behind that keeps readers waiting.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void sharedTryIsNotBusyBecauseAnExclusiveTryIs(boolean async) {
+		LockHandle reader = this.other.acquireAsync(shared("key").build()).join();
+		CountDownLatch asking = this.store.holdAcquires(this.first);
+		CompletableFuture<LockHandle> exclusive = this.process
+			.acquireAsync(exclusive("key").waitTime(Duration.ZERO).build());
+		awaitQuietly(asking);
+		LockRequest request = shared("key").waitTime(Duration.ZERO).build();
+		CompletableFuture<LockHandle> tried = async ? this.process.acquireAsync(request)
+				: CompletableFuture.supplyAsync(() -> this.process.acquire(request));
+		Awaitility.await().until(() -> this.process.queues().waiting().size() == 2);
+		this.first.countDown();
+		assertThat(exclusive).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBusyException.class);
+		assertThat(tried).succeedsWithin(Patience.EVENTUALLY).satisfies(LockHandle::release);
+		reader.release();
+	}
+
 	private void assertThatBusyBeforeTheNextAnswer(CompletableFuture<LockHandle> tried, CountDownLatch asking) {
 		this.first.countDown();
 		awaitQuietly(asking);

@@ -201,7 +201,8 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		 * @return the quarantine, or {@code null} if no server loses data
 		 */
 		public @Nullable Quarantine quarantine() {
-			return this.longestLease.isZero() ? null : new Quarantine(this.longestLease, Duration.ZERO);
+			return this.longestLease.isZero() ? null : DlockConfigurationErrors.naming("dlock.quorum.longest-lease",
+					() -> new Quarantine(this.longestLease, Duration.ZERO));
 		}
 
 	}

@@ -140,7 +140,7 @@ class FencingAutoConfigurationTests {
 			.withPropertyValues("dlock.jdbc.fence-table=to kens")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessageContaining("The fence table must be named"));
+				.hasMessageContaining("'fenceTable' must be a name"));
 	}
 
 	@Test

@@ -82,7 +82,8 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 		this.redisRunner.withPropertyValues("dlock.redis.prefix={a}")
 			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("prefix"));
 		this.jdbcRunner.withPropertyValues("dlock.jdbc.pool-size=1")
-			.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("poolSize"));
+			.run((context) -> assertThat(failure(context).analysis().getDescription())
+				.contains("dlock.jdbc.pool-size"));
 		for (String retention : List.of("59s", "36501d", "-1d")) {
 			this.jdbcRunner.withPropertyValues("dlock.jdbc.retention=" + retention)
 				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("retention"));
@@ -186,7 +187,7 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 	void c5StartTimeoutHasLimits(String timeout) {
 		this.runner.withPropertyValues("dlock.backend=memory", "dlock.start-timeout=" + timeout)
 			.run((context) -> assertThat(failure(context).analysis().getDescription())
-				.contains("'startTimeout' must be 0 to 60 minutes"));
+				.contains("'dlock.start-timeout' must be 0 to 60 minutes"));
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -111,8 +111,9 @@ class QuorumPropertiesTests {
 	@ValueSource(strings = { "", "redis://a,redis://b", "redis://a,redis://b,redis://c,redis://d" })
 	void fewOrEvenNodesFailTheStart(String nodes) {
 		FailureAnalysis failure = failure(this.runner, "dlock.quorum.nodes=" + nodes);
-		assertThat(failure.getDescription()).contains("A quorum needs an odd number of nodes, at least 3");
-		assertThat(failure.getAction()).contains("Correct the dlock.* properties");
+		assertThat(failure.getDescription())
+			.contains("'dlock.quorum.nodes' must be an odd number of servers, at least 3");
+		assertThat(failure.getAction()).isEqualTo("Correct dlock.quorum.nodes.");
 	}
 
 	@Test
@@ -150,7 +151,7 @@ class QuorumPropertiesTests {
 					dlock.failover.longest-lease=29s                                  | longer than the longest lease of 29000 ms
 					dlock.quorum.longest-lease=29s                                    | longer than the longest lease of 29000 ms
 					dlock.quorum.wrong-clocks=2                                       | must be fewer than half of the 3 nodes
-					dlock.redis.prefix={a}                                            | The Redis key prefix must be
+					dlock.redis.prefix={a}                                            | redis.prefix' must be 1 to 100
 					""")
 	void settingThatDoesNotFitFailsTheStart(String properties, String message) {
 		assertThat(failure(this.runner, properties.split(",")).getDescription()).contains(message);

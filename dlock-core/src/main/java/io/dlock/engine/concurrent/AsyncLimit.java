@@ -47,7 +47,7 @@ public final class AsyncLimit {
 		if (!deadline.isUnlimited()) {
 			long wait = Math.max(0, deadline.remainingNanos());
 			long tryPatience = Math.max(TRY_PATIENCE.toNanos(), commandTimeout.toNanos());
-			long patience = (wait > 0) ? PATIENCE.toNanos() : tryPatience;
+			long patience = deadline.isImmediate() ? tryPatience : PATIENCE.toNanos();
 			schedule(Math.max(wait, patience), wait + patience);
 		}
 	}

@@ -29,10 +29,14 @@ public final class EngineThreads implements AutoCloseable {
 	/** Each of them may wait for the answer of the store. */
 	public static final int WORKERS = 32;
 
-	private static final int RELEASERS = 4;
+	/** Releases are as many as acquires, and a lock that waits for its own is taken. */
+	private static final int RELEASERS = WORKERS;
 
 	/** Each of them may be blocked by code of the application. */
 	public static final int CALLBACKS = 256;
+
+	/** Callbacks that block do not keep a holder from learning of a loss. */
+	public static final int LISTENERS = 32;
 
 	/**
 	 * Tasks of a stopping registry under way at once, in addition to that of its own
@@ -58,6 +62,8 @@ public final class EngineThreads implements AutoCloseable {
 
 	private final DaemonPool callbacks;
 
+	private final DaemonPool listeners;
+
 	private final DaemonPool events;
 
 	private final BurstQueue expired;
@@ -82,8 +88,9 @@ public final class EngineThreads implements AutoCloseable {
 		this.renewals = DaemonPool.lasting(factory, "dlock-renewal");
 		this.workers = DaemonPool.growing(factory, "dlock-worker", WORKERS);
 		this.revocations = DaemonPool.lasting(factory, "dlock-revoker");
-		this.releases = DaemonPool.fixed(factory, "dlock-release", RELEASERS);
+		this.releases = DaemonPool.growing(factory, "dlock-release", RELEASERS);
 		this.callbacks = DaemonPool.growing(factory, "dlock-callback", CALLBACKS);
+		this.listeners = DaemonPool.growing(factory, "dlock-listener", LISTENERS);
 		this.events = DaemonPool.fixed(factory, "dlock-events", 1);
 		this.expired = new BurstQueue(this::schedule, this.callbacks::offer, CALLBACKS);
 	}
@@ -175,7 +182,7 @@ public final class EngineThreads implements AutoCloseable {
 	 * @param work calls the listener
 	 */
 	public void listener(Runnable work) {
-		if (!tell(this.callbacks, work) && this.callbacks.isShutdown()) {
+		if (!tell(this.listeners, work) && this.listeners.isShutdown()) {
 			DaemonPool.guarded(work).run();
 		}
 	}
@@ -260,7 +267,7 @@ public final class EngineThreads implements AutoCloseable {
 
 	private Stream<ThreadPoolExecutor> pools() {
 		return Stream.of(this.timer, this.renewals, this.workers, this.releases, this.revocations, this.callbacks,
-				this.events);
+				this.listeners, this.events);
 	}
 
 }

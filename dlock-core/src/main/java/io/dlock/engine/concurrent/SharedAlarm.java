@@ -82,12 +82,11 @@ public final class SharedAlarm {
 
 	/**
 	 * The alarm is set before it is scheduled: it may ring before the scheduler has
-	 * returned, and would otherwise stay set and never ring again.
+	 * returned, and would otherwise stay set and never ring again. The former one rings
+	 * if no other can be scheduled.
 	 */
 	private void schedule(long at, long delay) {
-		if (this.scheduled != null) {
-			this.scheduled.cancel(false);
-		}
+		Future<?> former = this.scheduled;
 		this.ringsAt = at;
 		this.set = true;
 		try {
@@ -96,6 +95,9 @@ public final class SharedAlarm {
 		catch (Throwable ex) {
 			this.set = false;
 			throw ex;
+		}
+		if (former != null) {
+			former.cancel(false);
 		}
 	}
 

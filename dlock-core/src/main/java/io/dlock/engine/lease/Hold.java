@@ -181,6 +181,13 @@ public final class Hold {
 		return this.state.get() == State.HELD;
 	}
 
+	/**
+	 * Whether the lock has been released, or its offer declined.
+	 */
+	public boolean isReleased() {
+		return this.state.get() == State.RELEASED;
+	}
+
 	public boolean isLost() {
 		return !isValid() && this.state.get() instanceof Lost;
 	}
@@ -284,6 +291,14 @@ public final class Hold {
 	public interface LossListener {
 
 		void onLoss(Hold hold, Loss loss);
+
+		/**
+		 * Receives the end of a lease that is not held any more, and still waits for its
+		 * release.
+		 * @param lease the lease
+		 */
+		default void onEnd(Lease lease) {
+		}
 
 	}
 

@@ -157,14 +157,23 @@ public final class LeaseRenewer {
 				next = Math.min(next, PAUSE_AFTER_FAILURE);
 			}
 		}
-		this.alarm.wakeIn(Math.max(next, Math.min(MAX_LOOK_PAUSE, this.renewals.size() * LOOK_PAUSE_PER_LEASE)));
-		if (isAnyDue) {
-			try {
-				this.renewals.values().stream().filter((renewal) -> renewal.startEarly(now)).forEach(this.due::add);
+		try {
+			if (isAnyDue) {
+				renewWithThoseThatAreSoonDue(now);
 			}
-			finally {
-				renew();
-			}
+		}
+		finally {
+			long pause = Math.min(MAX_LOOK_PAUSE, this.renewals.size() * LOOK_PAUSE_PER_LEASE);
+			this.alarm.wakeIn(Math.max(next, pause));
+		}
+	}
+
+	private void renewWithThoseThatAreSoonDue(long now) {
+		try {
+			this.renewals.values().stream().filter((renewal) -> renewal.startEarly(now)).forEach(this.due::add);
+		}
+		finally {
+			renew();
 		}
 	}
 
@@ -176,6 +185,7 @@ public final class LeaseRenewer {
 		Lease lease = renewal.lease();
 		if (lease.isOver()) {
 			lose(lease, lease.expiry());
+			lease.lossListener().onEnd(lease);
 			return false;
 		}
 		// a hold is lost if its maxHold is over
@@ -261,33 +271,43 @@ public final class LeaseRenewer {
 
 	/**
 	 * A lease that becomes due meanwhile and ends earlier goes before those that are
-	 * left.
+	 * left. After a failure of this process, such as a lack of memory, the leases are due
+	 * again.
 	 */
 	private void renewDue() {
 		this.renewalScheduled.set(false);
-		List<RenewalSchedule> next = nextDue(this.batchSize.limit());
-		while (!next.isEmpty()) {
-			this.batchSize.answered(renewTogether(next));
-			next = nextDue(this.batchSize.limit());
+		int limit = this.batchSize.limit();
+		List<RenewalSchedule> next = new ArrayList<>(limit);
+		try {
+			while (takeDue(next, limit)) {
+				this.batchSize.answered(renewTogether(next));
+				limit = this.batchSize.limit();
+				next = new ArrayList<>(limit);
+			}
+		}
+		catch (Throwable ex) {
+			next.forEach(RenewalSchedule::retry);
+			throw ex;
+		}
+		finally {
+			// in case that none could be set before
+			this.alarm.wakeIn(next.isEmpty() ? SharedAlarm.NEVER : 0);
 		}
 	}
 
-	private List<RenewalSchedule> nextDue(int limit) {
-		List<RenewalSchedule> next = new ArrayList<>();
-		while (next.size() < limit) {
-			RenewalSchedule renewal = this.due.poll();
-			if (renewal == null) {
-				return next;
-			}
-			if (renewal.isToBeRenewed()) {
-				next.add(renewal);
-			}
-			else {
+	private boolean takeDue(List<RenewalSchedule> next, int limit) {
+		for (RenewalSchedule renewal = this.due.poll(); renewal != null; renewal = this.due.poll()) {
+			next.add(renewal);
+			if (!renewal.isToBeRenewed()) {
 				// not sent: the timer decides whether the lease is over
 				answer(renewal, RenewResult.UNKNOWN, this.clock.now());
+				next.remove(next.size() - 1);
+			}
+			if (next.size() == limit) {
+				break;
 			}
 		}
-		return next;
+		return !next.isEmpty();
 	}
 
 	/**
@@ -330,7 +350,8 @@ public final class LeaseRenewer {
 		try {
 			note(renewal, result, sent);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
+			renewal.retry();
 			logger.warn("Failed to record the renewal of lock '" + StorageKey.of(renewal.lease().key()) + "'", ex);
 		}
 	}

@@ -199,6 +199,16 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 	}
 
 	/**
+	 * Renew again later, after a failure of this process. Allocates nothing: the memory
+	 * may be exhausted.
+	 */
+	synchronized void retry() {
+		this.renewing = false;
+		this.nextCheck = this.lease.sent().nanos();
+		this.renewAt = now() + this.lease.length().toNanos() / RETRIES_PER_LEASE;
+	}
+
+	/**
 	 * Add a listener of a loss.
 	 * @param handle the handle that is passed to the listener
 	 * @param listener the listener

@@ -35,8 +35,13 @@ public record QueueAnswer(@Nullable Hold here, @Nullable StoredLock elsewhere, @
 		return new QueueAnswer(hold, null, null, LeaseTerms.EXCLUSIVE);
 	}
 
+	/**
+	 * Members do not keep others of their kind from the key, unless an exclusive request
+	 * waits behind them.
+	 */
 	public static QueueAnswer refused(@Nullable StoredLock lock, AcquireContext asked) {
-		return new QueueAnswer(null, lock, null, limit(asked));
+		boolean byMembers = lock != null && lock.member() && !asked.terms().isMember() && asked.deadline().isOver();
+		return new QueueAnswer(null, lock, null, byMembers ? LeaseTerms.EXCLUSIVE : limit(asked));
 	}
 
 	public static QueueAnswer failed(StoreException failure) {

@@ -83,7 +83,7 @@ public final class FencingGuard {
 	public FencingGuard(DataSource dataSource, String table) {
 		if (!TABLE.matcher(table).matches()) {
 			throw new IllegalArgumentException(
-					"The fence table must be named by up to 63 letters, digits or underscores, "
+					"'fenceTable' must be a name of up to 63 letters, digits or underscores, "
 							+ "after a schema and a dot if need be, but is '" + table + "'");
 		}
 		this.jdbc = new JdbcTemplate(dataSource);

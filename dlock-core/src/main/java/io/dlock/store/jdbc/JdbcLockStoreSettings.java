@@ -38,9 +38,8 @@ public record JdbcLockStoreSettings(String table, Duration commandTimeout, int p
 
 	public JdbcLockStoreSettings {
 		if (!TABLE.matcher(table).matches()) {
-			throw new IllegalArgumentException(
-					"The lock table must be named by up to 63 letters, digits or underscores, "
-							+ "optionally after a schema and a dot, but is '" + table + "'");
+			throw new IllegalArgumentException("'table' must be a name of up to 63 letters, digits or underscores, "
+					+ "optionally after a schema and a dot, but is '" + table + "'");
 		}
 		if (commandTimeout.toMillis() < 1) {
 			throw new IllegalArgumentException("'commandTimeout' must be at least 1 ms but is " + commandTimeout);

@@ -20,14 +20,14 @@ final class QuorumRequirements {
 	static void check(List<? extends LockStore> nodes, QuorumSettings settings) {
 		if (nodes.size() < MIN_NODES || nodes.size() % 2 == 0) {
 			throw new IllegalArgumentException(
-					"A quorum needs an odd number of nodes, at least 3, but there are " + nodes.size());
+					"'nodes' must be an odd number of servers, at least 3, but there are " + nodes.size());
 		}
 		if (settings.wrongClocks() > nodes.size() / 2) {
 			throw new IllegalArgumentException("'wrongClocks' must be fewer than half of the %d nodes but is %d"
 				.formatted(nodes.size(), settings.wrongClocks()));
 		}
 		if (nodes.stream().distinct().count() < nodes.size()) {
-			throw new IllegalArgumentException("A quorum needs different nodes, but one of them occurs twice");
+			throw new IllegalArgumentException("'nodes' must be different servers, but one of them occurs twice");
 		}
 		for (LockStore node : nodes) {
 			if (!(node instanceof RaisedTokens)) {

@@ -26,8 +26,7 @@ public record RedisAcknowledgement(int replicas, Duration timeout) {
 				.formatted(MOST_REPLICAS, replicas));
 		}
 		if (timeout.toMillis() < 1) {
-			throw new IllegalArgumentException(
-					"The timeout of an acknowledgement must be at least 1 ms but is " + timeout);
+			throw new IllegalArgumentException("'timeout' must be at least 1 ms but is " + timeout);
 		}
 	}
 

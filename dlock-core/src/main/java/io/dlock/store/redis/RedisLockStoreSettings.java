@@ -27,14 +27,14 @@ public record RedisLockStoreSettings(String prefix, Duration commandTimeout, @Nu
 	public RedisLockStoreSettings {
 		if (!PREFIX.matcher(prefix).matches()) {
 			throw new IllegalArgumentException(
-					"The Redis key prefix must be 1 to 100 letters, digits or . _ : / - but is '" + prefix + "'");
+					"'prefix' must be 1 to 100 letters, digits or . _ : / - but is '" + prefix + "'");
 		}
 		if (commandTimeout.toMillis() < 1) {
 			throw new IllegalArgumentException("'commandTimeout' must be at least 1 ms but is " + commandTimeout);
 		}
 		if (acknowledgement != null && acknowledgement.timeout().compareTo(commandTimeout.dividedBy(2)) > 0) {
 			throw new IllegalArgumentException(
-					"The timeout of an acknowledgement must be at most half of the command timeout, %d ms, but is %d ms"
+					"'timeout' of the acknowledgement must be at most half of the command timeout, %d ms, but is %d ms"
 						.formatted(commandTimeout.toMillis() / 2, acknowledgement.timeout().toMillis()));
 		}
 	}

@@ -3,9 +3,13 @@ package io.dlock.engine.concurrent;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,6 +17,23 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The threads of a registry serve all callers.
  */
 class EngineThreadsTests {
+
+	/**
+	 * The work of a holder goes on without its lock until it is told.
+	 */
+	@Test
+	void listenerOfALossDoesNotWaitForStagesThatBlock() {
+		CountDownLatch done = new CountDownLatch(1);
+		CompletableFuture<Void> told = new CompletableFuture<>();
+		try (EngineThreads threads = new EngineThreads()) {
+			for (int i = 0; i < EngineThreads.CALLBACKS; i++) {
+				threads.callback(() -> Awaitility.await().until(() -> done.getCount() == 0));
+			}
+			threads.listener(() -> told.complete(null));
+			assertThat(told).succeedsWithin(Patience.EVENTUALLY);
+			done.countDown();
+		}
+	}
 
 	@Test
 	void threadInheritsTheClassLoaderAndNoThreadLocalOfTheFirstCaller() throws Exception {

@@ -3,6 +3,7 @@ package io.dlock.engine.concurrent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 
@@ -50,6 +51,21 @@ class SharedAlarmTests {
 		this.clock.pass(Duration.ofSeconds(2));
 		alarm.wakeIn(SECOND);
 		assertThat(this.rings).isEqualTo(2);
+	}
+
+	@Test
+	void formerAlarmRingsIfNoOtherCanBeScheduled() {
+		CompletableFuture<Void> former = new CompletableFuture<>();
+		SharedAlarm alarm = alarm((task, delay) -> {
+			this.scheduled.add(task);
+			if (this.scheduled.size() == 2) {
+				throw new IllegalStateException("no memory");
+			}
+			return former;
+		});
+		alarm.wakeIn(2 * SECOND);
+		assertThatIllegalStateException().isThrownBy(() -> alarm.wakeIn(SECOND));
+		assertThat(former).isNotCancelled();
 	}
 
 	@Test

@@ -76,9 +76,19 @@ record TableInitializer(String kind, String nameInScript, String table, Database
 		TableScriptInitializer script = new TableScriptInitializer(dataSource, this.properties, this.nameInScript,
 				this.table);
 		script.setResourceLoader(this.resourceLoader);
-		if (script.initializeDatabase()) {
-			upgrade(dataSource);
+		try {
+			if (!script.initializeDatabase()) {
+				return;
+			}
 		}
+		catch (IllegalStateException ex) {
+			// of Boot, if there is no such script
+			throw new StoreMisconfiguredException(
+					"dlock cannot create its %s table '%s': %s.".formatted(this.kind, this.table, ex.getMessage()),
+					"Correct dlock.jdbc.platform or dlock.jdbc.schema, or create the table yourself and set dlock.jdbc.initialize-schema=never.",
+					ex);
+		}
+		upgrade(dataSource);
 	}
 
 	private void upgrade(DataSource dataSource) {

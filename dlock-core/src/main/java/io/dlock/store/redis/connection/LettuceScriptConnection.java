@@ -135,8 +135,8 @@ final class LettuceScriptConnection implements ScriptConnection {
 			Object answer = answerOrFailure(commands.get(i), deadline);
 			CompletableFuture<Object> wait = acknowledged.get(i);
 			if (answer instanceof RuntimeException ex && RedisErrors.isRedirection(ex)) {
-				answers.add(acknowledgement.confirmed(runAll(List.of(runs.get(i)), cached).get(0),
-						RedisUnacknowledgedException::moved));
+				Object moved = withTimeout(deadline - System.nanoTime()).runAll(List.of(runs.get(i)), cached).get(0);
+				answers.add(acknowledgement.confirmed(moved, RedisUnacknowledgedException::moved));
 			}
 			else {
 				answers.add(acknowledgement.confirmed(answer, () -> answerOrFailure(wait, deadline)));
