@@ -150,9 +150,28 @@ public final class LockContext {
 
 		private @Nullable Binding innerOfKey;
 
+		private boolean keptOnly;
+
 		private Binding(LockHandle handle, AtomicReference<@Nullable Bindings> bound) {
 			this.handle = handle;
 			this.bound = bound;
+		}
+
+		/**
+		 * Leave the place of the {@linkplain LockContext#current() current} handle to
+		 * those that are bound besides this one: for a lock that is only kept, by a
+		 * transaction, after the method that needed it has ended.
+		 */
+		public void keepOnly() {
+			synchronized (this.bound) {
+				LockHandle kept = this.handle;
+				Bindings bindings = this.bound.get();
+				if (kept != null && bindings != null) {
+					this.keptOnly = true;
+					bindings.remove(this, kept.key());
+					bindings.addKept(this, kept.key());
+				}
+			}
 		}
 
 		/**
@@ -207,23 +226,58 @@ public final class LockContext {
 		}
 
 		private void add(Binding binding, String key) {
-			Binding outerOfKey = innermost(key);
+			add(binding, key, null, null);
+		}
+
+		/**
+		 * Add a binding outside of all that are in use.
+		 */
+		private void addKept(Binding binding, String key) {
+			Binding inner = null;
+			for (Binding next = this.innermost; next != null && !next.keptOnly; next = next.outer) {
+				inner = next;
+			}
+			Binding innerOfKey = null;
+			for (Binding next = innermost(key); next != null && !next.keptOnly; next = next.outerOfKey) {
+				innerOfKey = next;
+			}
+			add(binding, key, inner, innerOfKey);
+		}
+
+		/**
+		 * Add a binding.
+		 * @param inner the binding next to it inside, or {@code null} if it is the
+		 * innermost
+		 * @param innerOfKey the same among those of the key
+		 */
+		private void add(Binding binding, String key, @Nullable Binding inner, @Nullable Binding innerOfKey) {
+			Binding outerOfKey = (innerOfKey != null) ? innerOfKey.outerOfKey : innermost(key);
 			binding.outerOfKey = outerOfKey;
+			binding.innerOfKey = innerOfKey;
 			if (outerOfKey != null) {
 				outerOfKey.innerOfKey = binding;
 			}
-			Binding outer = this.innermost;
+			Binding outer = (inner != null) ? inner.outer : this.innermost;
 			binding.outer = outer;
+			binding.inner = inner;
 			if (outer != null) {
 				outer.inner = binding;
 			}
-			this.innermost = binding;
-			this.size++;
-			if (this.index != null) {
-				this.index.put(key, binding);
+			if (innerOfKey != null) {
+				innerOfKey.outerOfKey = binding;
 			}
-			else if (this.size > WITHOUT_INDEX) {
+			if (inner != null) {
+				inner.outer = binding;
+			}
+			else {
+				this.innermost = binding;
+			}
+			this.size++;
+			if (this.index == null && this.size > WITHOUT_INDEX) {
 				this.index = index();
+			}
+			else if (this.index != null && innerOfKey == null) {
+				this.index.put(key, binding);
 			}
 		}
 

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
@@ -93,23 +94,33 @@ class LockContextTests {
 	}
 
 	@Test
-	void bindingsOfOneKeyAreClosedInAnyOrder() {
-		Deque<LockHandle> open = new ArrayDeque<>();
+	void bindingsOfOneKeyAreKeptAndClosedInAnyOrder() {
+		Deque<LockHandle> used = new ArrayDeque<>();
+		Deque<LockHandle> kept = new ArrayDeque<>();
 		Map<LockHandle, LockContext.Binding> bindings = new IdentityHashMap<>();
 		Random random = new Random(1);
 		for (int i = 0; i < 20_000; i++) {
+			List<LockHandle> open = Stream.concat(used.stream(), kept.stream()).toList();
 			if (open.isEmpty() || random.nextInt(40) > open.size()) {
 				LockHandle handle = new UnboundHandle("key-" + random.nextInt(5), new AtomicLong());
 				bindings.put(handle, LockContext.bind(handle));
-				open.push(handle);
+				used.push(handle);
 			}
 			else {
-				LockHandle any = List.copyOf(open).get(random.nextInt(open.size()));
-				open.remove(any);
-				bindings.remove(any).close();
+				LockHandle any = open.get(random.nextInt(open.size()));
+				boolean inUse = used.remove(any);
+				if (inUse && random.nextInt(3) == 0) {
+					bindings.get(any).keepOnly();
+					kept.push(any);
+				}
+				else {
+					kept.remove(any);
+					bindings.remove(any).close();
+				}
 			}
-			assertThat(LockContext.all()).isEqualTo(List.copyOf(open));
-			assertThat(LockHandle.current().orElse(null)).isSameAs(open.peek());
+			open = Stream.concat(used.stream(), kept.stream()).toList();
+			assertThat(LockContext.all()).isEqualTo(open);
+			assertThat(LockHandle.current()).isEqualTo(open.stream().findFirst());
 			String key = "key-" + random.nextInt(5);
 			assertThat(LockContext.find(key))
 				.isSameAs(open.stream().filter((handle) -> handle.key().equals(key)).findFirst().orElse(null));

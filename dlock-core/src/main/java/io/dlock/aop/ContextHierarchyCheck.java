@@ -85,7 +85,7 @@ final class ContextHierarchyCheck {
 	/**
 	 * A bean that nothing uses may have a class that is missing.
 	 */
-	private static @Nullable Class<?> type(ConfigurableListableBeanFactory others, String name) {
+	static @Nullable Class<?> type(ConfigurableListableBeanFactory others, String name) {
 		try {
 			return others.getType(name, false);
 		}

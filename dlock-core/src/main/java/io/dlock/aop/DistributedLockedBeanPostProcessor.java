@@ -262,6 +262,21 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		return bean;
 	}
 
+	/**
+	 * A bean of a cycle is injected before it has its proxy.
+	 */
+	@Override
+	public Object getEarlyBeanReference(Object bean, String beanName) {
+		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
+		if (this.mode == AdviceMode.PROXY && !locked.isEmpty()) {
+			throw new InvalidLockedMethodException(locked.get(0),
+					"would not be locked: bean '%s' is in a cycle of beans, and another one gets it before it has its proxy"
+						.formatted(beanName),
+					"Break the cycle, such as by @Lazy on one of its injection points", null);
+		}
+		return bean;
+	}
+
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));

@@ -139,8 +139,25 @@ final class LockedAnnotations {
 		// of those it sees only what classes inherit
 		for (Class<?> implemented : ClassUtils.getAllInterfacesForClassAsSet(type)) {
 			ReflectionUtils.doWithMethods(implemented, callback);
+			ReflectionUtils.doWithMethods(implemented, (method) -> checkNotHidden(method, type));
 		}
 		return List.copyOf(locked);
+	}
+
+	/**
+	 * Refuse a method whose annotation is in an interface that its class does not
+	 * implement: it would not be found.
+	 */
+	private static void checkNotHidden(Method method, Class<?> type) {
+		if (!isLocked(method, type) && AnnotatedElementUtils.hasAnnotation(method, DistributedLocked.class)) {
+			Class<?> implementing = specific(method, type).getDeclaringClass();
+			throw new InvalidLockedMethodException(method,
+					"would not be locked in %s, which inherits it from %s: that class does not implement the interface"
+						.formatted(type.getName(), implementing.getName()),
+					"Override the method in %s, or annotate that of %s".formatted(type.getSimpleName(),
+							implementing.getSimpleName()),
+					null);
+		}
 	}
 
 	/**

@@ -13,6 +13,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 
 import io.dlock.LockRegistry;
@@ -105,6 +106,13 @@ record NamedRegistries(Supplier<LockRegistry> defaultRegistry, Supplier<? extend
 	LockRegistry orDefault(@Nullable LockRegistry named, Method method) {
 		try {
 			return (named != null) ? named : this.defaultRegistry.get();
+		}
+		catch (NoUniqueBeanDefinitionException ex) {
+			throw new InvalidLockedMethodException(method,
+					"names no registry, and there are several: " + ex.getBeanNamesFound(),
+					"Name one, such as registry = \"%s\", or mark one of the LockRegistry beans @Primary".formatted(
+							(ex.getBeanNamesFound() != null) ? ex.getBeanNamesFound().iterator().next() : ""),
+					ex);
 		}
 		catch (BeanCreationException ex) {
 			throw uncreated(ex, method);

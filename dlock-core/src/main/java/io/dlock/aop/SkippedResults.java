@@ -56,13 +56,18 @@ final class SkippedResults {
 		ReactiveAdapter adapter = returnType.adapter();
 		if (adapter != null && !canBeEmpty(method, adapter)) {
 			throw new InvalidLockedMethodException(method, "cannot be skipped: its result cannot be empty",
-					"Return a type that can be empty or null, use onBusy = THROW, or a fallback", null);
+					action(method, "Return a type that can be empty or null"), null);
 		}
 		String problem = problem(method, targetClass, returnType.kind());
 		if (problem != null) {
 			throw new InvalidLockedMethodException(method, "cannot be skipped: it returns " + problem,
-					"Return an Optional or a @Nullable type, use onBusy = THROW, or a fallback", null);
+					action(method, "Return an Optional or a @Nullable type"), null);
 		}
+	}
+
+	private static String action(Method method, String change) {
+		return DeclaredAnnotation.on(method).isScheduled() ? change + ", or void"
+				: change + ", use onBusy = THROW, or a fallback";
 	}
 
 	private static boolean canBeEmpty(Method method, ReactiveAdapter adapter) {

@@ -4,10 +4,12 @@ import java.lang.reflect.Method;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AdviceMode;
@@ -33,14 +35,23 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 		if (this.mode == AdviceMode.PROXY) {
 			new ContextHierarchyCheck(this.postProcessor, this.interceptor::check).checkParents(beans);
 		}
-		if (beans instanceof SingletonBeanRegistry singletons) {
+		if (beans instanceof ConfigurableListableBeanFactory singletons) {
 			for (String beanName : singletons.getSingletonNames()) {
 				Object bean = singletons.getSingleton(beanName);
-				if (bean != null && !isLocked(bean)) {
-					check(bean, beanName);
+				Object used = (bean instanceof FactoryBean) ? product(singletons, beanName) : bean;
+				// the proxy of a scope has a target that locks
+				if (used != null && !(used instanceof AopInfrastructureBean) && !isLocked(used)) {
+					check(used, beanName);
 				}
 			}
 		}
+	}
+
+	private static @Nullable Object product(ConfigurableListableBeanFactory beans, String beanName) {
+		Class<?> type = ContextHierarchyCheck.type(beans, beanName);
+		boolean lazy = beans.containsBeanDefinition(beanName) && beans.getBeanDefinition(beanName).isLazyInit();
+		return (type != null && !lazy && !LockedAnnotations.methods(type).isEmpty() && beans.isSingleton(beanName))
+				? beans.getBean(beanName) : null;
 	}
 
 	/**
@@ -52,10 +63,11 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 	}
 
 	private void check(Object bean, String beanName) {
-		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
-		if (locked.isEmpty() || isMock(bean)) {
+		Class<?> type = AopUtils.getTargetClass(bean);
+		if (LockedAnnotations.methods(type).isEmpty() || isMock(bean)) {
 			return;
 		}
+		List<Method> locked = this.interceptor.check(type);
 		if (this.mode == AdviceMode.PROXY) {
 			ProxyWarnings.notProxied(beanName, locked);
 		}

@@ -226,6 +226,14 @@ final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 	}
 
 	@Override
+	public void keepOnly() {
+		LockContext.Binding bound = this.binding;
+		if (bound != null) {
+			bound.keepOnly();
+		}
+	}
+
+	@Override
 	public LockHandle downgrade() {
 		if (this.closed.get()) {
 			throw new IllegalStateException("The handle of lock '" + key() + "' has been released");

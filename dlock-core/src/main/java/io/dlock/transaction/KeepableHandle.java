@@ -13,4 +13,10 @@ public interface KeepableHandle extends LockHandle {
 	 */
 	void keep();
 
+	/**
+	 * The method has ended, and only the transaction keeps the lock: it is not the
+	 * current one of its thread as long as there is another.
+	 */
+	void keepOnly();
+
 }

@@ -67,7 +67,7 @@ final class TransactionBoundHandle implements LockHandle {
 				this.handle.release();
 			}
 			else {
-				failIfLost();
+				leaveToTransaction();
 			}
 		}
 		finally {
@@ -84,7 +84,7 @@ final class TransactionBoundHandle implements LockHandle {
 			if (this.users.decrementAndGet() == 0) {
 				return this.handle.releaseAsync();
 			}
-			failIfLost();
+			leaveToTransaction();
 			return CompletableFuture.completedFuture(null);
 		}
 		catch (LockLostException ex) {
@@ -95,7 +95,10 @@ final class TransactionBoundHandle implements LockHandle {
 		}
 	}
 
-	private void failIfLost() {
+	private void leaveToTransaction() {
+		if (this.handle instanceof KeepableHandle keepable) {
+			keepable.keepOnly();
+		}
 		if (this.handle.isValid()) {
 			return;
 		}

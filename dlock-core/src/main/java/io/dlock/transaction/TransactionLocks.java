@@ -124,7 +124,9 @@ final class TransactionLocks {
 		Call last = this.calls.get(key);
 		LockHandle handle = (last != null && last.idle.isDone()) ? this.shared.get(key) : null;
 		if (handle != null && LockContext.find(key.key(), (held) -> held == handle) == null) {
-			this.bindings.add(LockContext.bind(handle));
+			LockContext.Binding binding = LockContext.bind(handle);
+			binding.keepOnly();
+			this.bindings.add(binding);
 		}
 	}
 

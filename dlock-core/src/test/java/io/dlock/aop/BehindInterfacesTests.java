@@ -109,6 +109,32 @@ class BehindInterfacesTests {
 
 	}
 
+	static class Sending {
+
+		public List<String> send(String order) {
+			return held();
+		}
+
+	}
+
+	static class InheritedClient extends Sending implements Client {
+
+	}
+
+	/**
+	 * The method of the class has no annotation, also none of an interface.
+	 */
+	@Test
+	void methodThatIsInheritedFromAClassWithoutTheInterfaceIsRefused() {
+		assertThatExceptionOfType(BeanCreationException.class)
+			.isThrownBy(() -> start(true, (beans) -> beans.registerBean(InheritedClient.class)))
+			.havingRootCause()
+			.isInstanceOf(InvalidLockedMethodException.class)
+			.withMessageContaining("Client.send")
+			.withMessageContaining("inherits it from " + Sending.class.getName())
+			.withMessageContaining("Override the method in InheritedClient, or annotate that of Sending");
+	}
+
 	@Test
 	void lambdaIsLockedByItsInterface() {
 		Client client = (order) -> held();

@@ -109,7 +109,8 @@ class InvalidScheduledLocksTests {
 
 	static Stream<Arguments> methods() {
 		return Stream.of(Arguments.of(WithUnknownProperty.class, "the atMost '${job.of-nowhere}'"),
-				Arguments.of(WithPrimitive.class, "returns the primitive int"));
+				Arguments.of(WithPrimitive.class, "returns the primitive int, which cannot be null"),
+				Arguments.of(WithPrimitive.class, "a @Nullable type, or void"));
 	}
 
 	private InvalidLockedMethodException refusal(Class<?> type, Map<String, Object> properties) {

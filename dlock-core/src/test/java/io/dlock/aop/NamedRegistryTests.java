@@ -60,6 +60,14 @@ class NamedRegistryTests {
 
 	}
 
+	public static class ByDefault {
+
+		@DistributedLocked("'work'")
+		public void run() {
+		}
+
+	}
+
 	public static class Typo {
 
 		@DistributedLocked(key = "'work'", registry = "ledgers")
@@ -117,6 +125,23 @@ class NamedRegistryTests {
 		assertThatExceptionOfType(Exception.class).isThrownBy(this.context::refresh)
 			.withStackTraceContaining("names the registry 'ledgers'")
 			.withStackTraceContaining("There are: audit, main");
+	}
+
+	@Test
+	void methodThatNamesNoneOfSeveralRegistriesIsRefusedWithTheRemedy() {
+		try (GenericApplicationContext several = new GenericApplicationContext()) {
+			several.registerBean("first", LockRegistry.class, () -> this.main);
+			several.registerBean("second", LockRegistry.class, () -> this.audit);
+			several.registerBean(DistributedLockedBeanPostProcessor.class,
+					() -> PostProcessors.create(() -> several.getBean(LockRegistry.class)));
+			several.registerBean(ByDefault.class);
+			assertThatExceptionOfType(BeanCreationException.class).isThrownBy(several::refresh)
+				.withCauseInstanceOf(InvalidLockedMethodException.class)
+				.withMessageContaining("ByDefault.run")
+				.withMessageContaining("there are several: [first, second]")
+				.withMessageContaining("registry = \"first\"")
+				.withMessageContaining("@Primary");
+		}
 	}
 
 	static class App {

@@ -10,6 +10,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -29,6 +32,7 @@ import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.spy;
 
@@ -284,6 +288,86 @@ class ProxiedBeansTests {
 	void mockRunsNoMethodAndIsNotWarnedOf() {
 		start(true, (beans) -> beans.getBeanFactory().registerSingleton("mock", mock(Service.class)));
 		assertThat(warnings()).isEmpty();
+	}
+
+	/**
+	 * A test slice leaves out beans that only the method of the mock would need.
+	 */
+	@Test
+	void mockOfAServiceThatCannotBeLockedHereIsNotRefused() {
+		start(true, (beans) -> beans.getBeanFactory().registerSingleton("mock", mock(OfAnotherRegistry.class)));
+		assertThat(warnings()).isEmpty();
+	}
+
+	static class OfAnotherRegistry {
+
+		@DistributedLocked(key = "'key'", registry = "left out")
+		void run() {
+		}
+
+	}
+
+	@Test
+	void warnsOfProductOfAFactoryBeanCreatedBeforePostProcessor() {
+		start(EarlyProduct.class);
+		assertThat(this.context.getBean(Service.class).run("key")).isEmpty();
+		assertThat(warnings()).singleElement().asString().contains("Service.run", "'product'", "created too early");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class EarlyProduct {
+
+		@Bean
+		static FactoryBean<Service> product() {
+			return new FactoryBean<>() {
+
+				@Override
+				public Service getObject() {
+					return new Service();
+				}
+
+				@Override
+				public Class<?> getObjectType() {
+					return Service.class;
+				}
+
+			};
+		}
+
+		@Bean
+		static BeanFactoryPostProcessor early(Service product) {
+			return (beans) -> {
+			};
+		}
+
+	}
+
+	@Test
+	void beanOfACycleIsRefused() {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> start(First.class, Second.class))
+			.havingRootCause()
+			.isInstanceOf(InvalidLockedMethodException.class)
+			.withMessageContaining("First.run")
+			.withMessageContaining("cycle of beans")
+			.withMessageContaining("@Lazy");
+	}
+
+	static class First {
+
+		@Autowired
+		Second second;
+
+		@DistributedLocked("'first'")
+		public void run() {
+		}
+
+	}
+
+	static class Second {
+
+		@Autowired
+		First first;
+
 	}
 
 	@Test

@@ -50,6 +50,11 @@ abstract class AbstractTransactionTests {
 			body.run();
 		}
 
+		@DistributedLocked("'outer'")
+		public void outer(Runnable body) {
+			body.run();
+		}
+
 		@DistributedLocked("'counter'")
 		public void other(Runnable body) {
 			body.run();

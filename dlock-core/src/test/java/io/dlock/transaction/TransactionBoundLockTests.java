@@ -60,6 +60,23 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 		nothingIsLeft();
 	}
 
+	/**
+	 * Its token would be that of the writes of the outer method.
+	 */
+	@Test
+	void r47LockThatIsOnlyKeptIsNotTheCurrentOneOfTheMethodThatGoesOn() {
+		Work work = start();
+		work.outer(() -> inTransaction(() -> {
+			work.run(this::insert);
+			assertThat(LockHandle.current()).map(LockHandle::key).contains("outer");
+			work.other(() -> assertThat(LockHandle.current()).map(LockHandle::key).contains("counter"));
+			assertThat(LockHandle.current()).map(LockHandle::key).contains("outer");
+			inNewTransaction(() -> assertThat(LockHandle.current()).map(LockHandle::key).contains("outer"));
+			assertThat(isHeld()).isTrue();
+		}));
+		nothingIsLeft();
+	}
+
 	@Test
 	void r47LockTakenInsideATransactionIsReleasedAfterTheRollback() {
 		Work work = start();
