@@ -106,9 +106,8 @@ final class LeaseLifecycle implements Hold.LossListener {
 	 * The key is free for other processes, and so for the next request of this one.
 	 */
 	@Override
-	public void onEnd(Lease lease) {
-		Hold last = lease.holder();
-		if (!lease.isMember() && last.isReleased()) {
+	public void onEnd(Hold last) {
+		if (!last.lease().isMember() && last.isReleased()) {
 			this.queues.leave(last);
 		}
 	}

@@ -293,11 +293,10 @@ public final class Hold {
 		void onLoss(Hold hold, Loss loss);
 
 		/**
-		 * Receives the end of a lease that is not held any more, and still waits for its
-		 * release.
-		 * @param lease the lease
+		 * Receives the end of a lease that has not been released in the store.
+		 * @param last the last hold of the lease, lost or released
 		 */
-		default void onEnd(Lease lease) {
+		default void onEnd(Hold last) {
 		}
 
 	}

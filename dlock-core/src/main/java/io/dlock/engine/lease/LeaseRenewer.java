@@ -185,7 +185,7 @@ public final class LeaseRenewer {
 		Lease lease = renewal.lease();
 		if (lease.isOver()) {
 			lose(lease, lease.expiry());
-			lease.lossListener().onEnd(lease);
+			lease.lossListener().onEnd(lease.holder());
 			return false;
 		}
 		// a hold is lost if its maxHold is over
