@@ -20,6 +20,16 @@ public final class StoreCongestedException extends StoreException {
 		super(Effect.NONE, false, message, cause);
 	}
 
+	/**
+	 * Create the exception for a command that the store may have executed in part.
+	 * @param effect whether the command may have been executed
+	 * @param message the missing resource, and the duration of the wait for it
+	 * @param cause the exception of the driver or of the pool, or {@code null}
+	 */
+	public StoreCongestedException(Effect effect, String message, @Nullable Throwable cause) {
+		super(effect, false, message, cause);
+	}
+
 	@Override
 	public boolean isOutage() {
 		return false;

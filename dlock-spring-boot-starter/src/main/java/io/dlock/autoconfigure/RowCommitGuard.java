@@ -1,7 +1,9 @@
 package io.dlock.autoconfigure;
 
+import java.lang.ref.WeakReference;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.HashMap;
 import java.util.Map;
 
 import org.apache.commons.logging.Log;
@@ -18,7 +20,8 @@ import io.dlock.transaction.CommitGuard;
 
 /**
  * Locks the row of each lock in the transaction that commits. A read-only transaction
- * must not lock rows, and has nothing to commit.
+ * must not lock rows, and has nothing to commit. A permit protects no data, and its
+ * holders would commit one after the other.
  */
 final class RowCommitGuard implements CommitGuard {
 
@@ -27,18 +30,40 @@ final class RowCommitGuard implements CommitGuard {
 	/** By registry: a lock is one of a single registry. */
 	private final Map<LeaseLockRegistry, JdbcLockStore> stores;
 
+	/**
+	 * The transactions of the thread that have locked a row, by the owner of the lock.
+	 */
+	private final ThreadLocal<Map<String, WeakReference<TransactionExecution>>> locked = ThreadLocal
+		.withInitial(HashMap::new);
+
 	RowCommitGuard(Map<LeaseLockRegistry, JdbcLockStore> stores) {
 		this.stores = stores;
 	}
 
 	@Override
 	public void check(TransactionExecution transaction, LockHandle lock) {
-		if (transaction.isReadOnly()) {
+		if (transaction.isReadOnly() || lock.isPermit()) {
 			return;
 		}
 		this.stores.forEach((registry, store) -> registry.ownerOf(lock)
-			.ifPresent((owner) -> store.connectionOf(transaction)
-				.ifPresent((connection) -> check(store, connection, lock, owner))));
+			.filter((owner) -> !isLockedOutside(owner))
+			.ifPresent((owner) -> store.connectionOf(transaction).ifPresent((connection) -> {
+				check(store, connection, lock, owner);
+				this.locked.get().put(owner, new WeakReference<>(transaction));
+			})));
+	}
+
+	/**
+	 * Whether a transaction has locked the row in which this one began, during its
+	 * commit. This one would wait for it, and it outlasts this one.
+	 */
+	private boolean isLockedOutside(String owner) {
+		Map<String, WeakReference<TransactionExecution>> current = this.locked.get();
+		current.values().removeIf((reference) -> {
+			TransactionExecution by = reference.get();
+			return by == null || by.isCompleted();
+		});
+		return current.containsKey(owner);
 	}
 
 	private static void check(JdbcLockStore store, Connection connection, LockHandle lock, String owner) {

@@ -1,6 +1,7 @@
 package io.dlock.autoconfigure;
 
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 
 import javax.sql.DataSource;
 
@@ -25,9 +26,12 @@ import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.dlock.DistributedLocked;
@@ -35,6 +39,7 @@ import io.dlock.console.ForcedRelease;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRegistry;
+import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.autoconfigure.jdbc.DlockDataSource;
@@ -259,6 +264,75 @@ class TransactionConfigurationTests {
 				assertThatExceptionOfType(LockLostException.class)
 					.isThrownBy(() -> inTransaction(context, () -> assertThat(lock.isValid()).isTrue()));
 			}
+		});
+	}
+
+	/**
+	 * As a listener of an entity does in the flush of JPA. The thread would wait for the
+	 * row that it has locked itself.
+	 */
+	@Test
+	void transactionThatBeginsDuringTheCommitDoesNotLockTheRowAgain() {
+		this.runner.withPropertyValues("dlock.transaction.commit-check=row")
+			.withUserConfiguration(Nesting.class)
+			.run((context) -> {
+				Work work = context.getBean(Work.class);
+				JdbcClient jdbc = context.getBean(JdbcClient.class);
+				TransactionTemplate inner = new TransactionTemplate(context.getBean(Nesting.Manager.class));
+				inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+				context.getBean(Nesting.Manager.class).onCommit.set(() -> inner
+					.executeWithoutResult((status) -> jdbc.sql("insert into entry values (2)").update()));
+				work.transactional(() -> {
+				});
+				assertThat(work.entries()).isEqualTo(2);
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.transactional(this::takeAway));
+			});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Nesting {
+
+		@Bean
+		Manager manager(DataSource dataSource) {
+			return new Manager(dataSource);
+		}
+
+		static class Manager extends JdbcTransactionManager {
+
+			private final AtomicReference<Runnable> onCommit = new AtomicReference<>();
+
+			Manager(DataSource dataSource) {
+				super(dataSource);
+			}
+
+			@Override
+			protected void doCommit(DefaultTransactionStatus status) {
+				Runnable nested = this.onCommit.getAndSet(null);
+				if (nested != null) {
+					nested.run();
+				}
+				super.doCommit(status);
+			}
+
+		}
+
+	}
+
+	/**
+	 * The commit of one holder would wait for that of another.
+	 */
+	@Test
+	void commitsUnderPermitsDoNotWaitForEachOther() {
+		this.runner.withPropertyValues("dlock.transaction.commit-check=row").run((context) -> {
+			LeaseLockRegistry locks = context.getBean(LeaseLockRegistry.class);
+			try (LockHandle permit = locks.acquirePermit(LockRequest.of("work"), 2)) {
+				inTransaction(context, () -> {
+					context.getBean(JdbcClient.class).sql("insert into entry values (1)").update();
+					this.outside.sql("delete from dlock_lock").update();
+				});
+				assertThat(permit.isPermit()).isTrue();
+			}
+			assertThat(context.getBean(Work.class).entries()).isOne();
 		});
 	}
 

@@ -95,7 +95,7 @@ final class LockPools {
 		config.setMinimumIdle(1);
 		config.setIdleTimeout((size > 1) ? IDLE_TIMEOUT : 0);
 		config.setConnectionTimeout(connectionTimeout(this.settings.commandTimeout()));
-		config.setValidationTimeout(HIKARI_MIN_TIMEOUT);
+		config.setValidationTimeout(validationTimeout(this.settings.commandTimeout()));
 		config.setConnectionTestQuery(VALIDATION);
 		config.setInitializationFailTimeout(-1);
 		config.setLeakDetectionThreshold(0);
@@ -149,6 +149,16 @@ final class LockPools {
 	 */
 	static long connectionTimeout(Duration timeout) {
 		return Math.max(timeout.toMillis(), HIKARI_MIN_TIMEOUT);
+	}
+
+	/**
+	 * The time in which a connection answers that is new, or has been idle: HikariCP
+	 * takes it for dead otherwise, and its locks would not be renewed.
+	 * @param timeout the command timeout
+	 * @return the time in milliseconds, which leaves most of the timeout to the command
+	 */
+	static long validationTimeout(Duration timeout) {
+		return Math.max(timeout.toMillis() / 4, HIKARI_MIN_TIMEOUT);
 	}
 
 	/**

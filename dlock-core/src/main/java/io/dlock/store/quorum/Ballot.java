@@ -31,12 +31,24 @@ final class Ballot {
 
 	private volatile boolean won;
 
+	private volatile boolean lost;
+
 	private volatile boolean released;
 
-	Ballot(AcquireCommand command, long number, List<QuorumNode> nodes) {
+	/**
+	 * Create a ballot.
+	 * @param command the command
+	 * @param number the number of the attempt
+	 * @param nodes the nodes
+	 * @param former the ballot of the owner that is given up before, or {@code null}
+	 */
+	Ballot(AcquireCommand command, long number, List<QuorumNode> nodes, @Nullable Ballot former) {
 		this.command = command;
 		this.owner = command.owner() + '.' + Long.toString(number, Character.MAX_RADIX);
-		nodes.forEach((node) -> this.votes.add(new Vote(node, command.key(), this.owner)));
+		for (int i = 0; i < nodes.size(); i++) {
+			Vote before = (former != null) ? former.votes.get(i) : null;
+			this.votes.add(new Vote(nodes.get(i), command.key(), this.owner, before));
+		}
 	}
 
 	String owner() {
@@ -63,13 +75,22 @@ final class Ballot {
 	 * Whether it can be forgotten.
 	 */
 	boolean isOutdated(long now) {
-		return this.won && isOver(now);
+		return (this.won || this.lost) && isOver(now);
 	}
 
 	void won(long token, long end) {
 		this.token = token;
 		this.end = end;
 		this.won = true;
+	}
+
+	/**
+	 * Note that this ballot is lost, and not yet released on all nodes.
+	 * @param end the end of the last vote that it may have
+	 */
+	void lost(long end) {
+		this.end = end;
+		this.lost = true;
 	}
 
 	void renewed(long end) {

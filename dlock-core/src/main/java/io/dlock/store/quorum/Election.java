@@ -44,6 +44,8 @@ final class Election {
 
 	private boolean revoked;
 
+	private CompletableFuture<?> revocation = CompletableFuture.completedFuture(null);
+
 	/**
 	 * Create an attempt, which begins now.
 	 * @param quorum the nodes
@@ -191,20 +193,34 @@ final class Election {
 	private void revoke(Round<AcquireResult> round) {
 		this.ballot.close();
 		List<CompletableFuture<Boolean>> awaited = new ArrayList<>();
-		boolean[] known = new boolean[this.ballot.votes().size()];
-		for (Round.Answer<AcquireResult> vote : round.answers()) {
-			known[vote.node()] = vote.value() != null;
-			if (vote.value() instanceof Granted) {
-				awaited.add(this.ballot.votes().get(vote.node()).release());
+		List<CompletableFuture<Boolean>> sent = new ArrayList<>();
+		for (int i = 0; i < this.ballot.votes().size(); i++) {
+			Round.Answer<AcquireResult> answer = round.answer(i);
+			AcquireResult vote = (answer != null) ? answer.value() : null;
+			if (!(vote instanceof Refused) && !isUnsent(answer)) {
+				CompletableFuture<Boolean> release = this.ballot.votes().get(i).release();
+				sent.add(release);
+				if (vote instanceof Granted) {
+					awaited.add(release);
+				}
 			}
 		}
-		for (int i = 0; i < known.length; i++) {
-			if (!known[i]) {
-				this.ballot.votes().get(i).revoke();
-			}
-		}
+		this.revocation = CompletableFuture.allOf(sent.toArray(CompletableFuture<?>[]::new));
 		Round<Boolean> released = new Round<>(awaited).await((answers) -> false, remainingNanos());
 		this.revoked = round.unknown() == 0 && released.unknown() == 0;
+	}
+
+	private static boolean isUnsent(Round.@Nullable Answer<?> answer) {
+		return answer != null && answer.failure() instanceof StoreException ex && ex.effect() == Effect.NONE;
+	}
+
+	/**
+	 * The end of the revocation of an attempt that is lost.
+	 * @return completes when all nodes that may have voted have released their votes, and
+	 * exceptionally if one of them does not answer
+	 */
+	CompletableFuture<?> revocation() {
+		return this.revocation;
 	}
 
 	private @Nullable AcquireResult lost(Round<AcquireResult> round) {
@@ -212,9 +228,10 @@ final class Election {
 		int granted = granted(round);
 		if (granted >= this.quorum.votes()) {
 			if (!isValid()) {
-				throw new StoreCongestedException("The votes came so late that nothing is left of the lease", null);
+				throw new StoreCongestedException(effect(), "The votes came so late that nothing is left of the lease",
+						null);
 			}
-			throw new StoreException(this.revoked ? Effect.NONE : Effect.UNKNOWN, false,
+			throw new StoreException(effect(), false,
 					"%d of %d lock nodes granted the lock, but too few confirmed its token".formatted(granted,
 							this.ballot.votes().size()),
 					null);
@@ -281,10 +298,18 @@ final class Election {
 		if (cause instanceof IllegalArgumentException refusal) {
 			throw refusal;
 		}
-		return new StoreException(this.revoked ? Effect.NONE : Effect.UNKNOWN, Quorum.isLasting(cause),
-				"Only " + voting + " of " + this.ballot.votes().size() + " lock nodes voted, and " + this.quorum.votes()
-						+ " are needed" + ((cause != null) ? " (" + cause.getMessage() + ")" : ""),
-				cause);
+		String message = "Only " + voting + " of " + this.ballot.votes().size() + " lock nodes voted, and "
+				+ this.quorum.votes() + " are needed" + ((cause != null) ? " (" + cause.getMessage() + ")" : "");
+		long congested = round.answers()
+			.stream()
+			.filter((answer) -> answer.failure() instanceof StoreCongestedException)
+			.count();
+		return (voting + congested >= this.quorum.votes()) ? new StoreCongestedException(effect(), message, cause)
+				: new StoreException(effect(), Quorum.isLasting(cause), message, cause);
+	}
+
+	private Effect effect() {
+		return this.revoked ? Effect.NONE : Effect.UNKNOWN;
 	}
 
 }

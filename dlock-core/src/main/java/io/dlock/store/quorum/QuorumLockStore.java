@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
@@ -145,22 +146,29 @@ public final class QuorumLockStore implements LockStore {
 		Ballot known = this.ballots.get(owner);
 		boolean repeated = known != null && known.isHeld() && !known.isOver(this.quorum.now());
 		Ballot ballot = (known != null && repeated) ? known
-				: new Ballot(command, this.numbers.incrementAndGet(), this.quorum.nodes());
-		if (known != null && !repeated) {
-			known.votes().forEach(Vote::revoke);
-		}
+				: new Ballot(command, this.numbers.incrementAndGet(), this.quorum.nodes(), known);
 		this.ballots.put(owner, ballot);
+		Election election = new Election(this.quorum, ballot, command, deadline);
 		boolean granted = false;
 		try {
-			AcquireResult result = new Election(this.quorum, ballot, command, deadline).hold(other);
+			AcquireResult result = election.hold(other);
 			granted = result instanceof Granted;
 			return result;
 		}
 		finally {
 			if (!granted) {
-				this.ballots.remove(owner);
+				lost(owner, ballot, election.revocation(), command.lease());
 			}
 		}
+	}
+
+	/**
+	 * Keep a ballot that is lost until all its votes are released: they would be in the
+	 * way of others, and of the next attempt of the owner, which releases them again.
+	 */
+	private void lost(Owner owner, Ballot ballot, CompletableFuture<?> revocation, Duration lease) {
+		ballot.lost(this.quorum.now() + this.quorum.timeoutNanos() + lease.toNanos());
+		var unused = revocation.thenRun(() -> this.ballots.remove(owner, ballot));
 	}
 
 	@Override

@@ -16,6 +16,7 @@ import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RaisedTokens;
 import io.dlock.store.RenewResult;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreQuarantinedException;
@@ -37,6 +38,9 @@ final class QuorumNode {
 	private final LongAdder failures = new LongAdder();
 
 	private volatile boolean answering = true;
+
+	/** When it answered last. */
+	private volatile long answered = System.nanoTime();
 
 	QuorumNode(LockStore store, Executor threads, QuorumSettings settings) {
 		this.store = store;
@@ -85,6 +89,7 @@ final class QuorumNode {
 			else if (!Boolean.FALSE.equals(answer)) {
 				// a store without anything to sweep says so without its server
 				this.answering = true;
+				this.answered = System.nanoTime();
 			}
 			return answer;
 		}
@@ -99,9 +104,14 @@ final class QuorumNode {
 		this.answering = false;
 	}
 
+	/**
+	 * A node that answers other commands does not fail: this process asks for too much at
+	 * once.
+	 */
 	private StoreException notSent(@Nullable Throwable cause) {
-		return new StoreException(Effect.NONE, false,
-				"Node " + this.store.describe() + " is too slow: the command was not sent", cause);
+		String message = "Node " + this.store.describe() + " is too slow: the command was not sent";
+		return (System.nanoTime() - this.answered < this.settings.commandTimeout().toNanos())
+				? new StoreCongestedException(message, cause) : new StoreException(Effect.NONE, false, message, cause);
 	}
 
 	/**

@@ -5,6 +5,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
+
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -24,12 +26,20 @@ final class Vote {
 	private final ReentrantLock appending = new ReentrantLock();
 
 	/** Guarded by {@code appending}. */
-	private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
+	private CompletableFuture<?> last;
 
-	Vote(QuorumNode node, String key, String owner) {
+	/**
+	 * Create a vote.
+	 * @param node the node
+	 * @param key the key
+	 * @param owner the owner that the node knows
+	 * @param former the vote of this node that is given up before, or {@code null}
+	 */
+	Vote(QuorumNode node, String key, String owner, @Nullable Vote former) {
 		this.node = node;
 		this.key = key;
 		this.owner = owner;
+		this.last = (former != null) ? former.release() : CompletableFuture.completedFuture(null);
 	}
 
 	CompletableFuture<AcquireResult> acquire(AcquireCommand command, long leastToken) {

@@ -119,6 +119,8 @@ abstract class AbstractServerLockStoreTests extends AbstractJdbcLockStoreTests {
 			assertThat(other
 				.acquireAll(keys.stream().map((key) -> new AcquireCommand(key, "set", LEASE, "holder", "")).toList()))
 				.allMatch(Granted.class::isInstance);
+			assertThat(other.renew(keys.stream().map((key) -> new RenewCommand(key, "set", LEASE)).toList()))
+				.containsOnly(RenewResult.RENEWED);
 			assertThat(other.releaseAll(keys.stream().map((key) -> new ReleaseCommand(key, "set")).toList()))
 				.containsOnly(ReleaseResult.RELEASED);
 			granted(other.acquire(new AcquireCommand(key(), "+a", LEASE, "holder", "")));

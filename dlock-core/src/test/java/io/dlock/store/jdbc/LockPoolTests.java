@@ -93,6 +93,27 @@ class LockPoolTests {
 		return new WeakReference<>(pool);
 	}
 
+	/**
+	 * On a slow network a new or idle connection would be taken for dead, whatever the
+	 * command timeout.
+	 */
+	@Test
+	void connectionsHaveTimeToAnswerThatFollowsTheCommandTimeout() {
+		try (HikariDataSource application = pool("jdbc:h2:mem:" + UUID.randomUUID())) {
+			assertThat(validationTimeout(application, Duration.ofMillis(100))).isEqualTo(250);
+			assertThat(validationTimeout(application, Duration.ofSeconds(1))).isEqualTo(250);
+			assertThat(validationTimeout(application, Duration.ofSeconds(8))).isEqualTo(2000);
+		}
+	}
+
+	private static long validationTimeout(HikariDataSource application, Duration commandTimeout) {
+		JdbcLockStoreSettings settings = JdbcLockStoreSettings.defaults().withCommandTimeout(commandTimeout);
+		try (HikariDataSource opened = new LockPools(application, settings).open(1, (config) -> {
+		})) {
+			return opened.getValidationTimeout();
+		}
+	}
+
 	@Test
 	void poolOfTheLocksLeavesTheLoginTimeoutOfTheJvm() {
 		int before = DriverManager.getLoginTimeout();

@@ -31,7 +31,7 @@ final class FaultyNode implements LockStore, RaisedTokens {
 	/** The behavior towards a command. */
 	enum Mode {
 
-		WORKS, IS_DOWN, LOSES_ANSWERS, IS_LATE
+		WORKS, IS_DOWN, LOSES_ANSWERS, BREAKS, IS_LATE
 
 	}
 
@@ -142,6 +142,11 @@ final class FaultyNode implements LockStore, RaisedTokens {
 			case LOSES_ANSWERS -> {
 				var unused = command.get();
 				throw new StoreException(Effect.UNKNOWN, false, "lost", null);
+			}
+			case BREAKS -> {
+				var unused = command.get();
+				this.mode = Mode.IS_DOWN;
+				throw new StoreException(Effect.UNKNOWN, false, "broken", null);
 			}
 			case IS_LATE -> {
 				this.late.add(() -> {

@@ -4,12 +4,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntPredicate;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
@@ -194,6 +198,54 @@ class QuorumElectionTests extends AbstractQuorumTests {
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"));
 		set(Mode.WORKS, 0, 1, 2);
 		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Granted.class);
+	}
+
+	/**
+	 * The connections break after the votes and before the answers.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void revocationThatFailsIsRepeated(boolean retried) {
+		set(Mode.BREAKS, 0, 1, 2);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"));
+		set(Mode.WORKS, 0, 1, 2);
+		set(Mode.IS_DOWN, 3, 4);
+		if (retried) {
+			assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+			this.store.release("key", "a");
+		}
+		else {
+			this.store.release("key", "a");
+			assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Granted.class);
+		}
+		assertThat(this.store.ballots()).isZero();
+	}
+
+	@Test
+	void revocationIsForgottenAfterTheLease() {
+		set(Mode.BREAKS, 0, 1, 2);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"));
+		assertThat(this.store.ballots()).isEqualTo(1);
+		pass(LEASE.plus(SETTINGS.commandTimeout()));
+		this.store.sweep();
+		assertThat(this.store.ballots()).isZero();
+	}
+
+	/**
+	 * The nodes answer, and this process has more to ask than they can be asked.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void processThatAsksTooMuchIsCongestedUnlessTheNodesAreSilent(boolean answering) {
+		QuorumSettings shortly = new QuorumSettings(answering ? Duration.ofHours(1) : Duration.ofMillis(1), 0);
+		QuorumLockStore full = new QuorumLockStore(this.nodes, shortly, this.time::get, List.of(),
+				(node) -> (command) -> {
+					LockSupport.parkNanos(Duration.ofMillis(2).toNanos());
+					throw new RejectedExecutionException();
+				});
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(full, "a"))
+			.matches((ex) -> ex.isOutage() != answering)
+			.withMessageContaining("0 of 5 lock nodes voted");
 	}
 
 	@Test

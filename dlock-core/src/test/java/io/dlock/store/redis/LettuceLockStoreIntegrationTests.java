@@ -173,6 +173,23 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 		granted(acquire("b", LEASE));
 	}
 
+	/**
+	 * The network forgets a connection that was idle for long. Without a wait for the
+	 * answer, the lock would stay taken.
+	 */
+	@Test
+	void releaseSentIntoTheVoidIsTold() {
+		try (RedisLockStore impatient = impatient()) {
+			impatient.acquire(new AcquireCommand(key(), "a", LEASE, "holder", ""));
+			proxy().blackHole(true);
+			CompletableFuture<StoreException> told = new CompletableFuture<>();
+			assertThat(impatient.releaseAsync(key(), "a", told::complete)).isTrue();
+			assertThat(told).succeedsWithin(Patience.EVENTUALLY)
+				.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+			proxy().blackHole(false);
+		}
+	}
+
 	private boolean isGrantedUnlessItWasSent(String owner) {
 		try {
 			granted(acquire(owner, LEASE));

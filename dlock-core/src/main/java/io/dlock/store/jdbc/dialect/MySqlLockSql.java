@@ -65,7 +65,7 @@ final class MySqlLockSql {
 	 * would fold the keys and find no index.
 	 */
 	private static final String DUE = """
-			JSON_TABLE(?, '$[*]' COLUMNS (position FOR ORDINALITY,
+			JSON_TABLE(CONVERT(? USING utf8mb4), '$[*]' COLUMNS (position FOR ORDINALITY,
 			  lock_key VARCHAR(512) CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]',
 			  owner VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin PATH '$[1]', lease BIGINT PATH '$[2]')) due
 			""";

@@ -258,7 +258,10 @@ final class LettuceConnections extends RedisConnections {
 		if (open == null || !open.isOpen()) {
 			return false;
 		}
-		open.send(script.digest(), onFailure, keyAndArgs);
+		open.send(script.digest(), (failure) -> {
+			failed(failure);
+			onFailure.accept(failure);
+		}, keyAndArgs);
 		return true;
 	}
 

@@ -79,6 +79,7 @@ final class LettuceScriptConnection implements ScriptConnection {
 	void send(byte[] digest, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
 		AsyncCommand<byte[], byte[], Long> command = command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), digest, true,
 				1, keyAndArgs);
+		command.orTimeout(this.timeout, TimeUnit.NANOSECONDS);
 		command.whenComplete((answer, ex) -> {
 			if (ex != null) {
 				onFailure.accept((ex instanceof RuntimeException failure) ? failure : new RedisException(ex));
