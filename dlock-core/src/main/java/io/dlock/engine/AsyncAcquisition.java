@@ -242,7 +242,7 @@ final class AsyncAcquisition {
 			this.services.threads().callback(() -> deliver(hold));
 		}
 		catch (Throwable ex) {
-			this.services.handles().discard(hold);
+			this.services.handles().discardAfter(ex, hold);
 			this.future.completeExceptionally(ex);
 		}
 	}

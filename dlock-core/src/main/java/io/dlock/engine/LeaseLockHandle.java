@@ -67,7 +67,7 @@ final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 			return this;
 		}
 		catch (Throwable ex) {
-			releaseUnused();
+			releaseUnusedSoon();
 			throw ex;
 		}
 	}

@@ -71,7 +71,10 @@ final class LeaseLockHandles {
 		}
 	}
 
-	private void discardAfter(Throwable failure, Hold hold) {
+	/**
+	 * As {@link #discard}, after a failure of which the caller is told.
+	 */
+	void discardAfter(Throwable failure, Hold hold) {
 		try {
 			discard(hold);
 		}

@@ -25,7 +25,7 @@ class JdbcLockStoreSettingsTests {
 			"a234567890123456789012345678901234567890123456789012345678901234" })
 	void r36OtherTableNamesAreRefused(String table) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.settings.withTable(table))
-			.withMessageContaining("lock table");
+			.withMessageContaining("'table' must be a name");
 	}
 
 	@Test
