@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * This process is too slow: it sends more commands at once than its connections can
- * carry, so that the command was not sent; or other processes overtook it again and
- * again. The store itself answers.
+ * carry, so that the command was not sent, or not to as many servers as are needed; or
+ * other processes overtook it again and again. The store itself answers.
  *
  * @since 0.1
  */

@@ -1,14 +1,17 @@
 package io.dlock.autoconfigure;
 
-import java.lang.ref.WeakReference;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
@@ -31,10 +34,9 @@ final class RowCommitGuard implements CommitGuard {
 	private final Map<LeaseLockRegistry, JdbcLockStore> stores;
 
 	/**
-	 * The transactions of the thread that have locked a row, by the owner of the lock.
+	 * The owners whose rows a transaction of the thread has locked that still commits.
 	 */
-	private final ThreadLocal<Map<String, WeakReference<TransactionExecution>>> locked = ThreadLocal
-		.withInitial(HashMap::new);
+	private final ThreadLocal<Set<String>> locked = ThreadLocal.withInitial(HashSet::new);
 
 	RowCommitGuard(Map<LeaseLockRegistry, JdbcLockStore> stores) {
 		this.stores = stores;
@@ -46,24 +48,23 @@ final class RowCommitGuard implements CommitGuard {
 			return;
 		}
 		this.stores.forEach((registry, store) -> registry.ownerOf(lock)
-			.filter((owner) -> !isLockedOutside(owner))
+			.filter((owner) -> !this.locked.get().contains(owner))
 			.ifPresent((owner) -> store.connectionOf(transaction).ifPresent((connection) -> {
 				check(store, connection, lock, owner);
-				this.locked.get().put(owner, new WeakReference<>(transaction));
+				noteUntilTheCommit(owner);
 			})));
 	}
 
 	/**
-	 * Whether a transaction has locked the row in which this one began, during its
-	 * commit. This one would wait for it, and it outlasts this one.
+	 * A transaction that begins during this commit would wait for the row, which stays
+	 * locked for longer than that transaction lasts.
 	 */
-	private boolean isLockedOutside(String owner) {
-		Map<String, WeakReference<TransactionExecution>> current = this.locked.get();
-		current.values().removeIf((reference) -> {
-			TransactionExecution by = reference.get();
-			return by == null || by.isCompleted();
-		});
-		return current.containsKey(owner);
+	private void noteUntilTheCommit(String owner) {
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			Set<String> owners = this.locked.get();
+			owners.add(owner);
+			TransactionSynchronizationManager.registerSynchronization(new Committed(() -> owners.remove(owner)));
+		}
 	}
 
 	private static void check(JdbcLockStore store, Connection connection, LockHandle lock, String owner) {
@@ -78,6 +79,30 @@ final class RowCommitGuard implements CommitGuard {
 			throw new LockLostException(lock.key(), lock.token(), "its row says that it expired or was taken away"
 					+ hint(connection) + ". The transaction is rolled back");
 		}
+	}
+
+	/**
+	 * The rows are not locked any more, before any other callback runs.
+	 *
+	 * @param action the action after the commit or the rollback
+	 */
+	private record Committed(Runnable action) implements TransactionSynchronization, PriorityOrdered {
+
+		@Override
+		public void afterCommit() {
+			this.action.run();
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			this.action.run();
+		}
+
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
+		}
+
 	}
 
 	/**

@@ -32,6 +32,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.dlock.DistributedLocked;
@@ -287,6 +289,31 @@ class TransactionConfigurationTests {
 				assertThat(work.entries()).isEqualTo(2);
 				assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.transactional(this::takeAway));
 			});
+	}
+
+	/**
+	 * Its row is not locked any more.
+	 */
+	@Test
+	void transactionThatBeginsAfterTheCommitLocksTheRowAgain() {
+		this.runner.withPropertyValues("dlock.transaction.commit-check=row").run((context) -> {
+			TransactionTemplate inner = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+			inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> context.getBean(Work.class).transactional(() -> {
+					TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+						@Override
+						public void afterCommit() {
+							takeAway();
+							inner.executeWithoutResult((status) -> {
+							});
+						}
+
+					});
+				}))
+				.withMessageContaining("its row says");
+		});
 	}
 
 	@Configuration(proxyBeanMethods = false)

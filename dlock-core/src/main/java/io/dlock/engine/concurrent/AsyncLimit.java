@@ -46,10 +46,21 @@ public final class AsyncLimit {
 	public void set(Deadline deadline, Duration commandTimeout) {
 		if (!deadline.isUnlimited()) {
 			long wait = Math.max(0, deadline.remainingNanos());
-			long tryPatience = Math.max(TRY_PATIENCE.toNanos(), commandTimeout.toNanos());
-			long patience = deadline.isImmediate() ? tryPatience : PATIENCE.toNanos();
+			long patience = patienceNanos(deadline, commandTimeout.toNanos());
 			schedule(Math.max(wait, patience), wait + patience);
 		}
+	}
+
+	/**
+	 * The keys of a set whose turn comes after the wait time have the time of one call
+	 * together.
+	 */
+	private static long patienceNanos(Deadline deadline, long commandTimeout) {
+		long late = -deadline.remainingNanos();
+		if (deadline.isImmediate()) {
+			return Math.max(TRY_PATIENCE.toNanos(), commandTimeout);
+		}
+		return (late < 0) ? PATIENCE.toNanos() : Math.max(PATIENCE.toNanos(), commandTimeout - late);
 	}
 
 	private void schedule(long nanos, long nanosWithPatience) {

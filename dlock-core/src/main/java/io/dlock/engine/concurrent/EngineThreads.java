@@ -177,13 +177,20 @@ public final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Tell a listener that a lock is lost. A failure does not concern the lock. The
-	 * calling thread tells it if the registry is closed.
+	 * Tell a listener that a lock is lost. A failure does not concern the lock. Without a
+	 * thread for listeners one for callbacks tells it, and the calling thread if the
+	 * registry is closed.
 	 * @param work calls the listener
 	 */
 	public void listener(Runnable work) {
-		if (!tell(this.listeners, work) && this.listeners.isShutdown()) {
+		if (this.listeners.offer(work)) {
+			return;
+		}
+		if (this.listeners.isShutdown()) {
 			DaemonPool.guarded(work).run();
+		}
+		else {
+			tell(this.callbacks, work);
 		}
 	}
 

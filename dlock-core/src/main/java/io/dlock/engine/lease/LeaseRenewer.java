@@ -76,6 +76,9 @@ public final class LeaseRenewer {
 
 	private final AtomicBoolean renewalScheduled = new AtomicBoolean();
 
+	/** Leases are due again after a failure of this process. */
+	private final AtomicBoolean retried = new AtomicBoolean();
+
 	/** Accessed by the renewal thread only. */
 	private final RenewalBatchSize batchSize = new RenewalBatchSize();
 
@@ -276,38 +279,58 @@ public final class LeaseRenewer {
 	 */
 	private void renewDue() {
 		this.renewalScheduled.set(false);
-		int limit = this.batchSize.limit();
-		List<RenewalSchedule> next = new ArrayList<>(limit);
+		List<RenewalSchedule> next = new ArrayList<>();
+		boolean failed = true;
 		try {
-			while (takeDue(next, limit)) {
+			while (takeDue(next, this.batchSize.limit())) {
 				this.batchSize.answered(renewTogether(next));
-				limit = this.batchSize.limit();
-				next = new ArrayList<>(limit);
+				next.clear();
 			}
-		}
-		catch (Throwable ex) {
-			next.forEach(RenewalSchedule::retry);
-			throw ex;
+			failed = false;
 		}
 		finally {
-			// in case that none could be set before
-			this.alarm.wakeIn(next.isEmpty() ? SharedAlarm.NEVER : 0);
+			if (failed) {
+				retry(next);
+			}
+			if (this.retried.getAndSet(false)) {
+				// the alarm may not be set
+				this.alarm.wakeIn(0);
+			}
+		}
+	}
+
+	private void retry(List<RenewalSchedule> next) {
+		this.retried.set(true);
+		next.forEach(RenewalSchedule::retry);
+		for (RenewalSchedule left = this.due.poll(); left != null; left = this.due.poll()) {
+			left.retry();
 		}
 	}
 
 	private boolean takeDue(List<RenewalSchedule> next, int limit) {
-		for (RenewalSchedule renewal = this.due.poll(); renewal != null; renewal = this.due.poll()) {
-			next.add(renewal);
-			if (!renewal.isToBeRenewed()) {
-				// not sent: the timer decides whether the lease is over
-				answer(renewal, RenewResult.UNKNOWN, this.clock.now());
-				next.remove(next.size() - 1);
-			}
-			if (next.size() == limit) {
+		while (next.size() < limit) {
+			RenewalSchedule renewal = this.due.poll();
+			if (renewal == null) {
 				break;
 			}
+			take(renewal, next);
 		}
 		return !next.isEmpty();
+	}
+
+	private void take(RenewalSchedule renewal, List<RenewalSchedule> next) {
+		try {
+			if (renewal.isToBeRenewed()) {
+				next.add(renewal);
+			}
+			else {
+				// not sent: the timer decides whether the lease is over
+				note(renewal, RenewResult.UNKNOWN, this.clock.now());
+			}
+		}
+		catch (Throwable ex) {
+			failed(renewal, ex);
+		}
 	}
 
 	/**
@@ -351,9 +374,14 @@ public final class LeaseRenewer {
 			note(renewal, result, sent);
 		}
 		catch (Throwable ex) {
-			renewal.retry();
-			logger.warn("Failed to record the renewal of lock '" + StorageKey.of(renewal.lease().key()) + "'", ex);
+			failed(renewal, ex);
 		}
+	}
+
+	private void failed(RenewalSchedule renewal, Throwable ex) {
+		renewal.retry();
+		this.retried.set(true);
+		logger.warn("Failed to renew lock '" + StorageKey.of(renewal.lease().key()) + "' or to record that", ex);
 	}
 
 	private void note(RenewalSchedule renewal, RenewResult result, Moment sent) {

@@ -149,22 +149,30 @@ public final class QuorumLockStore implements LockStore {
 				: new Ballot(command, this.numbers.incrementAndGet(), this.quorum.nodes(), known);
 		this.ballots.put(owner, ballot);
 		Election election = new Election(this.quorum, ballot, command, deadline);
-		boolean granted = false;
+		boolean forgotten = true;
 		try {
 			AcquireResult result = election.hold(other);
-			granted = result instanceof Granted;
+			forgotten = !(result instanceof Granted);
 			return result;
 		}
-		finally {
-			if (!granted) {
+		catch (StoreException ex) {
+			if (ex.effect() == Effect.UNKNOWN) {
+				forgotten = false;
 				lost(owner, ballot, election.revocation(), command.lease());
+			}
+			throw ex;
+		}
+		finally {
+			if (forgotten) {
+				this.ballots.remove(owner, ballot);
 			}
 		}
 	}
 
 	/**
-	 * Keep a ballot that is lost until all its votes are released: they would be in the
-	 * way of others, and of the next attempt of the owner, which releases them again.
+	 * Keep a ballot whose outcome is unknown until its votes are released: they would be
+	 * in the way of others, and of the next attempt of the owner, which releases them
+	 * again. A caller that gives up releases it as well.
 	 */
 	private void lost(Owner owner, Ballot ballot, CompletableFuture<?> revocation, Duration lease) {
 		ballot.lost(this.quorum.now() + this.quorum.timeoutNanos() + lease.toNanos());

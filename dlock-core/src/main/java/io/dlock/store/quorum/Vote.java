@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 
 /**
  * The commands of a {@link Ballot} to one node. Each waits for the answer to the one
@@ -22,6 +24,14 @@ final class Vote {
 	private final String key;
 
 	private final String owner;
+
+	/** The node may have voted. */
+	private volatile boolean sent;
+
+	private volatile boolean givenUp;
+
+	/** The last release. */
+	private volatile @Nullable CompletableFuture<Boolean> release;
 
 	private final ReentrantLock appending = new ReentrantLock();
 
@@ -39,11 +49,21 @@ final class Vote {
 		this.node = node;
 		this.key = key;
 		this.owner = owner;
-		this.last = (former != null) ? former.release() : CompletableFuture.completedFuture(null);
+		this.last = (former != null) ? former.releaseAgain() : CompletableFuture.completedFuture(null);
 	}
 
+	/**
+	 * Ask for the vote, unless it has been given up by then: commands may wait for a node
+	 * that hangs.
+	 */
 	CompletableFuture<AcquireResult> acquire(AcquireCommand command, long leastToken) {
-		return then(() -> this.node.vote(command, leastToken));
+		return then(() -> {
+			if (this.givenUp) {
+				throw new StoreException(Effect.NONE, false, "The vote was given up before it was asked for", null);
+			}
+			this.sent = true;
+			return this.node.vote(command, leastToken);
+		});
 	}
 
 	CompletableFuture<Boolean> raise(long token) {
@@ -58,7 +78,18 @@ final class Vote {
 	}
 
 	CompletableFuture<Boolean> release() {
-		return then(() -> this.node.store().release(this.key, this.owner));
+		this.givenUp = true;
+		CompletableFuture<Boolean> sending = then(() -> this.sent && this.node.store().release(this.key, this.owner));
+		this.release = sending;
+		return sending;
+	}
+
+	/**
+	 * Release the vote, unless that is done or under way.
+	 */
+	private CompletableFuture<Boolean> releaseAgain() {
+		CompletableFuture<Boolean> current = this.release;
+		return (current == null || current.isCompletedExceptionally()) ? release() : current;
 	}
 
 	/**
@@ -68,6 +99,7 @@ final class Vote {
 	 * @param held whether the owner still holds the key
 	 */
 	void fillUp(AcquireCommand command, long token, BooleanSupplier held) {
+		this.sent = true;
 		var unused = then(() -> held.getAsBoolean() && this.node.vote(command, token) instanceof Granted granted
 				&& (granted.token() >= token || this.node.raise(this.key, this.owner, token)));
 	}

@@ -5,6 +5,7 @@ import java.net.URLClassLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,25 @@ class EngineThreadsTests {
 			threads.listener(() -> told.complete(null));
 			assertThat(told).succeedsWithin(Patience.EVENTUALLY);
 			done.countDown();
+		}
+	}
+
+	@Test
+	void listenerIsToldByACallbackThreadIfNoOtherCanBeStarted() {
+		AtomicBoolean noThreads = new AtomicBoolean();
+		CompletableFuture<Void> done = new CompletableFuture<>();
+		CompletableFuture<Void> told = new CompletableFuture<>();
+		try (EngineThreads threads = new EngineThreads((task) -> {
+			if (noThreads.get()) {
+				throw new OutOfMemoryError("unable to create native thread");
+			}
+			return new Thread(task);
+		})) {
+			threads.callback(done::join);
+			noThreads.set(true);
+			threads.listener(() -> told.complete(null));
+			done.complete(null);
+			assertThat(told).succeedsWithin(Patience.EVENTUALLY);
 		}
 	}
 

@@ -221,6 +221,17 @@ class QuorumElectionTests extends AbstractQuorumTests {
 		assertThat(this.store.ballots()).isZero();
 	}
 
+	/**
+	 * A request that is told that the lock is busy releases nothing.
+	 */
+	@Test
+	void refusedAttemptIsForgottenAlthoughANodeIsDown() {
+		set(Mode.LOSES_ANSWERS, 0);
+		assertThat(acquire(store(SETTINGS), "a")).isInstanceOf(Granted.class);
+		assertThat(acquire(this.store, "b")).isInstanceOf(Refused.class);
+		assertThat(this.store.ballots()).isZero();
+	}
+
 	@Test
 	void revocationIsForgottenAfterTheLease() {
 		set(Mode.BREAKS, 0, 1, 2);
