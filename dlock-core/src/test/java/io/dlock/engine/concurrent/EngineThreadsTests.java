@@ -3,11 +3,9 @@ package io.dlock.engine.concurrent;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.test.Patience;
@@ -24,15 +22,15 @@ class EngineThreadsTests {
 	 */
 	@Test
 	void listenerOfALossDoesNotWaitForStagesThatBlock() {
-		CountDownLatch done = new CountDownLatch(1);
+		CompletableFuture<Void> done = new CompletableFuture<>();
 		CompletableFuture<Void> told = new CompletableFuture<>();
 		try (EngineThreads threads = new EngineThreads()) {
 			for (int i = 0; i < EngineThreads.CALLBACKS; i++) {
-				threads.callback(() -> Awaitility.await().until(() -> done.getCount() == 0));
+				threads.callback(done::join);
 			}
 			threads.listener(() -> told.complete(null));
 			assertThat(told).succeedsWithin(Patience.EVENTUALLY);
-			done.countDown();
+			done.complete(null);
 		}
 	}
 
