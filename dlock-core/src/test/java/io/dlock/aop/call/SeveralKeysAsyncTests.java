@@ -71,6 +71,7 @@ public class SeveralKeysAsyncTests extends AbstractSeveralKeysCallTests {
 	void lossOfOneCancelsTheStage() {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		CompletableFuture<String> result = this.stock.interruptedStage(BOTH, work);
+		Awaitility.await().until(() -> work.getNumberOfDependents() > 0);
 		assertFailsWhenOneIsLost(result);
 		assertThat(work).isCancelled();
 		awaitNothingLeft();
