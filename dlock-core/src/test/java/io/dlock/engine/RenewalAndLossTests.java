@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.memory.MemoryLockStore;
 
@@ -109,6 +110,43 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 					clock.pass(LEASE.dividedBy(500));
 					return renewed.getAsBoolean();
 				});
+			}
+			handle.release();
+		}
+	}
+
+	/**
+	 * As {@link #b14RenewalSurvivesAnErrorOfThisProcess}, by the alarm of the leases.
+	 */
+	@Test
+	void b14ErrorOfThisProcessLeavesTheAlarmOfTheLeases() {
+		AtomicInteger readings = new AtomicInteger();
+		AtomicInteger failing = new AtomicInteger();
+		MachineClock clock = new MachineClock() {
+
+			@Override
+			public long nanoTime() {
+				if (Thread.currentThread().getName().startsWith("dlock-renewal")
+						&& readings.incrementAndGet() == failing.get()) {
+					throw new NoClassDefFoundError("an error of this process");
+				}
+				return MachineClock.SYSTEM.nanoTime();
+			}
+
+			@Override
+			public long wallMillis() {
+				return MachineClock.SYSTEM.wallMillis();
+			}
+
+		};
+		try (LeaseLockRegistry real = new LeaseLockRegistry(this.store, this.settings, clock)) {
+			LockHandle handle = real.acquireAsync(request("key", SHORT_LEASE, Duration.ZERO)).join();
+			for (int reading = 1; reading < 8; reading++) {
+				failing.set(reading);
+				readings.set(0);
+				Awaitility.await().until(() -> readings.get() > failing.get());
+				Awaitility.await()
+					.until(() -> handle.remaining().compareTo(SHORT_LEASE.dividedBy(4).multipliedBy(3)) > 0);
 			}
 			handle.release();
 		}

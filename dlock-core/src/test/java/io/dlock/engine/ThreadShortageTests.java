@@ -14,7 +14,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.mockito.MockedStatic;
 
+import io.dlock.LockContext;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
@@ -29,6 +31,8 @@ import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.notNull;
+import static org.mockito.Mockito.mockStatic;
 
 /**
  * No thread can be started, as in a container at its limit. No lock and no request may be
@@ -96,6 +100,24 @@ class ThreadShortageTests {
 			assertThat(plenty.memory.find("key")).isEmpty();
 			assertThat(failing.counts().held()).isZero();
 		}
+	}
+
+	/**
+	 * As for want of memory, after the lock was granted.
+	 */
+	@Test
+	void lockThatCannotBeBoundToItsThreadIsReleased() {
+		try (MockedStatic<LockContext> context = mockStatic(LockContext.class, (call) -> {
+			if (call.getMethod().getName().equals("bind")) {
+				throw new NoClassDefFoundError("an error of this process");
+			}
+			return call.callRealMethod();
+		})) {
+			assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(() -> this.registry.acquire("key"));
+			context.verify(() -> LockContext.bind(notNull()));
+		}
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+		assertThat(this.registry.counts().held()).isZero();
 	}
 
 	private LockHandle acquireShortly(String key) {

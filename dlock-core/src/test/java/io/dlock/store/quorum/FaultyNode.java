@@ -47,6 +47,8 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	private int raised;
 
+	private int asked;
+
 	private boolean refuses;
 
 	private MemoryLockStore data = new MemoryLockStore();
@@ -104,6 +106,13 @@ final class FaultyNode implements LockStore, RaisedTokens {
 	 */
 	void share(FaultyNode other) {
 		this.data = other.data;
+	}
+
+	/**
+	 * How many acquires have come.
+	 */
+	int asked() {
+		return this.asked;
 	}
 
 	int raised() {
@@ -169,6 +178,7 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	@Override
 	public AcquireResult acquire(AcquireCommand command, long leastToken) {
+		this.asked++;
 		return answer(() -> {
 			this.quarantine = Duration.ofNanos(Math.max(0, this.lastLoss + this.longestLease.toNanos() - now()));
 			if (!this.quarantine.isZero()) {

@@ -1,7 +1,9 @@
 package io.dlock.store.quorum;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -230,6 +232,26 @@ class QuorumElectionTests extends AbstractQuorumTests {
 		assertThat(acquire(store(SETTINGS), "a")).isInstanceOf(Granted.class);
 		assertThat(acquire(this.store, "b")).isInstanceOf(Refused.class);
 		assertThat(this.store.ballots()).isZero();
+	}
+
+	/**
+	 * They would take the votes of the node from others when it is back.
+	 */
+	@Test
+	void attemptsThatAreOverAreNotSentToANodeThatHung() {
+		Queue<Runnable> hanging = new ArrayDeque<>();
+		QuorumSettings shortly = new QuorumSettings(Duration.ofMillis(20), 0);
+		QuorumLockStore waiting = new QuorumLockStore(this.nodes, shortly, this.time::get, List.of(),
+				(node) -> (node == 0) ? hanging::add : Runnable::run);
+		set(Mode.IS_DOWN, 1, 2);
+		for (int i = 0; i < 4; i++) {
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(waiting, "a"))
+				.matches((ex) -> ex.effect() == Effect.UNKNOWN);
+		}
+		for (Runnable command = hanging.poll(); command != null; command = hanging.poll()) {
+			command.run();
+		}
+		assertThat(this.nodes.get(0).asked()).isZero();
 	}
 
 	@Test
