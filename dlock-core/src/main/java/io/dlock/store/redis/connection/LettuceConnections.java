@@ -64,12 +64,16 @@ final class LettuceConnections extends RedisConnections {
 
 	private volatile @Nullable LettuceScriptConnection current;
 
+	/** When a former master was left last. */
+	private volatile long left;
+
 	private LettuceConnections(DedicatedFactory factory, ClientResources resources, Duration commandTimeout,
 			String description) {
 		super(factory, commandTimeout, description);
 		this.factory = factory;
 		this.resources = resources;
 		this.commandTimeout = commandTimeout;
+		this.left = System.nanoTime() - 2 * commandTimeout.toNanos();
 	}
 
 	static @Nullable RedisConnections like(RedisConnectionFactory factory, Duration commandTimeout) {
@@ -224,11 +228,12 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	/**
-	 * A half-open connection times out for a quarter of an hour, and a demoted master
-	 * refuses every command: a new connection may work. Any other refusal is an answer: a
-	 * new connection would meet it as well, and the old one carries renewals. A command
-	 * that failed because its connection broke, or its thread was interrupted, says
-	 * nothing about the next one.
+	 * A half-open connection times out for a quarter of an hour, and a former master
+	 * refuses every command: a new connection may work. It may also meet the same server,
+	 * which is not to be asked all the time. Any other refusal is an answer: a new
+	 * connection would meet it as well, and the old one carries renewals. A command that
+	 * failed because its connection broke, or its thread was interrupted, says nothing
+	 * about the next one.
 	 */
 	@Override
 	void failed(RuntimeException failure) {
@@ -236,10 +241,19 @@ final class LettuceConnections extends RedisConnections {
 		if (code != null) {
 			answered();
 		}
-		if ((code != null) ? RedisErrors.isOfAReplica(code)
+		if ((code != null) ? RedisErrors.isOfAFormerMaster(code) && isTimeToLeave()
 				: !isOver(failure) && this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
 			connectAgain(true);
 		}
+	}
+
+	private boolean isTimeToLeave() {
+		long now = System.nanoTime();
+		boolean time = now - this.left > this.commandTimeout.toNanos();
+		if (time) {
+			this.left = now;
+		}
+		return time;
 	}
 
 	private static boolean isOver(RuntimeException failure) {

@@ -1,17 +1,30 @@
 package io.dlock.store.redis.connection;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
 
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreException;
+import io.dlock.store.redis.RedisLockStore;
+import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class LettuceConnectionsIntegrationTests {
 
@@ -36,6 +49,41 @@ class LettuceConnectionsIntegrationTests {
 		}
 		finally {
 			factory.destroy();
+		}
+	}
+
+	private static void call(RedisServer server, String command, String... arguments) {
+		LettuceFactories.call(new RedisStandaloneConfiguration(server.host(), server.port()), command, arguments);
+	}
+
+	/**
+	 * The other side of a partition has a new master. The former one answers, but writes
+	 * nothing without its replicas.
+	 */
+	@Test
+	void masterWithoutItsReplicasIsLeftForTheOneThatSentinelsName() {
+		RedisServer former = RedisServer.start();
+		RedisServer next = RedisServer.start();
+		RedisServer sentinel = RedisServer
+			.startSentinel(List.of("sentinel monitor primary 127.0.0.1 " + former.port() + " 1"));
+		LettuceConnectionFactory factory = LettuceFactories
+			.create(new RedisSentinelConfiguration("primary", Set.of(sentinel.host() + ":" + sentinel.port())));
+		try (RedisLockStore store = new RedisLockStore(factory,
+				RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND))) {
+			AcquireCommand command = new AcquireCommand("key", "owner", Duration.ofMinutes(1), "a test", "");
+			assertThat(store.acquire(command)).isInstanceOf(Granted.class);
+			call(sentinel, "SENTINEL", "REMOVE", "primary");
+			call(sentinel, "SENTINEL", "MONITOR", "primary", next.host(), Integer.toString(next.port()), "1");
+			call(former, "CONFIG", "SET", "min-replicas-to-write", "1");
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.acquire(command))
+				.withMessageContaining("NOREPLICAS");
+			Awaitility.await()
+				.ignoreException(StoreException.class)
+				.until(() -> store.acquire(command) instanceof Granted);
+		}
+		finally {
+			factory.destroy();
+			Stream.of(sentinel, former, next).forEach(RedisServer::close);
 		}
 	}
 
