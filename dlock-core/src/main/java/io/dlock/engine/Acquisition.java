@@ -118,7 +118,20 @@ class Acquisition {
 			return null;
 		}
 		Moment sent = this.services.clock().now();
-		return accept(queued, sent, ask(queued, owner(), sent));
+		return accept(queued, sent, askOrRevoke(queued, sent));
+	}
+
+	/**
+	 * Call the store. An error, such as a lack of memory, leaves the effect open.
+	 */
+	private AcquireResult askOrRevoke(QueuedRequest queued, Moment sent) {
+		try {
+			return ask(queued, owner(), sent);
+		}
+		catch (Throwable ex) {
+			this.unanswered = UnansweredRequests.add(this.unanswered, sent);
+			throw ex;
+		}
 	}
 
 	@SuppressWarnings("FutureReturnValueIgnored") // the one it depends on is kept
@@ -154,7 +167,7 @@ class Acquisition {
 		// should anything fail from here on, the lock that the store granted is revoked
 		this.unanswered = UnansweredRequests.add(before, sent);
 		if (granted.token() > Lease.MAX_STORE_TOKEN) {
-			return giveBack(queued, sent, new StoreException(Effect.NONE, true,
+			return giveBack(queued, sent, before, new StoreException(Effect.NONE, true,
 					"The clock of the store is beyond the year 2255, so that it has no fencing tokens left; set it right and remove the tokens of the locks",
 					null));
 		}
@@ -162,7 +175,7 @@ class Acquisition {
 			.create(new Lease.Grant(this.context, owner(), granted.token(), sent, before));
 		if (lease.isStale()) {
 			// the store works, and this process may have been suspended
-			return giveBack(queued, sent, new StoreCongestedException(
+			return giveBack(queued, sent, before, new StoreCongestedException(
 					"The answer came so late that hardly anything is left of the lease", null));
 		}
 		begin(queued, lease, granted.awaited());
@@ -190,9 +203,12 @@ class Acquisition {
 
 	/**
 	 * Revoke a grant that is of no use. The next call has an owner of its own, which the
-	 * revocation does not concern.
+	 * revocation does not concern. The store may have granted the lock just now, however
+	 * long ago the request was sent.
 	 */
-	private @Nullable Hold giveBack(QueuedRequest queued, Moment sent, StoreException reason) {
+	private @Nullable Hold giveBack(QueuedRequest queued, Moment sent, @Nullable UnansweredRequests before,
+			StoreException reason) {
+		this.unanswered = UnansweredRequests.add(before, this.services.clock().now());
 		abandon();
 		this.owner = newOwner();
 		failed(reason, sent);
@@ -235,12 +251,13 @@ class Acquisition {
 		catch (StoreException ex) {
 			return new AcquireResult.Failed(ex);
 		}
-		catch (RuntimeException ex) {
+		catch (Exception ex) {
+			// a store that is written in another language throws checked ones as well
 			return unknown(ex);
 		}
 	}
 
-	static AcquireResult unknown(RuntimeException ex) {
+	static AcquireResult unknown(Exception ex) {
 		return new AcquireResult.Failed(new StoreException(Effect.UNKNOWN, false, String.valueOf(ex.getMessage()), ex));
 	}
 

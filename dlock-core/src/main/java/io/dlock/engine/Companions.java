@@ -98,7 +98,7 @@ final class Companions implements AutoCloseable {
 			this.results = this.services.store().acquireAll(queued, all, now);
 			return this.results.get(0);
 		}
-		catch (RuntimeException ex) {
+		catch (Exception ex) {
 			return Acquisition.unknown(ex);
 		}
 	}

@@ -88,7 +88,7 @@ final class MemberAcquisition extends Acquisition {
 				this.services.leases().lose(lease);
 			}
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			lease.answered(sent, false);
 			if (ex instanceof Error error) {
 				throw error;

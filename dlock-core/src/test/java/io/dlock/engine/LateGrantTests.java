@@ -94,6 +94,18 @@ class LateGrantTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	/**
+	 * A process that was suspended before its request left may find more than a lease
+	 * gone at the answer, while the store has just begun to count.
+	 */
+	@Test
+	void r2GrantThatIsYoungerThanItsRequestIsRevoked() {
+		this.store.beforeAcquire = () -> this.clock.pass(LEASE.plusSeconds(1));
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.late.acquire(noWait("key")))
+			.withMessageContaining("so late");
+		Awaitility.await().atMost(LEASE.dividedBy(2)).until(() -> isFreeInStore("key"));
+	}
+
+	/**
 	 * The revocation of the late grant undoes one request of its owner. The other arrives
 	 * later, in the last second of the time in which it is revoked.
 	 */

@@ -1,5 +1,6 @@
 package io.dlock.engine;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -87,6 +88,43 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")))
 			.withMessageContaining("revoked");
 		Awaitility.await().until(() -> isFreeInStore("key"));
+	}
+
+	@Test
+	void r25AcquireThatEndedWithAnErrorIsRevoked() {
+		this.store.afterAcquire = () -> {
+			throw new NoClassDefFoundError("driver");
+		};
+		assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
+		Awaitility.await().atMost(LEASE.dividedBy(2)).until(() -> isFreeInStore("key"));
+	}
+
+	/**
+	 * A store in Kotlin throws those of its driver as they are.
+	 */
+	@Test
+	void r25AcquireThatEndedWithACheckedExceptionIsAnUnknownOutcome() {
+		this.store.afterAcquire = () -> throwUnchecked(new IOException("connection reset"));
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")))
+			.withMessageContaining("revoked");
+		Awaitility.await().atMost(LEASE.dividedBy(2)).until(() -> isFreeInStore("key"));
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <T extends Throwable> void throwUnchecked(Throwable ex) throws T {
+		throw (T) ex;
+	}
+
+	@Test
+	void r25ReleaseThatEndedWithAnErrorIsRepeated() {
+		LockHandle handle = this.registry.acquire("key");
+		this.store.beforeRelease = () -> {
+			this.store.beforeRelease = () -> {
+			};
+			throw new NoClassDefFoundError("driver");
+		};
+		handle.release();
+		Awaitility.await().atMost(LEASE.dividedBy(2)).until(() -> isFreeInStore("key"));
 	}
 
 	@Test

@@ -34,6 +34,7 @@ import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * {@code dlock.transaction.commit-check=row}.
@@ -107,6 +108,34 @@ class RowCommitGuardTests extends AbstractTransactionConfigurationTests {
 				});
 				assertThat(work.entries()).isEqualTo(2);
 				assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.transactional(this::takeAway));
+			});
+	}
+
+	/**
+	 * The transaction that failed has locked no row for the next one of its thread.
+	 */
+	@Test
+	void transactionAfterACommitThatFailsLocksTheRowAgain() {
+		this.runner.withPropertyValues("dlock.transaction.commit-check=row")
+			.withUserConfiguration(Nesting.class)
+			.run((context) -> {
+				Nesting.Manager manager = context.getBean(Nesting.Manager.class);
+				TransactionTemplate transaction = new TransactionTemplate(manager);
+				try (LockHandle lock = context.getBean(LockRegistry.class).acquire("work")) {
+					assertThat(lock.isValid()).isTrue();
+					manager.onCommit.set(() -> {
+						throw new IllegalStateException("the commit fails");
+					});
+					assertThatIllegalStateException().isThrownBy(() -> transaction.executeWithoutResult((status) -> {
+					}));
+					manager.onCommit.set(() -> {
+					});
+					takeAway();
+					assertThatExceptionOfType(LockLostException.class)
+						.isThrownBy(() -> transaction.executeWithoutResult((status) -> {
+						}))
+						.withMessageContaining("its row says");
+				}
 			});
 	}
 

@@ -94,7 +94,7 @@ public final class StoreReleaser {
 		try {
 			this.store.release(lease.key(), lease.owner(), onSent);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			failed(lease, ex);
 		}
 		finally {
@@ -131,7 +131,7 @@ public final class StoreReleaser {
 				}
 			}
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			leases.forEach((lease) -> failed(lease, ex));
 		}
 		finally {
@@ -162,7 +162,7 @@ public final class StoreReleaser {
 		try {
 			sent = this.store.releaseAsync(lease.key(), lease.owner(), (ex) -> failed(lease, ex));
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			failed(lease, ex);
 		}
 		if (sent) {
@@ -191,7 +191,7 @@ public final class StoreReleaser {
 	private static void nothing() {
 	}
 
-	private void failed(Lease lease, @Nullable RuntimeException ex) {
+	private void failed(Lease lease, @Nullable Throwable ex) {
 		logger.debug("The release of lock '" + StorageKey.of(lease.key()) + "' failed and will be repeated", ex);
 		revoke(lease);
 	}

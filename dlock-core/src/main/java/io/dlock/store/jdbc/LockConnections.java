@@ -75,9 +75,9 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	private <T> T execute(boolean renewal, String operation, Work<T> work) {
-		LockDatabase current = this.databases.open();
-		try (Place place = current.enter(renewal)) {
-			return execute(current, place, renewal, operation, work);
+		try (Place place = this.databases.open().enter(renewal)) {
+			// the pool may have been replaced while this call waited for its place
+			return execute(this.databases.open(), place, renewal, operation, work);
 		}
 	}
 

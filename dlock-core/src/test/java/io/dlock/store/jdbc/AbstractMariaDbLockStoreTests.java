@@ -54,7 +54,7 @@ abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTest
 	@ParameterizedTest
 	@ValueSource(strings = { "sql_mode='STRICT_TRANS_TABLES,SIMULTANEOUS_ASSIGNMENT'", "sql_mode='ORACLE'",
 			"sql_mode='EMPTY_STRING_IS_NULL'", "sql_mode='ANSI'", "sql_mode='NO_BACKSLASH_ESCAPES'", "sql_mode=''",
-			"sql_safe_updates=1", "sql_select_limit=1" })
+			"sql_safe_updates=1", "sql_select_limit=1", "max_join_size=10" })
 	void settingsOfTheSessionChangeNoStatement(String setting) {
 		assertThatLocksWorkWith("sessionVariables=" + setting);
 	}

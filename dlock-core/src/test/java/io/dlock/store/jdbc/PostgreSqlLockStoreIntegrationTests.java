@@ -6,9 +6,13 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
@@ -26,6 +30,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.test.MachineWatch;
+import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 import io.dlock.test.TcpProxy;
 import io.dlock.test.TestDatabase;
@@ -335,6 +340,42 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 			assertThatExceptionOfType(StoreMisconfiguredException.class)
 				.isThrownBy(() -> store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")))
 				.withMessageContaining(version);
+		}
+	}
+
+	/**
+	 * A pool that is empty for two command timeouts is replaced, while calls wait for
+	 * their places.
+	 */
+	@Test
+	void callThatWaitedForItsPlaceUsesTheNewPool() throws Exception {
+		Queue<String> failures = new ConcurrentLinkedQueue<>();
+		AtomicBoolean stopped = new AtomicBoolean();
+		try (TcpProxy proxy = TcpProxy.to(this.database.host(), this.database.port());
+				JdbcLockStore store = new JdbcLockStore(pool(this.database.url(proxy.port())),
+						settings().withCommandTimeout(SHORT_TIMEOUT.dividedBy(2)))) {
+			Patience.connected(store);
+			proxy.refuse(true);
+			proxy.cutAll();
+			List<CompletableFuture<Void>> callers = IntStream.range(0, 40)
+				.mapToObj((i) -> CompletableFuture.runAsync(() -> fail(store, failures, stopped),
+						(task) -> new Thread(task, "caller").start()))
+				.toList();
+			Awaitility.await().during(SHORT_TIMEOUT.multipliedBy(6)).until(() -> true);
+			stopped.set(true);
+			assertThat(callers).allSatisfy((caller) -> assertThat(caller).succeedsWithin(Patience.EVENTUALLY));
+		}
+		assertThat(failures).hasSizeGreaterThan(40).noneMatch((message) -> message.contains("is closed"));
+	}
+
+	private void fail(JdbcLockStore store, Queue<String> failures, AtomicBoolean stopped) {
+		while (!stopped.get()) {
+			try {
+				store.release(key(), "owner");
+			}
+			catch (StoreException ex) {
+				failures.add(String.valueOf(ex.getMessage()));
+			}
 		}
 	}
 

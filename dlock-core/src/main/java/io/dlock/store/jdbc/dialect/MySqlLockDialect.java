@@ -41,7 +41,7 @@ final class MySqlLockDialect extends LockDialect {
 	 * the texts of the drivers are safe without it, whatever mode they have seen.
 	 */
 	private static final String SESSION_SETUP = "SET SESSION innodb_lock_wait_timeout = %d, SESSION lock_wait_timeout = %d, "
-			+ "SESSION sql_safe_updates = 0, SESSION sql_select_limit = 18446744073709551615, SESSION sql_mode = 'STRICT_ALL_TABLES'";
+			+ "SESSION sql_safe_updates = 0, SESSION sql_select_limit = 18446744073709551615, SESSION sql_big_selects = 1, SESSION sql_mode = 'STRICT_ALL_TABLES'";
 
 	/** The session has ended, or belongs to another user and will end by itself. */
 	private static final Set<Integer> NOT_KILLED = Set.of(1094, 1095);

@@ -85,7 +85,7 @@ final class JedisConnections extends RedisConnections {
 	@Override
 	void failed(RuntimeException failure) {
 		String code = RedisErrors.serverCode(failure);
-		if (code != null && RedisErrors.isOfAFormerMaster(code)) {
+		if (code != null && RedisErrors.isOfAReplica(code)) {
 			try (RedisConnection connection = this.factory.getConnection()) {
 				if (connection.getNativeConnection() instanceof RedisClient client) {
 					client.getPool().clear();

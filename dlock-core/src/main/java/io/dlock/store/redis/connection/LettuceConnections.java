@@ -241,7 +241,7 @@ final class LettuceConnections extends RedisConnections {
 		if (code != null) {
 			answered();
 		}
-		if ((code != null) ? RedisErrors.isOfAFormerMaster(code) && isTimeToLeave()
+		if ((code != null) ? RedisErrors.mayBeOfAFormerMaster(code) && isTimeToLeave()
 				: !isOver(failure) && this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
 			connectAgain(true);
 		}

@@ -22,8 +22,8 @@ public final class RedisErrors {
 	private static final Set<String> PASSING = Set.of("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
 			"MOVED", "ASK", "BUSY", "NOREPLICAS", "OOM", "MISCONF", "NOSCRIPT", "UNBLOCKED");
 
-	/** The server is a replica, or a master that its replicas may have left. */
-	private static final Set<String> OF_A_FORMER_MASTER = Set.of("READONLY", "MASTERDOWN", "NOREPLICAS");
+	/** The server is, or has become, a replica. */
+	private static final Set<String> OF_A_REPLICA = Set.of("READONLY", "MASTERDOWN");
 
 	private static final Set<String> SERVER_ERRORS = Set.of("io.lettuce.core.RedisCommandExecutionException",
 			"redis.clients.jedis.exceptions.JedisDataException", "org.redisson.client.RedisException");
@@ -108,8 +108,16 @@ public final class RedisErrors {
 		return root(ex) instanceof NoSuchElementException;
 	}
 
-	static boolean isOfAFormerMaster(String code) {
-		return OF_A_FORMER_MASTER.contains(code);
+	static boolean isOfAReplica(String code) {
+		return OF_A_REPLICA.contains(code);
+	}
+
+	/**
+	 * Whether the master may be another server by now. One without its replicas may be on
+	 * the wrong side of a partition.
+	 */
+	static boolean mayBeOfAFormerMaster(String code) {
+		return isOfAReplica(code) || code.equals("NOREPLICAS");
 	}
 
 	/**
