@@ -123,6 +123,18 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 			};
 			throw new NoClassDefFoundError("driver");
 		};
+		assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(handle::release);
+		Awaitility.await().atMost(LEASE.dividedBy(2)).until(() -> isFreeInStore("key"));
+	}
+
+	@Test
+	void r25ReleaseThatEndedWithACheckedExceptionIsRepeated() {
+		LockHandle handle = this.registry.acquire("key");
+		this.store.beforeRelease = () -> {
+			this.store.beforeRelease = () -> {
+			};
+			throwUnchecked(new IOException("connection reset"));
+		};
 		handle.release();
 		Awaitility.await().atMost(LEASE.dividedBy(2)).until(() -> isFreeInStore("key"));
 	}

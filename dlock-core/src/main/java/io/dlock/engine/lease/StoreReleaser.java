@@ -96,6 +96,7 @@ public final class StoreReleaser {
 		}
 		catch (Throwable ex) {
 			failed(lease, ex);
+			throwIfError(ex);
 		}
 		finally {
 			ended(lease);
@@ -133,6 +134,7 @@ public final class StoreReleaser {
 		}
 		catch (Throwable ex) {
 			leases.forEach((lease) -> failed(lease, ex));
+			throwIfError(ex);
 		}
 		finally {
 			leases.forEach(this::ended);
@@ -164,6 +166,7 @@ public final class StoreReleaser {
 		}
 		catch (Throwable ex) {
 			failed(lease, ex);
+			throwIfError(ex);
 		}
 		if (sent) {
 			ended(lease);
@@ -194,6 +197,16 @@ public final class StoreReleaser {
 	private void failed(Lease lease, @Nullable Throwable ex) {
 		logger.debug("The release of lock '" + StorageKey.of(lease.key()) + "' failed and will be repeated", ex);
 		revoke(lease);
+	}
+
+	/**
+	 * The caller learns of an error of its process, such as a lack of memory. No other
+	 * failure concerns it: its work was done under the lock.
+	 */
+	private static void throwIfError(Throwable ex) {
+		if (ex instanceof Error error) {
+			throw error;
+		}
 	}
 
 	private void revoke(Lease lease) {
