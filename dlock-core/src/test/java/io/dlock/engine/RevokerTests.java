@@ -12,6 +12,7 @@ import io.dlock.engine.lease.UnansweredRequests;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreException;
 import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -147,6 +148,57 @@ class RevokerTests {
 		pass(TIMEOUT.dividedBy(2));
 		assertThat(this.revoker.size()).isZero();
 		assertThat(isFree("key-0") && isFree("key-99")).isTrue();
+	}
+
+	/**
+	 * A server that stood still for hours executes what it has received, one request
+	 * before its revocation and one after it.
+	 */
+	@Test
+	void r25RequestThatIsExecutedAfterAnOutageIsUndone() {
+		this.store.down = true;
+		revoke("key", 2);
+		pass(HOUR.multipliedBy(3));
+		assertThat(this.revoker.size()).isOne();
+		this.store.memory.acquire(request("key"));
+		this.store.down = false;
+		pass(TIMEOUT.dividedBy(2));
+		assertThat(isFree("key")).isTrue();
+		this.store.memory.acquire(request("key"));
+		pass(TIMEOUT);
+		assertThat(isFree("key")).isTrue();
+		pass(HOUR.plus(TIMEOUT));
+		assertThat(this.revoker.size()).isZero();
+	}
+
+	@Test
+	void r25RevocationsOfALongOutageDelayNoOthersAndAreLimited() {
+		this.store.unreachable = (key) -> key.startsWith("down");
+		for (int i = 0; i < 10_100; i++) {
+			revoke("down-" + i, 1);
+		}
+		pass(HOUR.plusSeconds(10));
+		assertThat(this.revoker.size()).isBetween(9_999, 10_001);
+		this.store.memory.acquire(request("new"));
+		revoke("new", 1);
+		pass(TIMEOUT);
+		assertThat(isFree("new")).isTrue();
+		this.store.unreachable = (key) -> false;
+		pass(TIMEOUT);
+		pass(HOUR.plus(TIMEOUT));
+		assertThat(this.revoker.size()).isZero();
+	}
+
+	@Test
+	void r25RevocationThatIsRefusedForGoodEndsWithItsLease() {
+		this.store.beforeRelease = () -> {
+			throw new StoreException(StoreException.Effect.NONE, true, "no right to delete", null);
+		};
+		revoke("key", 1);
+		pass(HOUR.minusSeconds(1));
+		assertThat(this.revoker.size()).isOne();
+		pass(Duration.ofSeconds(2));
+		assertThat(this.revoker.size()).isZero();
 	}
 
 	@Test

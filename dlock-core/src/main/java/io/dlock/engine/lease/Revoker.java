@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,14 +20,18 @@ import io.dlock.engine.concurrent.Backoff;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.concurrent.SharedAlarm;
 import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoreException;
 
 /**
  * Revokes acquisitions that have no holder: requests that the store has executed, or may
  * execute when they arrive late. A revocation is a release by owner. It is repeated until
- * the lease of the request would be over, unless a single request was found and undone.
+ * the lease of the request would be over, unless a single request was found and undone. A
+ * store that gave no answer for so long may execute the request when it is back: the time
+ * then counts from its first answer.
  * <p>
  * Works in rounds on a thread of its own. A revocation that the store has not answered
  * yet is tried at once. A round ends at the first failure, and the next is half a command
@@ -49,6 +54,8 @@ public final class Revoker {
 
 	private static final long REPETITION_NANOS = Duration.ofMillis(100).toNanos();
 
+	private static final int MAX_OVERDUE = 10_000;
+
 	private final LockStore store;
 
 	private final MachineClock clock;
@@ -59,9 +66,12 @@ public final class Revoker {
 
 	private final Queue<Revocation> unanswered = new ConcurrentLinkedQueue<>();
 
+	/** Not answered before the leases of their requests were over. */
+	private final Queue<Revocation> overdue = new LinkedBlockingQueue<>(MAX_OVERDUE);
+
 	private final Queue<Revocation> answered = new PriorityBlockingQueue<>();
 
-	/** Held while a revocation is in neither queue. */
+	/** Held while a revocation is in none of the queues. */
 	private final ReentrantLock attempts = new ReentrantLock();
 
 	private final AtomicInteger pending = new AtomicInteger();
@@ -112,7 +122,8 @@ public final class Revoker {
 	private long nanosUntilDue() {
 		long now = this.clock.nanoTime();
 		long pause = Math.max(0, this.nextRound - now);
-		return this.unanswered.isEmpty() ? Math.max(pause, nanosUntilRepetition(now)) : pause;
+		boolean answered = this.unanswered.isEmpty() && this.overdue.isEmpty();
+		return answered ? Math.max(pause, nanosUntilRepetition(now)) : pause;
 	}
 
 	private long nanosUntilRepetition(long now) {
@@ -138,16 +149,16 @@ public final class Revoker {
 	}
 
 	/**
-	 * A due repetition comes first and new revocations after it, so that a revocation
-	 * that keeps failing delays neither.
+	 * A due repetition comes first, new revocations after it, and those whose leases are
+	 * over last, so that a revocation that keeps failing delays no others.
 	 */
 	private void attemptNext() {
 		boolean repetition = nanosUntilRepetition(this.clock.nanoTime()) <= 0;
-		Revocation revocation = repetition ? this.answered.poll() : this.unanswered.poll();
+		Revocation revocation = repetition ? this.answered.poll() : pollUnanswered();
 		if (revocation == null) {
 			return;
 		}
-		if (isOver(revocation)) {
+		if (repetition && isOver(revocation)) {
 			this.pending.decrementAndGet();
 			return;
 		}
@@ -155,6 +166,18 @@ public final class Revoker {
 		if (repetition) {
 			this.nextRepetition = (answering ? this.clock.nanoTime() : this.nextRound) + REPETITION_NANOS;
 		}
+	}
+
+	private @Nullable Revocation pollUnanswered() {
+		for (Revocation next = this.unanswered.poll(); next != null; next = this.unanswered.poll()) {
+			if (!isOver(next)) {
+				return next;
+			}
+			if (!this.overdue.offer(next)) {
+				this.pending.decrementAndGet();
+			}
+		}
+		return this.overdue.poll();
 	}
 
 	/**
@@ -167,7 +190,8 @@ public final class Revoker {
 				this.pending.decrementAndGet();
 			}
 			else {
-				this.answered.add(revocation.due(nextAttempt(revocation)));
+				Revocation next = isOver(revocation) ? revocation.since(this.clock.now()) : revocation;
+				this.answered.add(next.due(nextAttempt(next)));
 			}
 			this.backoff = null;
 			return true;
@@ -177,9 +201,18 @@ public final class Revoker {
 					"Could not revoke an acquisition of lock '" + StorageKey.of(revocation.key()) + "', will try again",
 					ex);
 			pause();
-			this.unanswered.add(revocation);
+			if (isOver(revocation) && isForGood(ex)) {
+				this.pending.decrementAndGet();
+			}
+			else {
+				this.unanswered.add(revocation);
+			}
 			return false;
 		}
+	}
+
+	private static boolean isForGood(Throwable failure) {
+		return !(failure instanceof StoreException ex) || ex.isLasting();
 	}
 
 	/**
@@ -238,10 +271,7 @@ public final class Revoker {
 	private void attemptAll(Deadline limit) {
 		boolean answering = true;
 		for (Revocation revocation : takeAll()) {
-			if (isOver(revocation)) {
-				this.pending.decrementAndGet();
-			}
-			else if (answering && !limit.isOver()) {
+			if (answering && !limit.isOver()) {
 				answering = attempt(revocation);
 			}
 			else {
@@ -253,11 +283,10 @@ public final class Revoker {
 
 	private List<Revocation> takeAll() {
 		List<Revocation> all = new ArrayList<>();
-		for (Revocation next = this.unanswered.poll(); next != null; next = this.unanswered.poll()) {
-			all.add(next);
-		}
-		for (Revocation next = this.answered.poll(); next != null; next = this.answered.poll()) {
-			all.add(next);
+		for (Queue<Revocation> queue : List.of(this.unanswered, this.answered, this.overdue)) {
+			for (Revocation next = queue.poll(); next != null; next = queue.poll()) {
+				all.add(next);
+			}
 		}
 		return all;
 	}
@@ -277,6 +306,14 @@ public final class Revoker {
 	 */
 	private record Revocation(String key, String owner, UnansweredRequests requests, Duration lease,
 			long due) implements Comparable<Revocation> {
+
+		/**
+		 * This revocation, as if its requests were sent at a later time.
+		 */
+		Revocation since(Moment sent) {
+			return new Revocation(this.key, this.owner, new UnansweredRequests(this.requests.requests(), sent),
+					this.lease, this.due);
+		}
 
 		Revocation due(long next) {
 			return new Revocation(this.key, this.owner, this.requests, this.lease, next);
