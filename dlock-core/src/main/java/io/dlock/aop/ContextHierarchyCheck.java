@@ -98,7 +98,7 @@ final class ContextHierarchyCheck {
 	/**
 	 * A context may have a bean of another.
 	 */
-	private static boolean isLocked(@Nullable Object bean) {
+	static boolean isLocked(@Nullable Object bean) {
 		return bean instanceof Advised advised && Arrays.stream(advised.getAdvisors())
 			.anyMatch((advisor) -> advisor.getAdvice() instanceof DistributedLockedInterceptor
 					|| advisor.getAdvice() instanceof JdkProxyInterceptor);

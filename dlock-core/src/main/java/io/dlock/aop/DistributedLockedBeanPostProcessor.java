@@ -4,6 +4,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -98,6 +100,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	private final transient LockAdvisorPlacement place = new LockAdvisorPlacement(() -> this.adviceOrder,
 			this.transactions);
+
+	private final transient Set<String> lockedBeans = ConcurrentHashMap.newKeySet();
 
 	private transient DistributedLockedInterceptor interceptor;
 
@@ -207,6 +211,15 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.adviceOrder = adviceOrder;
 	}
 
+	/**
+	 * Return the beans of the context that have locked methods and were created. The
+	 * registry has to outlive them.
+	 * @return their names
+	 */
+	public Set<String> lockedBeans() {
+		return Set.copyOf(this.lockedBeans);
+	}
+
 	private DistributedLockedInterceptor useValues(StringValueResolver values) {
 		LockedOperationParser parser = new LockedOperationParser(values, () -> this.onStoreFailure,
 				new AdviceModeCheck(() -> this.mode), new NamedRegistries(this.registry, () -> this.beanFactory),
@@ -283,6 +296,10 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.transactions.get().checkCommitsOf(bean);
 		Object advised = needsAdvice(bean, locked) ? advise(bean, beanName) : bean;
 		JdkProxyInterceptor.advise(bean, locked, this.interceptor, this.place);
+		if ((!locked.isEmpty() || ContextHierarchyCheck.isLocked(bean)) && this.beanFactory != null
+				&& this.beanFactory.containsBeanDefinition(beanName)) {
+			this.lockedBeans.add(beanName);
+		}
 		if (this.mode == AdviceMode.PROXY && !locked.isEmpty()) {
 			ProxyMethodCheck.checkOverridable(locked, advised.getClass(), AopUtils.getTargetClass(bean));
 			this.warnings.proxied(advised, beanName, locked);

@@ -63,16 +63,16 @@ public final class DlockAutoConfiguration {
 		/**
 		 * Lazy: an application whose registry is a mock needs no store.
 		 */
-		@Bean
+		@Bean(ShutdownOrder.STORE)
 		@Lazy
 		@ConditionalOnMissingBean
-		LockStore dlockStore(ObjectProvider<LockStoreCandidate> candidates, DlockProperties properties,
-				Environment environment) {
+		LockStore dlockStore(ObjectProvider<LockStoreCandidate<?>> candidates, DlockProperties properties,
+				Environment environment, ShutdownOrder order) {
 			DurationUnitValidator.check(environment);
 			return DlockConfigurationErrors.analyzed(() -> {
 				properties.settings(InstanceName.of(environment));
-				return new LockStoreSelector(candidates.stream()).select(properties.backend(),
-						properties.quorum().nodes());
+				return order.create(new LockStoreSelector(candidates.stream()).select(properties.backend(),
+						properties.quorum().nodes()));
 			});
 		}
 

@@ -1,5 +1,6 @@
 package io.dlock.autoconfigure;
 
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.dlock.store.LockStore;
@@ -9,9 +10,12 @@ import io.dlock.store.LockStore;
  *
  * @param backend the backend
  * @param found the bean that makes it possible, for messages
- * @param source the type of that bean, which must outlive the store
- * @param store creates the store if the backend is selected
+ * @param type the type of that bean
+ * @param source chooses the bean, which must outlive the store
+ * @param store creates the store on that bean if the backend is selected
+ * @param <S> the type of the source
  */
-public record LockStoreCandidate(DlockBackend backend, String found, Class<?> source, Supplier<LockStore> store) {
+public record LockStoreCandidate<S>(DlockBackend backend, String found, Class<S> type, Supplier<S> source,
+		Function<S, LockStore> store) {
 
 }

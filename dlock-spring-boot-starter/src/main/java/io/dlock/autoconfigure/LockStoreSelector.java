@@ -9,7 +9,6 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalyzedException;
 
-import io.dlock.store.LockStore;
 import io.dlock.store.memory.MemoryLockStore;
 
 /**
@@ -18,29 +17,30 @@ import io.dlock.store.memory.MemoryLockStore;
  */
 final class LockStoreSelector {
 
-	private final List<LockStoreCandidate> candidates;
+	private final List<LockStoreCandidate<?>> candidates;
 
-	LockStoreSelector(Stream<LockStoreCandidate> candidates) {
-		this.candidates = candidates.sorted(Comparator.comparing(LockStoreCandidate::backend)).toList();
+	LockStoreSelector(Stream<LockStoreCandidate<?>> candidates) {
+		this.candidates = candidates.sorted(Comparator.comparing(LockStoreCandidate<?>::backend)).toList();
 	}
 
 	/**
-	 * Select the backend and create its store.
+	 * Select the backend.
 	 * @param backend the configured backend, or {@code null}
 	 * @param nodes the nodes of a quorum
 	 */
-	LockStore select(@Nullable DlockBackend backend, List<String> nodes) {
+	LockStoreCandidate<?> select(@Nullable DlockBackend backend, List<String> nodes) {
 		if (backend == DlockBackend.MEMORY) {
-			return new MemoryLockStore();
+			return new LockStoreCandidate<>(backend, "memory", DlockBackend.class, () -> backend,
+					(memory) -> new MemoryLockStore());
 		}
 		if (backend == null && !nodes.isEmpty()) {
 			throw new FailureAnalyzedException("dlock.quorum.nodes has servers, but dlock.backend is not set.",
 					"Set dlock.backend=quorum, or remove dlock.quorum.nodes.");
 		}
-		return ((backend != null) ? configured(backend) : onlyPossible()).store().get();
+		return (backend != null) ? configured(backend) : onlyPossible();
 	}
 
-	private LockStoreCandidate configured(DlockBackend backend) {
+	private LockStoreCandidate<?> configured(DlockBackend backend) {
 		return this.candidates.stream()
 			.filter((candidate) -> candidate.backend() == backend)
 			.findFirst()
@@ -49,7 +49,7 @@ final class LockStoreSelector {
 					"Add " + starter(backend) + " and configure it, or choose another dlock.backend."));
 	}
 
-	private LockStoreCandidate onlyPossible() {
+	private LockStoreCandidate<?> onlyPossible() {
 		if (this.candidates.isEmpty()) {
 			throw new FailureAnalyzedException(
 					"dlock has no store for its locks: the application has neither a RedisConnectionFactory nor a DataSource.",

@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -24,22 +26,37 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 import io.dlock.LockListener;
 import io.dlock.LockRegistry;
+import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 
 /**
  * Destroys the registry after the executors of the application: an executor works off its
- * queue when it is destroyed, and its tasks need locks. The listeners and the source of
- * the store are destroyed after the registry.
+ * queue when it is destroyed, and its tasks need locks. So do callers of locked beans.
+ * The listeners and the source of the store are destroyed after the registry.
  */
 final class ShutdownOrder implements DestructionAwareBeanPostProcessor, ApplicationListener<ContextClosedEvent> {
+
+	static final String STORE = "dlockStore";
 
 	private final ConfigurableListableBeanFactory beans;
 
 	private final List<ThreadPoolTaskExecutor> awaited = new ArrayList<>();
 
+	private Supplier<Stream<String>> sources = Stream::empty;
+
 	ShutdownOrder(ConfigurableListableBeanFactory beans) {
 		this.beans = beans;
+	}
+
+	/**
+	 * Create the store. It looks up its source, which is no dependency for the bean
+	 * factory.
+	 */
+	<S> LockStore create(LockStoreCandidate<S> candidate) {
+		S source = candidate.source().get();
+		this.sources = () -> created(candidate.type()).filter((name) -> this.beans.getBean(name) == source);
+		return candidate.store().apply(source);
 	}
 
 	/**
@@ -58,21 +75,13 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 		if (event.getApplicationContext().getAutowireCapableBeanFactory() != this.beans) {
 			return;
 		}
-		created(LockStore.class).forEach(this::keepItsSources);
+		this.sources.get()
+			.filter((source) -> !dependencies(source).contains(STORE))
+			.forEach((source) -> this.beans.registerDependentBean(source, STORE));
 		created(LockRegistry.class).toList().forEach(this::order);
 		created(ThreadPoolTaskExecutor.class).map((name) -> this.beans.getBean(name, ThreadPoolTaskExecutor.class))
 			.filter(ShutdownOrder::worksOffItsQueueUnawaited)
 			.forEach(this.awaited::add);
-	}
-
-	/**
-	 * A store looks up its source, which is no dependency for the bean factory.
-	 */
-	private void keepItsSources(String store) {
-		created(LockStoreCandidate.class).map((name) -> this.beans.getBean(name, LockStoreCandidate.class))
-			.flatMap((candidate) -> created(candidate.source()))
-			.filter((source) -> !dependencies(source).contains(store))
-			.forEach((source) -> this.beans.registerDependentBean(source, store));
 	}
 
 	/**
@@ -81,7 +90,8 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	private void order(String registry) {
 		Set<String> needed = dependencies(registry);
 		Set<String> before = Stream
-			.concat(created(Executor.class), created(SmartLifecycle.class).filter(this::stopsBeforeTheRegistry))
+			.of(created(Executor.class), created(SmartLifecycle.class).filter(this::stopsBeforeTheRegistry), locked())
+			.flatMap(Function.identity())
 			.filter(Predicate.not(needed::contains))
 			.collect(Collectors.toSet());
 		before.forEach((worker) -> this.beans.registerDependentBean(registry, worker));
@@ -108,6 +118,13 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 	private Stream<String> created(Class<?> type) {
 		return Stream.of(this.beans.getBeanNamesForType(type, false, false))
 			.map(BeanFactoryUtils::transformedBeanName)
+			.filter(this.beans::containsSingleton);
+	}
+
+	private Stream<String> locked() {
+		return created(DistributedLockedBeanPostProcessor.class)
+			.map((name) -> this.beans.getBean(name, DistributedLockedBeanPostProcessor.class))
+			.flatMap((postProcessor) -> postProcessor.lockedBeans().stream())
 			.filter(this.beans::containsSingleton);
 	}
 

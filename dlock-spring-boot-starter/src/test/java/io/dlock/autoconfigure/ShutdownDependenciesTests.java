@@ -5,10 +5,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 
+import javax.sql.DataSource;
+
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -16,12 +19,14 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Primary;
 import org.springframework.context.event.ApplicationEventMulticaster;
 import org.springframework.context.event.SimpleApplicationEventMulticaster;
 import org.springframework.context.support.AbstractApplicationContext;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
+import io.dlock.DistributedLocked;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockListener;
@@ -164,6 +169,102 @@ class ShutdownDependenciesTests extends AbstractShutdownTests {
 				assertThat(CompletableFuture.runAsync(context::close)).succeedsWithin(Duration.ofSeconds(30));
 			});
 		end.countDown();
+	}
+
+	static class Locked {
+
+		@DistributedLocked("'last'")
+		public void add(Progress progress) {
+			progress.done.add("last");
+		}
+
+	}
+
+	static class LockedWork implements DisposableBean {
+
+		private final Locked locked;
+
+		private final Progress progress;
+
+		LockedWork(Locked locked, Progress progress) {
+			this.locked = locked;
+			this.progress = progress;
+		}
+
+		@Override
+		public void destroy() {
+			this.locked.add(this.progress);
+		}
+
+	}
+
+	static class ClosedListener implements LockListener, AutoCloseable {
+
+		@Override
+		public void onEvent(LockEvent event) {
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+	/**
+	 * The listener is created after the work, so that it is destroyed before it, and the
+	 * registry before both.
+	 */
+	@Test
+	void c6RegistryOutlivesLockedBeansWheneverTheyWereCreated() {
+		Progress progress = new Progress();
+		this.runner.withBean(Progress.class, () -> progress)
+			.withBean(Locked.class)
+			.withBean(LockedWork.class)
+			.withBean(ClosedListener.class)
+			.run(ConfigurableApplicationContext::close);
+		assertThat(progress.done).containsExactly("last");
+	}
+
+	/**
+	 * It is created after the work, so that it is destroyed before it.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "memory", "jdbc" })
+	void c6SourceThatTheStoreDoesNotUseDoesNotEndTheRegistry(String backend) {
+		Progress progress = new Progress();
+		this.runner.withBean(Progress.class, () -> progress)
+			.withBean(Locked.class)
+			.withUserConfiguration(LookedUp.class)
+			.withPropertyValues("dlock.backend=" + backend)
+			.run(ConfigurableApplicationContext::close);
+		assertThat(progress.done).containsExactly("last");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LookedUp {
+
+		@Bean
+		@Primary
+		DataSource used() {
+			return source();
+		}
+
+		@Bean
+		DisposableBean work(ObjectProvider<LockRegistry> registry, Progress progress) {
+			return () -> registry.getObject().execute(LockRequest.of("last"), (handle) -> progress.done.add("last"));
+		}
+
+		@Bean
+		DataSource unused() {
+			return source();
+		}
+
+		private static DataSource source() {
+			HikariDataSource source = new HikariDataSource();
+			source.setJdbcUrl("jdbc:h2:mem:unused;DB_CLOSE_DELAY=-1");
+			return source;
+		}
+
 	}
 
 	static class Source extends HikariDataSource {

@@ -44,24 +44,23 @@ public final class DlockJdbcAutoConfiguration {
 	@Bean
 	@Conditional(OnLockDataSourceCondition.class)
 	@ConditionalOnMissingBean(LockRegistry.class)
-	LockStoreCandidate jdbcLockStoreCandidate(ObjectProvider<DataSource> dataSource,
+	LockStoreCandidate<DataSource> jdbcLockStoreCandidate(ObjectProvider<DataSource> dataSource,
 			@DlockDataSource ObjectProvider<DataSource> lockDataSource, DlockProperties properties,
 			DlockJdbcProperties jdbcProperties, ResourceLoader resourceLoader,
 			ObjectProvider<LockTableInitializer> tableInitializer) {
 		TableInitializer script = new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE,
 				jdbcProperties.getTable(), jdbcProperties, properties.startupRetry(), resourceLoader,
 				LockTableUpgrade::addMissingColumns);
-		return new LockStoreCandidate(DlockBackend.JDBC, "a DataSource", DataSource.class, () -> {
-			DataSource dedicated = lockDataSource.getIfAvailable();
-			int poolSize = (dedicated != null) ? 0 : jdbcProperties.getPoolSize();
-			DataSource chosen = choose(dedicated, dataSource);
-			LockStore store = new JdbcLockStore(chosen,
-					new JdbcLockStoreSettings(jdbcProperties.getTable(), properties.effectiveCommandTimeout(), poolSize,
-							jdbcProperties.getRetention(), jdbcProperties.getWakeUp(),
-							jdbcProperties.getSynchronousCommit(), properties.failover().terms()));
-			tableInitializer.getIfAvailable(() -> script::initialize).initialize(chosen);
-			return store;
-		});
+		return new LockStoreCandidate<>(DlockBackend.JDBC, "a DataSource", DataSource.class,
+				() -> choose(lockDataSource.getIfAvailable(), dataSource), (chosen) -> {
+					int poolSize = (lockDataSource.getIfAvailable() != null) ? 0 : jdbcProperties.getPoolSize();
+					LockStore store = new JdbcLockStore(chosen,
+							new JdbcLockStoreSettings(jdbcProperties.getTable(), properties.effectiveCommandTimeout(),
+									poolSize, jdbcProperties.getRetention(), jdbcProperties.getWakeUp(),
+									jdbcProperties.getSynchronousCommit(), properties.failover().terms()));
+					tableInitializer.getIfAvailable(() -> script::initialize).initialize(chosen);
+					return store;
+				});
 	}
 
 	private static DataSource choose(@Nullable DataSource dedicated, ObjectProvider<DataSource> dataSource) {

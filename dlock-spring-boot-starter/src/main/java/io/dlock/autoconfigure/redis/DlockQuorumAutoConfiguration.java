@@ -34,10 +34,10 @@ public final class DlockQuorumAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(LockRegistry.class)
-	LockStoreCandidate quorumLockStoreCandidate(DlockProperties properties, DlockRedisProperties redisProperties,
-			ObjectProvider<SslBundles> sslBundles) {
-		return new LockStoreCandidate(DlockBackend.QUORUM, "dlock.quorum.nodes", DlockProperties.class,
-				() -> create(properties, redisProperties, sslBundles.getIfAvailable()));
+	LockStoreCandidate<DlockProperties> quorumLockStoreCandidate(DlockProperties properties,
+			DlockRedisProperties redisProperties, ObjectProvider<SslBundles> sslBundles) {
+		return new LockStoreCandidate<>(DlockBackend.QUORUM, "dlock.quorum.nodes", DlockProperties.class,
+				() -> properties, (source) -> create(source, redisProperties, sslBundles.getIfAvailable()));
 	}
 
 	private static LockStore create(DlockProperties properties, DlockRedisProperties redisProperties,

@@ -36,10 +36,12 @@ public final class DlockRedisAutoConfiguration {
 	@Bean
 	@ConditionalOnBean(RedisConnectionFactory.class)
 	@ConditionalOnMissingBean(LockRegistry.class)
-	LockStoreCandidate redisLockStoreCandidate(ObjectProvider<RedisConnectionFactory> connectionFactories,
-			DlockProperties properties, DlockRedisProperties redisProperties) {
-		return new LockStoreCandidate(DlockBackend.REDIS, "a RedisConnectionFactory", RedisConnectionFactory.class,
-				() -> new RedisLockStore(choose(connectionFactories),
+	LockStoreCandidate<RedisConnectionFactory> redisLockStoreCandidate(
+			ObjectProvider<RedisConnectionFactory> connectionFactories, DlockProperties properties,
+			DlockRedisProperties redisProperties) {
+		return new LockStoreCandidate<>(DlockBackend.REDIS, "a RedisConnectionFactory", RedisConnectionFactory.class,
+				() -> choose(connectionFactories),
+				(chosen) -> new RedisLockStore(chosen,
 						new RedisLockStoreSettings(redisProperties.prefix(), properties.effectiveCommandTimeout(),
 								properties.failover().terms(),
 								redisProperties.acknowledgement(properties.effectiveCommandTimeout()))));
