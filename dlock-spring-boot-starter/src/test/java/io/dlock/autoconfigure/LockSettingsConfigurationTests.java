@@ -131,6 +131,13 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 	}
 
 	@Test
+	void startTimeoutIsTakenOver() {
+		this.runner.withPropertyValues("dlock.backend=memory", "dlock.start-timeout=3s")
+			.run((context) -> assertThat(context.getBean(DlockProperties.class).startupRetry())
+				.isEqualTo(new StartupRetry(Duration.ofSeconds(3))));
+	}
+
+	@Test
 	void instanceIsNamedByApplicationHostProcessAndItsStart() {
 		ProcessHandle process = ProcessHandle.current();
 		String start = Long.toString(process.info().startInstant().orElseThrow().toEpochMilli(), 36);

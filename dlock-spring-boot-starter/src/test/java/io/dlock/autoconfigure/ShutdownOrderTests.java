@@ -1,7 +1,11 @@
 package io.dlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
@@ -12,17 +16,25 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
+import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.ArgumentMatchers.eq;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /**
  * The end of an application whose work is not done yet.
@@ -75,6 +87,67 @@ class ShutdownOrderTests extends AbstractShutdownTests {
 		Awaitility.await().untilAsserted(this::free);
 		// otherwise it may be in the output of the next test
 		Awaitility.await().until(() -> output.getAll().contains("Unexpected exception occurred invoking async"));
+	}
+
+	/**
+	 * An executor without a termination timeout.
+	 */
+	private static final class Unawaited extends ThreadPoolTaskExecutor {
+
+		private final ThreadPoolExecutor threads;
+
+		Unawaited(ThreadPoolExecutor threads) {
+			this.threads = threads;
+			setWaitForTasksToCompleteOnShutdown(true);
+		}
+
+		@Override
+		public ThreadPoolExecutor getThreadPoolExecutor() {
+			return this.threads;
+		}
+
+		@Override
+		public void afterPropertiesSet() {
+		}
+
+		@Override
+		public void destroy() {
+		}
+
+	}
+
+	/**
+	 * The thread is interrupted while it awaits the second one.
+	 */
+	@Test
+	void c6ExecutorsShareTheShutdownTimeoutAndTheInterruptIsKept() throws InterruptedException {
+		List<Long> limits = new ArrayList<>();
+		ThreadPoolExecutor first = mock();
+		given(first.awaitTermination(anyLong(), eq(TimeUnit.NANOSECONDS))).willAnswer((call) -> {
+			limits.add(call.getArgument(0));
+			long begin = System.nanoTime();
+			while (System.nanoTime() == begin) {
+				Thread.onSpinWait();
+			}
+			return false;
+		});
+		ThreadPoolExecutor second = mock();
+		given(second.awaitTermination(anyLong(), eq(TimeUnit.NANOSECONDS))).willAnswer((call) -> {
+			limits.add(call.getArgument(0));
+			throw new InterruptedException();
+		});
+		try (LeaseLockRegistry registry = new LeaseLockRegistry(this.store, LockSettings.defaults());
+				GenericApplicationContext context = new GenericApplicationContext()) {
+			ShutdownOrder order = new ShutdownOrder(context.getBeanFactory());
+			context.registerBean("first", Unawaited.class, () -> new Unawaited(first));
+			context.registerBean("second", Unawaited.class, () -> new Unawaited(second));
+			context.refresh();
+			order.onApplicationEvent(new ContextClosedEvent(context));
+			order.postProcessBeforeDestruction(registry, "registry");
+			assertThat(Thread.interrupted()).isTrue();
+			assertThat(limits).hasSize(2);
+			assertThat(limits.get(1)).isLessThan(limits.get(0));
+		}
 	}
 
 	@Test

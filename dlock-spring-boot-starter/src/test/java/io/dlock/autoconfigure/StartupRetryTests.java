@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.autoconfigure.StartupRetry.UnusableStoreException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreMisconfiguredException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -32,6 +33,19 @@ class StartupRetryTests {
 			}
 		});
 		assertThat(this.attempts).hasValue(2);
+	}
+
+	@Test
+	void misconfigurationIsNotRepeatedWhateverItsCause() {
+		StoreException noAnswer = new StoreException(Effect.NONE, false, "no answer", null);
+		StoreMisconfiguredException wrong = new StoreMisconfiguredException("Wrong.", "Correct it.", noAnswer);
+		assertThatExceptionOfType(StoreMisconfiguredException.class)
+			.isThrownBy(() -> new StartupRetry(Duration.ofSeconds(2)).use(() -> {
+				this.attempts.incrementAndGet();
+				throw wrong;
+			}))
+			.isSameAs(wrong);
+		assertThat(this.attempts).hasValue(1);
 	}
 
 	@Test
