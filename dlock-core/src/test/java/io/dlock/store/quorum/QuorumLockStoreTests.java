@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.store.AcquireResult.Granted;
@@ -113,6 +114,28 @@ class QuorumLockStoreTests extends AbstractQuorumTests {
 		assertThat(this.store.release("key", "a")).isTrue();
 		set(Mode.IS_DOWN, 3, 4);
 		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Granted.class);
+	}
+
+	/**
+	 * Three nodes have granted the lock, and some of them have lost it. The next owner
+	 * may have held it meanwhile.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "0, true", "1, false", "2, false" })
+	void lockThatOnlyAMinorityHadIsNotReleased(int forgetful, boolean released) {
+		set(Mode.IS_DOWN, 3, 4);
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+		set(Mode.WORKS, 3, 4);
+		this.nodes.subList(0, forgetful).forEach(FaultyNode::restartEmpty);
+		assertThat(this.store.release("key", "a")).isEqualTo(released);
+		assertThat(this.nodes).allMatch((node) -> node.find("key").isEmpty());
+	}
+
+	@Test
+	void releaseByForceOfALockThatOnlyAMinorityHasIsRefused() {
+		long token = ((Granted) acquire(this.store, "a")).token();
+		this.nodes.subList(0, 3).forEach(FaultyNode::restartEmpty);
+		assertThat(this.store.inspection().forceRelease("key", token)).isFalse();
 	}
 
 	/**
