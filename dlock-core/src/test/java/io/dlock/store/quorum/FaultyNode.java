@@ -17,6 +17,7 @@ import io.dlock.store.RaisedTokens;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
@@ -50,6 +51,12 @@ final class FaultyNode implements LockStore, RaisedTokens {
 	private int asked;
 
 	private boolean refuses;
+
+	private boolean misconfigured;
+
+	private boolean staysOpen;
+
+	private boolean closed;
 
 	private MemoryLockStore data = new MemoryLockStore();
 
@@ -133,6 +140,24 @@ final class FaultyNode implements LockStore, RaisedTokens {
 	void refuse() {
 		this.mode = Mode.IS_DOWN;
 		this.refuses = true;
+	}
+
+	/**
+	 * Fail the check at start, as a server does whose configuration loses locks.
+	 */
+	void misconfigure() {
+		this.misconfigured = true;
+	}
+
+	/**
+	 * Fail to close.
+	 */
+	void stayOpen() {
+		this.staysOpen = true;
+	}
+
+	boolean isClosed() {
+		return this.closed;
 	}
 
 	/**
@@ -231,6 +256,9 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	@Override
 	public void verify() {
+		if (this.misconfigured) {
+			throw new StoreMisconfiguredException("The node evicts locks.", "Change its policy.", null);
+		}
 		answer(() -> true);
 	}
 
@@ -241,6 +269,10 @@ final class FaultyNode implements LockStore, RaisedTokens {
 
 	@Override
 	public void close() {
+		if (this.staysOpen) {
+			throw new IllegalStateException("does not close");
+		}
+		this.closed = true;
 	}
 
 }

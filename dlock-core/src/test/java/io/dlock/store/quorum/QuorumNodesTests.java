@@ -1,11 +1,17 @@
 package io.dlock.store.quorum;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.LockStore;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.memory.MemoryLockStore;
@@ -92,6 +98,66 @@ class QuorumNodesTests extends AbstractQuorumTests {
 			new QuorumLockStore(List.of(one, this.nodes.get(1), same), SETTINGS.withCommandTimeout(Patience.COMMAND))
 				.verify();
 		}).withMessageContaining("one server");
+	}
+
+	/**
+	 * The other nodes would be a majority.
+	 */
+	@Test
+	void wrongConfigurationOfOneNodeIsFoundAtStart() {
+		this.nodes.get(3).misconfigure();
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(this.store::verify)
+			.satisfies((ex) -> assertThat(ex.action()).isEqualTo("Change its policy."));
+	}
+
+	@Test
+	void nodeThatDoesNotCloseKeepsNoOtherOpen() {
+		this.nodes.get(0).stayOpen();
+		this.nodes.get(2).stayOpen();
+		this.store.close();
+		assertThat(this.nodes).extracting(FaultyNode::isClosed).containsExactly(false, true, false, true, true);
+	}
+
+	@Test
+	void statusCountsTheCommandsAndThoseWithoutAnAnswer() {
+		this.store.find("key");
+		set(Mode.IS_DOWN, 0);
+		this.store.find("key");
+		this.store.find("key");
+		assertThat(this.store.nodes()).extracting(QuorumNodeStatus::calls).containsExactly(3L, 3L, 3L, 3L, 3L);
+		assertThat(this.store.nodes()).extracting(QuorumNodeStatus::failures).containsExactly(2L, 0L, 0L, 0L, 0L);
+	}
+
+	/**
+	 * All threads of the node were busy meanwhile. The caller has the failure already,
+	 * and an acquire that is sent now would leave a vote.
+	 */
+	@Test
+	void commandThatHasWaitedForLongerThanTheTimeoutIsNotSent() {
+		Duration timeout = Duration.ofMillis(1);
+		Queue<Runnable> waiting = new ArrayDeque<>();
+		QuorumNode node = new QuorumNode(this.nodes.get(0), waiting::add, SETTINGS.withCommandTimeout(timeout));
+		CompletableFuture<String> answer = node.ask(LockStore::describe);
+		long asked = System.nanoTime();
+		Awaitility.await().until(() -> System.nanoTime() - asked > timeout.toNanos());
+		waiting.remove().run();
+		assertThat(answer).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOfSatisfying(StoreException.class, (ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE))
+			.withMessageContaining("not sent");
+		assertThat(node.status().calls()).isZero();
+	}
+
+	@Test
+	void commandThatHasWaitedWithinTheTimeoutIsSent() {
+		Queue<Runnable> waiting = new ArrayDeque<>();
+		QuorumNode node = new QuorumNode(this.nodes.get(0), waiting::add,
+				SETTINGS.withCommandTimeout(Patience.EVENTUALLY));
+		CompletableFuture<String> answer = node.ask(LockStore::describe);
+		waiting.remove().run();
+		assertThat(answer).isCompletedWithValue("node");
+		assertThat(node.status().calls()).isEqualTo(1);
 	}
 
 }
