@@ -67,6 +67,28 @@ class QuorumQuarantineTests extends AbstractQuorumTests {
 	}
 
 	/**
+	 * One of five nodes votes. The next of the others is not enough.
+	 */
+	@Test
+	void quarantineLastsUntilEnoughNodesVote() {
+		List<FaultyNode> forgetful = FaultyNode.list(5, this.time::get, LEASE);
+		pass(LEASE);
+		for (FaultyNode node : forgetful.subList(1, 5)) {
+			node.restart();
+			pass(LEASE.dividedBy(10));
+		}
+		Duration rest = LEASE.multipliedBy(7).dividedBy(10);
+		QuorumLockStore quorum = store(forgetful, SETTINGS);
+		assertThatExceptionOfType(StoreQuarantinedException.class).isThrownBy(() -> acquire(quorum, "a"));
+		assertThat(quorum.quarantine()).contains(rest);
+		pass(rest.minusNanos(1));
+		assertThatExceptionOfType(StoreQuarantinedException.class).isThrownBy(() -> acquire(quorum, "a"))
+			.satisfies((ex) -> assertThat(ex.remaining()).isEqualTo(Duration.ofNanos(1)));
+		pass(Duration.ofNanos(1));
+		assertThat(acquire(quorum, "a")).isInstanceOf(Granted.class);
+	}
+
+	/**
 	 * The state of the health is asked for with the lock that it takes, within one
 	 * command timeout.
 	 */

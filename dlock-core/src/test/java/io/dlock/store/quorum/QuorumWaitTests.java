@@ -1,0 +1,85 @@
+package io.dlock.store.quorum;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.dlock.store.AcquireResult.Refused;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreCongestedException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The waits of a caller: for the nodes, and for a lock that is busy.
+ */
+class QuorumWaitTests extends AbstractQuorumTests {
+
+	@AfterEach
+	void clearFlag() {
+		Thread.interrupted();
+	}
+
+	private static void assertThatFlagIsKept() {
+		assertThat(Thread.interrupted()).as("the flag is kept").isTrue();
+	}
+
+	@Test
+	void interruptEndsTheWaitForANodeThatHangs() {
+		Round<Boolean> round = new Round<>(List.of(CompletableFuture.completedFuture(true), new CompletableFuture<>()));
+		Thread.currentThread().interrupt();
+		round.await((answers) -> false, Duration.ofHours(1).toNanos());
+		assertThatFlagIsKept();
+		assertThat(round.pending()).isPositive();
+	}
+
+	/**
+	 * The votes are split among three candidates. The interrupt comes while this one
+	 * gives its vote back.
+	 */
+	@Test
+	void interruptedThreadDoesNotAskForSplitVotesAgain() {
+		for (int node = 0; node < 4; node++) {
+			this.nodes.get(node).acquire(command((node < 2) ? "b" : "c"));
+		}
+		int before = this.nodes.get(0).asked();
+		AtomicInteger commands = new AtomicInteger();
+		QuorumLockStore interrupted = new QuorumLockStore(this.nodes, SETTINGS.withCommandTimeout(Duration.ofHours(1)),
+				this.time::get, List.of(), (node) -> (command) -> {
+					command.run();
+					if (commands.incrementAndGet() > this.nodes.size()) {
+						Thread.currentThread().interrupt();
+					}
+				});
+		assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> acquire(interrupted, "a"))
+			.withMessageContaining("split");
+		assertThatFlagIsKept();
+		assertThat(this.nodes.get(0).asked() - before).isEqualTo(1);
+		assertThat(this.nodes.get(4).find("key")).as("the vote is given back").isEmpty();
+	}
+
+	/**
+	 * The leases on the nodes end one after the other. An attempt needs three votes.
+	 */
+	@Test
+	void refusalTellsWhenAMajorityIsFree() {
+		this.nodes.forEach((node) -> node.acquire(
+				new AcquireCommand("key", "other", LEASE.multipliedBy(1L + this.nodes.indexOf(node)), "other", "")));
+		pass(YOUNG);
+		assertThat(remaining()).as("all nodes are taken").isEqualTo(LEASE.multipliedBy(3).minus(YOUNG));
+		this.nodes.get(0).release("key", "other");
+		assertThat(remaining()).as("one node is free").isEqualTo(LEASE.multipliedBy(3).minus(YOUNG));
+		this.nodes.get(4).release("key", "other");
+		assertThat(remaining()).as("two nodes are free").isEqualTo(LEASE.multipliedBy(2).minus(YOUNG));
+	}
+
+	private Duration remaining() {
+		return ((Refused) acquire(this.store, "a")).remaining();
+	}
+
+}
