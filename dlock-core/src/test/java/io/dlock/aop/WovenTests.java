@@ -16,6 +16,7 @@ import io.dlock.aop.call.PublisherCancelTests;
 import io.dlock.aop.call.PublisherResultTests;
 import io.dlock.aop.call.SeveralKeysAsyncTests;
 import io.dlock.aop.call.SeveralKeysCallTests;
+import io.dlock.aop.call.StageCancelTests;
 import io.dlock.aop.call.StageResultTests;
 import io.dlock.aop.call.StoreFailureTests;
 import io.dlock.observation.CallObservationTests;
@@ -86,6 +87,11 @@ class WovenTests {
 
 	@Nested
 	class Stages extends StageResultTests {
+
+	}
+
+	@Nested
+	class StageCancels extends StageCancelTests {
 
 	}
 

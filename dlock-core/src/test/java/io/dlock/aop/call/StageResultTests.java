@@ -4,33 +4,21 @@ import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.BiConsumer;
-import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
-import io.dlock.OnBusy;
-import io.dlock.OnLost;
-import io.dlock.aop.AbstractDistributedLockedTests;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,124 +30,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
  * R49: the lock of a method that returns a stage is held until the stage completes.
  */
 @Timeout(60)
-public class StageResultTests extends AbstractDistributedLockedTests {
-
-	static class Work {
-
-		final CompletableFuture<String> work = new CompletableFuture<>();
-
-		final List<Thread> threads = new ArrayList<>();
-
-		volatile @Nullable LockHandle handle;
-
-		private volatile int runs;
-
-		@DistributedLocked("#key")
-		public CompletableFuture<String> future(String key) {
-			started();
-			return this.work;
-		}
-
-		@DistributedLocked(key = "#key", waitTime = "20s")
-		public CompletionStage<String> stage(String key, Supplier<CompletionStage<String>> body) {
-			started();
-			return body.get();
-		}
-
-		@DistributedLocked(key = "#key", onBusy = OnBusy.SKIP)
-		public CompletableFuture<String> skipped(String key) {
-			started();
-			return this.work;
-		}
-
-		@DistributedLocked(key = "#key", onBusy = OnBusy.SKIP)
-		public CompletableFuture<Optional<String>> skippedOptional(String key) {
-			started();
-			return this.work.thenApply(Optional::of);
-		}
-
-		@DistributedLocked(key = "#key", fallback = "instead")
-		public CompletableFuture<String> replaced(String key) {
-			started();
-			return this.work;
-		}
-
-		CompletableFuture<String> instead(String key) {
-			assertThat(LockHandle.current()).isEmpty();
-			return CompletableFuture.completedFuture("instead of " + key);
-		}
-
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false)
-		public CompletableFuture<String> losing(String key) {
-			started();
-			return this.work;
-		}
-
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.IGNORE)
-		public CompletableFuture<String> losingCarelessly(String key) {
-			started();
-			return this.work;
-		}
-
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
-		public CompletableFuture<String> interrupted(String key) {
-			started();
-			return this.work;
-		}
-
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
-		public CompletableFuture<String> interruptedBody(String key) throws InterruptedException {
-			started();
-			new CountDownLatch(1).await();
-			return this.work;
-		}
-
-		@DistributedLocked("#key")
-		public void synchronous(String key, Runnable body) {
-			body.run();
-		}
-
-		private void started() {
-			this.threads.add(Thread.currentThread());
-			this.handle = LockHandle.current().orElse(null);
-			this.runs++;
-		}
-
-		public CompletableFuture<String> getWork() {
-			return this.work;
-		}
-
-		public List<Thread> getThreads() {
-			return this.threads;
-		}
-
-		public @Nullable LockHandle getHandle() {
-			return this.handle;
-		}
-
-		public int getRuns() {
-			return this.runs;
-		}
-
-	}
-
-	private final Work work = bean(Work.class);
-
-	@AfterEach
-	void nothingIsLeft() {
-		Awaitility.await().untilAsserted(() -> assertThat(this.store.find("key")).isEmpty());
-	}
-
-	private LockHandle awaitBody() {
-		Awaitility.await().until(() -> this.work.getRuns() > 0);
-		LockHandle handle = this.work.getHandle();
-		assertThat(handle).as("LockHandle.current() in the body").isNotNull();
-		return handle;
-	}
-
-	private boolean isFree() {
-		return this.store.find("key").isEmpty();
-	}
+public class StageResultTests extends AbstractStageTests {
 
 	@Test
 	void r49LockIsHeldUntilTheStageCompletes() {
@@ -209,102 +80,6 @@ public class StageResultTests extends AbstractDistributedLockedTests {
 		}).toCompletableFuture();
 		assertThat(catchThrowable(result::join)).isInstanceOf(CompletionException.class).hasCause(failure);
 		assertThat(isFree()).isTrue();
-	}
-
-	@Test
-	void r49CancelledResultCancelsTheStageAndReleases() {
-		CompletableFuture<String> result = this.work.future("key");
-		awaitBody();
-		assertThat(result.cancel(true)).isTrue();
-		assertThat(this.work.getWork()).isCancelled();
-		Awaitility.await().until(this::isFree);
-	}
-
-	@Test
-	void r49StageIsCancelledBeforeItsLockIsPassedOn() throws Exception {
-		List<Boolean> heldAtCancel = new ArrayList<>();
-		CountDownLatch followed = new CountDownLatch(1);
-		CompletableFuture<String> stage = new CompletableFuture<>() {
-
-			@Override
-			public CompletableFuture<String> whenComplete(BiConsumer<? super String, ? super Throwable> action) {
-				CompletableFuture<String> dependent = super.whenComplete(action);
-				followed.countDown();
-				return dependent;
-			}
-
-			@Override
-			public boolean cancel(boolean mayInterruptIfRunning) {
-				heldAtCancel.add(!isFree());
-				return super.cancel(mayInterruptIfRunning);
-			}
-
-		};
-		CompletableFuture<String> result = this.work.stage("key", () -> stage).toCompletableFuture();
-		assertThat(followed.await(Patience.EVENTUALLY.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
-		assertThat(result.cancel(true)).isTrue();
-		assertThat(heldAtCancel).containsExactly(true);
-		Awaitility.await().until(this::isFree);
-	}
-
-	@Test
-	void r49CancelledStageCancelsTheResult() {
-		CompletableFuture<String> result = this.work.future("key");
-		awaitBody();
-		this.work.getWork().cancel(true);
-		assertThat(catchThrowable(result::join)).isInstanceOf(CancellationException.class);
-		assertThat(isFree()).isTrue();
-	}
-
-	@Test
-	void r49TimedOutResultReleases() {
-		CompletableFuture<String> result = this.work.future("key").orTimeout(50, TimeUnit.MILLISECONDS);
-		assertThat(catchThrowable(result::join)).hasCauseInstanceOf(TimeoutException.class);
-		Awaitility.await().until(this::isFree);
-	}
-
-	@Test
-	void r49UncancellableStageKeepsNoLock() {
-		CompletionStage<String> stage = new CompletableFuture<String>().minimalCompletionStage();
-		CompletableFuture<String> result = this.work.stage("key", () -> stage).toCompletableFuture();
-		awaitBody();
-		result.cancel(true);
-		Awaitility.await().until(this::isFree);
-	}
-
-	@Test
-	void cancelledWaitLeavesTheQueueAndNeverRunsTheMethod() {
-		holdElsewhere("key");
-		CompletableFuture<String> result = this.work.stage("key", CompletableFuture::new).toCompletableFuture();
-		assertThat(result.cancel(true)).isTrue();
-		this.store.release("key", "elsewhere");
-		assertThat(this.registry.tryAcquire("key", Duration.ofSeconds(10))).isPresent()
-			.hasValueSatisfying(LockHandle::release);
-		assertThat(this.work.getRuns()).isZero();
-	}
-
-	@Test
-	void cancelWhileTheLockIsGrantedLeaksNothing() {
-		for (int i = 0; i < 500; i++) {
-			CompletableFuture<String> result = this.work.stage("key", () -> CompletableFuture.completedFuture("done"))
-				.toCompletableFuture();
-			if (i % 2 == 0) {
-				Thread.yield();
-			}
-			result.cancel(true);
-		}
-		Awaitility.await().until(this::isFree);
-		assertThat(this.registry.tryAcquire("key", Duration.ofSeconds(10))).isPresent()
-			.hasValueSatisfying(LockHandle::release);
-	}
-
-	@Test
-	void resultThatAnotherThreadCompletesEndsTheCall() {
-		CompletableFuture<String> result = this.work.future("key");
-		awaitBody();
-		result.complete("without waiting");
-		assertThat(this.work.getWork()).isCancelled();
-		Awaitility.await().until(this::isFree);
 	}
 
 	@Test
