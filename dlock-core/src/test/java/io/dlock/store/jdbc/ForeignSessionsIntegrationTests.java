@@ -67,6 +67,33 @@ class ForeignSessionsIntegrationTests {
 		}
 	}
 
+	/**
+	 * The numbers begin again after a restart of the server.
+	 */
+	@Test
+	void d1SessionWithTheNumberOfAnEarlierOneIsLeftOnMariaDb() throws SQLException {
+		MariaDbServer server = MariaDbServer.shared();
+		leavesALaterSession(server.mariaDbUrl(), server.username(), server.password());
+	}
+
+	@Test
+	void d1SessionWithTheNumberOfAnEarlierOneIsLeftOnPostgreSql() throws SQLException {
+		PostgresServer server = PostgresServer.shared();
+		leavesALaterSession(server.jdbcUrl(), server.username(), server.password());
+	}
+
+	private static void leavesALaterSession(String url, String user, String password) throws SQLException {
+		try (Connection ending = DriverManager.getConnection(url, user, password);
+				Connection later = DriverManager.getConnection(url, user, password)) {
+			LockDialect dialect = LockDialectSelector.select(ending.getMetaData(), "dlock_lock");
+			String session = dialect.session(later);
+			String earlier = session.substring(0, session.indexOf(' ')) + " 0";
+			assertThat(dialect.endSessions(ending, List.of(earlier))).as("it has ended").isEmpty();
+			assertThat(later.isValid(10)).isTrue();
+			assertThat(dialect.endSessions(ending, List.of(session))).containsExactly(session);
+		}
+	}
+
 	private void endsItsOwn(LockDialect dialect, String url, Grant everySessionIsVisible) throws SQLException {
 		try (Connection foreign = DriverManager.getConnection(url, this.old, "shop");
 				Connection own = DriverManager.getConnection(url, this.now, "shop")) {
