@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,11 +19,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.Quarantine;
-import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
-import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.redis.connection.RedisAnswers;
@@ -41,43 +37,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * The quarantine after real failovers and restarts of real servers.
+ * A quarantine of a real server: how long it lasts, which buckets and processes it is
+ * for, and what the start checks.
  */
 @Timeout(240)
-class RedisQuarantineIntegrationTests {
-
-	private static final Duration LEASE = Duration.ofSeconds(4);
-
-	private static final Duration LAG = Duration.ofMillis(500);
+class RedisQuarantineIntegrationTests extends AbstractRedisQuarantineTests {
 
 	private static final Duration LONG = Duration.ofMinutes(10);
-
-	private final List<String> persistence = List.of("--save", "", "--appendonly", "yes", "--appendfsync", "always");
-
-	private RedisServer server;
-
-	private LettuceConnectionFactory factory;
-
-	private RedisLockStore store;
-
-	@AfterEach
-	void stop() {
-		if (this.store != null) {
-			this.store.close();
-		}
-		if (this.factory != null) {
-			this.factory.destroy();
-		}
-		if (this.server != null) {
-			this.server.close();
-		}
-	}
-
-	private void start(Duration longestLease, String... arguments) {
-		this.server = RedisServer.start(arguments);
-		this.factory = LettuceFactories.create(this.server.host(), this.server.port());
-		this.store = store(this.factory, longestLease);
-	}
 
 	private void startCluster(Duration longestLease) {
 		this.server = RedisServer.start("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no");
@@ -87,46 +53,11 @@ class RedisQuarantineIntegrationTests {
 		this.store = store(this.factory, longestLease);
 	}
 
-	private static RedisLockStore store(LettuceConnectionFactory factory, Duration longestLease) {
-		return Patience.connected(new RedisLockStore(factory,
-				AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(longestLease, LAG))));
-	}
-
 	private void awaitTheNotesOfAllBuckets() {
 		Awaitility.await()
 			.until(() -> RedisClusterIntegrationTests
 				.call(this.server, "EVAL", "return tostring(#redis.call('KEYS', '*:era'))", "0")
 				.equals(Integer.toString(RedisKeys.BUCKETS)));
-	}
-
-	private static AcquireResult acquire(RedisLockStore store, String key, String owner) {
-		return store.acquire(new AcquireCommand(key, owner, LEASE, "holder", ""));
-	}
-
-	private static Duration quarantined(RedisLockStore store, String key, String owner) {
-		StoreQuarantinedException refusal = catchThrowableOfType(StoreQuarantinedException.class,
-				() -> acquire(store, key, owner));
-		assertThat(refusal).as("the answer to " + owner).isNotNull();
-		assertThat(refusal.effect()).isEqualTo(Effect.NONE);
-		assertThat(refusal.isLasting()).isFalse();
-		return refusal.remaining();
-	}
-
-	private static void grantedAtLast(RedisLockStore store, String key, String owner) {
-		Awaitility.await()
-			.ignoreException(StoreQuarantinedException.class)
-			.until(() -> acquire(store, key, owner) instanceof AcquireResult.Granted);
-	}
-
-	private static void replicate(RedisServer replica, RedisServer master) {
-		RedisClusterIntegrationTests.call(replica, "REPLICAOF", master.host(), Integer.toString(master.port()));
-		Awaitility.await()
-			.until(() -> RedisClusterIntegrationTests.call(replica, "INFO", "replication")
-				.contains("master_link_status:up"));
-	}
-
-	private static void promote(RedisServer replica) {
-		RedisClusterIntegrationTests.call(replica, "REPLICAOF", "NO", "ONE");
 	}
 
 	@Test
@@ -180,99 +111,12 @@ class RedisQuarantineIntegrationTests {
 				.isEqualTo(era));
 	}
 
-	/**
-	 * The replica takes over before the former master grants: the worst of all lags.
-	 */
-	@Test
-	void promotedReplicaGrantsNoLockThatTheFormerMasterGranted() {
-		start(LEASE);
-		try (RedisServer replica = RedisServer.start()) {
-			replicate(replica, this.server);
-			grantedAtLast(this.store, "b", "before");
-			assertThat(this.store.release("b", "before")).isTrue();
-			grantedAtLast(this.store, "a", "known");
-			LettuceConnectionFactory other = LettuceFactories.create(replica.host(), replica.port());
-			try (RedisLockStore promoted = new RedisLockStore(other,
-					AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(LEASE, LAG)))) {
-				assertThat(promoted.find("a")).as("on a connection from before the promotion").isPresent();
-				assertThat(this.store.renew(List.of(new RenewCommand("a", "known", LEASE))))
-					.containsExactly(RenewResult.RENEWED);
-				promote(replica);
-				assertThat(acquire(this.store, "b", "forgotten")).isInstanceOf(AcquireResult.Granted.class);
-				long granted = System.nanoTime();
-				quarantined(promoted, "b", "b");
-				quarantined(promoted, "a", "known");
-				assertThat(promoted
-					.renew(List.of(new RenewCommand("a", "known", LEASE), new RenewCommand("b", "forgotten", LEASE))))
-					.containsExactly(RenewResult.RENEWED, RenewResult.REFUSED);
-				assertThat(promoted.release("a", "known")).isTrue();
-				assertThat(promoted.acquireAll(List.of(new AcquireCommand("b", "b", LEASE, "holder", ""))))
-					.singleElement()
-					.isInstanceOfSatisfying(AcquireResult.Failed.class,
-							(failed) -> assertThat(failed.failure()).isInstanceOf(StoreQuarantinedException.class));
-				grantedAtLast(promoted, "b", "b");
-				assertThat(System.nanoTime() - granted).isGreaterThan(LEASE.toNanos());
-			}
-			finally {
-				other.destroy();
-			}
-		}
-	}
-
-	/**
-	 * The run id is that of the note, and no process has asked the master in between.
-	 */
-	@Test
-	void masterThatComesBackHasForgottenToo() {
-		start(LEASE);
-		try (RedisServer replica = RedisServer.start()) {
-			replicate(replica, this.server);
-			grantedAtLast(this.store, "a", "a");
-			promote(replica);
-			grantedAtLast(this.store, "b", "b");
-			replicate(this.server, replica);
-			promote(this.server);
-			assertThat(this.store.find("b")).isEmpty();
-			quarantined(this.store, "b", "c");
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "nothing", "dump", "dump with a replication id", "log" })
-	void restartedServerGrantsNoLock(String persistence) {
-		start(LEASE, persistence.equals("log") ? this.persistence.toArray(String[]::new) : new String[0]);
-		grantedAtLast(this.store, "a", "a");
-		try (RedisServer replica = RedisServer.start()) {
-			if (persistence.startsWith("dump")) {
-				if (persistence.contains("replication")) {
-					replicate(replica, this.server);
-				}
-				Awaitility.await()
-					.ignoreExceptions()
-					.until(() -> RedisClusterIntegrationTests.call(this.server, "SAVE").contains("OK"));
-			}
-			this.server.kill();
-			this.server.restart();
-			Awaitility.await().untilAsserted(() -> quarantined(this.store, "b", "b"));
-			grantedAtLast(this.store, "b", "b");
-		}
-	}
-
 	@Test
 	void clusterHasANoteBesideTheLocksOfEachBucket() {
 		startCluster(LEASE);
 		awaitTheNotesOfAllBuckets();
 		grantedAtLast(this.store, "a", "a");
 		grantedAtLast(this.store, "b", "+b");
-	}
-
-	@Test
-	void serverThatWasEmptiedGrantsNoLock() {
-		start(LEASE);
-		grantedAtLast(this.store, "a", "a");
-		RedisClusterIntegrationTests.call(this.server, "FLUSHALL");
-		quarantined(this.store, "a", "b");
-		grantedAtLast(this.store, "a", "b");
 	}
 
 	@ParameterizedTest
@@ -331,20 +175,6 @@ class RedisQuarantineIntegrationTests {
 		}
 		finally {
 			other.destroy();
-		}
-	}
-
-	/**
-	 * Redis gives its history another id when a replica asks for it the first time.
-	 */
-	@Test
-	void firstReplicaBeginsAQuarantine() {
-		start(LEASE);
-		grantedAtLast(this.store, "a", "a");
-		assertThat(this.store.release("a", "a")).isTrue();
-		try (RedisServer replica = RedisServer.start()) {
-			replicate(replica, this.server);
-			quarantined(this.store, "a", "b");
 		}
 	}
 
