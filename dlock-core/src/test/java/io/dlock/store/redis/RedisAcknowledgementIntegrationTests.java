@@ -1,7 +1,6 @@
 package io.dlock.store.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -9,121 +8,37 @@ import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Failed;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
-import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
-import io.dlock.store.Quarantine;
 import io.dlock.store.RenewResult;
-import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreException;
-import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Clustered;
-import io.dlock.test.JedisFactories;
-import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
 import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
  * Locks that replicas or the disk have to acknowledge, on a master with a replica that
  * stands still for a while.
  */
 @Timeout(240)
-class RedisAcknowledgementIntegrationTests {
-
-	private static final Duration LEASE = Duration.ofSeconds(100);
-
-	private static final RedisAcknowledgement BY_ONE = RedisAcknowledgement.byReplicas(1, Duration.ofMillis(300));
-
-	private static final RedisAcknowledgement BY_DISK = RedisAcknowledgement.byFsync(Duration.ofSeconds(5));
-
-	private final List<AutoCloseable> opened = new ArrayList<>();
-
-	private final RedisServer master = opened(RedisServer.start("--repl-diskless-sync-delay", "0"));
-
-	@AfterEach
-	void close() throws Exception {
-		for (int i = this.opened.size() - 1; i >= 0; i--) {
-			this.opened.get(i).close();
-		}
-	}
-
-	private <T extends AutoCloseable> T opened(T resource) {
-		this.opened.add(resource);
-		return resource;
-	}
-
-	private RedisServer replica() {
-		RedisServer replica = opened(RedisServer.start("--repl-diskless-sync-delay", "0"));
-		replicate(replica, this.master);
-		return replica;
-	}
-
-	private static void replicate(RedisServer replica, RedisServer master) {
-		RedisClusterIntegrationTests.call(replica, "REPLICAOF", master.host(), Integer.toString(master.port()));
-		Awaitility.await()
-			.until(() -> RedisClusterIntegrationTests.call(master, "INFO", "replication").contains("state=online"));
-	}
-
-	private RedisLockStore store(Client client, RedisAcknowledgement acknowledgement) {
-		return store(new RedisStandaloneConfiguration(this.master.host(), this.master.port()), client, Patience.COMMAND,
-				acknowledgement);
-	}
-
-	private RedisLockStore store(RedisStandaloneConfiguration server, Client client, Duration timeout,
-			RedisAcknowledgement acknowledgement) {
-		return store(server, client,
-				RedisLockStoreSettings.defaults().withCommandTimeout(timeout).withAcknowledgement(acknowledgement));
-	}
-
-	private RedisLockStore store(RedisStandaloneConfiguration server, Client client, RedisLockStoreSettings settings) {
-		RedisConnectionFactory factory = (client == Client.JEDIS) ? jedis(server) : LettuceFactories.create(server);
-		this.opened.add(() -> {
-			if (factory instanceof JedisConnectionFactory jedis) {
-				jedis.destroy();
-			}
-			if (factory instanceof LettuceConnectionFactory lettuce) {
-				lettuce.destroy();
-			}
-		});
-		return opened(new RedisLockStore(factory, settings));
-	}
-
-	private static JedisConnectionFactory jedis(RedisStandaloneConfiguration server) {
-		return JedisFactories.start(new JedisConnectionFactory(server));
-	}
-
-	private static AcquireCommand command(String key, String owner) {
-		return new AcquireCommand(key, owner, LEASE, "holder", "", null, false, null, 9);
-	}
-
-	private static StoreException unacknowledged(RedisLockStore store, String key, String owner) {
-		StoreException failure = catchThrowableOfType(StoreException.class, () -> store.acquire(command(key, owner)));
-		assertThat(failure).as("the outcome of " + owner).isNotNull();
-		assertThat(failure.effect()).isEqualTo(Effect.UNKNOWN);
-		assertThat(failure.isLasting()).isFalse();
-		return failure;
-	}
+class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
@@ -223,75 +138,6 @@ class RedisAcknowledgementIntegrationTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void startDoesNotNeedTheReplicas(Client client) {
-		RedisLockStore store = store(client, RedisAcknowledgement.byReplicas(2, BY_ONE.timeout()));
-		store.verify();
-		assertThat(unacknowledged(store, "a", "a")).hasMessageContaining("0 of 2 replicas");
-		assertThat(store.inspection().diagnose().warnings())
-			.anyMatch((warning) -> warning.startsWith("0 replicas are connected, but 2 have to acknowledge each lock"));
-		replica();
-		assertThat(unacknowledged(store, "a", "a")).hasMessageContaining("1 of 2 replicas");
-		replica();
-		Awaitility.await()
-			.ignoreExceptionsInstanceOf(StoreException.class)
-			.until(() -> store.acquire(command("a", "a")) instanceof Granted);
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void userWithoutTheRightFailsTheStart(Client client) {
-		RedisLockStore store = store(client, BY_ONE);
-		RedisClusterIntegrationTests.call(this.master, "ACL", "SETUSER", "default", "-wait");
-		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
-			.withMessageContaining("NOPERM")
-			.withMessageContaining("+wait")
-			.withMessageContaining("dlock.redis.acknowledge=none");
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.acquire(command("a", "a")))
-			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
-			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
-	}
-
-	/**
-	 * The first start with a quarantine is in one.
-	 */
-	@ParameterizedTest
-	@EnumSource
-	void userWithoutTheRightFailsTheStartInAQuarantine(Client client) {
-		RedisClusterIntegrationTests.call(this.master, "ACL", "SETUSER", "default", "-wait");
-		RedisLockStore store = store(new RedisStandaloneConfiguration(this.master.host(), this.master.port()), client,
-				AbstractRedisStoreTests.patient()
-					.withAcknowledgement(BY_ONE)
-					.withQuarantine(new Quarantine(LEASE, Duration.ZERO)));
-		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
-			.withMessageContaining("+wait");
-		assertThat(store.quarantine()).hasValueSatisfying((rest) -> assertThat(rest).isPositive());
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void serverWithoutTheCommandFailsTheStart(Client client) {
-		RedisServer old = opened(RedisServer.start("--rename-command", "WAIT", ""));
-		RedisLockStore store = store(new RedisStandaloneConfiguration(old.host(), old.port()), client, Patience.COMMAND,
-				BY_ONE);
-		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
-			.withMessageContaining("unknown command")
-			.withMessageContaining("Use a server that has WAIT");
-	}
-
-	/**
-	 * It has no log, and Redis 6.2 has no WAITAOF.
-	 */
-	@ParameterizedTest
-	@EnumSource
-	void serverThatCannotTellWhatItsDiskHasFailsTheStart(Client client) {
-		RedisLockStore store = store(client, BY_DISK);
-		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
-			.withMessageContaining("does not run WAITAOF")
-			.withMessageContaining("needs Redis 7.2 or Valkey, appendonly yes");
-	}
-
-	@ParameterizedTest
-	@EnumSource
 	void lockThatIsGrantedIsOnTheDisk(Client client) {
 		RedisServer durable = opened(RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec"));
 		Assumptions.assumeFalse(RedisClusterIntegrationTests.call(durable, "INFO", "server")
@@ -304,19 +150,6 @@ class RedisAcknowledgementIntegrationTests {
 		RedisLockStore hurried = store(new RedisStandaloneConfiguration(durable.host(), durable.port()), client,
 				Patience.COMMAND, RedisAcknowledgement.byFsync(Duration.ofMillis(1)));
 		assertThat(unacknowledged(hurried, "b", "b")).hasMessageContaining("has not written the lock to its disk");
-	}
-
-	@Test
-	void clientThatIsNotKnownFailsTheStart() {
-		LettuceConnectionFactory lettuce = LettuceFactories.create(this.master.host(), this.master.port());
-		try (RedisLockStore store = new RedisLockStore(new SharedConnectionsTests.UnknownFactory(lettuce),
-				RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND).withAcknowledgement(BY_ONE))) {
-			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
-				.withMessageContaining("Use Lettuce or Jedis");
-		}
-		finally {
-			lettuce.destroy();
-		}
 	}
 
 	/**
