@@ -6,28 +6,16 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Map.Entry;
 
-import javax.sql.DataSource;
-
-import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
 
-import io.dlock.store.AbstractLockStoreTests;
 import io.dlock.store.AcquireResult.Granted;
-import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
-import io.dlock.test.Patience;
-import io.dlock.test.Pools;
-import io.dlock.test.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -35,78 +23,16 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * A store of a database, whose table is checked and swept.
  */
-abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
-
-	static final Duration LEASE = Duration.ofSeconds(60);
-
-	/**
-	 * The timeout of stores in tests in which it runs out.
-	 */
-	static final Duration SHORT_TIMEOUT = Duration.ofSeconds(1);
-
-	private final List<HikariDataSource> pools = new ArrayList<>();
-
-	private HikariDataSource application;
-
-	final TestDatabase database = createDatabase();
-
-	abstract TestDatabase createDatabase();
+abstract class AbstractJdbcTableTests extends AbstractJdbcStoreTests {
 
 	/**
 	 * Move the ends of all leases, as if the clock of the server had been set.
 	 */
 	abstract void moveLeases(int days) throws SQLException;
 
-	final JdbcLockStoreSettings settings() {
-		return JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND);
-	}
-
-	/**
-	 * A store whose timeout runs out in a test, but not for its first connection.
-	 */
-	final JdbcLockStore impatientStore(DataSource dataSource) {
-		return impatientStore(dataSource, SHORT_TIMEOUT);
-	}
-
-	final JdbcLockStore impatientStore(DataSource dataSource, Duration timeout) {
-		return Patience
-			.connected(new JdbcLockStore(dataSource, settings().withCommandTimeout(timeout).withPoolSize(2)));
-	}
-
-	@Override
-	protected LockStore createStore() {
-		this.application = pool(this.database.url());
-		Pools.createLockTable(this.application, this.database.platform());
-		return new JdbcLockStore(this.application, settings());
-	}
-
-	final HikariDataSource pool(String url) {
-		HikariDataSource pool = Pools.create(url, this.database.username(), this.database.password());
-		pool.setMaximumPoolSize(4);
-		pool.setConnectionTimeout(Patience.COMMAND.toMillis());
-		this.pools.add(pool);
-		return pool;
-	}
-
-	final HikariDataSource application() {
-		return this.application;
-	}
-
-	@AfterEach
-	void closePools() {
-		this.pools.forEach(HikariDataSource::close);
-	}
-
-	final void execute(String sql) throws SQLException {
-		try (Connection connection = this.application.getConnection();
-				Statement statement = connection.createStatement()) {
-			statement.execute(sql);
-		}
-	}
-
 	@Test
 	void missingTableIsNamedWithItsRemedy() {
-		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("no_such_table"));
+		JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("no_such_table"));
 		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify).satisfies((ex) -> {
 			assertThat(ex.description()).contains("no_such_table");
 			assertThat(ex.action()).contains("schema-", "dlock.jdbc.initialize-schema");
@@ -121,7 +47,7 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 	void tableWithOtherColumnsIsNamed() throws SQLException {
 		execute("DROP TABLE IF EXISTS dlock_old");
 		execute("CREATE TABLE dlock_old (lock_key VARCHAR(100) PRIMARY KEY, owner VARCHAR(64))");
-		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_old"));
+		JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("dlock_old"));
 		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
 			.withMessageContaining("dlock_old");
 		store.close();
@@ -132,7 +58,7 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 		execute("DROP TABLE IF EXISTS dlock_without_queues");
 		execute(script("dlock_without_queues"));
 		execute("ALTER TABLE dlock_without_queues DROP COLUMN waiting");
-		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_without_queues"));
+		JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("dlock_without_queues"));
 		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify).satisfies((ex) -> {
 			assertThat(ex.description()).contains("dlock_without_queues").containsIgnoringCase("waiting");
 			assertThat(ex.action()).contains("schema-");
@@ -163,7 +89,7 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 			int tooShort = length.getValue() - 1;
 			execute("DROP TABLE IF EXISTS dlock_short");
 			execute(script("dlock_short").replaceAll("(" + column + " +\\w+)\\(\\d+\\)", "$1(" + tooShort + ")"));
-			try (JdbcLockStore store = new JdbcLockStore(this.application,
+			try (JdbcLockStore store = new JdbcLockStore(application(),
 					settings().withTable("dlock_short").withPoolSize(0))) {
 				assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
 					.withMessageContaining("The column %s of the lock table 'dlock_short' has room for %d characters",
@@ -181,7 +107,7 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 				"$1(0)$3");
 		execute("DROP TABLE IF EXISTS dlock_rounded");
 		execute(script);
-		JdbcLockStore store = new JdbcLockStore(this.application, settings().withTable("dlock_rounded"));
+		JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("dlock_rounded"));
 		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
 			.withMessageContaining("microseconds");
 		store.close();
@@ -216,7 +142,7 @@ abstract class AbstractJdbcTableTests extends AbstractLockStoreTests {
 	}
 
 	private int rows() throws SQLException {
-		try (Connection connection = this.application.getConnection();
+		try (Connection connection = application().getConnection();
 				Statement statement = connection.createStatement();
 				var result = statement.executeQuery("SELECT COUNT(*) FROM dlock_lock")) {
 			result.next();
