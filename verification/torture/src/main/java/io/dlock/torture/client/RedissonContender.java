@@ -2,9 +2,11 @@ package io.dlock.torture.client;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
+import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
@@ -106,20 +108,21 @@ final class RedissonContender implements Contender {
 		if (call.places() > 1 && call.places() != LockCall.SHARED) {
 			return acquirePermit(call);
 		}
-		RLock lock = lock(call);
-		return Peers.acquire(() -> lock.tryLock(wait, lease, TimeUnit.MILLISECONDS) ? new Held(lock, 0) : null);
+		Held held = lock(call);
+		return Peers.acquire(() -> held.lock.tryLock(wait, lease, TimeUnit.MILLISECONDS) ? held : null);
 	}
 
-	private RLock lock(LockCall call) {
+	private Held lock(LockCall call) {
 		String name = "redisson:" + call.key();
 		if (this.locks != Locks.KINDS) {
-			return this.client.getLock(name);
+			return new Held(this.client.getLock(name), 0);
 		}
 		if (call.fair()) {
-			return this.client.getFairLock(name);
+			return new Held(this.client.getFairLock(name), 0);
 		}
 		RReadWriteLock lock = this.client.getReadWriteLock(name);
-		return (call.places() == LockCall.SHARED) ? lock.readLock() : lock.writeLock();
+		return (call.places() == LockCall.SHARED) ? new Held(lock.readLock(), 0)
+				: new Held(lock.writeLock(), 0, lock.readLock());
 	}
 
 	/**
@@ -169,11 +172,37 @@ final class RedissonContender implements Contender {
 		}
 	}
 
-	private record Held(RLock lock, long token) implements Holding {
+	/**
+	 * A lock.
+	 *
+	 * @param lock the lock
+	 * @param token its token, or 0
+	 * @param reader the shared lock that the holder of an exclusive one may take as well
+	 */
+	private record Held(RLock lock, long token, @Nullable RLock reader) implements Holding {
+
+		Held(RLock lock, long token) {
+			this(lock, token, null);
+		}
 
 		@Override
 		public boolean isValid() {
 			return ask(this.lock::isHeldByCurrentThread);
+		}
+
+		@Override
+		public Outcome downgrade() {
+			Held shared = new Held(Objects.requireNonNull(this.reader), 0);
+			Outcome outcome = Peers
+				.acquire(() -> shared.lock.tryLock(0, WATCHDOG, TimeUnit.MILLISECONDS) ? shared : null);
+			Event released = release();
+			if (released != Event.RELEASED_LOST) {
+				return outcome;
+			}
+			if (outcome instanceof Outcome.Granted) {
+				shared.release();
+			}
+			return new Outcome.NotGranted(released, "The exclusive lock was lost");
 		}
 
 		@Override
