@@ -23,10 +23,8 @@ import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
-import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
-import io.dlock.store.StoredLocks;
 import io.dlock.store.memory.MemoryLockStore;
 
 /**
@@ -345,7 +343,7 @@ final class TroubledStore implements LockStore {
 
 	@Override
 	public @Nullable StoreInspection inspection() {
-		return this.hasNoInspection ? null : new TroubledInspection();
+		return this.hasNoInspection ? null : new TroubledInspection(this);
 	}
 
 	@Override
@@ -376,7 +374,7 @@ final class TroubledStore implements LockStore {
 		return arrived;
 	}
 
-	private void failIfDown() {
+	void failIfDown() {
 		if (this.misconfigured) {
 			throw new StoreException(Effect.NONE, true, "no such table", null);
 		}
@@ -389,42 +387,6 @@ final class TroubledStore implements LockStore {
 		if (remaining.getAndUpdate((n) -> Math.max(0, n - 1)) > 0) {
 			throw new StoreException(Effect.UNKNOWN, false, "the reply was lost", null);
 		}
-	}
-
-	/**
-	 * Inspects the store, unless it is down.
-	 */
-	private final class TroubledInspection implements StoreInspection {
-
-		@Override
-		public StoredLocks list(int limit) {
-			failIfDown();
-			TroubledStore.this.beforeList.run();
-			return TroubledStore.this.memory.list(limit);
-		}
-
-		@Override
-		public Optional<StoredLock> findStored(String storageKey) {
-			failIfDown();
-			return TroubledStore.this.memory.findStored(storageKey);
-		}
-
-		@Override
-		public boolean forceRelease(String storageKey, long token) {
-			beforeForcedRelease.run();
-			failIfDown();
-			if (unreachable.test(storageKey)) {
-				throw new StoreException(Effect.UNKNOWN, false, "no answer in time", null);
-			}
-			return TroubledStore.this.memory.forceRelease(storageKey, token);
-		}
-
-		@Override
-		public StoreFacts diagnose() {
-			failIfDown();
-			return TroubledStore.this.memory.diagnose();
-		}
-
 	}
 
 }
