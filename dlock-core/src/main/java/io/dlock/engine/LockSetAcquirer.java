@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
+import io.dlock.LockException;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
@@ -64,8 +65,8 @@ final class LockSetAcquirer {
 		catch (Throwable ex) {
 			Throwable reason = lossOr(ex, granted);
 			giveBack(granted);
-			if (reason instanceof LockLostException lost) {
-				throw lost;
+			if (reason instanceof LockException ended) {
+				throw ended;
 			}
 			throw ex;
 		}
@@ -84,15 +85,17 @@ final class LockSetAcquirer {
 	}
 
 	/**
-	 * The reason for which a set fails: the wait for the next lock ends if one is lost.
+	 * The reason for which a set fails: the wait for the next lock ends if one is lost,
+	 * as all are when the registry closes.
 	 */
 	private static Throwable lossOr(Throwable failure, List<LeaseLockHandle> granted) {
-		boolean waited = failure instanceof LockBusyException || failure instanceof CancellationException;
-		return waited ? granted.stream()
+		boolean ended = failure instanceof LockBusyException || failure instanceof LockLostException
+				|| failure instanceof CancellationException;
+		return ended ? granted.stream()
 			.map(LeaseLockHandle::hold)
 			.filter(Hold::isLost)
 			.findFirst()
-			.<Throwable>map(Hold::lostException)
+			.<Throwable>map(Hold::lossOfSet)
 			.orElse(failure) : failure;
 	}
 

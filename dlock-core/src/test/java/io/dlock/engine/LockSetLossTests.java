@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.engine.lease.LeaseInternals;
@@ -156,6 +158,35 @@ class LockSetLossTests extends AbstractLockSetTests {
 		}
 		assertThat(isFreeInStore("b")).isFalse();
 		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("A"));
+	}
+
+	/**
+	 * The locks of the sets are taken away while the store is asked for the next ones.
+	 */
+	@Test
+	void r51SetThatWaitsIsToldOfTheCloseOfTheRegistry() {
+		holdElsewhere("b", Duration.ofHours(1));
+		holdElsewhere("B", Duration.ofHours(1));
+		LockRequest patient = request("set", LEASE, LockRequest.FOREVER);
+		CompletableFuture<LockSet> waiter = inOtherThread(() -> this.registry.acquireAll(patient, List.of("a", "b")));
+		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(patient, List.of("A", "B"));
+		Awaitility.await().until(() -> this.registry.renewer().size() == 2);
+		CountDownLatch asking = new CountDownLatch(2);
+		CountDownLatch answer = new CountDownLatch(1);
+		this.store.beforeAcquire = () -> {
+			asking.countDown();
+			awaitQuietly(answer);
+		};
+		awaitQuietly(asking);
+		this.registry.close();
+		answer.countDown();
+		for (CompletableFuture<LockSet> each : List.of(waiter, future)) {
+			assertThat(each).failsWithin(Patience.EVENTUALLY)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(LockRegistryClosedException.class);
+		}
+		Awaitility.await().until(() -> this.registry.queues().size() == 0);
 	}
 
 	@Test

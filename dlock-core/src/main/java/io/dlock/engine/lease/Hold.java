@@ -6,7 +6,9 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
+import io.dlock.LockException;
 import io.dlock.LockLostException;
+import io.dlock.LockRegistryClosedException;
 import io.dlock.LossType;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 
@@ -256,6 +258,15 @@ public final class Hold {
 	public LockLostException lostException() {
 		return new LockLostException(key(), this.token,
 				(this.state.get() instanceof Lost lost) ? lost.loss.reason() : "");
+	}
+
+	/**
+	 * The exception for a caller that has lost this lock before it was granted the others
+	 * of its set.
+	 */
+	public LockException lossOfSet() {
+		return (this.state.get() instanceof Lost lost && lost.loss.type() == LossType.SHUTDOWN)
+				? new LockRegistryClosedException(key()) : lostException();
 	}
 
 	/**
