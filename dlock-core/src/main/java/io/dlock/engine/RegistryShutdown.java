@@ -94,8 +94,8 @@ final class RegistryShutdown {
 	}
 
 	/**
-	 * Close the registry, once. A second caller waits for the first: the holders are
-	 * renewed and told meanwhile.
+	 * Close the registry, once. A second caller waits for the first, unless it is a
+	 * listener for which the first waits: the holders are renewed and told meanwhile.
 	 */
 	void close() {
 		if (this.closing.getAndSet(true)) {
@@ -115,6 +115,9 @@ final class RegistryShutdown {
 	}
 
 	private void awaitClosed() {
+		if (this.threads.isPublishing()) {
+			return;
+		}
 		Duration limit = this.grace.plus(this.settings.commandTimeout().multipliedBy(2)).plus(EVENTS_AT_STOP);
 		try {
 			if (!this.closed.await(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)) {

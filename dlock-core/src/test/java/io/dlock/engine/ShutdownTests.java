@@ -195,6 +195,25 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
 	}
 
+	/**
+	 * The first caller waits for the listeners.
+	 */
+	@Test
+	void closeByAListenerDuringTheCloseDoesNotWaitForItsEnd() {
+		CompletableFuture<Boolean> waited = new CompletableFuture<>();
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				this.registry.close();
+				waited.complete(this.registry.threads().schedule(() -> {
+				}, 0) == null);
+			}
+		});
+		LockHandle handle = this.registry.acquire("key");
+		this.registry.close();
+		assertThat(waited.join()).isFalse();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+	}
+
 	@Test
 	void closeEndsTheThreads() {
 		LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.settings);

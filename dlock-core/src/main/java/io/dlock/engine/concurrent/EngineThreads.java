@@ -68,6 +68,9 @@ public final class EngineThreads implements AutoCloseable {
 
 	private final BurstQueue expired;
 
+	/** The thread of the latest event. */
+	private volatile @Nullable Thread publisher;
+
 	public EngineThreads() {
 		this(EngineThreads::thread);
 	}
@@ -228,7 +231,18 @@ public final class EngineThreads implements AutoCloseable {
 	 * @return {@code false} if the event is not published
 	 */
 	public boolean event(Runnable work) {
-		return tell(this.events, work);
+		return tell(this.events, () -> {
+			this.publisher = Thread.currentThread();
+			work.run();
+		});
+	}
+
+	/**
+	 * Whether the calling thread publishes an event, so that it must not wait for its
+	 * end.
+	 */
+	public boolean isPublishing() {
+		return this.publisher == Thread.currentThread();
 	}
 
 	private static boolean tell(DaemonPool pool, Runnable work) {
@@ -242,13 +256,14 @@ public final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Wait for a short time until the events so far have been published.
+	 * Wait for a short time until the events so far have been published. A listener does
+	 * not wait.
 	 * @param limit how long to wait
 	 */
 	public void awaitEvents(Duration limit) {
 		CountDownLatch told = new CountDownLatch(1);
 		try {
-			if (this.events.getPoolSize() > 0 && event(told::countDown)
+			if (!isPublishing() && this.events.getPoolSize() > 0 && event(told::countDown)
 					&& !told.await(limit.toNanos(), TimeUnit.NANOSECONDS)) {
 				logger.debug("Lock listeners are still busy");
 			}

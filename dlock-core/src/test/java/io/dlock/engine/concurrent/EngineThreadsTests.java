@@ -2,6 +2,7 @@ package io.dlock.engine.concurrent;
 
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -50,6 +51,18 @@ class EngineThreadsTests {
 			threads.listener(() -> told.complete(null));
 			done.complete(null);
 			assertThat(told).succeedsWithin(Patience.EVENTUALLY);
+		}
+	}
+
+	@Test
+	void listenerThatWaitsForTheEventsDoesNotWaitForItself() {
+		CompletableFuture<Void> waited = new CompletableFuture<>();
+		try (EngineThreads threads = new EngineThreads()) {
+			threads.event(() -> {
+				threads.awaitEvents(Duration.ofHours(1));
+				waited.complete(null);
+			});
+			assertThat(waited).succeedsWithin(Patience.EVENTUALLY);
 		}
 	}
 
