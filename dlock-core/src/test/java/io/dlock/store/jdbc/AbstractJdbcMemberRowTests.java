@@ -25,6 +25,7 @@ import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreCongestedException;
+import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
 import io.dlock.store.WaitingQueue;
@@ -205,6 +206,17 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 		this.store.release(this.key, "x");
 		granted(acquire("+a"));
 		assertThat(acquire(this.store, "+b", 1)).isInstanceOf(Refused.class);
+	}
+
+	@Test
+	void missingTableIsNotReportedAsAMissingColumn() {
+		JdbcLockStore absent = new JdbcLockStore(this.pool,
+				JdbcLockStoreSettings.defaults().withTable("no_such_table").withCommandTimeout(Patience.COMMAND));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(absent, "+a", 1))
+			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue())
+			.satisfies((ex) -> assertThat(ex.getMessage()).containsIgnoringCase("no_such_table")
+				.doesNotContain("column 'members'"));
+		absent.close();
 	}
 
 	/**

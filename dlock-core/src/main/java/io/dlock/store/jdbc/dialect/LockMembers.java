@@ -174,7 +174,7 @@ public final class LockMembers {
 			}
 		}
 		catch (SQLException ex) {
-			if (SqlErrors.isMissingTableOrColumn(ex)) {
+			if (SqlErrors.isMissingColumn(ex)) {
 				throw new StoreMisconfiguredException(
 						"The lock table has no column 'members', which shared locks and permits need (%s)."
 							.formatted(String.valueOf(ex.getMessage()).replaceAll("\\s+", " ").trim()),

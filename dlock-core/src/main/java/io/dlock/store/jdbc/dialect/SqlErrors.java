@@ -63,7 +63,11 @@ public final class SqlErrors {
 
 	static boolean isMissingTableOrColumn(SQLException ex) {
 		String state = state(ex);
-		return state.startsWith("42S") || state.equals("42P01") || state.equals("42703") || state.equals("3F000");
+		return state.startsWith("42S") || state.equals("42P01") || state.equals("3F000") || isMissingColumn(ex);
+	}
+
+	static boolean isMissingColumn(SQLException ex) {
+		return state(ex).equals("42S22") || state(ex).equals("42703");
 	}
 
 	/**
