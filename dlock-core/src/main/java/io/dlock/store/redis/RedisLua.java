@@ -126,7 +126,8 @@ final class RedisLua {
 	 * it. An entry is an address and a mark of the mode. The place is the number of
 	 * entries before it, or of all if it has none. From the first entry on the key
 	 * outlives the lease, unless a process of an earlier version has it, which would
-	 * believe that it had renewed the lease.
+	 * believe that it had renewed the lease, or the key has no expiry: its owner, if it
+	 * is alive, gives it one with the next renewal.
 	 */
 	static final String QUEUE = LEFT + """
 			local function without(waiting, entry)
@@ -141,7 +142,7 @@ final class RedisLua {
 			end
 			local function join(queue, owner, outlived, rest)
 				local changes = {'waiting', queue}
-				if owner ~= outlived and (string.find(owner, '^[>+]') or string.find(owner, '!$')) then
+				if owner ~= outlived and rest >= 0 and (string.find(owner, '^[>+]') or string.find(owner, '!$')) then
 					changes = {'waiting', queue, 'outlived', owner}
 					redis.call('PEXPIRE', KEYS[1], rest + 1000)
 				end

@@ -7,6 +7,8 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
@@ -156,6 +158,25 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 		assertThat(this.store.keep(KEY, "a", LEASE)).isFalse();
 		assertThat(this.store.raiseToken(KEY, "a", token + 1)).isFalse();
 		assertThat(expiry()).isLessThan(1000);
+	}
+
+	/**
+	 * An operator or another client has removed the expiry.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "b", "+b" })
+	void requestThatQueuesEndsNoLockWithoutAnExpiry(String owner) {
+		granted(ask("a", LEASE, 1, null));
+		onServer((connection) -> connection.keyCommands().persist(KEYS.lock()));
+		assertThat(ask(owner, LEASE, 1, null)).isInstanceOf(Refused.class);
+		for (int i = 0; i < 2; i++) {
+			assertThat(ask(owner, LEASE, 1, this.first)).isInstanceOf(Refused.class);
+			assertThat(expiry()).isEqualTo(-1);
+		}
+		renew("a", LEASE, RenewResult.RENEWED);
+		assertThat(expiry()).isPositive();
+		assertThat(this.store.release(KEY, "a")).isTrue();
+		granted(ask(owner, LEASE, 1, this.first));
 	}
 
 	@Test
