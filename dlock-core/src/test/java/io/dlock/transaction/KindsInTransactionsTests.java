@@ -11,6 +11,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
+import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
@@ -47,6 +48,10 @@ class KindsInTransactionsTests extends AbstractTransactionTests {
 		public CompletableFuture<Void> changeLater(Runnable body) {
 			body.run();
 			return CompletableFuture.completedFuture(null);
+		}
+
+		@DistributedLocked(key = "'counter'", reentrant = false, waitTime = "10ms")
+		public void writeOnce() {
 		}
 
 		@DistributedLimit(name = "counter", limit = "1")
@@ -121,6 +126,17 @@ class KindsInTransactionsTests extends AbstractTransactionTests {
 			isShared();
 			this.kinds.read();
 		});
+		nothingIsLeft();
+	}
+
+	@Test
+	void methodThatIsNotReentrantIsBusyUntilItsTransactionEnds() {
+		startWith(InsideTransaction.DEFER);
+		inTransaction(() -> {
+			this.kinds.writeOnce();
+			assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.kinds.writeOnce());
+		});
+		this.kinds.writeOnce();
 		nothingIsLeft();
 	}
 
