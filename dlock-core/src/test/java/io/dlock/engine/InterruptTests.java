@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
+import io.dlock.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -75,6 +76,33 @@ class InterruptTests extends AbstractLeaseLockRegistryTests {
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(interruptedInStore).as("a driver would give up").containsExactly(false);
 		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	@Test
+	void interruptedThreadClosesTheRegistryAndKeepsItsFlag() {
+		List<Boolean> interruptedInStore = new ArrayList<>();
+		this.registry.acquireAsync(LockRequest.of("key")).join();
+		this.store.beforeRelease = () -> interruptedInStore.add(Thread.currentThread().isInterrupted());
+		Thread.currentThread().interrupt();
+		this.registry.close();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(interruptedInStore).containsExactly(false);
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	@Test
+	void interruptEndsTheWaitOfASecondCloserAndKeepsItsFlag() {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build());
+		LockHandle held = patient.acquireAsync(LockRequest.of("key")).join();
+		CompletableFuture<Void> closed = CompletableFuture.runAsync(patient::close);
+		Awaitility.await().until(() -> !patient.isRunning());
+		Thread.currentThread().interrupt();
+		patient.close();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(closed).isNotDone();
+		held.release();
+		closed.join();
 	}
 
 	@Test

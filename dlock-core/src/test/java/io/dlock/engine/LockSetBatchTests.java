@@ -301,6 +301,21 @@ class LockSetBatchTests extends AbstractLockSetTests {
 		awaitFree("a", "b", "c");
 	}
 
+	/**
+	 * The failure is not one of the store, and no lock has an answer.
+	 */
+	@Test
+	void releaseThatFailsIsRepeatedForEachLock() {
+		LockSet set = this.registry.acquireAll(this.immediate, List.of("a", "b", "c"));
+		this.store.beforeRelease = () -> {
+			this.store.beforeRelease = () -> {
+			};
+			throw new IllegalStateException("of the driver");
+		};
+		set.release();
+		awaitFree("a", "b", "c");
+	}
+
 	@Test
 	void lockThatIsWaitedForHereIsPassedOn() throws Exception {
 		LockSet set = this.registry.acquireAll(this.immediate, List.of("a", "b", "c"));

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,9 @@ import io.dlock.LockHandle;
 import io.dlock.LockMode;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
+import io.dlock.LockRequestBuilder;
 import io.dlock.LockStoreException;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.StoreException;
 import io.dlock.test.Patience;
 
@@ -140,6 +143,50 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 		Runnable end = patient.queues().releasing(held.hold());
 		held.release();
 		assertThatCloseWaits(patient, end);
+	}
+
+	/**
+	 * Each call takes all of the time.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void closeCallsAStoreThatIsSlowForALimitedTime(boolean minHold) {
+		int leases = 100;
+		AtomicInteger calls = new AtomicInteger();
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock);
+		for (int i = 0; i < leases; i++) {
+			LockRequestBuilder request = LockRequest.builder("key " + i).lease(Duration.ofHours(1));
+			turned.acquireAsync((minHold ? request.minHold(Duration.ofHours(1)) : request).build()).join();
+		}
+		this.store.beforeRelease = () -> {
+			calls.incrementAndGet();
+			clock.pass(this.settings.commandTimeout().multipliedBy(2));
+		};
+		this.store.beforeKeep = this.store.beforeRelease;
+		turned.close();
+		assertThat(calls).hasPositiveValue().hasValueLessThan(leases / 2);
+		assertThat(turned.renewer().size()).isZero();
+	}
+
+	@Test
+	void closeWaitsForACallOfAnotherThreadForALimitedTime() {
+		CountDownLatch asked = new CountDownLatch(1);
+		CountDownLatch answer = new CountDownLatch(1);
+		Thread closing = Thread.currentThread();
+		this.registry.acquireAsync(LockRequest.of("a")).join();
+		this.registry.acquireAsync(LockRequest.of("b")).join();
+		this.store.beforeRelease = () -> {
+			if (Thread.currentThread() != closing) {
+				asked.countDown();
+				awaitQuietly(answer);
+			}
+			awaitQuietly(asked);
+		};
+		this.registry.close();
+		assertThat(isFreeInStore("a")).isNotEqualTo(isFreeInStore("b"));
+		answer.countDown();
+		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("b"));
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.support.GenericApplicationContext;
 
 import io.dlock.LockHandle;
 import io.dlock.LockMode;
@@ -58,6 +59,30 @@ class ShutdownTimeoutTests extends AbstractLeaseLockRegistryTests {
 		patient.acquireAsync(LockRequest.of("queued")).get().release();
 		patient.close();
 		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> patient.acquire("queued"));
+	}
+
+	/**
+	 * The client of the store may be paused next.
+	 */
+	@Test
+	void c6PausedContextWaitsForHolders() throws Exception {
+		try (GenericApplicationContext context = new GenericApplicationContext()) {
+			context.registerBean(LeaseLockRegistry.class, () -> new LeaseLockRegistry(this.store,
+					this.settings.toBuilder().shutdownTimeout(Duration.ofSeconds(30)).build()));
+			context.refresh();
+			LeaseLockRegistry patient = context.getBean(LeaseLockRegistry.class);
+			LockHandle held = patient.acquireAsync(LockRequest.of("key")).get();
+			CompletableFuture<Void> pausing = inOtherThread(() -> {
+				context.pause();
+				return null;
+			});
+			Awaitility.await().until(() -> !patient.isRunning());
+			assertThat(pausing).isNotDone();
+			held.release();
+			pausing.get();
+			context.restart();
+			assertThat(patient.isRunning()).isTrue();
+		}
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.dlock.observation;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -120,6 +121,42 @@ class FailingObservationTests extends AbstractDistributedLockedTests {
 			.hasNameEqualTo("dlock.call")
 			.hasLowCardinalityKeyValue("name", "Work.synchronous")
 			.doesNotHaveHighCardinalityKeyValueWithKey("dlock.key");
+	}
+
+	@Test
+	void onlyTheFirstEndCounts() {
+		List<String> seen = new ArrayList<>();
+		this.observations.observationConfig().observationHandler(new ObservationHandler<>() {
+
+			@Override
+			public void onEvent(Observation.Event event, Observation.Context context) {
+				seen.add(event.getName());
+			}
+
+			@Override
+			public void onError(Observation.Context context) {
+				seen.add("error");
+			}
+
+			@Override
+			public void onStop(Observation.Context context) {
+				seen.add("stop " + ((LockCallObservationContext) context).getOutcome());
+			}
+
+			@Override
+			public boolean supportsContext(Observation.Context context) {
+				return true;
+			}
+
+		});
+		CallObservation call = new CallObservationFactory(
+				() -> new LockObservationSettings(this.observations, null, "memory"))
+			.start("name", List.of("key"), null);
+		call.end(null);
+		call.lost();
+		call.cancelled();
+		call.end(new IllegalStateException("late"));
+		assertThat(seen).containsExactly("stop SUCCESS");
 	}
 
 	@Test
