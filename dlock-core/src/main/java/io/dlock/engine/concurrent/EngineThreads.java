@@ -68,7 +68,7 @@ public final class EngineThreads implements AutoCloseable {
 
 	private final BurstQueue expired;
 
-	/** The thread of the latest event. */
+	/** The thread that publishes an event. */
 	private volatile @Nullable Thread publisher;
 
 	public EngineThreads() {
@@ -233,7 +233,12 @@ public final class EngineThreads implements AutoCloseable {
 	public boolean event(Runnable work) {
 		return tell(this.events, () -> {
 			this.publisher = Thread.currentThread();
-			work.run();
+			try {
+				work.run();
+			}
+			finally {
+				this.publisher = null;
+			}
 		});
 	}
 
