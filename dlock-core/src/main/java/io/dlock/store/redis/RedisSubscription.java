@@ -20,7 +20,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
-import org.springframework.util.backoff.FixedBackOff;
+import org.springframework.util.backoff.BackOffExecution;
 
 import io.dlock.store.Mailbox;
 import io.dlock.store.redis.connection.RedisConnections;
@@ -53,6 +53,8 @@ final class RedisSubscription implements Mailbox {
 	/** Held while the container starts or ends. */
 	private final ReentrantLock changing = new ReentrantLock();
 
+	private volatile boolean opened;
+
 	private volatile long lastMessage;
 
 	RedisSubscription(RedisConnections connections, RedisConnectionFactory subscribers, String channel,
@@ -65,7 +67,7 @@ final class RedisSubscription implements Mailbox {
 		this.container.setTaskExecutor(new SyncTaskExecutor());
 		this.container.setSubscriptionExecutor(this.threads);
 		this.container.setMaxSubscriptionRegistrationWaitingTime(commandTimeout.multipliedBy(2).toMillis());
-		this.container.setRecoveryBackoff(new FixedBackOff(commandTimeout.toMillis(), FixedBackOff.UNLIMITED_ATTEMPTS));
+		this.container.setRecoveryBackoff(() -> this::nextAttempt);
 		this.container.afterPropertiesSet();
 		this.container.addMessageListener((message, pattern) -> {
 			this.lastMessage = System.nanoTime();
@@ -81,8 +83,16 @@ final class RedisSubscription implements Mailbox {
 	 */
 	void open() {
 		this.container.start();
+		this.opened = true;
 		this.lastMessage = System.nanoTime();
 		beatAgain();
+	}
+
+	/**
+	 * The container of Lettuce makes its next attempt on the thread of the caller.
+	 */
+	private long nextAttempt() {
+		return this.opened ? this.commandTimeout.toMillis() : BackOffExecution.STOP;
 	}
 
 	/**

@@ -18,6 +18,7 @@ import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.ReturnType;
 
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
@@ -25,6 +26,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
+import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
 import io.dlock.test.TcpProxy;
 
@@ -136,7 +138,10 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 			int before = proxy().openConnections();
 			for (int i = 0; i < 3; i++) {
 				killSubscriptions();
-				Awaitility.await().ignoreException(StoreException.class).until(() -> isTurnTold(store, address, told));
+				Awaitility.await()
+					.atMost(TIMEOUT.multipliedBy(9))
+					.ignoreException(StoreException.class)
+					.until(() -> isTurnTold(store, address, told));
 			}
 			Awaitility.await().untilAsserted(() -> assertThat(proxy().openConnections()).isLessThanOrEqualTo(before));
 		}
@@ -181,6 +186,50 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 				onServer((connection) -> connection.execute("CLIENT", "UNPAUSE".getBytes()));
 			}
 		}
+	}
+
+	@Test
+	void subscriptionWithoutAnAnswerIsGivenUp() {
+		MailboxAddress failed = MailboxAddress.create(Duration.ofSeconds(9));
+		try (RedisLockStore store = impatient()) {
+			proxy().delayReplies(TIMEOUT.dividedBy(5));
+			CompletableFuture<?> opening = CompletableFuture.runAsync(() -> open(store, failed));
+			Awaitility.await().until(() -> proxy().silence("SUBSCRIBE") > 0);
+			assertThat(opening).failsWithin(Patience.EVENTUALLY)
+				.withThrowableThat()
+				.withCauseInstanceOf(StoreException.class);
+			proxy().heal();
+			assertThatIsNotSubscribed(store, failed);
+		}
+	}
+
+	static Mailbox open(RedisLockStore store, MailboxAddress address) {
+		return Objects.requireNonNull(store.openMailbox(address, (key) -> {
+		}));
+	}
+
+	/**
+	 * The next subscription tells that Redis has executed what came before.
+	 */
+	final void assertThatIsNotSubscribed(RedisLockStore store, MailboxAddress failed) {
+		MailboxAddress next = MailboxAddress.create(Duration.ofSeconds(9));
+		try (Mailbox mailbox = Awaitility.await()
+			.ignoreException(StoreException.class)
+			.until(() -> open(store, next), Objects::nonNull)) {
+			assertThat(mailbox).isNotNull();
+			Awaitility.await().during(TIMEOUT.multipliedBy(3)).untilAsserted(() -> {
+				assertThat(subscribers(next)).isEqualTo(1);
+				assertThat(subscribers(failed)).isZero();
+			});
+		}
+	}
+
+	private long subscribers(MailboxAddress address) {
+		AtomicLong subscribers = new AtomicLong();
+		onServer((connection) -> subscribers.set(Objects.requireNonNull(connection.scriptingCommands()
+			.eval("return redis.call('PUBSUB', 'NUMSUB', ARGV[1])[2]".getBytes(), ReturnType.INTEGER, 0,
+					("dlock:mail:" + address.value()).getBytes()))));
+		return subscribers.get();
 	}
 
 	final void killSubscriptions() {

@@ -362,4 +362,29 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 		}
 	}
 
+	/**
+	 * The store has a connection for commands and gets no other, as at the limit of
+	 * clients.
+	 */
+	@Test
+	void subscriptionWithoutAConnectionIsGivenUp() {
+		MailboxAddress failed = MailboxAddress.create(Duration.ofSeconds(9));
+		try (RedisLockStore store = impatient()) {
+			proxy().refuse(true);
+			CompletableFuture<?> opening = CompletableFuture.runAsync(() -> open(store, failed));
+			try {
+				assertThat(opening).failsWithin(Patience.EVENTUALLY)
+					.withThrowableThat()
+					.havingCause()
+					.isInstanceOfSatisfying(StoreException.class, (ex) -> assertThat(ex.isLasting()).isFalse());
+			}
+			finally {
+				proxy().heal();
+			}
+			assertThat(store.inspection().diagnose().warnings()).as("it is no refusal")
+				.noneMatch((warning) -> warning.contains("poll"));
+			assertThatIsNotSubscribed(store, failed);
+		}
+	}
+
 }

@@ -23,6 +23,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
@@ -88,6 +89,29 @@ class RedisWithoutMessagesIntegrationTests {
 					.hasSize(2)
 					.allSatisfy((message) -> assertThat(message).contains("poll", "+publish", "&dlock:mail:*")));
 			assertThat(store.inspection().diagnose().warnings()).contains(log.messages().get(0));
+		}
+		finally {
+			destroy(application);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void r19SubscriptionThatSucceedsEndsTheWarning(Client client) {
+		enter("ACL SETUSER dlock on >secret ~* &* +@all -subscribe");
+		RedisConnectionFactory application = factory(client);
+		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
+		try (RedisLockStore store = store(application)) {
+			Patience.connected(store);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.openMailbox(address, (key) -> {
+			}));
+			assertThat(store.inspection().diagnose().warnings()).anyMatch((warning) -> warning.contains("poll"));
+			enter("ACL SETUSER dlock +subscribe");
+			try (Mailbox mailbox = store.openMailbox(address, (key) -> {
+			})) {
+				assertThat(mailbox).isNotNull();
+				assertThat(store.inspection().diagnose().warnings()).noneMatch((warning) -> warning.contains("poll"));
+			}
 		}
 		finally {
 			destroy(application);
