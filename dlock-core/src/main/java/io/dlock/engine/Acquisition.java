@@ -362,7 +362,7 @@ class Acquisition {
 
 	private String consequence() {
 		return (this.unanswered != null)
-				? "The lock is not held. If the store grants it nevertheless, it is revoked or ends within "
+				? "The lock is not held. If the store has granted it, it is revoked or ends within "
 						+ this.context.terms().lease().toMillis() + " ms of the grant"
 				: "The lock is not held";
 	}
