@@ -1,6 +1,7 @@
 package io.dlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -9,6 +10,7 @@ import java.util.function.Function;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
@@ -74,8 +76,7 @@ final class ContextHierarchyCheck {
 			boolean product = bean instanceof FactoryBean;
 			Class<?> type = (bean != null && !product) ? AopUtils.getTargetClass(bean) : type(others, name);
 			List<Method> locked = (type != null) ? this.lockedMethods.apply(ClassUtils.getUserClass(type)) : List.of();
-			if (!locked.isEmpty() && !JdkProxyInterceptor
-				.isLocked((product && others.isSingleton(name)) ? others.getBean(name) : bean)) {
+			if (!locked.isEmpty() && !isLocked((product && others.isSingleton(name)) ? others.getBean(name) : bean)) {
 				throw refusal(name, locked);
 			}
 		}
@@ -92,6 +93,15 @@ final class ContextHierarchyCheck {
 			logger.debug("The type of bean '" + name + "' is unknown", ex);
 			return null;
 		}
+	}
+
+	/**
+	 * A context may have a bean of another.
+	 */
+	static boolean isLocked(@Nullable Object bean) {
+		return bean instanceof Advised advised && Arrays.stream(advised.getAdvisors())
+			.anyMatch((advisor) -> advisor.getAdvice() instanceof DistributedLockedInterceptor
+					|| advisor.getAdvice() instanceof JdkProxyInterceptor);
 	}
 
 	private static InvalidLockedMethodException refusal(String name, List<Method> locked) {

@@ -296,7 +296,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		this.transactions.get().checkCommitsOf(bean);
 		Object advised = needsAdvice(bean, locked) ? advise(bean, beanName) : bean;
 		JdkProxyInterceptor.advise(bean, locked, this.interceptor, this.place);
-		if ((!locked.isEmpty() || JdkProxyInterceptor.isLocked(bean)) && this.beanFactory != null
+		if ((!locked.isEmpty() || ContextHierarchyCheck.isLocked(bean)) && this.beanFactory != null
 				&& this.beanFactory.containsBeanDefinition(beanName)) {
 			this.lockedBeans.add(beanName);
 		}

@@ -72,11 +72,11 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 	/**
 	 * Whether the proxy has the lock already. A context may have a bean of another.
 	 * @param bean the bean
-	 * @return whether it locks its target, or what only its interfaces have
+	 * @return whether it locks its target, or by itself if there is none
 	 */
-	static boolean isLocked(@Nullable Object bean) {
-		return bean instanceof Advised advised
-				&& (has(advised, DistributedLockedInterceptor.class) || has(advised, JdkProxyInterceptor.class));
+	static boolean isLocked(Object bean) {
+		return bean instanceof Advised advised && (has(advised, DistributedLockedInterceptor.class)
+				|| (isAroundProxy(bean) && has(advised, JdkProxyInterceptor.class)));
 	}
 
 	/**
