@@ -335,13 +335,11 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 
 	/**
 	 * In AspectJ mode no proxy is made, but the lock is added to one that exists, outside
-	 * of its transactions. A proxy that is a bean by two names is advised once, and so is
-	 * a method behind two proxies.
+	 * of its transactions. A proxy that is a bean by two names is advised once.
 	 */
 	private boolean needsAdvice(Object bean, List<Method> locked) {
 		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean)) && !JdkProxyInterceptor.isLocked(bean)
-				&& !JdkProxyInterceptor.locksAlone(bean, locked)
-				&& JdkProxyInterceptor.lockedInside(bean, this.place) == null;
+				&& !JdkProxyInterceptor.locksAlone(bean, locked);
 	}
 
 }

@@ -10,7 +10,6 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 
@@ -43,12 +42,8 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 		if (!isJdkProxy(bean) || !(bean instanceof Advised advised) || has(advised, JdkProxyInterceptor.class)) {
 			return;
 		}
-		Object inner = lockedInside(bean, place);
-		List<Method> more = interceptor
-			.checkProxy(bean.getClass(), locksAlone(bean, locked) ? null : AopUtils.getTargetClass(bean))
-			.stream()
-			.filter((method) -> inner == null || !method.getDeclaringClass().isInstance(inner))
-			.toList();
+		List<Method> more = interceptor.checkProxy(bean.getClass(),
+				locksAlone(bean, locked) ? null : AopUtils.getTargetClass(bean));
 		if (!more.isEmpty()) {
 			JdkProxyInterceptor advice = new JdkProxyInterceptor(interceptor, bean.getClass());
 			place.add(advised, place.advisor(advice.methods(more), advice));
@@ -77,22 +72,6 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 	static boolean isLocked(Object bean) {
 		return bean instanceof Advised advised && (has(advised, DistributedLockedInterceptor.class)
 				|| (isAroundProxy(bean) && has(advised, JdkProxyInterceptor.class)));
-	}
-
-	/**
-	 * Find the proxy behind another one that locks what both have, so that the outer one
-	 * does not have to.
-	 * @param bean the bean, which may be the outer proxy
-	 * @param place the place of the lock
-	 * @return the inner proxy, or {@code null} if there is none, or it would lock inside
-	 * of a transaction
-	 */
-	static @Nullable Object lockedInside(Object bean, LockAdvisorPlacement place) {
-		Object target = AopProxyUtils.getSingletonTarget(bean);
-		if (target == null || place.hasTransaction((Advised) bean)) {
-			return null;
-		}
-		return isLocked(target) ? target : lockedInside(target, place);
 	}
 
 	/**

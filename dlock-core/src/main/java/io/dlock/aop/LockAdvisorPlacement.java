@@ -72,16 +72,6 @@ record LockAdvisorPlacement(IntSupplier order, Supplier<TransactionIntegration> 
 		}
 	}
 
-	/**
-	 * Whether a proxy begins transactions, which have to be inside of the lock.
-	 * @param proxy the proxy
-	 * @return whether it does
-	 */
-	boolean hasTransaction(Advised proxy) {
-		return Arrays.stream(proxy.getAdvisors())
-			.anyMatch((advisor) -> this.transactions.get().isTransaction(advisor.getAdvice()));
-	}
-
 	private boolean isInside(Advisor advisor, Advisor lock) {
 		return AnnotationAwareOrderComparator.INSTANCE.compare(advisor, lock) > 0
 				|| this.transactions.get().isTransaction(advisor.getAdvice());

@@ -13,9 +13,7 @@ import org.aspectj.lang.annotation.Before;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.EnableAspectJAutoProxy;
 import org.springframework.core.Ordered;
@@ -135,9 +133,9 @@ class LockAdvisorPlacementTests {
 		this.context.registerBean(PlatformTransactionManager.class, () -> new DataSourceTransactionManager(dataSource));
 		this.context.register(Config.class, Ten.class, LastOrder.class, WithoutOrder.class);
 		List.of(components).forEach(this.context::register);
-		this.context.registerBean("work", Work.class);
+		this.context.registerBean(Work.class);
 		this.context.refresh();
-		return this.context.getBean("work", Work.class);
+		return this.context.getBean(Work.class);
 	}
 
 	private Work start(Class<?>... components) {
@@ -174,25 +172,6 @@ class LockAdvisorPlacementTests {
 		start(EarlyTransactions.class).transactional();
 		assertThat(SEEN).containsExactly("ten inside in transaction", "last inside in transaction",
 				"none inside in transaction", "body inside in transaction");
-	}
-
-	static class Outer {
-
-		@Bean
-		Object outer(Work work) {
-			ProxyFactory factory = new ProxyFactory(work);
-			factory.setProxyTargetClass(true);
-			return factory.getProxy();
-		}
-
-	}
-
-	@Test
-	void c7LockIsOutsideTheTransactionOfAProxyAroundAnotherThatLocks() {
-		start(Transactions.class, Outer.class);
-		this.context.getBean("outer", Work.class).transactional();
-		assertThat(SEEN).contains("body inside in transaction")
-			.noneMatch((seen) -> seen.endsWith("outside in transaction"));
 	}
 
 	@Test

