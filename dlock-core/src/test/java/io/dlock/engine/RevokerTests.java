@@ -189,6 +189,17 @@ class RevokerTests {
 		assertThat(this.revoker.size()).isZero();
 	}
 
+	/**
+	 * The last repetition begins shortly before the lease is over.
+	 */
+	@Test
+	void r25RevocationEndsWithItsLeaseOnASlowStore() {
+		this.store.beforeRelease = () -> this.clock.pass(TIMEOUT.multipliedBy(9).dividedBy(10));
+		revoke("key", 1);
+		pass(HOUR.plus(TIMEOUT));
+		assertThat(this.revoker.size()).isZero();
+	}
+
 	@Test
 	void r25RevocationThatIsRefusedForGoodEndsWithItsLease() {
 		this.store.beforeRelease = () -> {

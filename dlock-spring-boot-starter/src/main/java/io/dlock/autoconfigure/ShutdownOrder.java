@@ -121,11 +121,19 @@ final class ShutdownOrder implements DestructionAwareBeanPostProcessor, Applicat
 			.filter(this.beans::containsSingleton);
 	}
 
+	/**
+	 * A listener is told of the locks that are lost at the end. It may be made by a
+	 * configuration with a locked method.
+	 */
 	private Stream<String> locked() {
+		Set<String> listening = created(LockListener.class)
+			.flatMap((listener) -> Stream.concat(Stream.of(listener), dependencies(listener).stream()))
+			.collect(Collectors.toSet());
 		return created(DistributedLockedBeanPostProcessor.class)
 			.map((name) -> this.beans.getBean(name, DistributedLockedBeanPostProcessor.class))
 			.flatMap((postProcessor) -> postProcessor.lockedBeans().stream())
-			.filter(this.beans::containsSingleton);
+			.filter(this.beans::containsSingleton)
+			.filter(Predicate.not(listening::contains));
 	}
 
 	private boolean stopsBeforeTheRegistry(String name) {

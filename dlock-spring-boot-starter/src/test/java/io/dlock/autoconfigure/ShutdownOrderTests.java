@@ -23,7 +23,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 import io.dlock.DistributedLocked;
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
+import io.dlock.LockListener;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
@@ -243,6 +245,55 @@ class ShutdownOrderTests extends AbstractShutdownTests {
 				assertThat(context.getBeanFactory().containsSingleton("jobs")).isFalse();
 			});
 		assertThat(output).doesNotContain("ERROR").doesNotContain("WARN");
+	}
+
+	static class Audit implements LockListener, AutoCloseable {
+
+		private final List<String> done;
+
+		Audit(List<String> done) {
+			this.done = done;
+		}
+
+		@Override
+		public void onEvent(LockEvent event) {
+			if (event instanceof LockEvent.Lost) {
+				this.done.add("lost");
+			}
+		}
+
+		@Override
+		public void close() {
+			this.done.add("closed");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LockedConfiguration {
+
+		@DistributedLocked("'nightly'")
+		public void nightly() {
+		}
+
+		@Bean
+		Audit audit(Progress progress) {
+			return new Audit(progress.done);
+		}
+
+	}
+
+	@Test
+	void listenerOfAConfigurationWithALockedMethodIsToldOfTheLastLoss() {
+		Progress progress = new Progress();
+		this.runner.withBean(Progress.class, () -> progress)
+			.withUserConfiguration(LockedConfiguration.class)
+			.withPropertyValues("dlock.shutdown-timeout=100ms")
+			.run((context) -> {
+				context.getBean(LockRegistry.class).acquireAsync(LockRequest.of("a")).get();
+				context.close();
+			});
+		assertThat(progress.done).containsExactly("lost", "closed");
 	}
 
 }

@@ -162,7 +162,7 @@ public final class Revoker {
 			this.pending.decrementAndGet();
 			return;
 		}
-		boolean answering = attempt(revocation);
+		boolean answering = attempt(revocation, repetition);
 		if (repetition) {
 			this.nextRepetition = (answering ? this.clock.nanoTime() : this.nextRound) + REPETITION_NANOS;
 		}
@@ -182,11 +182,12 @@ public final class Revoker {
 
 	/**
 	 * Call the store.
+	 * @param repetition whether it has answered this revocation before
 	 * @return whether it has answered
 	 */
-	private boolean attempt(Revocation revocation) {
+	private boolean attempt(Revocation revocation, boolean repetition) {
 		try {
-			if (isUndone(revocation)) {
+			if (isUndone(revocation) || (repetition && isOver(revocation))) {
 				this.pending.decrementAndGet();
 			}
 			else {
@@ -272,7 +273,7 @@ public final class Revoker {
 		boolean answering = true;
 		for (Revocation revocation : takeAll()) {
 			if (answering && !limit.isOver()) {
-				answering = attempt(revocation);
+				answering = attempt(revocation, false);
 			}
 			else {
 				this.unanswered.add(revocation);

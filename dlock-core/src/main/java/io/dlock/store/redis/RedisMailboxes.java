@@ -125,7 +125,7 @@ final class RedisMailboxes {
 		}
 		catch (RuntimeException ex) {
 			subscription.close();
-			this.noSubscription = (RedisErrors.serverCode(ex) != null) ? RedisErrors.rootMessage(ex) : "";
+			this.noSubscription = RedisErrors.translate("subscribe", ex).isLasting() ? RedisErrors.rootMessage(ex) : "";
 			warnIf("");
 			throw new StoreException(Effect.NONE, false, "Could not subscribe to Redis (" + ex.getMessage() + ")", ex);
 		}

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -115,6 +116,28 @@ class RedisWithoutMessagesIntegrationTests {
 		}
 		finally {
 			destroy(application);
+		}
+	}
+
+	/**
+	 * With Lettuce. The subscription of Jedis may have a connection of its pool.
+	 */
+	@Test
+	void fullServerDoesNotCountAsOneThatRefusesMessages() {
+		try (RedisServer full = RedisServer.start(); CapturedLog log = CapturedLog.of(RedisMailboxes.class)) {
+			RedisStandaloneConfiguration address = new RedisStandaloneConfiguration(full.host(), full.port());
+			LettuceConnectionFactory application = LettuceFactories.create(address);
+			try (RedisLockStore store = store(application)) {
+				Patience.connected(store);
+				LettuceFactories.call(address, "CONFIG", "SET", "maxclients", "1");
+				assertThatExceptionOfType(StoreException.class)
+					.isThrownBy(() -> store.openMailbox(MailboxAddress.create(Duration.ofSeconds(9)), (key) -> {
+					}));
+				assertThat(log.messages()).isEmpty();
+			}
+			finally {
+				application.destroy();
+			}
 		}
 	}
 
