@@ -39,7 +39,8 @@ class RedisAcknowledgementStartIntegrationTests extends AbstractRedisAcknowledge
 		assertThat(store.inspection().diagnose().warnings())
 			.anyMatch((warning) -> warning.startsWith("0 replicas are connected, but 2 have to acknowledge each lock"));
 		replica();
-		assertThat(unacknowledged(store, "a", "a")).hasMessageContaining("1 of 2 replicas");
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(unacknowledged(store, "a", "a")).hasMessageContaining("1 of 2 replicas"));
 		replica();
 		Awaitility.await()
 			.ignoreExceptionsInstanceOf(StoreException.class)
