@@ -158,9 +158,9 @@ public final class LockContext {
 		}
 
 		/**
-		 * Leave the place of the {@linkplain LockContext#current() current} handle to
-		 * those that are bound besides this one: for a lock that is only kept, by a
-		 * transaction, after the method that needed it has ended.
+		 * Give up the place of the {@linkplain LockContext#current() current} handle if
+		 * another handle is bound: the method of this lock has ended, and only a
+		 * transaction keeps the lock.
 		 */
 		public void keepOnly() {
 			synchronized (this.bound) {

@@ -333,7 +333,7 @@ public final class LockSettings {
 	}
 
 	/**
-	 * Without the decimals of {@link Duration#multipliedBy}: each request is checked.
+	 * Each request is checked: {@link Duration#multipliedBy} would create decimals.
 	 */
 	private static void requireLongEnough(Supplier<String> what, Duration lease, Duration commandTimeout) {
 		if (TimeUnit.NANOSECONDS.convert(lease) / MIN_COMMANDS_PER_LEASE < TimeUnit.NANOSECONDS

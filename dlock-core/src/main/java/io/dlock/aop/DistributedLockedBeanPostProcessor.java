@@ -184,10 +184,11 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * Set how calls of locked methods are intercepted. {@link AdviceMode#PROXY} is the
-	 * default: calls of beans by others. With {@link AdviceMode#ASPECTJ} it is all calls,
-	 * by the {@code DistributedLockedAspect}, which has to be woven into the methods; the
-	 * bean is refused if it is not.
+	 * Set how calls of locked methods are intercepted. With {@link AdviceMode#PROXY}, the
+	 * default, calls through the proxy of a bean are locked. With
+	 * {@link AdviceMode#ASPECTJ} all calls are locked by the
+	 * {@code DistributedLockedAspect}, which has to be woven into the methods. A bean
+	 * without it is refused.
 	 * @param mode the mode
 	 */
 	public void setMode(AdviceMode mode) {

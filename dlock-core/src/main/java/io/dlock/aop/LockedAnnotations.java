@@ -51,7 +51,7 @@ final class LockedAnnotations {
 	}
 
 	/**
-	 * The method whose annotations and names count.
+	 * The method that has the annotations and the names of the parameters.
 	 * @param method the method that is called
 	 * @param type the class of the bean
 	 * @return the method of the class, or of the interface

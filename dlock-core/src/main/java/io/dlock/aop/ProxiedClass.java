@@ -3,7 +3,7 @@ package io.dlock.aop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A class of proxies, which may be that of proxies for several targets.
+ * A class of proxies. Proxies of several targets may share it.
  *
  * @param proxy the class of the proxy
  * @param target the class of its target, or {@code null}

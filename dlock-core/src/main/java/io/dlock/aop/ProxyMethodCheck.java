@@ -39,7 +39,8 @@ final class ProxyMethodCheck implements MethodCheck {
 	}
 
 	/**
-	 * With an annotation of its own: that of a class is for the other methods.
+	 * Refuse an annotation of the method itself. The annotation of a class is for its
+	 * other methods.
 	 */
 	private static void refuseLifecycle(Method method, String action) {
 		if (AnnotatedElementUtils.hasAnnotation(method, DistributedLocked.class)) {

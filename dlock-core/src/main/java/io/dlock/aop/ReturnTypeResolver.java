@@ -113,7 +113,7 @@ final class ReturnTypeResolver {
 
 	/**
 	 * The caller receives a separate publisher, which has none of the special types. A
-	 * {@code Deferred} is not deferred: it runs before its value is asked for.
+	 * {@code Deferred} starts before its value is requested.
 	 */
 	private static boolean canBeOurs(ReactiveAdapter adapter, Class<?> type) {
 		return type.isAssignableFrom(adapter.getReactiveType()) && adapter.getDescriptor().isDeferred()

@@ -30,7 +30,7 @@ import io.dlock.console.LockCount;
  * <td>{@code dlock.wait}</td>
  * <td>timer</td>
  * <td>{@code name}, {@code outcome}: {@code acquired}, {@code busy}, {@code failed}</td>
- * <td>from the request to the lock, or to the answer that there is none</td>
+ * <td>from the request to the lock or its refusal</td>
  * </tr>
  * <tr>
  * <td>{@code dlock.hold}</td>
@@ -62,7 +62,7 @@ import io.dlock.console.LockCount;
  * <td>{@code dlock.store.failures}</td>
  * <td>counter</td>
  * <td>{@code name}, {@code fail.open}: {@code true}, {@code false}</td>
- * <td>requests that failed because the store did; {@code true} if the work was done
+ * <td>requests for which the store did not decide; {@code true} if the work was done
  * without the lock</td>
  * </tr>
  * <tr>

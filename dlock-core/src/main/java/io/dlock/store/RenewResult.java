@@ -17,8 +17,8 @@ public enum RenewResult {
 	UNKNOWN,
 
 	/**
-	 * The lease was not renewed, because the others of its call took the time. It is sent
-	 * again at once, so that this is no answer to a call without other answers.
+	 * The lease was not renewed, because the other leases of its call took the time. The
+	 * engine sends it again at once. A call needs another answer besides this one.
 	 */
 	NOT_SENT
 

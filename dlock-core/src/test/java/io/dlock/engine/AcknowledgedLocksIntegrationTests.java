@@ -7,7 +7,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.LockHandle;
@@ -54,14 +53,7 @@ class AcknowledgedLocksIntegrationTests {
 
 	@BeforeEach
 	void start() {
-		Awaitility.await().until(() -> {
-			try (RedisConnection connection = this.factory.getConnection()) {
-				return "online".equals(connection.serverCommands()
-					.info("replication")
-					.getProperty("slave0", "")
-					.replaceFirst(".*state=(\\w+).*", "$1"));
-			}
-		});
+		this.master.awaitReplicas();
 		this.store = Patience.connected(new RedisLockStore(this.factory,
 				RedisLockStoreSettings.defaults()
 					.withCommandTimeout(this.settings.commandTimeout())

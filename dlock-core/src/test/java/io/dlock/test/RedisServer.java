@@ -13,6 +13,8 @@ import java.util.function.IntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import org.awaitility.Awaitility;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import redis.embedded.core.ExecutableProvider;
 
 /**
@@ -23,6 +25,10 @@ import redis.embedded.core.ExecutableProvider;
  * {@value #URL_PROPERTY} a running server ({@code host:port}) to use as the shared one.
  */
 public final class RedisServer extends LocalServer {
+
+	private static final Pattern ACKNOWLEDGED = Pattern.compile("state=online,offset=[1-9]");
+
+	private static final Pattern UNACKNOWLEDGED = Pattern.compile("state=(?!online)|offset=0,");
 
 	static final String BINARY_PROPERTY = "dlock.test.redis-server";
 
@@ -132,6 +138,19 @@ public final class RedisServer extends LocalServer {
 				List.of("--bind", "127.0.0.1", "--port", Integer.toString(port), "--save", "", "--appendonly", "no"));
 		arguments.addAll(extraArgs);
 		return arguments;
+	}
+
+	/**
+	 * Wait until the replicas acknowledge what they receive. From Redis 7 on that is up
+	 * to a second after they are online.
+	 */
+	public void awaitReplicas() {
+		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration(host(), port());
+		Awaitility.await().until(() -> {
+			LettuceFactories.call(server, "PUBLISH", "replicated", "?");
+			String replication = LettuceFactories.call(server, "INFO", "replication");
+			return ACKNOWLEDGED.matcher(replication).find() && !UNACKNOWLEDGED.matcher(replication).find();
+		});
 	}
 
 	public String host() {

@@ -77,7 +77,7 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	}
 
 	/**
-	 * The repetition of the first use of the store.
+	 * The retry of the first use of the store.
 	 * @return the retry, or {@code null} if the start does not depend on the store
 	 */
 	public @Nullable StartupRetry startupRetry() {

@@ -52,8 +52,8 @@ public final class AsyncLimit {
 	}
 
 	/**
-	 * The keys of a set whose turn comes after the wait time have the time of one call
-	 * together.
+	 * The keys of a set that are requested after the wait time share the time of one
+	 * call.
 	 */
 	private static long patienceNanos(Deadline deadline, long commandTimeout) {
 		long late = -deadline.remainingNanos();

@@ -29,7 +29,7 @@ public final class EngineThreads implements AutoCloseable {
 	/** Each of them may wait for the answer of the store. */
 	public static final int WORKERS = 32;
 
-	/** Releases are as many as acquires, and a lock that waits for its own is taken. */
+	/** Each acquire has a release, and a lock stays taken while its release waits. */
 	private static final int RELEASERS = WORKERS;
 
 	/** Each of them may be blocked by code of the application. */

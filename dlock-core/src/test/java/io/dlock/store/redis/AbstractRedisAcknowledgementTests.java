@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -59,8 +58,7 @@ abstract class AbstractRedisAcknowledgementTests {
 
 	private static void replicate(RedisServer replica, RedisServer master) {
 		RedisClusterIntegrationTests.call(replica, "REPLICAOF", master.host(), Integer.toString(master.port()));
-		Awaitility.await()
-			.until(() -> RedisClusterIntegrationTests.call(master, "INFO", "replication").contains("state=online"));
+		master.awaitReplicas();
 	}
 
 	final RedisLockStore store(Client client, RedisAcknowledgement acknowledgement) {

@@ -220,9 +220,7 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 			Awaitility.await()
 				.ignoreExceptions()
 				.until(() -> RedisClusterIntegrationTests.call(replica, "CLUSTER", "REPLICATE", master).equals("OK"));
-			RedisServer of = nodes.get(i);
-			Awaitility.await()
-				.until(() -> RedisClusterIntegrationTests.call(of, "INFO", "replication").contains("state=online"));
+			nodes.get(i).awaitReplicas();
 		}
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(RedisClusterIntegrationTests.call(nodes.get(0), "CLUSTER", "INFO"))
