@@ -8,9 +8,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
@@ -100,6 +103,24 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		assertThat(waiter).failsWithin(Patience.EVENTUALLY)
 			.withThrowableThat()
 			.withCauseInstanceOf(LockRegistryClosedException.class);
+	}
+
+	/**
+	 * Each waiter that ends calls the next one of its queue.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void r51ThousandsOfFuturesOfOneKeyEndAtTheClose(LockMode mode) {
+		LockHandle held = this.registry.acquire("key");
+		LockRequest request = LockRequest.builder("key").mode(mode).waitTime(LockRequest.FOREVER).build();
+		List<CompletableFuture<LockHandle>> waiting = Stream.generate(() -> this.registry.acquireAsync(request))
+			.limit(20_000)
+			.toList();
+		this.registry.close();
+		assertThat(waiting).allSatisfy((future) -> assertThat(future).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockRegistryClosedException.class));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::release);
 	}
 
 	@Test
