@@ -91,7 +91,7 @@ class ScheduledLockTests {
 			this.run.run();
 		}
 
-		@ScheduledLock(name = "slow", atMost = "300ms")
+		@ScheduledLock(name = "slow", atMost = "1s")
 		public void slow() {
 			this.run.run();
 		}

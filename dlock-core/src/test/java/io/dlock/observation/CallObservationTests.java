@@ -25,11 +25,14 @@ import io.dlock.LockBusyException;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
 import io.dlock.aop.AbstractDistributedLockedTests;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -49,6 +52,12 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 
 	static class Work {
 
+		private final LeaseLockRegistry registry;
+
+		Work(LockRegistry registry) {
+			this.registry = (LeaseLockRegistry) registry;
+		}
+
 		@DistributedLocked(name = "orders", key = "#key")
 		public <T> T run(String key, Supplier<T> body) {
 			return body.get();
@@ -59,15 +68,15 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 			return "ran";
 		}
 
-		@DistributedLocked(name = "orders", key = "#key", lease = "300ms", renew = false)
+		@DistributedLocked(name = "orders", key = "#key")
 		public String losing(String key, Supplier<String> body) {
-			awaitLoss();
+			ForcedLoss.ofCurrent(this.registry);
 			return body.get();
 		}
 
-		@DistributedLocked(name = "orders", key = "#key", lease = "300ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLocked(name = "orders", key = "#key", onLost = OnLost.IGNORE)
 		public String losingCarelessly(String key) {
-			awaitLoss();
+			ForcedLoss.ofCurrent(this.registry);
 			return "done";
 		}
 
@@ -101,21 +110,16 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 			return body.get();
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLocked(key = "#key", onLost = OnLost.IGNORE)
 		public CompletableFuture<String> losingStage(String key) {
-			awaitLoss();
+			ForcedLoss.ofCurrent(this.registry);
 			return CompletableFuture.completedFuture("done");
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLocked(key = "#key", onLost = OnLost.IGNORE)
 		public Mono<String> losingMono(String key) {
-			awaitLoss();
+			ForcedLoss.ofCurrent(this.registry);
 			return Mono.just("done");
-		}
-
-		private static void awaitLoss() {
-			LockHandle handle = LockHandle.current().orElseThrow();
-			Awaitility.await().until(() -> !handle.isValid());
 		}
 
 	}

@@ -10,7 +10,10 @@ import org.springframework.transaction.annotation.Transactional;
 import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
+import io.dlock.LockRegistry;
 import io.dlock.OnLost;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.test.ForcedLoss;
 
 /**
  * Asynchronous methods that are called inside a transaction.
@@ -18,6 +21,12 @@ import io.dlock.OnLost;
 abstract class AbstractAsyncTransactionTests extends AbstractTransactionTests {
 
 	static class AsyncWork {
+
+		private final LeaseLockRegistry registry;
+
+		AsyncWork(LockRegistry registry) {
+			this.registry = (LeaseLockRegistry) registry;
+		}
 
 		@DistributedLocked(key = "'counter'", waitTime = "20s")
 		public <T> CompletableFuture<T> stage(Supplier<CompletableFuture<T>> body) {
@@ -34,30 +43,30 @@ abstract class AbstractAsyncTransactionTests extends AbstractTransactionTests {
 			return CompletableFuture.completedFuture("done");
 		}
 
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		@DistributedLocked("'counter'")
 		public CompletableFuture<String> losing() {
 			return CompletableFuture.completedFuture("done");
 		}
 
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		@DistributedLocked("'counter'")
 		public CompletableFuture<String> losingMeanwhile() {
-			awaitLoss();
+			ForcedLoss.ofCurrent(this.registry);
 			return CompletableFuture.completedFuture("done");
 		}
 
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLocked(key = "'counter'", onLost = OnLost.IGNORE)
 		public CompletableFuture<String> losingCarelessly() {
 			return CompletableFuture.completedFuture("done");
 		}
 
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		@DistributedLocked("'counter'")
 		@Transactional
 		public CompletableFuture<String> losingInItsTransaction(Runnable body) {
 			body.run();
 			return CompletableFuture.completedFuture("done");
 		}
 
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLocked(key = "'counter'", onLost = OnLost.IGNORE)
 		@Transactional
 		public CompletableFuture<String> losingCarelesslyInItsTransaction(Runnable body) {
 			body.run();

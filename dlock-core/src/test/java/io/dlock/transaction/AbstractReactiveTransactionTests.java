@@ -32,6 +32,7 @@ import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.CapturedLog;
+import io.dlock.test.ForcedLoss;
 import io.dlock.test.PostgresServer;
 
 /**
@@ -43,8 +44,11 @@ abstract class AbstractReactiveTransactionTests {
 
 		private final DatabaseClient database;
 
-		Counter(DatabaseClient database) {
+		private final LeaseLockRegistry registry;
+
+		Counter(DatabaseClient database, LeaseLockRegistry registry) {
 			this.database = database;
+			this.registry = registry;
 		}
 
 		@DistributedLocked(key = "#id", waitTime = "60s")
@@ -73,24 +77,19 @@ abstract class AbstractReactiveTransactionTests {
 			return Mono.never();
 		}
 
-		@DistributedLocked(key = "#id", lease = "400ms", renew = false)
-		public Mono<Integer> addShortly(String id) {
-			return read(id).flatMap((value) -> write(id, value + 1));
-		}
-
-		@DistributedLocked(key = "#id", lease = "400ms", renew = false)
+		@DistributedLocked("#id")
 		@Transactional
 		public Mono<Integer> losing(String id) {
 			return addAndLose(id);
 		}
 
-		@DistributedLocked(key = "#id", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLocked(key = "#id", onLost = OnLost.IGNORE)
 		@Transactional
 		public Mono<Integer> losingCarelessly(String id) {
 			return addAndLose(id);
 		}
 
-		@DistributedLocked(key = "#id", lease = "400ms", renew = false, onLost = OnLost.INTERRUPT)
+		@DistributedLocked(key = "#id", onLost = OnLost.INTERRUPT)
 		@Transactional
 		public Mono<Integer> interrupted(String id) {
 			return addAndLose(id).delayElement(Duration.ofSeconds(60));
@@ -108,7 +107,8 @@ abstract class AbstractReactiveTransactionTests {
 		}
 
 		private Mono<Integer> addAndLose(String id) {
-			return read(id).flatMap((value) -> write(id, value + 1)).delayElement(Duration.ofMillis(500));
+			return read(id).flatMap((value) -> write(id, value + 1))
+				.doOnNext((value) -> ForcedLoss.of(this.registry, id));
 		}
 
 		private Mono<Integer> read(String id) {
@@ -188,7 +188,7 @@ abstract class AbstractReactiveTransactionTests {
 		});
 		this.context.registerBean(LockRegistry.class, () -> this.registry);
 		this.context.registerBean(ReactiveTransactionManager.class, () -> manager);
-		this.context.registerBean(Counter.class, () -> new Counter(this.database));
+		this.context.registerBean(Counter.class, () -> new Counter(this.database, this.registry));
 		this.context.register(Config.class);
 		this.context.refresh();
 		this.counter = this.context.getBean(Counter.class);
@@ -213,7 +213,7 @@ abstract class AbstractReactiveTransactionTests {
 	}
 
 	final int value() {
-		return new Counter(this.database).read(this.id).block();
+		return new Counter(this.database, this.registry).read(this.id).block();
 	}
 
 	final List<String> warnings() {

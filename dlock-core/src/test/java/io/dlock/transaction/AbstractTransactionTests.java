@@ -7,7 +7,6 @@ import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
-import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -33,6 +32,7 @@ import io.dlock.aop.PostProcessors;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.CapturedLog;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -60,17 +60,17 @@ abstract class AbstractTransactionTests {
 			body.run();
 		}
 
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		@DistributedLocked("'counter'")
 		public void runShortly(Runnable body) {
 			body.run();
 		}
 
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLocked(key = "'counter'", onLost = OnLost.IGNORE)
 		public void runCarelessly(Runnable body) {
 			body.run();
 		}
 
-		@DistributedLocked(key = "'counter'", lease = "400ms", renew = false)
+		@DistributedLocked("'counter'")
 		@Transactional
 		public void runInTransaction(Runnable body) {
 			body.run();
@@ -184,9 +184,8 @@ abstract class AbstractTransactionTests {
 		return this.registry.find(KEY).isPresent();
 	}
 
-	static void awaitLoss() {
-		LockHandle handle = LockHandle.current().orElseThrow();
-		Awaitility.await().until(() -> !handle.isValid());
+	void loseLock() {
+		ForcedLoss.ofCurrent(this.registry);
 	}
 
 	List<String> warnings() {

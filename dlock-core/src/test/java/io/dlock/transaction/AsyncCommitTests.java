@@ -2,11 +2,11 @@ package io.dlock.transaction;
 
 import java.util.concurrent.CompletionException;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.dlock.LockLostException;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -25,7 +25,7 @@ public class AsyncCommitTests extends AbstractAsyncTransactionTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
 			this.async.losing().join();
 			insert();
-			Awaitility.await().until(() -> !isHeld());
+			ForcedLoss.of(this.registry, KEY);
 		})).withMessageContaining("is rolled back");
 		assertThat(entries()).isZero();
 		nothingIsLeft();
@@ -39,7 +39,7 @@ public class AsyncCommitTests extends AbstractAsyncTransactionTests {
 			this.async.losing().join();
 			this.async.stageOf("behind").join();
 			insert();
-			Awaitility.await().until(() -> !isHeld());
+			ForcedLoss.of(this.registry, KEY);
 		})).withMessageContaining("is rolled back");
 		assertThat(entries()).isZero();
 		nothingIsLeft();
@@ -61,7 +61,7 @@ public class AsyncCommitTests extends AbstractAsyncTransactionTests {
 		inTransaction(() -> {
 			this.async.losingCarelessly().join();
 			insert();
-			Awaitility.await().until(() -> !isHeld());
+			ForcedLoss.of(this.registry, KEY);
 		});
 		assertThat(entries()).isOne();
 		nothingIsLeft();
@@ -72,7 +72,7 @@ public class AsyncCommitTests extends AbstractAsyncTransactionTests {
 		startWith(InsideTransaction.FAIL);
 		assertThat(catchThrowable(this.async.losingInItsTransaction(() -> {
 			insert();
-			awaitLoss();
+			loseLock();
 		})::join)).isInstanceOf(CompletionException.class)
 			.cause()
 			.isInstanceOf(LockLostException.class)
@@ -86,7 +86,7 @@ public class AsyncCommitTests extends AbstractAsyncTransactionTests {
 		startWith(InsideTransaction.FAIL);
 		assertThat(this.async.losingCarelesslyInItsTransaction(() -> {
 			insert();
-			awaitLoss();
+			loseLock();
 		}).join()).isEqualTo("done");
 		assertThat(entries()).isOne();
 		awaitNothingLeft();

@@ -1,10 +1,8 @@
 package io.dlock.transaction;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -19,6 +17,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.aop.PostProcessors;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -33,8 +32,8 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		Work work = start();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runInTransaction(() -> {
 			insert();
-			awaitLoss();
-		})).withMessageContaining("ran out").withMessageContaining("Work.runInTransaction is rolled back");
+			loseLock();
+		})).withMessageContaining("released by force").withMessageContaining("Work.runInTransaction is rolled back");
 		assertThat(entries()).isZero();
 		nothingIsLeft();
 	}
@@ -48,7 +47,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 
 				@Override
 				public void beforeCompletion() {
-					awaitLoss();
+					loseLock();
 				}
 
 				@Override
@@ -66,7 +65,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		Work work = start();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
 			work.runShortly(this::insert);
-			awaitLoss();
+			loseLock();
 		}));
 		assertThat(entries()).isZero();
 		nothingIsLeft();
@@ -77,8 +76,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		Work work = start();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
 			insert();
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> work.runShortly(AbstractTransactionTests::awaitLoss))
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runShortly(this::loseLock))
 				.withMessageNotContaining("is rolled back");
 		})).withMessageContaining("is rolled back");
 		assertThat(entries()).isZero();
@@ -88,11 +86,11 @@ public class CommitCheckTests extends AbstractTransactionTests {
 	@Test
 	void r48TransactionInsideALockOfTheRegistryIsCheckedAsWell() {
 		start();
-		LockRequest request = LockRequest.builder(KEY).lease(Duration.ofMillis(400)).renew(false).build();
+		LockRequest request = LockRequest.of(KEY);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.registry.execute(request, (handle) -> {
 			inNewTransaction(() -> {
 				insert();
-				awaitLoss();
+				loseLock();
 			});
 			return "not reached";
 		}));
@@ -103,13 +101,13 @@ public class CommitCheckTests extends AbstractTransactionTests {
 	@Test
 	void r48LossOfALockAroundAValidOneRollsBack() {
 		Work work = start();
-		LockRequest around = LockRequest.builder("around").lease(Duration.ofMillis(400)).renew(false).build();
+		LockRequest around = LockRequest.of("around");
 		try (LockHandle outer = this.registry.acquire("outermost")) {
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> this.registry.execute(around, (lost) -> {
 					work.run(() -> inTransaction(() -> {
 						insert();
-						Awaitility.await().until(() -> !lost.isValid());
+						ForcedLoss.of(this.registry, lost);
 					}));
 					return "not reached";
 				}))
@@ -126,11 +124,11 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		Work work = start();
 		inTransaction(() -> {
 			work.runCarelessly(this::insert);
-			awaitLoss();
+			loseLock();
 		});
 		work.runCarelessly(() -> inTransaction(() -> {
 			insert();
-			awaitLoss();
+			loseLock();
 		}));
 		assertThat(entries()).isEqualTo(2);
 		nothingIsLeft();
@@ -144,7 +142,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		Runnable read = () -> readOnly.executeWithoutResult((status) -> assertThat(entries()).isZero());
 		work.run(read);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runShortly(() -> {
-			awaitLoss();
+			loseLock();
 			read.run();
 		})).withMessageContaining("is rolled back");
 	}
@@ -154,7 +152,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		Work work = start((postProcessor) -> postProcessor.setCommitCheck(false));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runInTransaction(() -> {
 			insert();
-			awaitLoss();
+			loseLock();
 		})).withMessageNotContaining("is rolled back");
 		assertThat(entries()).as("committed all the same").isOne();
 	}
@@ -236,7 +234,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(
 					() -> work.runShortly(() -> new TransactionTemplate(parents).executeWithoutResult((status) -> {
 						insert();
-						awaitLoss();
+						loseLock();
 					})));
 		}
 		assertThat(entries()).isZero();

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,18 +64,23 @@ class KindsInTransactionsTests extends AbstractTransactionTests {
 			return CompletableFuture.completedFuture(null);
 		}
 
-		@DistributedLimit(name = "counter", limit = "1", lease = "300ms", renew = false)
+		@DistributedLimit(name = "counter", limit = "1", lease = "1s", renew = false)
 		@Transactional
 		public void losing(Runnable body) {
 			body.run();
 			awaitLoss();
 		}
 
-		@DistributedLimit(name = "counter", limit = "1", lease = "300ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLimit(name = "counter", limit = "1", lease = "1s", renew = false, onLost = OnLost.IGNORE)
 		@Transactional
 		public void losingCarelessly(Runnable body) {
 			body.run();
 			awaitLoss();
+		}
+
+		private static void awaitLoss() {
+			LockHandle handle = LockHandle.current().orElseThrow();
+			Awaitility.await().until(() -> !handle.isValid());
 		}
 
 	}

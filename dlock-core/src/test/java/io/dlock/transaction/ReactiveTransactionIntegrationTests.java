@@ -18,6 +18,7 @@ import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.ReactiveLockContext;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -143,7 +144,8 @@ class ReactiveTransactionIntegrationTests extends AbstractReactiveTransactionTes
 	void r48LostLockThatTheTransactionKeepsRollsItBack() {
 		start(InsideTransaction.DEFER);
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(inTransaction(this.counter.addShortly(this.id).delayElement(Duration.ofMillis(500)))::block)
+			.isThrownBy(inTransaction(
+					this.counter.add(this.id).doOnNext((value) -> ForcedLoss.of(this.registry, this.id)))::block)
 			.withMessageContaining("is rolled back");
 		assertThat(value()).isZero();
 		assertThat(isHeld()).isFalse();
@@ -175,7 +177,7 @@ class ReactiveTransactionIntegrationTests extends AbstractReactiveTransactionTes
 		});
 		for (String lost : List.of(this.id, "other/" + this.id)) {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(this.counter.addUnderTwo(this.id, () -> {
-				this.store.inspection().forceRelease(lost, this.store.find(lost).orElseThrow().token());
+				ForcedLoss.of(this.registry, lost);
 				Awaitility.await().until(() -> keys.remove(lost));
 			})::block).withMessageContaining("is rolled back").satisfies((ex) -> assertThat(ex.key()).isEqualTo(lost));
 		}

@@ -19,9 +19,9 @@ import org.springframework.transaction.annotation.Transactional;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockContext;
-import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.OnLost;
+import io.dlock.test.ForcedLoss;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,18 +35,18 @@ public class SeveralKeysInTransactionsTests extends AbstractTransactionTests {
 
 	static class Sets {
 
-		@DistributedLocked(keys = "#keys", lease = "600ms")
+		@DistributedLocked(keys = "#keys")
 		@Transactional
 		public void around(List<String> keys, Runnable body) {
 			body.run();
 		}
 
-		@DistributedLocked(keys = "#keys", lease = "600ms")
+		@DistributedLocked(keys = "#keys")
 		public void inside(List<String> keys, Runnable body) {
 			body.run();
 		}
 
-		@DistributedLocked(keys = "#keys", lease = "600ms", onLost = OnLost.IGNORE)
+		@DistributedLocked(keys = "#keys", onLost = OnLost.IGNORE)
 		public void careless(List<String> keys, Runnable body) {
 			body.run();
 		}
@@ -100,9 +100,7 @@ public class SeveralKeysInTransactionsTests extends AbstractTransactionTests {
 	}
 
 	private void lose(String key) {
-		LockHandle handle = Objects.requireNonNull(LockContext.find(key));
-		this.store.inspection().forceRelease(key, this.store.find(key).orElseThrow().token());
-		Awaitility.await().until(() -> !handle.isValid());
+		ForcedLoss.of(this.registry, Objects.requireNonNull(LockContext.find(key)));
 	}
 
 	@Test

@@ -281,7 +281,7 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 		assertThat(entries()).isEqualTo(2);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runShortly(() -> inTransaction(() -> {
 			insert();
-			awaitLoss();
+			loseLock();
 		}))).withMessageContaining("is rolled back");
 		assertThat(entries()).isEqualTo(2);
 		nothingIsLeft();

@@ -15,10 +15,13 @@ import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
+import io.dlock.LockRegistry;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
 import io.dlock.ReactiveLockContext;
 import io.dlock.aop.AbstractDistributedLockedTests;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,7 +32,13 @@ abstract class AbstractPublisherTests extends AbstractDistributedLockedTests {
 
 	static class Work {
 
+		private final LeaseLockRegistry registry;
+
 		private final List<String> seen = Collections.synchronizedList(new ArrayList<>());
+
+		Work(LockRegistry registry) {
+			this.registry = (LeaseLockRegistry) registry;
+		}
 
 		@DistributedLocked("#key")
 		public <T> Mono<T> mono(String key, Supplier<Mono<T>> body) {
@@ -79,37 +88,48 @@ abstract class AbstractPublisherTests extends AbstractDistributedLockedTests {
 			return ReactiveLockContext.currentHandle().map(LockHandle::key).defaultIfEmpty("unlocked").flux();
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false)
+		@DistributedLocked("#key")
 		public Mono<String> losing(String key) {
-			return ReactiveLockContext.currentHandle().map(AbstractPublisherTests::awaitLoss);
+			return ReactiveLockContext.currentHandle().map(this::lose);
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false)
+		@DistributedLocked("#key")
 		public Mono<String> losingAndFailing(String key) {
 			return ReactiveLockContext.currentHandle().map((handle) -> {
-				awaitLoss(handle);
+				lose(handle);
 				throw new IllegalStateException("of the work");
 			});
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLocked(key = "#key", onLost = OnLost.IGNORE)
 		public Mono<String> losingCarelessly(String key) {
-			return ReactiveLockContext.currentHandle().map(AbstractPublisherTests::awaitLoss);
+			return ReactiveLockContext.currentHandle().map(this::lose);
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
+		@DistributedLocked(key = "#key", onLost = OnLost.INTERRUPT)
 		public Mono<String> interrupted(String key) {
-			return Mono.<String>never().doOnCancel(() -> this.seen.add("cancelled"));
+			return ReactiveLockContext.currentHandle()
+				.doOnNext(this::lose)
+				.then(Mono.<String>never())
+				.doOnCancel(() -> this.seen.add("cancelled"));
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
+		@DistributedLocked(key = "#key", onLost = OnLost.INTERRUPT)
 		public <T> Mono<T> interrupted(String key, Supplier<Mono<T>> body) {
 			return body.get();
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
+		@DistributedLocked(key = "#key", onLost = OnLost.INTERRUPT)
 		public Flux<Integer> interruptedStream(String key) {
-			return Flux.<Integer>generate((sink) -> sink.next(1)).doOnCancel(() -> this.seen.add("cancelled"));
+			return ReactiveLockContext.currentHandle()
+				.doOnNext(this::lose)
+				.thenMany(Flux.<Integer>generate((sink) -> sink.next(1)))
+				.doOnCancel(() -> this.seen.add("cancelled"));
+		}
+
+		private String lose(LockHandle handle) {
+			ForcedLoss.of(this.registry, handle);
+			return "done";
 		}
 
 		public List<String> getSeen() {
@@ -123,11 +143,6 @@ abstract class AbstractPublisherTests extends AbstractDistributedLockedTests {
 	@AfterEach
 	void nothingIsLeft() {
 		Awaitility.await().until(this::isFree);
-	}
-
-	private static String awaitLoss(LockHandle handle) {
-		Awaitility.await().until(() -> !handle.isValid());
-		return "done";
 	}
 
 	final boolean isFree() {

@@ -22,6 +22,7 @@ import io.dlock.OnBusy;
 import io.dlock.OnLost;
 import io.dlock.ReactiveLockContext;
 import io.dlock.aop.AbstractDistributedLockedTests;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -67,17 +68,17 @@ abstract class AbstractSeveralKeysCallTests extends AbstractDistributedLockedTes
 			return "ran";
 		}
 
-		@DistributedLocked(keys = "#keys", lease = "600ms")
+		@DistributedLocked(keys = "#keys")
 		public <T> T losing(List<String> keys, Supplier<T> body) {
 			return body.get();
 		}
 
-		@DistributedLocked(keys = "#keys", lease = "600ms", onLost = OnLost.IGNORE)
+		@DistributedLocked(keys = "#keys", onLost = OnLost.IGNORE)
 		public <T> T ignoring(List<String> keys, Supplier<T> body) {
 			return body.get();
 		}
 
-		@DistributedLocked(keys = "#keys", lease = "600ms", onLost = OnLost.INTERRUPT)
+		@DistributedLocked(keys = "#keys", onLost = OnLost.INTERRUPT)
 		public String interrupted(List<String> keys, Runnable begin) throws InterruptedException {
 			begin.run();
 			new CountDownLatch(1).await();
@@ -104,7 +105,7 @@ abstract class AbstractSeveralKeysCallTests extends AbstractDistributedLockedTes
 			return CompletableFuture.completedFuture(held());
 		}
 
-		@DistributedLocked(keys = "#keys", lease = "600ms", onLost = OnLost.INTERRUPT)
+		@DistributedLocked(keys = "#keys", onLost = OnLost.INTERRUPT)
 		public CompletableFuture<String> interruptedStage(List<String> keys, CompletableFuture<String> work) {
 			return work;
 		}
@@ -119,7 +120,7 @@ abstract class AbstractSeveralKeysCallTests extends AbstractDistributedLockedTes
 			return Flux.deferContextual((context) -> Flux.fromIterable(keys(ReactiveLockContext.all(context))));
 		}
 
-		@DistributedLocked(keys = "#keys", lease = "600ms", onLost = OnLost.INTERRUPT)
+		@DistributedLocked(keys = "#keys", onLost = OnLost.INTERRUPT)
 		public Mono<String> interruptedMono(List<String> keys) {
 			return Mono.never();
 		}
@@ -161,14 +162,8 @@ abstract class AbstractSeveralKeysCallTests extends AbstractDistributedLockedTes
 		Awaitility.await().until(() -> isFree("a") && isFree("b"));
 	}
 
-	final void takeAway(String key) {
-		this.store.inspection().forceRelease(key, this.store.find(key).orElseThrow().token());
-	}
-
 	final Void lose(String key) {
-		LockHandle handle = Objects.requireNonNull(LockContext.find(key));
-		takeAway(key);
-		Awaitility.await().until(() -> !handle.isValid());
+		ForcedLoss.of(this.registry, Objects.requireNonNull(LockContext.find(key)));
 		return null;
 	}
 

@@ -17,6 +17,7 @@ import io.dlock.LockHandle;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
 import io.dlock.aop.AbstractDistributedLockedTests;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -70,25 +71,25 @@ abstract class AbstractStageTests extends AbstractDistributedLockedTests {
 			return CompletableFuture.completedFuture("instead of " + key);
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false)
+		@DistributedLocked("#key")
 		public CompletableFuture<String> losing(String key) {
 			started();
 			return this.work;
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLocked(key = "#key", onLost = OnLost.IGNORE)
 		public CompletableFuture<String> losingCarelessly(String key) {
 			started();
 			return this.work;
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
+		@DistributedLocked(key = "#key", onLost = OnLost.INTERRUPT)
 		public CompletableFuture<String> interrupted(String key) {
 			started();
 			return this.work;
 		}
 
-		@DistributedLocked(key = "#key", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
+		@DistributedLocked(key = "#key", onLost = OnLost.INTERRUPT)
 		public CompletableFuture<String> interruptedBody(String key) throws InterruptedException {
 			started();
 			new CountDownLatch(1).await();
@@ -136,6 +137,10 @@ abstract class AbstractStageTests extends AbstractDistributedLockedTests {
 		LockHandle handle = this.work.getHandle();
 		assertThat(handle).as("LockHandle.current() in the body").isNotNull();
 		return handle;
+	}
+
+	final void lose() {
+		ForcedLoss.of(this.registry, awaitBody());
 	}
 
 	final boolean isFree() {

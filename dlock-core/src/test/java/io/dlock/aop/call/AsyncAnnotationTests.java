@@ -34,6 +34,7 @@ import io.dlock.aop.PostProcessors;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -86,7 +87,7 @@ public class AsyncAnnotationTests {
 		}
 
 		@Async
-		@DistributedLocked(key = "'key'", lease = "400ms", renew = false, onLost = OnLost.INTERRUPT)
+		@DistributedLocked(key = "'key'", onLost = OnLost.INTERRUPT)
 		public Future<String> losing() {
 			started();
 			return this.task;
@@ -226,8 +227,10 @@ public class AsyncAnnotationTests {
 	}
 
 	@Test
-	void lossCancelsThePlainFutureIfAskedFor() {
+	void lossCancelsThePlainFutureIfAskedFor() throws Exception {
 		Future<String> result = this.work.losing();
+		this.work.getStarted().await();
+		ForcedLoss.of(this.context.getBean(LeaseLockRegistry.class), "key");
 		assertThat(catchThrowable(() -> result.get(20, TimeUnit.SECONDS))).isInstanceOf(ExecutionException.class)
 			.hasCauseInstanceOf(LockLostException.class);
 		assertThat(this.work.getTask()).isCancelled();

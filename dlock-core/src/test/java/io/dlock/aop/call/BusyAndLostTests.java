@@ -16,9 +16,12 @@ import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockRegistry;
 import io.dlock.OnBusy;
 import io.dlock.OnLost;
 import io.dlock.aop.AbstractDistributedLockedTests;
+import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -132,26 +135,33 @@ public class BusyAndLostTests extends AbstractDistributedLockedTests {
 
 	static class Losing {
 
-		@DistributedLocked(key = "'lost'", lease = "300ms", renew = false)
+		private final LeaseLockRegistry registry;
+
+		Losing(LockRegistry registry) {
+			this.registry = (LeaseLockRegistry) registry;
+		}
+
+		@DistributedLocked("'lost'")
 		public String throwing() {
-			awaitLoss();
+			ForcedLoss.ofCurrent(this.registry);
 			return "done";
 		}
 
-		@DistributedLocked(key = "'lost'", lease = "300ms", renew = false)
+		@DistributedLocked("'lost'")
 		public String throwingBoth() {
-			awaitLoss();
+			ForcedLoss.ofCurrent(this.registry);
 			throw new IllegalStateException("of the body");
 		}
 
-		@DistributedLocked(key = "'lost'", lease = "300ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLocked(key = "'lost'", onLost = OnLost.IGNORE)
 		public String ignoring() {
-			awaitLoss();
+			ForcedLoss.ofCurrent(this.registry);
 			return "done";
 		}
 
-		@DistributedLocked(key = "'lost'", lease = "300ms", renew = false, onLost = OnLost.INTERRUPT)
+		@DistributedLocked(key = "'lost'", onLost = OnLost.INTERRUPT)
 		public String interrupted() throws InterruptedException {
+			ForcedLoss.ofCurrent(this.registry);
 			new CountDownLatch(1).await();
 			return "never";
 		}
@@ -159,11 +169,6 @@ public class BusyAndLostTests extends AbstractDistributedLockedTests {
 		@DistributedLocked(key = "'kept'", lease = "2s")
 		public String renewed(Supplier<String> body) {
 			return body.get();
-		}
-
-		private static void awaitLoss() {
-			LockHandle handle = LockHandle.current().orElseThrow();
-			Awaitility.await().until(() -> !handle.isValid());
 		}
 
 	}

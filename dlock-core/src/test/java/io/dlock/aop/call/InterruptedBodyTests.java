@@ -26,6 +26,7 @@ import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.aop.PostProcessors;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -63,11 +64,6 @@ public class InterruptedBodyTests {
 
 		@DistributedLocked(key = "#key", lease = "20ms", renew = false, onLost = OnLost.INTERRUPT)
 		public String shortLease(String key, Callable<String> body) throws Exception {
-			return body.call();
-		}
-
-		@DistributedLocked(key = "#key", lease = "250ms", renew = false, onLost = OnLost.INTERRUPT)
-		public String quarterSecond(String key, Callable<String> body) throws Exception {
 			return body.call();
 		}
 
@@ -146,7 +142,8 @@ public class InterruptedBodyTests {
 	void interruptOfAnInnerLockEndsWithItsMethod() throws Exception {
 		Bodies bodies = bodies();
 		assertThat(bodies.longLease("outer", () -> {
-			assertThat(catchThrowable(() -> bodies.quarterSecond("inner", () -> {
+			assertThat(catchThrowable(() -> bodies.longLease("inner", () -> {
+				ForcedLoss.ofCurrent(this.registry);
 				assertThat(awaitInterrupt()).isTrue();
 				return "";
 			}))).isInstanceOf(LockLostException.class);
@@ -160,7 +157,10 @@ public class InterruptedBodyTests {
 	void interruptOfAnOuterLockReachesTheInnerMethod() {
 		Bodies bodies = bodies();
 		InterruptedException ex = catchThrowableOfType(InterruptedException.class,
-				() -> bodies.quarterSecond("outer", () -> bodies.longLease("inner", InterruptedBodyTests::hang)));
+				() -> bodies.longLease("outer", () -> bodies.longLease("inner", () -> {
+					ForcedLoss.of(this.registry, "outer");
+					return hang();
+				})));
 		assertThat(ex.getSuppressed()).singleElement()
 			.isInstanceOf(LockLostException.class)
 			.satisfies((loss) -> assertThat(((LockLostException) loss).key()).isEqualTo("outer"));
@@ -176,12 +176,14 @@ public class InterruptedBodyTests {
 	void methodThatLostItsLockStaysInterruptedWhenAMethodItCalledLostItsOwnToo() throws Exception {
 		Bodies bodies = bodies();
 		boolean[] interrupted = new boolean[1];
-		Throwable failure = catchThrowable(() -> bodies.quarterSecond("outer", () -> {
+		Throwable failure = catchThrowable(() -> bodies.longLease("outer", () -> {
 			LockHandle outer = LockHandle.current().orElseThrow();
-			assertThat(catchThrowable(() -> bodies.quarterSecond("inner", () -> {
+			assertThat(catchThrowable(() -> bodies.longLease("inner", () -> {
 				CountDownLatch told = new CountDownLatch(2);
 				LockHandle.current().orElseThrow().onLost((lost) -> told.countDown());
 				outer.onLost((lost) -> told.countDown());
+				ForcedLoss.ofCurrent(this.registry);
+				ForcedLoss.of(this.registry, outer);
 				awaitUninterruptibly(told);
 				return "";
 			}))).isInstanceOf(LockLostException.class);
@@ -198,9 +200,11 @@ public class InterruptedBodyTests {
 	void nestedCallsOfOneLockAreBothInterrupted() {
 		Bodies bodies = bodies();
 		boolean[] interrupted = new boolean[1];
-		Throwable failure = catchThrowable(() -> bodies.quarterSecond("key", () -> {
-			assertThat(catchThrowable(() -> bodies.quarterSecond("key", InterruptedBodyTests::hang)))
-				.isInstanceOf(InterruptedException.class);
+		Throwable failure = catchThrowable(() -> bodies.longLease("key", () -> {
+			assertThat(catchThrowable(() -> bodies.longLease("key", () -> {
+				ForcedLoss.ofCurrent(this.registry);
+				return hang();
+			}))).isInstanceOf(InterruptedException.class);
 			// the one may be told after the other
 			interrupted[0] = awaitInterrupt();
 			return "";

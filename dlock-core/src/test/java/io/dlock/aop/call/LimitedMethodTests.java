@@ -83,12 +83,12 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 			return "instead";
 		}
 
-		@DistributedLimit(name = "export", limit = "1", lease = "300ms", renew = false)
+		@DistributedLimit(name = "export", limit = "1", lease = "1s", renew = false)
 		public void losing() {
 			awaitLoss();
 		}
 
-		@DistributedLimit(name = "export", limit = "1", lease = "300ms", maxHold = "300ms", onLost = OnLost.IGNORE)
+		@DistributedLimit(name = "export", limit = "1", lease = "1s", maxHold = "1s", onLost = OnLost.IGNORE)
 		public String losingCarelessly() {
 			awaitLoss();
 			return "done";

@@ -29,6 +29,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.ReactiveLockContext;
+import io.dlock.test.ForcedLoss;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -335,9 +336,12 @@ public class PublisherResultTests extends AbstractPublisherTests {
 
 	@Test
 	void lossIsToldEvenIfTheSourceThrowsWhenCancelled() {
-		Mono<String> mono = this.work.interrupted("key", () -> Mono.create((sink) -> sink.onCancel(() -> {
-			throw new IllegalStateException("of the source");
-		})));
+		Mono<String> mono = this.work.interrupted("key", () -> Mono.create((sink) -> {
+			sink.onCancel(() -> {
+				throw new IllegalStateException("of the source");
+			});
+			ForcedLoss.of(this.registry, "key");
+		}));
 		assertThat(catchThrowable(() -> mono.block(Duration.ofSeconds(10)))).isInstanceOf(LockLostException.class);
 	}
 

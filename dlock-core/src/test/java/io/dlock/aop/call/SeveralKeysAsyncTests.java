@@ -13,6 +13,7 @@ import reactor.core.publisher.Mono;
 
 import io.dlock.LockLostException;
 import io.dlock.ReactiveLockContext;
+import io.dlock.test.ForcedLoss;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -79,7 +80,7 @@ public class SeveralKeysAsyncTests extends AbstractSeveralKeysCallTests {
 
 	private void assertFailsWhenOneIsLost(CompletableFuture<String> result) {
 		Awaitility.await().until(() -> !isFree("b"));
-		takeAway("b");
+		ForcedLoss.of(this.registry, "b");
 		assertThat(result).failsWithin(Patience.EVENTUALLY)
 			.withThrowableThat()
 			.havingCause()

@@ -20,6 +20,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.test.CapturedLog;
+import io.dlock.test.ForcedLoss;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -93,7 +94,7 @@ public class SeveralKeysCallTests extends AbstractSeveralKeysCallTests {
 			return "done";
 		})).isEqualTo("done");
 		assertThatExceptionOfType(InterruptedException.class)
-			.isThrownBy(() -> this.stock.interrupted(BOTH, () -> takeAway("b")))
+			.isThrownBy(() -> this.stock.interrupted(BOTH, () -> ForcedLoss.of(this.registry, "b")))
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(LockLostException.class));
 		assertThat(Thread.interrupted()).isFalse();
 		awaitNothingLeft();

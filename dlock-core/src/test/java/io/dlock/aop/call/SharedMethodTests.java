@@ -58,7 +58,7 @@ public class SharedMethodTests extends AbstractDistributedLockedTests {
 			return body.get();
 		}
 
-		@DistributedLocked(name = "stock", key = "#product", mode = LockMode.SHARED, lease = "300ms", maxHold = "300ms")
+		@DistributedLocked(name = "stock", key = "#product", mode = LockMode.SHARED, lease = "1s", maxHold = "1s")
 		public void readTooLong(String product) {
 			LockHandle handle = LockHandle.current().orElseThrow();
 			Awaitility.await().until(() -> !handle.isValid());

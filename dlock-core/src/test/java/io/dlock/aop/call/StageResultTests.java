@@ -148,8 +148,7 @@ public class StageResultTests extends AbstractStageTests {
 	@Test
 	void r9LossIsToldAfterTheWork() {
 		CompletableFuture<String> result = this.work.losing("key");
-		LockHandle handle = awaitBody();
-		Awaitility.await().until(() -> !handle.isValid());
+		lose();
 		assertThat(result).isNotDone();
 		this.work.getWork().complete("done");
 		assertThat(catchThrowable(result::join)).hasCauseInstanceOf(LockLostException.class);
@@ -158,8 +157,7 @@ public class StageResultTests extends AbstractStageTests {
 	@Test
 	void r9LossIsSuppressedInTheFailureOfTheWork() {
 		CompletableFuture<String> result = this.work.losing("key");
-		LockHandle handle = awaitBody();
-		Awaitility.await().until(() -> !handle.isValid());
+		lose();
 		this.work.getWork().completeExceptionally(new IllegalStateException("of the work"));
 		Throwable failure = catchThrowable(result::join).getCause();
 		assertThat(failure).hasMessage("of the work");
@@ -169,8 +167,7 @@ public class StageResultTests extends AbstractStageTests {
 	@Test
 	void lossIsIgnoredIfAskedFor() {
 		CompletableFuture<String> result = this.work.losingCarelessly("key");
-		LockHandle handle = awaitBody();
-		Awaitility.await().until(() -> !handle.isValid());
+		lose();
 		this.work.getWork().complete("done");
 		assertThat(result.join()).isEqualTo("done");
 	}
@@ -178,6 +175,8 @@ public class StageResultTests extends AbstractStageTests {
 	@Test
 	void lossCancelsTheStageIfAskedFor() {
 		CompletableFuture<String> result = this.work.interrupted("key");
+		Awaitility.await().until(() -> this.work.getWork().getNumberOfDependents() > 0);
+		lose();
 		assertThat(catchThrowable(result::join)).hasCauseInstanceOf(LockLostException.class);
 		assertThat(this.work.getWork()).isCancelled();
 	}
@@ -185,6 +184,7 @@ public class StageResultTests extends AbstractStageTests {
 	@Test
 	void lossInterruptsTheMethodThatHasNotReturnedYet() throws Exception {
 		CompletableFuture<String> result = this.work.interruptedBody("key");
+		lose();
 		Throwable failure = catchThrowable(result::join).getCause();
 		assertThat(failure).isInstanceOf(InterruptedException.class);
 		assertThat(failure.getSuppressed()).singleElement().isInstanceOf(LockLostException.class);
